@@ -19,6 +19,9 @@ start_postgres() {
 		max_connections = 1000
 		fsync = off
 		full_page_writes = off
+		wal_level = minimal
+		max_wal_senders = 0
+		max_wal_size = 256MB
 	END
     if ! as_postgres pg_ctl --pgdata=data --log=server.log --wait --silent start; then
         cat "$postgres_folder/server.log" >&2

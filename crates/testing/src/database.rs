@@ -1,11 +1,13 @@
 //! A fresh database for each test, on SQLite or PostgreSQL.
 
+use std::ffi::OsString;
+use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use db::{Store, StoreOptions};
+use db::{Migration, Store, StoreOptions};
 use postgres::{Client, Config, NoTls};
 
 /// The databases that every rule holds on.
@@ -28,8 +30,9 @@ impl Database {
     pub fn new(backend: Backend, folder: &Path) -> Database {
         match backend {
             Backend::Sqlite => {
-                let url = format!("sqlite:{}", folder.join("test.db").display());
-                Database { url, postgres: None }
+                let file = folder.join("test.db");
+                copy_sqlite(&ensure_sqlite_template(), &file);
+                Database { url: sqlite_url(&file), postgres: None }
             }
             Backend::Postgres => new_postgres_database(),
         }
@@ -75,21 +78,66 @@ fn new_postgres_database() -> Database {
     let admin = std::env::var(VARIABLE)
         .unwrap_or_else(|_| panic!("{VARIABLE} is not set; run the tests with scripts/test"));
     let mut client = connect(&admin);
-    let template = ensure_template(&admin, &mut client);
+    let template = ensure_postgres_template(&admin, &mut client);
     let name = format!("t_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
     client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).unwrap();
     client.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).unwrap();
     Database { url: in_database(&admin, &name), postgres: Some((admin, name)) }
 }
 
-/// A database with today's schema that each test's own is copied from. The first test makes it,
-/// the others wait for that.
-fn ensure_template(admin: &str, client: &mut Client) -> String {
+/// A file with today's schema that each test's own is copied from. Tests that begin at once each make
+/// one; the first to finish is kept.
+fn ensure_sqlite_template() -> PathBuf {
+    let folder =
+        std::env::temp_dir().join(format!("mailroom-{}", template_name(|step| step.sqlite)));
+    let template = folder.join("template.db");
+    if template.exists() {
+        return template;
+    }
+    let made = tempfile::tempdir().unwrap();
+    let file = made.path().join("template.db");
+    let store =
+        Store::open(&sqlite_url(&file), &StoreOptions::default(), inbox::MIGRATIONS).unwrap();
+    let copy = tempfile::tempdir().unwrap().keep();
+    copy_sqlite(&file, &copy.join("template.db"));
+    drop(store);
+    if fs::rename(&copy, &folder).is_err() {
+        fs::remove_dir_all(&copy).unwrap();
+    }
+    template
+}
+
+/// Copies a file of SQLite that nobody writes to, with its write-ahead log.
+fn copy_sqlite(from: &Path, to: &Path) {
+    fs::copy(from, to).unwrap();
+    if wal(from).exists() {
+        fs::copy(wal(from), wal(to)).unwrap();
+    }
+}
+
+fn wal(file: &Path) -> PathBuf {
+    let mut name = OsString::from(file);
+    name.push("-wal");
+    name.into()
+}
+
+fn sqlite_url(file: &Path) -> String {
+    format!("sqlite:{}", file.display())
+}
+
+/// A name for today's schema.
+fn template_name(own: impl Fn(&Migration) -> &'static str) -> String {
     let mut schema = DefaultHasher::new();
     for step in inbox::MIGRATIONS {
-        (step.both, step.postgres).hash(&mut schema);
+        (step.both, own(step)).hash(&mut schema);
     }
-    let template = format!("template_{:x}", schema.finish());
+    format!("template_{:x}", schema.finish())
+}
+
+/// A database with today's schema that each test's own is copied from. The first test makes it,
+/// the others wait for that.
+fn ensure_postgres_template(admin: &str, client: &mut Client) -> String {
+    let template = template_name(|step| step.postgres);
     client.batch_execute("SELECT pg_advisory_lock(1)").unwrap();
     let known = "SELECT 1 FROM pg_database WHERE datname = $1 AND NOT datallowconn";
     if client.query(known, &[&template]).unwrap().is_empty() {

@@ -59,6 +59,8 @@ db::row! {
         revoked_at: Option<i64>,
         stopped_at: Option<i64>,
         remind_at: Option<i64>,
+        secure: bool = "coalesce((SELECT m.secure FROM messages m
+            WHERE m.ws = document_requests.ws AND m.id = document_requests.message), FALSE)",
     }
 }
 
@@ -168,10 +170,11 @@ pub fn revoke_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()
 }
 
 /// Opens a request again that was closed or whose link was taken back. A link that was taken back
-/// stays dead: there is a new one, which the next reminder carries.
+/// stays dead: there is a new one, which the next reminder carries. That of a secure request stands on
+/// a page behind a code and in no mail, so it stays.
 pub fn reopen_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()> {
     let found = seen(tx, cx, id)?;
-    if found.revoked_at.is_some() {
+    if found.revoked_at.is_some() && !found.secure {
         document_requests::renew_link(tx, cx, id)?;
     }
     let again =

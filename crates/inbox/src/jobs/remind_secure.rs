@@ -1,4 +1,4 @@
-//! Reminds readers of secure messages that nobody has opened, once.
+//! Reminds readers of secure messages that they have not opened, once.
 
 use db::Tx;
 

@@ -16,7 +16,8 @@ const REMINDER: &str = "Reminder of a protected message";
 const REQUEST_REMINDER: &str = "Reminder of documents";
 const NEW_LINK: &str = "New link to a protected message";
 
-/// Opens the pages of a secure message again and mails new links to everybody that it went to.
+/// Opens pages of a secure message again and mails new links, to those who asked for one or else to
+/// everybody that it went to.
 pub fn send_again(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -38,7 +39,9 @@ pub fn remind_of_request(
     if !secure::is_open(tx, cx, message)? {
         return Ok(None);
     }
-    let emails = [conversation.contact_email.as_str().to_owned()];
+    let recipients = recipients::of_message(tx, cx.actor.ws, message)?;
+    let emails: Vec<String> =
+        recipients.everybody().map(|party| party.address().as_str().to_owned()).collect();
     mail_links(tx, cx, conversation, message, &emails, REQUEST_REMINDER)
 }
 
@@ -76,6 +79,9 @@ fn mail_links(
     let parties = recipients::of_message(tx, cx.actor.ws, message)?;
     let is_meant = |party: &&Party| emails.iter().any(|email| party.address() == email.as_str());
     let to: Vec<&Party> = parties.everybody().filter(is_meant).collect();
+    if to.is_empty() {
+        return Ok(None);
+    }
     let (from_name,): (Option<String>,) = tx.one(
         "SELECT from_name FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, message],

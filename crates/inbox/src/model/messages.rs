@@ -233,6 +233,9 @@ pub fn schedule(
     if matches!(cx.actor.who, Principal::Person { .. }) && !can_leave(tx, cx, conversation)? {
         return Err(Error::invalid(NO_RELAY_FIELD, NO_RELAY));
     }
+    if !message.secure && secure::is_always_secure(tx, cx.actor.ws, &message.mailbox)? {
+        return Err(Error::invalid("secure", secure::ALWAYS_SECURE));
+    }
     helper_drafts::retire(tx, cx, conversation, Some(&message.id), RetiredBy::Team)?;
     let sends_at = cx.now + undo_window(conversation);
     let text = match &message.request {

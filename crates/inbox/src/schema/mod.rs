@@ -203,4 +203,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 29,
+        name: "links of protected messages taken back one by one",
+        both: include_str!("029_links_taken_back.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -65,7 +65,8 @@ pub fn mark_opened(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink) -> Result<()
                SELECT 1
                FROM secure_messages s JOIN messages m ON m.ws = s.ws AND m.id = s.message
                WHERE s.ws = secure_links.ws AND s.message = secure_links.message
-                 AND s.revoked_at IS NULL AND s.expires_at > ?4 AND m.status IN ('sending', 'sent')
+                 AND secure_links.revoked_at IS NULL AND s.revoked_at IS NULL
+                 AND s.expires_at > ?4 AND m.status IN ('sending', 'sent')
            )
          RETURNING message",
         &[&cx.actor.ws, &link.conversation, &link.email, &cx.now],
@@ -116,6 +117,11 @@ pub fn revoke(
     if revoked == 0 {
         return Ok(());
     }
+    // A new link for one recipient must not open the pages of the others again.
+    tx.exec(
+        "UPDATE secure_links SET revoked_at = ?3 WHERE ws = ?1 AND message = ?2",
+        &[&cx.actor.ws, message, &cx.now],
+    )?;
     let event = TimelineEvent::SecureRevoked { message_id: message.clone() };
     timeline::record(tx, cx, &conversation.id, &event)
 }
@@ -134,8 +140,8 @@ pub fn extend(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<()> {
     }
 }
 
-/// Opens the pages again under new links; the old ones lead nowhere. If some recipients asked for
-/// one, only they get it. Answers whom the new links belong to.
+/// Opens pages again under new links, in place of the old ones: those of the recipients who asked, or
+/// else all. Answers whom the new links belong to.
 pub(crate) fn renew_links(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -155,7 +161,7 @@ pub(crate) fn renew_links(
     )?;
     let links: Vec<(String, i64)> = tx.all(
         "UPDATE secure_links
-         SET generation = generation + 1, locked_at = NULL, asked_at = NULL
+         SET generation = generation + 1, locked_at = NULL, asked_at = NULL, revoked_at = NULL
          WHERE ws = ?1 AND message = ?2 AND (asked_at IS NOT NULL OR ?3)
          RETURNING email, generation",
         &[&ws, message, &asked.is_none()],

@@ -68,7 +68,7 @@ db::row! {
         asked_at: Option<i64>,
         locked_at: Option<i64>,
         expires_at: Option<i64> = "s.expires_at",
-        revoked_at: Option<i64> = "s.revoked_at",
+        revoked_at: Option<i64> = "coalesce(s.revoked_at, l.revoked_at)",
         circle: Circle = "c.circle",
         workspace: WorkspaceId = "w.id",
     }
@@ -165,7 +165,8 @@ pub(crate) fn recipients_left(
 ) -> Result<Vec<String>> {
     let left: Vec<(String,)> = tx.all(
         "SELECT email FROM secure_links
-         WHERE ws = ?1 AND message = ?2 AND opened_at IS NULL ORDER BY email",
+         WHERE ws = ?1 AND message = ?2 AND opened_at IS NULL AND revoked_at IS NULL
+         ORDER BY email",
         &[&ws, message],
     )?;
     Ok(left.into_iter().map(|(email,)| email).collect())

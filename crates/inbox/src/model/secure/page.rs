@@ -70,7 +70,8 @@ pub fn read(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink) -> Result<SecurePag
          JOIN secure_messages s ON s.ws = l.ws AND s.message = l.message
          JOIN messages m ON m.ws = l.ws AND m.id = l.message
          WHERE l.ws = ?1 AND l.conversation = ?2 AND l.email = ?3
-           AND s.revoked_at IS NULL AND s.expires_at > ?4 AND m.status IN ('sending', 'sent')
+           AND l.revoked_at IS NULL AND s.revoked_at IS NULL AND s.expires_at > ?4
+           AND m.status IN ('sending', 'sent')
          ORDER BY l.message DESC LIMIT ?5",
         &[&ws, &link.conversation, &link.email, &cx.now, &MESSAGES],
     )?;

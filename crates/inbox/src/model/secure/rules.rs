@@ -37,6 +37,9 @@ pub fn rules_of(tx: &mut Tx<'_>, ws: i64) -> Result<SecureRules> {
     Ok(tx.one(&format!("SELECT {} FROM workspaces WHERE ws = ?1", SecureRules::COLUMNS), &[&ws])?)
 }
 
+/// Why an ordinary message is refused.
+pub(crate) const ALWAYS_SECURE: &str = "this inbox sends protected messages only";
+
 /// For how many days the page of the next message is open; `None` for an ordinary message. After the
 /// customer's answer on a page, and in an inbox that says so, a message is secure by itself.
 pub(crate) fn days_of(
@@ -47,7 +50,7 @@ pub(crate) fn days_of(
 ) -> Result<Option<i64>> {
     let always = is_always_secure(tx, cx.actor.ws, &conversation.mailbox)?;
     if always && wish.secure == Some(false) {
-        return Err(Error::invalid("secure", "this inbox sends protected messages only"));
+        return Err(Error::invalid("secure", ALWAYS_SECURE));
     }
     let by_itself = always || conversation.secure_answer;
     if !wish.secure.unwrap_or(by_itself) {

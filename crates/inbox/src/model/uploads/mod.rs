@@ -96,7 +96,7 @@ impl Ask {
              JOIN secure_links l ON l.ws = r.ws AND l.message = r.message
              JOIN secure_messages s ON s.ws = r.ws AND s.message = r.message
              WHERE r.ws = ?1 AND r.id = ?2 AND l.email = ?3
-               AND s.revoked_at IS NULL AND s.expires_at > ?4",
+               AND l.revoked_at IS NULL AND s.revoked_at IS NULL AND s.expires_at > ?4",
             &[&ws, &self.request, &session.email, &now],
         )?;
         open.map(drop).ok_or(Error::Unauthorized)

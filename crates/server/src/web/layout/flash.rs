@@ -71,7 +71,7 @@ flashes! {
     RequestClosed: "request-closed", "closed", "Closed. The customer is not reminded any more.";
     SecureRevoked: "secure-revoked", "check", "Taken back. Its page is closed.";
     SecureExtended: "secure-extended", "check", "The page stays open for longer.";
-    SecureSentAgain: "secure-sent-again", "check", "A new link is on its way. The old one leads nowhere.";
+    SecureSentAgain: "secure-sent-again", "check", "A new link is on its way. The one before it leads nowhere.";
     SecureSaved: "secure-saved", "check", "Saved. It applies to the next message.";
     RequestReopened: "request-reopened", "check", "Open again. The customer can add documents.";
     RequestRevoked: "request-revoked", "lock", "Taken back. The link leads nowhere from now on.";

@@ -13,6 +13,7 @@ on_both!(
     with_the_code_a_customer_reads_answers_and_signs_out,
     a_forwarded_link_is_useless_and_a_form_from_elsewhere_is_refused,
     what_is_taken_back_is_closed_at_the_readers_next_click,
+    a_new_link_for_one_recipient_opens_no_page_of_the_others,
     what_was_being_written_comes_along_when_the_session_has_ended,
     a_file_that_could_run_is_refused_and_the_text_is_kept,
     a_person_protects_a_reply_with_its_files_and_the_lock_stays_on,
@@ -207,6 +208,44 @@ async fn what_is_taken_back_is_closed_at_the_readers_next_click(app: TestApp) {
     assert_eq!(browser.get(&ann.path).await.status, 404, "the old link is dead");
     let again = format!("/s/{}", after(&app, "/s/", 40));
     assert!(browser.get(&again).await.is(200).text.contains("Hidden words"), "still signed in");
+}
+
+async fn a_new_link_for_one_recipient_opens_no_page_of_the_others(app: TestApp) {
+    let key = app.key("read write draft send").await;
+    let mail = app.mail("ann@shop.example Ann Shopper", "Lamps", "Hello").await;
+    let body = json!({ "body": "Hidden words", "secure": true, "send": true,
+        "to": ["ann@shop.example"], "cc": ["ben@shop.example"] });
+    let made = app.on(&key, &mail.conversation, "replies", body).await.is(201).json();
+    app.pass(UNDO).await;
+    let path_of = |email: &str| {
+        let mails = app.outside.relay.attempts();
+        let mail = mails.iter().rev().find(|mail| mail.recipients == [email]).expect("a mail");
+        let text = String::from_utf8_lossy(&mail.bytes).replace("=\r\n", "");
+        let token: String = text.split_once("/s/").unwrap().1.chars().take(40).collect();
+        format!("/s/{token}")
+    };
+    let message = text_of(&made, "messageId");
+    let conversation = mail.conversation.to_string();
+    let reader = |path: String| Reader {
+        app: &app,
+        key: key.clone(),
+        conversation: conversation.clone(),
+        message: message.clone(),
+        path,
+    };
+    let (ann, ben) = (reader(path_of("ann@shop.example")), reader(path_of("ben@shop.example")));
+    let (at_ann, at_ben) = (app.browser(), app.browser());
+    ben.sign_in(&at_ben).await;
+    let person = app.signed_in(&app.owner).await;
+    person.post(&format!("/messages/{message}/revoke"), &[]).await.is(303);
+    ann.press(&at_ann, "ask", &[]).await.goes_to(&ann.path);
+    person.post(&format!("/messages/{message}/new-link"), &[]).await.is(303);
+    app.work().await;
+    let ann = reader(path_of("ann@shop.example"));
+    ann.sign_in(&at_ann).await;
+    at_ann.get(&ann.path).await.is(200).shows("Hidden words");
+    let closed = at_ben.get(&ben.path).await.is(410);
+    assert!(!closed.text.contains("Hidden words"));
 }
 
 async fn what_was_being_written_comes_along_when_the_session_has_ended(app: TestApp) {

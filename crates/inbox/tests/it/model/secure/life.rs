@@ -173,15 +173,21 @@ async fn days_and_senders_are_what_the_workspace_says(app: TestApp) {
 }
 
 async fn an_inbox_can_send_secure_messages_only(app: TestApp) {
-    app.exec("UPDATE mailboxes SET always_secure = TRUE").await;
-    let key = app.key("read draft").await;
+    let key = app.key("read draft send").await;
     let mail = app.mail(ANN, "Lamps", "Hello").await;
+    let before = app.draft(&key, &mail.conversation, "Written before").await;
+    app.exec("UPDATE mailboxes SET always_secure = TRUE").await;
     let draft = app.draft(&key, &mail.conversation, "Words").await;
     let sent = Sent { conversation: mail.conversation.to_string(), message: draft };
     assert_eq!(message(&app, &key, &sent, &sent.message).await["secure"], true);
     let body = json!({ "body": "Plain", "secure": false });
     let refused = app.on(&key, &mail.conversation, "replies", body).await.is(400);
     assert_eq!(refused.error(), "secure: this inbox sends protected messages only");
+    let before = inbox::base::ids::MessageId::parse(&before).unwrap();
+    let refused = app.refused(&app.owner, move |tx, cx| {
+        inbox::actions::approve_draft(tx, cx, &before, 1, "Written before")
+    });
+    assert_eq!(refused.await.to_string(), "secure: this inbox sends protected messages only");
 }
 
 async fn a_page_opens_every_message_that_it_shows(app: TestApp) {
