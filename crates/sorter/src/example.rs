@@ -1,6 +1,6 @@
 //! Decisions as they are kept: hashes and a label.
 
-use crate::features::{Fnv, TextFeatures};
+use crate::features::TextFeatures;
 
 /// The first byte of a kept example, raised when its form changes.
 const VERSION: u8 = 1;
@@ -32,12 +32,7 @@ impl SorterExample {
         SorterExample::kept(TextFeatures::of(text), topic)
     }
 
-    /// An agent's decision, which weighs less than a person's.
-    pub fn decided_by_agent(text: &str, topic: Option<&str>) -> SorterExample {
-        SorterExample::decided(text, topic).by_agent()
-    }
-
-    /// The same decision, made by an agent.
+    /// The same decision, made by an agent; it weighs less than a person's.
     pub fn by_agent(self) -> SorterExample {
         SorterExample { weight: SorterExample::AGENT_WEIGHT, ..self }
     }
@@ -96,21 +91,6 @@ impl TextFeatures {
     }
 }
 
-/// A number that differs when the examples do, or their order.
-pub fn revision(examples: &[SorterExample]) -> u64 {
-    let mut hash = Fnv::default();
-    for example in examples {
-        hash.write(example.topic.as_deref().unwrap_or("\u{0}").as_bytes());
-        hash.write(&[0xff, u8::from(example.decided)]);
-        hash.write(&example.weight.to_le_bytes());
-        for (feature, count) in &example.features.counts {
-            hash.write(&feature.to_le_bytes());
-            hash.write(&[*count]);
-        }
-    }
-    hash.0
-}
-
 fn push_number(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);
@@ -166,14 +146,5 @@ mod tests {
         assert!(bytes.len() < 600, "{}", bytes.len());
         let kept = String::from_utf8_lossy(&bytes).to_lowercase();
         assert!(text.split(' ').filter(|word| word.len() > 3).all(|word| !kept.contains(word)));
-    }
-
-    #[test]
-    fn the_revision_follows_the_examples() {
-        let one = SorterExample::decided("lamp", Some("Lamps"));
-        let other = SorterExample::decided("lamp", None);
-        assert_eq!(revision(std::slice::from_ref(&one)), revision(std::slice::from_ref(&one)));
-        assert_ne!(revision(std::slice::from_ref(&one)), revision(std::slice::from_ref(&other)));
-        assert_ne!(revision(&[one.clone(), other.clone()]), revision(&[other, one]));
     }
 }

@@ -3,8 +3,7 @@
 //! **Topics.** A workspace has a few dozen topics, and people say of each mail which one it is
 //! about, or none of them. Each decision is kept as an [`SorterExample`]: hashes of the mail's words
 //! and pieces of words, nothing that can be read. A [`TopicModel`] is a function of the examples
-//! alone, so every process that has the same examples has the same model, and [`revision`] tells
-//! whether it is still the one for them:
+//! alone, so every process that has the same examples has the same model:
 //!
 //! ```
 //! use sorter::{SorterExample, TopicModel};
@@ -63,7 +62,7 @@ mod reasons;
 mod urgency;
 
 pub use calibration::{DecidedScore, PRECISION};
-pub use example::{SorterExample, UnreadableExample, revision};
+pub use example::{SorterExample, UnreadableExample};
 pub use features::{TextFeatures, WORDS};
 pub use language::{MailLanguage, language};
 pub use model::{DECISIONS, SortedMail, TopicModel};

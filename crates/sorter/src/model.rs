@@ -70,7 +70,14 @@ impl TopicModel {
         let words = folded_words(text, WORDS);
         let telling = reasons::telling(text, &words, &self.scorer, score.label);
         let reasons = reasons::reasons(&telling.named, &self.scorer, score.label);
-        SortedMail { reasons, has_words: telling.has_known, ..sorted }
+        SortedMail {
+            // A mail that shares no telling word with a topic is only nearest to it.
+            topic: sorted.topic.filter(|_| telling.has_known),
+            suggested: sorted.suggested,
+            confidence: sorted.confidence,
+            reasons,
+            has_words: telling.has_known,
+        }
     }
 
     /// Sorts a mail whose features were kept; without its words there are no reasons.

@@ -9,9 +9,9 @@ use crate::base::ids::{AnswerId, MessageId};
 use crate::base::states::MessageStatus;
 use crate::model::answers::language_of;
 use crate::model::conversations::Conversation;
-use crate::model::drafting::examples;
+use crate::model::drafting::examples::{self, ReplyLesson};
 use crate::model::drafting::matching::GAP;
-use crate::model::drafting::particulars::{ParticularKind, particulars};
+use crate::model::drafting::particulars::{Particular, ParticularKind, particulars};
 use crate::model::members;
 use crate::model::messages::{self, OutgoingMessage};
 use crate::model::placeholders::first_word;
@@ -31,11 +31,11 @@ pub struct ReplyAsAnswer {
 /// marked for removal.
 pub fn reply_as_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<ReplyAsAnswer> {
     let (message, conversation) = sent_reply(tx, cx, id)?;
-    let names = names(tx, cx, &conversation, id)?;
+    let names = ReplyNames::of(tx, cx, &conversation, id)?;
     let body = message.markdown.as_deref().unwrap_or(&message.text);
-    let body = with_placeholders(body, &conversation, &names);
+    let body = with_placeholders(body, &names);
     let mut marked: Vec<(ParticularKind, String)> = Vec::new();
-    for found in particulars(&body, &names) {
+    for found in particulars(&body, &names.all) {
         let words = body[found.start..found.end].to_owned();
         if !marked.iter().any(|(_, known)| *known == words) && marked.len() < MARKED {
             marked.push((found.kind, words));
@@ -44,7 +44,7 @@ pub fn reply_as_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<R
     let is_private = conversation.circle.person().is_some();
     let inboxes = if is_private { vec![conversation.mailbox.to_string()] } else { Vec::new() };
     let input = AnswerInput {
-        title: title(&conversation.subject, &names).to_owned(),
+        title: title(&conversation.subject, &names.all).to_owned(),
         language: language_of(&body).unwrap_or_default().to_owned(),
         body,
         inboxes,
@@ -63,12 +63,13 @@ pub fn add_answer_from_reply(
     removed: &[String],
 ) -> Result<AnswerId> {
     let (_, conversation) = sent_reply(tx, cx, id)?;
-    let body = removed
-        .iter()
-        .filter(|words| !words.is_empty())
-        .fold(input.body.clone(), |body, words| body.replace(words.as_str(), GAP));
+    let names = ReplyNames::of(tx, cx, &conversation, id)?;
+    let body = with_gaps(&input.body, &names.all, removed);
     let answer = add_answer(tx, cx, &AnswerInput { body, ..input.clone() })?;
-    examples::record(tx, cx, &conversation, id, Some(&answer))?;
+    let lesson = ReplyLesson::of_answer(tx, cx.actor.ws, &conversation, id, &answer)?;
+    if let Some(lesson) = lesson {
+        examples::record(tx, cx, &conversation, &lesson)?;
+    }
     Ok(answer)
 }
 
@@ -84,19 +85,55 @@ fn sent_reply(
     }
 }
 
-/// The names of the customer, of the sender and of the team.
-fn names(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    id: &MessageId,
-) -> Result<Vec<String>> {
-    let (sender,): (Option<String>,) =
-        tx.one("SELECT from_name FROM messages WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
-    let mut names: Vec<String> = sender.into_iter().collect();
-    names.extend(conversation.contact_name.clone());
-    names.extend(members::people(tx, cx.actor.ws)?.into_iter().map(|person| person.name));
-    Ok(names)
+/// The names that a reply can have.
+struct ReplyNames {
+    customer: String,
+    sender: String,
+    /// These two and the team's.
+    all: Vec<String>,
+}
+
+impl ReplyNames {
+    fn of(
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        conversation: &Conversation,
+        reply: &MessageId,
+    ) -> Result<ReplyNames> {
+        let (sender,): (Option<String>,) = tx.one(
+            "SELECT from_name FROM messages WHERE ws = ?1 AND id = ?2",
+            &[&cx.actor.ws, reply],
+        )?;
+        let name = |name: &Option<String>| name.as_deref().unwrap_or("").trim().to_owned();
+        let (customer, sender) = (name(&conversation.contact_name), name(&sender));
+        let team = members::people(tx, cx.actor.ws)?.into_iter().map(|person| person.name);
+        let all = [customer.clone(), sender.clone()].into_iter().chain(team);
+        let all = all.filter(|name| !name.is_empty()).collect();
+        Ok(ReplyNames { customer, sender, all })
+    }
+}
+
+/// A gap in place of each of these particulars, and of nothing that only has the same letters.
+fn with_gaps(body: &str, names: &[String], removed: &[String]) -> String {
+    let is_removed =
+        |found: &Particular| removed.iter().any(|words| *words == body[found.start..found.end]);
+    replaced(
+        body,
+        particulars(body, names).iter().filter(|found| is_removed(found)).map(|found| (found, GAP)),
+    )
+}
+
+/// A text with something else in place of some of its particulars, which stand in their order.
+fn replaced<'a>(body: &str, with: impl Iterator<Item = (&'a Particular, &'static str)>) -> String {
+    let mut shown = String::with_capacity(body.len());
+    let mut done = 0;
+    for (found, words) in with {
+        shown.push_str(&body[done..found.start]);
+        shown.push_str(words);
+        done = found.end;
+    }
+    shown.push_str(&body[done..]);
+    shown
 }
 
 /// The subject as a title; empty when it has particulars of this customer, because a title is shown
@@ -114,30 +151,19 @@ fn without_reply_mark(subject: &str) -> &str {
     }
 }
 
-/// The customer's name and the writer's as placeholders.
-fn with_placeholders(body: &str, conversation: &Conversation, names: &[String]) -> String {
-    let customer = conversation.contact_name.as_deref().unwrap_or("").trim();
-    let mut shown = String::with_capacity(body.len());
-    let mut done = 0;
-    for found in particulars(body, names) {
-        let words = &body[found.start..found.end];
-        let placeholder = match found.kind {
-            ParticularKind::Name if words == customer && words.contains(' ') => "{{name}}",
-            ParticularKind::Name if words == first_word(customer) => "{{first_name}}",
-            ParticularKind::Name if !customer.contains(words) => {
-                match names.iter().any(|name| name == words) {
-                    true => "{{my_name}}",
-                    false => "{{my_first_name}}",
-                }
-            }
-            _ => continue,
-        };
-        shown.push_str(&body[done..found.start]);
-        shown.push_str(placeholder);
-        done = found.end;
-    }
-    shown.push_str(&body[done..]);
-    shown
+/// The customer's name and the writer's as placeholders; those of others stay, as particulars.
+fn with_placeholders(body: &str, names: &ReplyNames) -> String {
+    let (customer, sender) = (names.customer.as_str(), names.sender.as_str());
+    let placeholder = |found: &Particular| match &body[found.start..found.end] {
+        _ if found.kind != ParticularKind::Name => None,
+        words if words == customer && words.contains(' ') => Some("{{name}}"),
+        words if words == first_word(customer) => Some("{{first_name}}"),
+        words if words == sender && words.contains(' ') => Some("{{my_name}}"),
+        words if words == first_word(sender) => Some("{{my_first_name}}"),
+        _ => None,
+    };
+    let found = particulars(body, &names.all);
+    replaced(body, found.iter().filter_map(|found| Some((found, placeholder(found)?))))
 }
 
 #[cfg(test)]
@@ -151,5 +177,21 @@ mod tests {
         for subject in ["Fee of Ann Berg", "Re: Order 4711", "Fee of 9 November", "ann@x.example"] {
             assert_eq!(title(subject, &names), "", "{subject}");
         }
+    }
+
+    #[test]
+    fn only_the_two_who_write_become_placeholders_and_only_what_is_marked_becomes_a_gap() {
+        let names = ReplyNames {
+            customer: "Ann Berg".to_owned(),
+            sender: "Marit Aalto".to_owned(),
+            all: ["Ann Berg", "Marit Aalto", "Bo Lind"].map(str::to_owned).into(),
+        };
+        let body = "Hello Ann, Bo Lind will call. Invoice 204 of 2024 is paid.\nMarit Aalto";
+        let shown = with_placeholders(body, &names);
+        assert!(shown.starts_with("Hello {{first_name}}, Bo Lind will call."), "{shown}");
+        assert!(shown.ends_with("{{my_name}}"), "{shown}");
+        let removed = ["204".to_owned(), "Bo Lind".to_owned()];
+        let kept = with_gaps(&shown, &names.all, &removed);
+        assert!(kept.contains(&format!("{GAP} will call. Invoice {GAP} of 2024")), "{kept}");
     }
 }

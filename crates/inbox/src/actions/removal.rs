@@ -43,6 +43,9 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
         "DELETE FROM picture_senders WHERE ws = ?1 AND person = ?2",
         "DELETE FROM mentions WHERE ws = ?1 AND person = ?2",
         "DELETE FROM sorter_examples WHERE ws = ?1 AND circle = ?2",
+        "DELETE FROM sorter_revisions WHERE ws = ?1 AND circle = ?2",
+        "DELETE FROM answered_mail WHERE ws = ?1 AND circle = ?2",
+        "DELETE FROM answers WHERE ws = ?1 AND circle = ?2",
         "DELETE FROM users WHERE ws = ?1 AND id = ?2",
     ] {
         tx.exec(sql, &[&cx.actor.ws, person])?;
@@ -113,14 +116,6 @@ fn pass_on_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()>
         &[&cx.actor.ws, &Circle::of(person)],
     )?;
     for (id,) in private {
-        tx.exec(
-            "UPDATE conversations SET has_draft = TRUE
-             WHERE ws = ?1 AND id IN (
-                 SELECT conversation FROM messages
-                 WHERE ws = ?1 AND mailbox = ?2 AND status = 'scheduled'
-             )",
-            &[&cx.actor.ws, &id],
-        )?;
         forget_webhook(tx, cx, &id)?;
     }
     let heir = match &cx.actor.who {
@@ -144,6 +139,14 @@ fn close_inboxes(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
         &[&cx.actor.ws, &Circle::of(person)],
     )?;
     for (id,) in private {
+        tx.exec(
+            "UPDATE conversations SET has_draft = TRUE
+             WHERE ws = ?1 AND id IN (
+                 SELECT conversation FROM messages
+                 WHERE ws = ?1 AND mailbox = ?2 AND status = 'scheduled'
+             )",
+            &[&cx.actor.ws, &id],
+        )?;
         tx.exec(
             "UPDATE messages SET status = 'draft', sends_at = NULL
              WHERE ws = ?1 AND mailbox = ?2 AND status = 'scheduled'",

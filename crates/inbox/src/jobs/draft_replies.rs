@@ -20,7 +20,7 @@ use crate::base::queue::Queue;
 use crate::base::states::{Direction, MessageStatus};
 use crate::model::answers::{self, KnownAnswer};
 use crate::model::drafting::case::{DraftingCase, waiting_case};
-use crate::model::drafting::examples::{self, AnsweredMail};
+use crate::model::drafting::examples::{self, AnsweredMail, ReplyLesson, SentReply};
 use crate::model::drafting::helper_drafts::DraftSource;
 use crate::model::drafting::matching::{HelperMatch, filled_answer, find_answers};
 use crate::model::drafting::redaction::Redaction;
@@ -86,8 +86,8 @@ impl BackgroundJob for DraftReplies {
 enum QueuedMessage {
     /// A customer's, with what a draft is made from; boxed, because it is large.
     Waiting(Box<WaitingMessage>),
-    /// A reply of ours that has left.
-    Reply(Actor, MessageId),
+    /// A reply of ours that has left; `None` where it answered no mail.
+    Reply(Actor, MessageId, Option<Box<SentReply>>),
     /// Nothing is to be done about it.
     Settled,
 }
@@ -130,8 +130,14 @@ impl DraftReplies {
         let found = self.runtime.app.store.read(move |tx| load(tx, &own, now)).await?;
         match found {
             QueuedMessage::Waiting(waiting) => self.draft(*waiting).await,
-            QueuedMessage::Reply(actor, message) => {
-                self.runtime.app.act(&actor, move |tx, cx| learn(tx, cx, &message)).await
+            QueuedMessage::Reply(actor, message, reply) => {
+                let lesson = match reply {
+                    Some(reply) => Some(tokio::task::spawn_blocking(move || reply.lesson()).await?),
+                    None => None,
+                };
+                let learn =
+                    move |tx: &mut Tx<'_>, cx: &Cx<'_>| learn(tx, cx, &message, lesson.as_ref());
+                self.runtime.app.act(&actor, learn).await
             }
             QueuedMessage::Settled => {
                 let settle = move |tx: &mut Tx<'_>| {
@@ -296,12 +302,18 @@ fn record(
 }
 
 /// Learns from a reply that has left.
-fn learn(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<()> {
+fn learn(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &MessageId,
+    lesson: Option<&ReplyLesson>,
+) -> Result<()> {
     if !queue::finish(tx, cx.actor.ws, message)? {
         return Ok(());
     }
-    let (reply, conversation) = messages::load_outgoing(tx, cx.actor, message)?;
-    examples::learn_from_reply(tx, cx, &conversation, message, &reply.text)
+    let Some(lesson) = lesson else { return Ok(()) };
+    let (_, conversation) = messages::load_outgoing(tx, cx.actor, message)?;
+    examples::record(tx, cx, &conversation, lesson)
 }
 
 fn load(tx: &mut Tx<'_>, job: &DueJob, now: i64) -> Result<QueuedMessage> {
@@ -316,7 +328,9 @@ fn load(tx: &mut Tx<'_>, job: &DueJob, now: i64) -> Result<QueuedMessage> {
     let actor = system(tx, job.ws, circle.clone())?;
     match (direction, status) {
         (Direction::Outbound, Some(MessageStatus::Sent)) => {
-            Ok(QueuedMessage::Reply(actor, message))
+            let (reply, conversation) = messages::load_outgoing(tx, &actor, &message)?;
+            let reply = SentReply::load(tx, job.ws, &conversation, &reply, now)?;
+            Ok(QueuedMessage::Reply(actor, message, reply.map(Box::new)))
         }
         (Direction::Outbound, _) => Ok(QueuedMessage::Settled),
         (Direction::Inbound, _) => {

@@ -31,7 +31,10 @@ const DUE: &str = "SELECT ws, id FROM conversations WHERE sorts_at <= ?1
 /// A conversation that cannot be sorted stays as it is: people see that it has no topic.
 const RULE: JobRule = JobRule {
     queue: Queue::Sorting,
-    put_off: Some("UPDATE conversations SET sorts_at = ?1 WHERE ws = ?2 AND id = ?3"),
+    put_off: Some(
+        "UPDATE conversations SET sorts_at = ?1
+         WHERE ws = ?2 AND id = ?3 AND sorts_at IS NOT NULL",
+    ),
     stop: "UPDATE conversations SET sorts_at = NULL WHERE ws = ?1 AND id = ?2",
     report: send_no_notice,
 };
@@ -187,11 +190,10 @@ fn verdict(
         let id = id.as_deref()?;
         topics.iter().find(|topic| topic.id.as_str() == id).cloned()
     };
-    // A mail that shares no telling word with a topic is only nearest to it.
     let guess = topic(&sorted.suggested).filter(|_| sorted.has_words);
     let guess: Option<TopicId> = guess.map(|topic| topic.id);
     HelperVerdict {
-        topic: topic(&sorted.topic).filter(|_| guess.is_some()),
+        topic: topic(&sorted.topic),
         topic_reasons: if guess.is_some() { sorted.reasons } else { Vec::new() },
         guess,
         confidence: sorted.confidence,

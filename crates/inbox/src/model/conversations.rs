@@ -45,7 +45,10 @@ db::row! {
         pub topic: Option<String> = "(SELECT t.name FROM topics t
              WHERE t.ws = conversations.ws AND t.id = conversations.topic)",
         /// Who decided the topic: a member's id or [`HELPER`]; `None` before anybody did.
-        pub topic_by: Option<String>,
+        pub topic_by: Option<String> = "CASE WHEN conversations.topic IS NULL OR EXISTS (
+                 SELECT 1 FROM topics t
+                 WHERE t.ws = conversations.ws AND t.id = conversations.topic
+             ) THEN conversations.topic_by END",
         pub topic_reasons: Json<Vec<String>>,
         /// The helper's best guess, whether it was given or only suggested, and its name.
         pub guessed_topic: Option<TopicId>,

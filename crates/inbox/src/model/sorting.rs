@@ -244,6 +244,8 @@ fn mail_of(
     Ok(found.map(|(subject, text)| SortedText { subject, text }))
 }
 
+/// Keeps the mail that was decided about: the first for the topic, else the latest, as the helper reads
+/// them.
 fn learn(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -252,7 +254,12 @@ fn learn(
     label: &str,
     guess: HelperGuess,
 ) -> Result<()> {
-    let Some(mail) = first_mail(tx, cx.actor.ws, &conversation.id)? else { return Ok(()) };
+    let (ws, id) = (cx.actor.ws, &conversation.id);
+    let mail = match kind {
+        ExampleKind::Topic => first_mail(tx, ws, id)?,
+        ExampleKind::Urgency | ExampleKind::Spam => latest_mail(tx, ws, id)?,
+    };
+    let Some(mail) = mail else { return Ok(()) };
     let text = mail.whole();
     let (circle, conversation) = (&conversation.circle, &conversation.id);
     let decision = TaughtDecision { circle, kind, conversation, label, text: &text, guess };

@@ -127,6 +127,10 @@ fn place(
     {
         styles.push(format!("aspect-ratio:{width}/{height}"));
     }
+    styles.extend(match of("align").to_ascii_lowercase().as_str() {
+        side @ ("left" | "right") => Some(format!("float:{side}")),
+        _ => None,
+    });
     styles.extend(style);
     let (alt, class) = (of("alt"), of("class"));
     if alt.is_empty() && styles.is_empty() {
@@ -154,6 +158,8 @@ pub(super) fn root_attributes(
         match name.as_str() {
             "bgcolor" if is_colour(&value) => styles.push(format!("background-color:{value}")),
             "text" if is_colour(&value) => styles.push(format!("color:{value}")),
+            "leftmargin" | "marginwidth" => styles.extend(margins(&value, "left", "right")),
+            "topmargin" | "marginheight" => styles.extend(margins(&value, "top", "bottom")),
             "class" | "id" | "dir" | "lang" => kept.extend(attribute(&name, &value)),
             _ => {}
         }
@@ -161,6 +167,28 @@ pub(super) fn root_attributes(
     styles.extend(style(given, pictures));
     kept.extend((!styles.is_empty()).then(|| ("style", styles.join(";"))));
     kept
+}
+
+/// The margins that an attribute of `<body>` sets.
+fn margins(value: &str, one: &str, other: &str) -> Option<String> {
+    let px = length(value).filter(|value| !value.ends_with('%'))?;
+    Some(format!("margin-{one}:{px}px;margin-{other}:{px}px"))
+}
+
+/// The colours that `<body>` gives to links, as a style sheet. Every rule of a mail counts for more.
+pub(super) fn link_colours(given: &TagAttributes) -> String {
+    let mut sheet = String::new();
+    for (name, value) in given.iter().filter_map(|(name, value)| text(name, value)) {
+        let state = match name.as_str() {
+            "link" => "link",
+            "vlink" => "visited",
+            _ => continue,
+        };
+        if is_colour(&value) {
+            sheet.push_str(&format!(":where(a:{state}){{color:{value}}}"));
+        }
+    }
+    sheet
 }
 
 fn text(name: &[u8], value: &[u8]) -> Option<(String, String)> {

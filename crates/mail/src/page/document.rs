@@ -1,11 +1,7 @@
 //! The whole page around what a mail shows.
 
-use super::node::{PageAttributes, write_attributes};
-
-/// Images in cells stand without a gap, as mails that are cut into pictures expect: this type of
-/// document differs from today's in nothing else. Nothing is fetched for it.
-const DOCTYPE: &str = "<!DOCTYPE html PUBLIC \"-//W3C//DTD XHTML 1.0 Transitional//EN\" \
-                       \"http://www.w3.org/TR/xhtml1/DTD/xhtml1-transitional.dtd\">";
+use super::node::write_attributes;
+use super::tidy::TidyPage;
 
 /// Browsers look up the hosts of links before anybody follows them, unless told not to.
 const HEAD: &str = "<head><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
@@ -19,7 +15,7 @@ const USUAL: &str = "html{color-scheme:light}\
     blockquote{margin:0 0 0 8px;padding-left:12px;border-left:2px solid #c9d2cd}\
     .mailroom-picture,.mailroom-space{display:inline-block;box-sizing:border-box;max-width:100%;\
     overflow:hidden;vertical-align:middle}\
-    .mailroom-picture{font:12px sans-serif;color:#5c6b64;background:#eef1ef}";
+    .mailroom-picture{min-height:20px;font:12px sans-serif;color:#5c6b64;background:#eef1ef}";
 
 /// What no rule of a mail changes: of important rules, those of the first layer win.
 const FIXED: &str = "@layer mailroom{\
@@ -38,15 +34,11 @@ const FIXED: &str = "@layer mailroom{\
     font:13px/1.4 sans-serif!important;color:#14201b!important;background:#f4f6f5!important}\
     details.mailroom-quoted>summary:first-child:focus-visible{outline:2px solid #0e6e6e!important}}";
 
-/// `body` is HTML, `sheet` is CSS without a `<`.
-pub(super) fn document(
-    root: &PageAttributes,
-    attributes: &PageAttributes,
-    sheet: &str,
-    body: &str,
-) -> String {
+/// The document of a mail whose HTML, as it is shown, is `body`.
+pub(super) fn document(tidy: &TidyPage, body: &str) -> String {
+    let TidyPage { root, body: attributes, sheet, mode, .. } = tidy;
     let mut page = String::with_capacity(body.len() + sheet.len() + 4_096);
-    page.push_str(DOCTYPE);
+    page.push_str(mode.doctype());
     page.push_str("<html");
     let spoken = root.iter().filter(|(name, _)| matches!(*name, "dir" | "lang"));
     write_attributes(&mut page, &spoken.cloned().collect());
@@ -55,6 +47,7 @@ pub(super) fn document(
     page.push_str("<style>");
     page.push_str(FIXED);
     page.push_str(USUAL);
+    page.push_str(mode.rules());
     page.push_str("</style>");
     if !sheet.is_empty() && !sheet.contains('<') {
         page.push_str("<style>");

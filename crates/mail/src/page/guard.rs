@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use ammonia::{Builder, UrlRelative};
 
+use super::elements::TAGS;
 use super::links::safe_target;
-use super::tidy::TAGS;
 use super::{PageAddresses, attributes};
 
 pub(super) fn guard(body: &str, addresses: &PageAddresses<'_>) -> String {

@@ -3,12 +3,15 @@
 //!
 //! `tidy` rewrites the tokens within bounds (`attributes`, `css` and `pictures` say what stays of
 //! each), `links` marks links that show another domain, `quoted` folds history, `guard` looks at the
-//! result as a browser would, and `document` puts it into a page of ours. `forwarded` makes it a part
+//! result as a browser would, and `document` puts it into a page of ours, in the layout that `doctype`
+//! finds. `forwarded` makes it a part
 //! of another mail instead.
 
 mod attributes;
 mod css;
+mod doctype;
 mod document;
+mod elements;
 mod forwarded;
 mod guard;
 mod links;
@@ -79,8 +82,8 @@ pub struct InlinePicture {
 pub fn mail_page(raw: &[u8], addresses: &PageAddresses<'_>) -> Option<MailPage> {
     with_message(raw, |message| {
         let mut pictures = PagePictures::new(message, *addresses);
-        let page = tidy_page(message, &mut pictures)?.ok()?;
-        let (nodes, marked_links) = links::mark_links(page.nodes);
+        let mut page = tidy_page(message, &mut pictures)?.ok()?;
+        let (nodes, marked_links) = links::mark_links(std::mem::take(&mut page.nodes));
         let (nodes, quoted_lines) = match subject::is_forward(message.subject().unwrap_or_default())
         {
             true => (nodes, 0),
@@ -88,7 +91,7 @@ pub fn mail_page(raw: &[u8], addresses: &PageAddresses<'_>) -> Option<MailPage> 
         };
         let body = guard::guard(&node::write(&nodes), addresses);
         Some(MailPage {
-            html: document::document(&page.root, &page.body, &page.sheet, &body),
+            html: document::document(&page, &body),
             remote_pictures: pictures.remote_count(),
             trackers: pictures.trackers,
             quoted_lines,

@@ -9,87 +9,17 @@ use html5gum::{DefaultEmitter, Token, Tokenizer};
 
 use super::attributes::{self, PictureBox};
 use super::css;
+use super::doctype::LayoutMode;
+use super::elements::{
+    CELLS, ends_paragraph, holding_rank, is_formatting, is_skipped, is_void, shown_as, table_rank,
+};
 use super::node::{PageAttributes, PageElement, PageNode, written_bytes};
 use super::pictures::PagePictures;
 use crate::html::{TagAttributes, element_role};
 use crate::limits::{PAGE_BYTES, PAGE_DEPTH, PAGE_IMAGES, PAGE_TAGS, STYLE_BYTES};
 
-/// The elements that a mail's page is shown with.
-pub(super) const TAGS: &[&str] = &[
-    "a",
-    "abbr",
-    "acronym",
-    "address",
-    "article",
-    "aside",
-    "b",
-    "bdi",
-    "bdo",
-    "big",
-    "blockquote",
-    "br",
-    "caption",
-    "center",
-    "cite",
-    "code",
-    "col",
-    "colgroup",
-    "dd",
-    "del",
-    "details",
-    "dfn",
-    "div",
-    "dl",
-    "dt",
-    "em",
-    "figcaption",
-    "figure",
-    "font",
-    "footer",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "header",
-    "hr",
-    "i",
-    "img",
-    "ins",
-    "kbd",
-    "li",
-    "main",
-    "mark",
-    "nav",
-    "ol",
-    "p",
-    "pre",
-    "q",
-    "s",
-    "samp",
-    "section",
-    "small",
-    "span",
-    "strike",
-    "strong",
-    "sub",
-    "summary",
-    "sup",
-    "table",
-    "tbody",
-    "td",
-    "tfoot",
-    "th",
-    "thead",
-    "time",
-    "tr",
-    "tt",
-    "u",
-    "ul",
-    "var",
-    "wbr",
-];
+/// Formatting elements that go on behind the end of another.
+const GOING_ON: usize = 4;
 
 /// A page that is larger, deeper or busier than is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +34,7 @@ pub(super) struct TidyPage {
     /// What its `<html>` and `<body>` declare.
     pub root: PageAttributes,
     pub body: PageAttributes,
+    pub mode: LayoutMode,
 }
 
 pub(super) fn tidy(html: &str, pictures: &mut PagePictures<'_>) -> Result<TidyPage, BeyondBounds> {
@@ -113,8 +44,11 @@ pub(super) fn tidy(html: &str, pictures: &mut PagePictures<'_>) -> Result<TidyPa
     for Ok(token) in Tokenizer::new_with_emitter(html, emitter) {
         match token {
             Token::StartTag(tag) => page.start(&lower(&tag.name), &tag.attributes)?,
-            Token::EndTag(tag) => page.end(&lower(&tag.name)),
+            Token::EndTag(tag) => page.end(&lower(&tag.name))?,
             Token::String(text) => page.text(&String::from_utf8_lossy(&text))?,
+            Token::Doctype(doctype) if page.tags == 0 => {
+                page.written.mode = LayoutMode::of(&doctype);
+            }
             Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
         }
         if page.bytes > PAGE_BYTES {
@@ -133,6 +67,8 @@ fn lower(name: &[u8]) -> String {
 struct Page<'p, 'a> {
     written: TidyPage,
     open: Vec<&'static str>,
+    /// The places of the open elements in what is written.
+    starts: Vec<usize>,
     pictures: &'p mut PagePictures<'a>,
     tags: usize,
     images: usize,
@@ -151,6 +87,7 @@ impl<'p, 'a> Page<'p, 'a> {
         Page {
             written: TidyPage::default(),
             open: Vec::new(),
+            starts: Vec::new(),
             pictures,
             tags: 0,
             images: 0,
@@ -163,7 +100,7 @@ impl<'p, 'a> Page<'p, 'a> {
 
     fn start(&mut self, name: &str, given: &TagAttributes) -> Result<(), BeyondBounds> {
         self.end_sheet();
-        let Some(tag) = TAGS.iter().find(|tag| **tag == name).copied() else {
+        let Some(tag) = shown_as(name) else {
             self.start_other(name, given);
             return Ok(());
         };
@@ -188,7 +125,10 @@ impl<'p, 'a> Page<'p, 'a> {
             |page: &mut Page<'_, '_>| attributes::root_attributes(given, page.pictures);
         match name {
             "html" if self.written.root.is_empty() => self.written.root = attributes(self),
-            "body" if self.written.body.is_empty() => self.written.body = attributes(self),
+            "body" if self.written.body.is_empty() => {
+                self.written.body = attributes(self);
+                self.written.sheet.push_str(&attributes::link_colours(given));
+            }
             "style" => {
                 let media = given.iter().find(|(name, _)| name.eq_ignore_ascii_case(b"media"));
                 let media = media.map(|(_, value)| String::from_utf8_lossy(value).into_owned());
@@ -230,22 +170,41 @@ impl<'p, 'a> Page<'p, 'a> {
             self.written.nodes.push(PageNode::Void(element));
         } else {
             self.open.push(element.tag);
+            self.starts.push(self.written.nodes.len());
             self.written.nodes.push(PageNode::Start(element));
         }
         Ok(())
     }
 
-    /// Ends the nearest open element of the name and all within it. A stray end is ignored, as is
-    /// one that would end more than the cell it stands in.
-    fn end(&mut self, name: &str) {
+    /// Ends the nearest open element of the name and all within it; formatting that was begun in it
+    /// goes on behind it. A stray end is ignored, as is one that would end more than the cell it
+    /// stands in.
+    fn end(&mut self, name: &str) -> Result<(), BeyondBounds> {
         self.end_sheet();
         self.skips = false;
+        let name = shown_as(name).unwrap_or(name);
         let of_table = name == "table" || table_rank(name).is_some();
         let within: &[&str] = if of_table { &["table"] } else { &CELLS };
-        let place = self.nearest(&[name], within);
-        if let Some(place) = place {
-            self.close_to(place);
+        let Some(place) = self.nearest(&[name], within) else { return Ok(()) };
+        let goes_on = self.left_open(place);
+        self.close_to(place);
+        goes_on.into_iter().try_for_each(|element| self.open(element))
+    }
+
+    /// The formatting elements that are open in a formatting element or link, where there is nothing
+    /// else in it.
+    fn left_open(&self, place: usize) -> Vec<PageElement> {
+        let within = &self.open[place + 1..];
+        let is_inline = self.open[place] == "a" || is_formatting(self.open[place]);
+        if !is_inline || within.len() > GOING_ON || !within.iter().all(|tag| is_formatting(tag)) {
+            return Vec::new();
         }
+        let starts = self.starts[place + 1..].iter();
+        let element = |at: &usize| match &self.written.nodes[*at] {
+            PageNode::Start(element) => Some(element.clone()),
+            _ => None,
+        };
+        starts.filter_map(element).collect()
     }
 
     fn text(&mut self, text: &str) -> Result<(), BeyondBounds> {
@@ -342,78 +301,10 @@ impl<'p, 'a> Page<'p, 'a> {
     fn close_to(&mut self, depth: usize) {
         while self.open.len() > depth {
             let Some(tag) = self.open.pop() else { return };
+            self.starts.pop();
             self.written.nodes.push(PageNode::End(tag));
         }
     }
-}
-
-/// What no end tag or start tag within it reaches out of.
-const CELLS: [&str; 4] = ["td", "th", "caption", "table"];
-
-/// How deep in a table its parts stand.
-fn table_rank(tag: &str) -> Option<u8> {
-    match tag {
-        "tbody" | "thead" | "tfoot" | "caption" | "colgroup" | "col" => Some(1),
-        "tr" => Some(2),
-        "td" | "th" => Some(3),
-        _ => None,
-    }
-}
-
-/// The same of those that hold other parts.
-fn holding_rank(tag: &str) -> Option<u8> {
-    match tag {
-        "table" => Some(0),
-        "tbody" | "thead" | "tfoot" => Some(1),
-        "tr" => Some(2),
-        _ => None,
-    }
-}
-
-fn is_void(tag: &str) -> bool {
-    matches!(tag, "br" | "col" | "hr" | "img" | "wbr")
-}
-
-/// Elements whose text the tokenizer hands over as it stands and nobody is meant to read.
-fn is_skipped(name: &str) -> bool {
-    matches!(name, "script" | "style" | "title" | "iframe" | "noembed" | "noscript")
-}
-
-fn ends_paragraph(tag: &str) -> bool {
-    matches!(
-        tag,
-        "address"
-            | "article"
-            | "aside"
-            | "blockquote"
-            | "center"
-            | "dd"
-            | "details"
-            | "div"
-            | "dl"
-            | "dt"
-            | "figcaption"
-            | "figure"
-            | "footer"
-            | "h1"
-            | "h2"
-            | "h3"
-            | "h4"
-            | "h5"
-            | "h6"
-            | "header"
-            | "hr"
-            | "li"
-            | "main"
-            | "nav"
-            | "ol"
-            | "p"
-            | "pre"
-            | "section"
-            | "summary"
-            | "table"
-            | "ul"
-    )
 }
 
 #[cfg(test)]
@@ -441,7 +332,12 @@ mod tests {
             ("<p>a<div>b</div>", "<p>a</p><div>b</div>"),
             ("<ul><li>a<li>b</ul>", "<ul><li>a</li><li>b</li></ul>"),
             ("<a href=#x>a<a href=#y>b", "<a href=\"#x\">a</a><a href=\"#y\">b</a>"),
-            ("<b>a<i>b</b>c</i>d", "<b>a<i>b</i></b>cd"),
+            ("<b>a<i>b</b>c</i>d", "<b>a<i>b</i></b><i>c</i>d"),
+            (
+                "<a href=#x><font color=red>a</a>b</font>c",
+                "<a href=\"#x\"><font color=\"red\">a</font></a><font color=\"red\">b</font>c",
+            ),
+            ("<b>a<div>b</b>c", "<b>a<div>b</div></b>c"),
             (
                 "<table><tr><td>a<td>b<tr><td>c</table>d",
                 "<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>d",
@@ -474,6 +370,10 @@ mod tests {
         );
         assert_eq!(tidied("<p title='\"<b>'>x"), "<p title=\"&quot;&lt;b&gt;\">x</p>");
         assert_eq!(tidied("<style>p{}</style><svg><path d=1>a</svg>b"), "ab");
+        assert_eq!(
+            tidied("<form action=x><label>a</label><button style='color:red'>b</button></form>"),
+            "<div><span>a</span><span style=\"color:red\">b</span></div>"
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand};
 use inbox::actions::{self, ReplayScore};
 use inbox::api::operations::list_topics;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use sorter::{SorterExample, TopicModel};
 
@@ -95,20 +95,31 @@ pub struct SorterTrial {
 #[derive(Deserialize)]
 struct TrialRow {
     text: String,
-    #[serde(default)]
-    topic: Option<String>,
+    /// The outer `None` where the line does not say.
+    #[serde(default, deserialize_with = "said")]
+    topic: Option<Option<String>>,
+}
+
+/// Tells `null` from what is missing.
+fn said<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(value).map(Some)
 }
 
 impl SorterTrial {
     fn run(self) -> Result<(), String> {
-        let examples: Vec<SorterExample> = rows(&self.train)?
-            .iter()
-            .map(|row| SorterExample::decided(&row.text, row.topic.as_deref()))
-            .collect();
+        let example = |(line, row): &(usize, TrialRow)| match &row.topic {
+            Some(topic) => Ok(SorterExample::decided(&row.text, topic.as_deref())),
+            None => Err(format!(
+                "{}, line {line}: The topic is missing; null stands for none of these.",
+                self.train.display()
+            )),
+        };
+        let examples: Vec<SorterExample> =
+            rows(&self.train)?.iter().map(example).collect::<Result<_, _>>()?;
         let tests = rows(&self.test)?;
         let model = TopicModel::learn(&examples);
         let mut out = io::BufWriter::new(io::stdout().lock());
-        for row in tests {
+        for (_, row) in tests {
             let line = trial_line(&model, &row.text);
             if let Err(error) = writeln!(out, "{line}") {
                 return broken(&error);
@@ -136,7 +147,8 @@ fn trial_line(model: &TopicModel, text: &str) -> Value {
     })
 }
 
-fn rows(path: &Path) -> Result<Vec<TrialRow>, String> {
+/// The lines that are not empty, with their numbers.
+fn rows(path: &Path) -> Result<Vec<(usize, TrialRow)>, String> {
     let name = path.display();
     let file = fs::File::open(path).map_err(|error| format!("{name}: {error}"))?;
     let mut rows = Vec::new();
@@ -150,7 +162,7 @@ fn rows(path: &Path) -> Result<Vec<TrialRow>, String> {
             return Err(wrong("The file is too large."));
         }
         let row = serde_json::from_str(&line);
-        rows.push(row.map_err(|_| wrong("This is not a JSON object with a text."))?);
+        rows.push((at + 1, row.map_err(|_| wrong("This is not a JSON object with a text."))?));
     }
     Ok(rows)
 }
@@ -240,5 +252,15 @@ mod tests {
         assert!(line["confidence"].as_f64().is_some_and(|sure| sure > 0.0 && sure <= 1.0));
         assert!(!line["reasons"].as_array().unwrap().is_empty());
         assert_eq!(trial_line(&model, "…")["suggested"], Value::Null);
+    }
+
+    #[test]
+    fn a_decision_without_a_topic_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let (train, test) = (folder.path().join("train"), folder.path().join("test"));
+        fs::write(&train, "{\"text\": \"a\", \"topic\": null}\n\n{\"text\": \"b\"}\n").unwrap();
+        fs::write(&test, "{\"text\": \"a\"}\n").unwrap();
+        let refused = SorterTrial { train, test }.run().unwrap_err();
+        assert!(refused.ends_with("line 3: The topic is missing; null stands for none of these."));
     }
 }

@@ -13,6 +13,7 @@ use crate::model::mailboxes::{self, DraftingMode, Mailbox};
 use crate::model::members;
 use crate::model::placeholders::first_word;
 use crate::model::recipients::Party;
+use crate::model::secure;
 
 /// The latest messages of the conversation that count.
 const TURNS: i64 = 4;
@@ -84,7 +85,7 @@ db::row! {
 
 /// The case of a customer's message that gets a draft: the newest of an open conversation, neither
 /// held nor risky nor of the sandbox, in an inbox whose drafting is on and not paused, where no
-/// other draft waits.
+/// other draft waits, and where the reply is not a protected message.
 pub fn waiting_case(
     tx: &mut Tx<'_>,
     actor: &Actor,
@@ -102,6 +103,8 @@ pub fn waiting_case(
         && !conversation.held
         && conversation.risk.is_none()
         && !conversation.has_draft
+        && !conversation.secure_answer
+        && !secure::is_always_secure(tx, actor.ws, &case.mailbox.id)?
         && !conversation.circle.is_sandbox();
     Ok(is_wanted.then_some(case))
 }

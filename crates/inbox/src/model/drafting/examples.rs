@@ -10,9 +10,9 @@ use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::{AnswerId, ConversationId, MessageId};
-use crate::base::states::Direction;
 use crate::model::answers::{self, KnownAnswer, language_of, words};
 use crate::model::conversations::Conversation;
+use crate::model::messages::OutgoingMessage;
 
 /// Mail of the past that a new one is compared with: the newest.
 const COMPARED: i64 = 1_000;
@@ -57,25 +57,75 @@ pub fn newest(tx: &mut Tx<'_>, ws: i64, circle: &Circle) -> Result<Vec<AnsweredM
     )?)
 }
 
-/// Learns from a reply that has left: which mail it answered, and with which answer.
-pub fn learn_from_reply(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    reply: &MessageId,
-    text: &str,
-) -> Result<()> {
-    let known = answers::in_use(
-        tx,
-        cx.actor.ws,
-        &[conversation.circle.clone(), conversation.circle.clone()],
-        cx.now,
-    )?;
-    let used = match drafted_from(tx, cx.actor.ws, reply)? {
-        Some(source) => Some(source),
-        None => made_of(text, &known).map(|answer| answer.id.clone()),
-    };
-    record(tx, cx, conversation, reply, used.as_ref())
+/// A reply that has left, with what is needed to tell which answer it was made of.
+pub struct SentReply {
+    message: MessageId,
+    text: String,
+    /// The mail that it answered.
+    mail: String,
+    /// The answer that the helper had made it of.
+    drafted_from: Option<AnswerId>,
+    known: Vec<KnownAnswer>,
+}
+
+/// What is learned from a reply.
+#[derive(Clone, Debug)]
+pub struct ReplyLesson {
+    message: MessageId,
+    used: Option<AnswerId>,
+    language: &'static str,
+    features: TextFeatures,
+}
+
+impl SentReply {
+    /// `None` for a reply to no mail.
+    pub fn load(
+        tx: &mut Tx<'_>,
+        ws: i64,
+        conversation: &Conversation,
+        reply: &OutgoingMessage,
+        now: i64,
+    ) -> Result<Option<SentReply>> {
+        let Some(mail) = answered(tx, ws, conversation, &reply.id)? else { return Ok(None) };
+        let circles = [conversation.circle.clone(), conversation.circle.clone()];
+        Ok(Some(SentReply {
+            message: reply.id.clone(),
+            text: reply.text.clone(),
+            mail,
+            drafted_from: drafted_from(tx, ws, &reply.id)?,
+            known: answers::in_use(tx, ws, &circles, now)?,
+        }))
+    }
+
+    /// Takes a few milliseconds of a core where there are many answers.
+    pub fn lesson(&self) -> ReplyLesson {
+        let made_of = || made_of(&self.text, &self.known).map(|answer| answer.id.clone());
+        let used = self.drafted_from.clone().or_else(made_of);
+        ReplyLesson::new(&self.message, used, &self.mail)
+    }
+}
+
+impl ReplyLesson {
+    fn new(message: &MessageId, used: Option<AnswerId>, mail: &str) -> ReplyLesson {
+        ReplyLesson {
+            message: message.clone(),
+            used,
+            language: language_of(mail).unwrap_or_default(),
+            features: TextFeatures::of(mail),
+        }
+    }
+
+    /// The lesson of a reply whose answer is known.
+    pub fn of_answer(
+        tx: &mut Tx<'_>,
+        ws: i64,
+        conversation: &Conversation,
+        reply: &MessageId,
+        used: &AnswerId,
+    ) -> Result<Option<ReplyLesson>> {
+        let mail = answered(tx, ws, conversation, reply)?;
+        Ok(mail.map(|mail| ReplyLesson::new(reply, Some(used.clone()), &mail)))
+    }
 }
 
 /// Writes down the mail that a reply answered.
@@ -83,18 +133,12 @@ pub fn record(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-    reply: &MessageId,
-    used: Option<&AnswerId>,
+    lesson: &ReplyLesson,
 ) -> Result<()> {
     let ws = cx.actor.ws;
-    let Some(mail) = mail_before(tx, ws, conversation, reply)? else { return Ok(()) };
-    let text = format!("{} {mail}", conversation.subject);
-    let features = TextFeatures::of(&text);
-    if features.is_empty() {
+    if lesson.features.is_empty() {
         return Ok(());
     }
-    let language = language_of(&text).unwrap_or_default();
-    let answer = used.map_or("", |answer| answer.as_str());
     tx.exec(
         "INSERT INTO answered_mail (ws, circle, message, conversation, at, language, answer, features)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
@@ -102,15 +146,15 @@ pub fn record(
         &[
             &ws,
             &conversation.circle,
-            reply,
+            &lesson.message,
             &conversation.id,
             &cx.now,
-            &language,
-            &answer,
-            &features.to_bytes(),
+            &lesson.language,
+            &lesson.used.as_ref().map_or("", |answer| answer.as_str()),
+            &lesson.features.to_bytes(),
         ],
     )?;
-    if let Some(answer) = used {
+    if let Some(answer) = &lesson.used {
         count_use(tx, cx, answer)?;
     }
     forget_oldest(tx, ws, &conversation.circle)
@@ -141,8 +185,8 @@ fn forget_oldest(tx: &mut Tx<'_>, ws: i64, circle: &Circle) -> Result<()> {
     Ok(())
 }
 
-/// The customer's mail before a message of ours.
-fn mail_before(
+/// Subject and words of the customer's mail before a message of ours.
+fn answered(
     tx: &mut Tx<'_>,
     ws: i64,
     conversation: &Conversation,
@@ -150,14 +194,14 @@ fn mail_before(
 ) -> Result<Option<String>> {
     let (at,): (i64,) =
         tx.one("SELECT at FROM messages WHERE ws = ?1 AND id = ?2", &[&ws, reply])?;
-    let before: Option<(Direction, String)> = tx.opt(
-        "SELECT direction, text FROM messages
+    let before: Option<(String,)> = tx.opt(
+        "SELECT text FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND at <= ?3 AND direction = 'inbound'
            AND withheld IS NULL
          ORDER BY at DESC, id DESC LIMIT 1",
         &[&ws, &conversation.id, &at],
     )?;
-    Ok(before.map(|(_, text)| text))
+    Ok(before.map(|(text,)| format!("{} {text}", conversation.subject)))
 }
 
 /// The first source of a draft that a model wrote.

@@ -43,6 +43,7 @@ impl OutcomeTally {
 }
 
 /// Writes down what became of a draft, and pauses the inbox where too few are approved as they were.
+/// The text of a draft that was given up is kept no longer.
 pub fn note(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -50,10 +51,13 @@ pub fn note(
     outcome: DraftOutcome,
     changed: f64,
 ) -> Result<()> {
+    let is_sent = matches!(outcome, DraftOutcome::AsItWas | DraftOutcome::Edited);
     let noted: Option<(MailboxId,)> = tx.opt(
-        "UPDATE helper_drafts SET outcome = ?3, changed = ?4, decided_at = ?5
+        "UPDATE helper_drafts
+         SET outcome = ?3, changed = ?4, decided_at = ?5,
+             drafted_text = CASE WHEN ?6 THEN drafted_text ELSE NULL END
          WHERE ws = ?1 AND message = ?2 AND outcome IS NULL RETURNING mailbox",
-        &[&cx.actor.ws, message, &outcome, &changed, &cx.now],
+        &[&cx.actor.ws, message, &outcome, &changed, &cx.now, &is_sent],
     )?;
     match noted {
         Some((mailbox,)) => pause_if_poor(tx, cx, &mailbox),

@@ -18,6 +18,8 @@ on_both!(
     held_automatic_and_sandbox_mail_is_not_sorted,
     mail_that_was_released_is_sorted,
     urgency_follows_the_latest_mail_until_somebody_decides,
+    a_decision_is_about_the_mail_that_the_helper_read,
+    a_conversation_whose_topic_was_removed_is_sorted_again,
     urgency_is_corrected_by_what_the_team_decides,
     a_private_inbox_neither_teaches_the_team_nor_learns_from_it,
     a_decision_on_one_node_counts_on_the_other,
@@ -201,6 +203,40 @@ async fn urgency_follows_the_latest_mail_until_somebody_decides(app: TestApp) {
     app.mail("a@x.example", "Re: Oven", "The smell of gas is stronger now!").await;
     let read = sorted(&app, &key, &mail).await;
     assert_eq!((&read["urgency"], &read["urgencyReasons"]), (&json!("normal"), &json!([])));
+}
+
+async fn a_decision_is_about_the_mail_that_the_helper_read(app: TestApp) {
+    let key = app.key("read write").await;
+    topics(&app).await;
+    let mail = app.mail("a@x.example", "Oven", "Where is my parcel?").await;
+    app.advance(MINUTE);
+    app.mail("a@x.example", "Re: Oven", "There is a smell of gas in the kitchen!").await;
+    let both = json!({ "topic": "Delivery", "urgency": "high" });
+    app.on(&key, &mail.conversation, "sorting", both).await.is(200);
+    for (kind, text) in [
+        ("topic", "Oven\nWhere is my parcel?"),
+        ("urgency", "Re: Oven\nThere is a smell of gas in the kitchen!"),
+    ] {
+        let features = app.app.store.read(move |tx| {
+            let (features,): (Vec<u8>,) =
+                tx.one("SELECT features FROM sorter_examples WHERE kind = ?1", &[&kind])?;
+            Ok::<_, inbox::Error>(features)
+        });
+        assert_eq!(features.await.unwrap(), sorter::TextFeatures::of(text).to_bytes(), "{kind}");
+    }
+}
+
+async fn a_conversation_whose_topic_was_removed_is_sorted_again(app: TestApp) {
+    let key = app.key("read write").await;
+    let oven = app.topic("Oven", "oven, kitchen").await;
+    app.topic("Delivery", "parcel, courier, late").await;
+    let mail = app.mail("a@x.example", "Lamp", "My parcel is late").await;
+    app.on(&key, &mail.conversation, "sorting", json!({ "topic": "Oven" })).await.is(200);
+    app.act(&app.owner, move |tx, cx| inbox::actions::remove_topic(tx, cx, &oven)).await;
+    app.advance(MINUTE);
+    app.mail("a@x.example", "Re: Lamp", "Is there any news?").await;
+    let read = sorted(&app, &key, &mail).await;
+    assert_eq!((&read["topic"], &read["suggestedTopic"]), (&Value::Null, &json!("Delivery")));
 }
 
 async fn urgency_is_corrected_by_what_the_team_decides(app: TestApp) {

@@ -130,10 +130,13 @@ pub(super) fn declarations(
     tokens: &[CssToken],
     pictures: &mut dyn PictureAddresses,
 ) -> Option<String> {
+    let parts = split(tokens);
+    let named: Vec<(String, &[CssToken])> = parts.into_iter().filter_map(named).collect();
+    let is_bounded = named.iter().any(|(name, value)| name == "max-width" && is_length(value));
     let mut kept: Vec<String> = Vec::new();
-    for declaration in split(tokens) {
-        let Some((name, value)) = named(declaration) else { continue };
-        kept.extend(declared(&name, value, pictures).map(|value| format!("{name}:{value}")));
+    for (name, value) in named {
+        let value = declared(&name, value, is_bounded, pictures);
+        kept.extend(value.map(|value| format!("{name}:{value}")));
     }
     (!kept.is_empty()).then(|| kept.join(";"))
 }
@@ -173,13 +176,20 @@ pub(super) fn trimmed(mut tokens: &[CssToken]) -> &[CssToken] {
 }
 
 /// A value as it stays; `None` for one that may not.
-fn declared(name: &str, value: &[CssToken], pictures: &mut dyn PictureAddresses) -> Option<String> {
+fn declared(
+    name: &str,
+    value: &[CssToken],
+    is_bounded: bool,
+    pictures: &mut dyn PictureAddresses,
+) -> Option<String> {
     PROPERTIES.binary_search(&name).ok()?;
     let (value, important) = without_important(value);
     if name == "display" && !is_display(value) {
         return None;
     }
-    let mut written = Written { property: name, text: String::new(), pictures };
+    // Columns that stand below each other on small screens multiply what is left of their width.
+    let multiplies = is_bounded && name == "width";
+    let mut written = Written { property: name, multiplies, text: String::new(), pictures };
     written.tokens(value, 0)?;
     let text = written.text.trim();
     let important = if important { " !important" } else { "" };
@@ -198,6 +208,11 @@ fn without_important(value: &[CssToken]) -> (&[CssToken], bool) {
     }
 }
 
+/// A single length, and no keyword such as `none`.
+fn is_length(value: &[CssToken]) -> bool {
+    matches!(without_important(value).0, [CssToken::Number(..)])
+}
+
 fn is_display(value: &[CssToken]) -> bool {
     const SHOWN: [&str; 5] = ["none", "block", "flex", "list-item", "flow-root"];
     let [CssToken::Ident(word)] = value else { return false };
@@ -207,6 +222,8 @@ fn is_display(value: &[CssToken]) -> bool {
 
 struct Written<'a> {
     property: &'a str,
+    /// `calc` may multiply, because another declaration bounds what comes of it.
+    multiplies: bool,
     text: String,
     pictures: &'a mut dyn PictureAddresses,
 }
@@ -234,6 +251,11 @@ impl Written<'_> {
                         return None;
                     }
                     self.text.push_str(name);
+                    self.text.push('(');
+                    at += self.tokens(&tokens[at..], depth + 1)?;
+                    self.text.push(')');
+                }
+                CssToken::Sign('(') if depth > 0 && depth < STYLE_FUNCTION_DEPTH => {
                     self.text.push('(');
                     at += self.tokens(&tokens[at..], depth + 1)?;
                     self.text.push(')');
@@ -287,7 +309,8 @@ impl Written<'_> {
                 matches!(next, Some(CssToken::Number(by, _)) if by.abs() >= 1.0)
             }
             '/' => true,
-            '+' | '-' | '(' => depth > 0,
+            '+' | '-' => depth > 0,
+            '*' => depth > 0 && self.multiplies,
             _ => false,
         };
         fits.then(|| self.text.push(sign))?;
@@ -393,6 +416,11 @@ mod tests {
             ("font-family: 'Open Sans', Arial", "font-family:'Open Sans', Arial"),
             ("font: bold 12px/1.5 \"A B\", serif", "font:bold 12px/1.5 'A B', serif"),
             ("width: calc(100% - 20px)", "width:calc(100% - 20px)"),
+            (
+                "min-width:50%;max-width:100%;width:calc((480px - 100%) * 480)",
+                "min-width:50%;max-width:100%;width:calc((480px - 100%) * 480)",
+            ),
+            ("max-width:none;width:calc(2px * 2)", "max-width:none"),
             ("margin: 0 auto !important", "margin:0 auto !important"),
             ("display:none;mso-hide:all", "display:none"),
             (

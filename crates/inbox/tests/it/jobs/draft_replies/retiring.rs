@@ -16,6 +16,7 @@ on_both!(
     a_stopped_draft_is_retired_when_something_was_said_meanwhile,
     a_stopped_draft_waits_again_when_nothing_was_said,
     drafts_of_agents_stay,
+    where_replies_are_protected_nothing_is_drafted,
 );
 
 async fn drafted(app: &TestApp) -> (TestKey, FiledMail, Value) {
@@ -46,6 +47,11 @@ async fn a_new_mail_of_the_customer_retires_the_draft_and_the_helper_looks_again
     let expected = json!([{ "messageId": draft["id"], "by": "customer" }]);
     assert_eq!(json!(retirements(&app, &key, &mail).await), expected);
     assert_eq!(app.read(&key, &mail.conversation).await["hasDraft"], false);
+    assert_eq!(
+        app.count("helper_drafts WHERE drafted_text IS NOT NULL").await,
+        0,
+        "its text is gone"
+    );
 }
 
 async fn a_message_of_ours_retires_the_draft(app: TestApp) {
@@ -115,4 +121,11 @@ async fn drafts_of_agents_stay(app: TestApp) {
     let left = app.drafts_in(&key, &mail).await;
     assert_eq!(left.len(), 1);
     assert_eq!(left[0]["text"], "A draft of mine.");
+}
+
+async fn where_replies_are_protected_nothing_is_drafted(app: TestApp) {
+    let (key, _, _) = drafted(&app).await;
+    app.exec("UPDATE mailboxes SET always_secure = TRUE").await;
+    let mail = app.mail_to(&app.support, "cy@y.example Cy", FEE_QUESTION_AGAIN).await;
+    assert!(app.drafts_in(&key, &mail).await.is_empty());
 }
