@@ -20,6 +20,8 @@ pub struct WritingSettings {
     pub signature: String,
     /// The inbox sends secure messages only.
     pub always_secure: bool,
+    /// The writer may send secure messages without being asked to.
+    pub may_protect: bool,
 }
 
 pub fn writing_settings(
@@ -32,7 +34,8 @@ pub fn writing_settings(
     };
     let signature = signatures::in_effect(tx, cx.actor.ws, Some(me), cx.actor.name(), mailbox)?;
     let always_secure = secure::is_always_secure(tx, cx.actor.ws, mailbox)?;
-    Ok(WritingSettings { format: own_format(tx, cx)?, signature, always_secure })
+    let (format, may_protect) = (own_format(tx, cx)?, secure::may_protect(tx, cx)?);
+    Ok(WritingSettings { format, signature, always_secure, may_protect })
 }
 
 /// The format that the actor writes in.

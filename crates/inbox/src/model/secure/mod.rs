@@ -20,7 +20,7 @@ pub use links::{LinkState, SecureLink, enter_code, link_at, link_of, request_cod
 pub(crate) use links::{address, recipients_left};
 pub use page::{PageAuthor, PageMessage, SecureFront, SecurePage, file_of_page, front, read};
 pub(crate) use rules::{ALWAYS_SECURE, SecureWish, days_of};
-pub use rules::{SecureRules, SecureSenders, is_always_secure, rules_of};
+pub use rules::{SecureRules, SecureSenders, is_always_secure, may_protect, rules_of};
 
 /// What stands where the words of a secure message would.
 pub const PROTECTED: &str = "Protected message";

@@ -57,7 +57,7 @@ pub(crate) fn days_of(
         return Ok(None);
     }
     let rules = rules_of(tx, cx.actor.ws)?;
-    if !by_itself && rules.senders == SecureSenders::Admins && !administers(cx) {
+    if !by_itself && !rules.allow(cx) {
         let sentence = "Only owners and admins send protected messages here.";
         return Err(Error::Forbidden(sentence.into()));
     }
@@ -76,9 +76,17 @@ pub fn is_always_secure(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result
     Ok(always)
 }
 
-fn administers(cx: &Cx<'_>) -> bool {
-    matches!(
-        cx.actor.who,
-        Principal::Person { role: Role::Owner | Role::Admin, .. } | Principal::System
-    )
+/// True for somebody who may send secure messages where nothing demands them.
+pub fn may_protect(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
+    Ok(rules_of(tx, cx.actor.ws)?.allow(cx))
+}
+
+impl SecureRules {
+    fn allow(&self, cx: &Cx<'_>) -> bool {
+        let administers = matches!(
+            cx.actor.who,
+            Principal::Person { role: Role::Owner | Role::Admin, .. } | Principal::System
+        );
+        administers || self.senders != SecureSenders::Admins
+    }
 }

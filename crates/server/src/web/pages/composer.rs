@@ -187,7 +187,7 @@ impl Composer {
             cc: party_line(&cc),
             from_address: open.mailbox.address.to_string(),
             seen: open.seen,
-            lock: (kind == AutosaveKind::Reply).then(|| ComposerLock::of(open)),
+            lock: (kind == AutosaveKind::Reply).then(|| ComposerLock::of(open)).flatten(),
             quotes: kind == AutosaveKind::Reply && open.has_mail(),
             names: match kind {
                 AutosaveKind::Note => first_names(open),
@@ -239,7 +239,7 @@ impl Composer {
             send_error: String::new(),
             meanwhile: None,
             kept: false,
-            lock: (kind == AutosaveKind::New).then(ComposerLock::default),
+            lock: (kind == AutosaveKind::New && writing.may_protect).then(ComposerLock::default),
         }
     }
 

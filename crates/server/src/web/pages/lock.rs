@@ -15,14 +15,16 @@ pub struct ComposerLock {
 }
 
 impl ComposerLock {
-    pub fn of(open: &OpenConversation) -> ComposerLock {
+    /// `None` where the writer may not protect this reply.
+    pub fn of(open: &OpenConversation) -> Option<ComposerLock> {
         let (is_always, is_sticky) = (open.writing.always_secure, open.conversation.secure_answer);
-        ComposerLock {
+        let is_shown = open.writing.may_protect || is_always || is_sticky;
+        is_shown.then(|| ComposerLock {
             is_locked: is_always || is_sticky,
             is_always,
             is_sticky,
             subject: open.conversation.subject.clone(),
-        }
+        })
     }
 
     /// As it was left.

@@ -17,6 +17,7 @@ on_both!(
     what_was_being_written_comes_along_when_the_session_has_ended,
     a_file_that_could_run_is_refused_and_the_text_is_kept,
     a_person_protects_a_reply_with_its_files_and_the_lock_stays_on,
+    who_may_not_protect_messages_is_not_offered_the_lock,
     a_draft_that_is_approved_in_the_conversation_keeps_its_words,
     documents_that_are_asked_for_securely_are_behind_the_same_code,
     uploads_to_a_protected_request_are_not_read_and_end_with_its_page,
@@ -328,6 +329,18 @@ async fn a_person_protects_a_reply_with_its_files_and_the_lock_stays_on(app: Tes
     assert!(composer.text.contains("answered on a protected page"), "{}", composer.text);
     let list = person.get("/inbox?view=open").await;
     assert!(list.text.contains("Protected message"), "{}", list.text);
+}
+
+async fn who_may_not_protect_messages_is_not_offered_the_lock(app: TestApp) {
+    let mail = app.mail("ann@shop.example Ann Shopper", "Lamps", "Hello").await;
+    let composer = format!("/conversations/{}?write=reply", mail.conversation);
+    let member = app.person("Bo").await;
+    let (member, owner) = (app.signed_in(&member).await, app.signed_in(&app.owner).await);
+    let lock = "Protect this message";
+    member.get(&composer).await.is(200).shows(lock);
+    app.exec("UPDATE workspaces SET secure_senders = 'admins'").await;
+    member.get(&composer).await.is(200).hides(lock);
+    owner.get(&composer).await.is(200).shows(lock);
 }
 
 async fn a_draft_that_is_approved_in_the_conversation_keeps_its_words(app: TestApp) {
