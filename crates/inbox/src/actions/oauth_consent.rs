@@ -9,7 +9,7 @@ use crate::base::api_key::{KEY_SECRET_CHARS, KeyHash};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AgentId, Ids, UserId};
 use crate::base::limits::{
-    CLIENT_DOCUMENT_MS, DOCUMENTS_PER_PERSON, OAUTH_CODE_MS, PERSON_NAME_CHARS,
+    CLIENT_DOCUMENT_MS, DOCUMENTS_PER_PERSON, OAUTH_CODE_KEPT_MS, OAUTH_CODE_MS, PERSON_NAME_CHARS,
     REGISTRATIONS_PER_NETWORK, UNUSED_CLIENT_MS, UNUSED_CLIENTS,
 };
 use crate::base::redirect_uri::RedirectUri;
@@ -187,15 +187,36 @@ pub fn connect_app(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent) -> Result<St
     write_code(tx, cx, consent, &agent)
 }
 
-/// What this person let this client do before.
-pub fn granted_scopes(tx: &mut Tx<'_>, cx: &Cx<'_>, client_id: &str) -> Result<Option<Scopes>> {
-    let found: Option<(String,)> = tx.opt(
-        "SELECT scopes FROM agents
+/// Which inboxes an app works in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorksIn {
+    Live,
+    Sandbox,
+}
+
+/// What a person let a client do before.
+#[derive(Clone, Debug)]
+pub struct EarlierGrant {
+    pub scopes: Scopes,
+    pub works: WorksIn,
+}
+
+/// What this person let this client do before, the live inboxes first.
+pub fn granted_before(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    client_id: &str,
+) -> Result<Option<EarlierGrant>> {
+    let found: Option<(String, bool)> = tx.opt(
+        "SELECT scopes, livemode FROM agents
          WHERE ws = ?1 AND made_by = ?2 AND oauth_client = ?3 AND revoked_at IS NULL
          ORDER BY livemode DESC, created_at, id LIMIT 1",
         &[&cx.actor.ws, own_id(cx)?, &client_id],
     )?;
-    Ok(found.map(|(scopes,)| Scopes::from_stored(&scopes)))
+    Ok(found.map(|(scopes, is_live)| EarlierGrant {
+        scopes: Scopes::from_stored(&scopes),
+        works: if is_live { WorksIn::Live } else { WorksIn::Sandbox },
+    }))
 }
 
 /// The agent that this person made of this client before.
@@ -287,7 +308,7 @@ fn tell_person(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent, scopes: &Scopes)
 }
 
 fn write_code(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent, agent: &AgentId) -> Result<String> {
-    tx.exec("DELETE FROM oauth_codes WHERE expires_at <= ?1", &[&(cx.now - UNUSED_CLIENT_MS)])?;
+    tx.exec("DELETE FROM oauth_codes WHERE expires_at <= ?1", &[&(cx.now - OAUTH_CODE_KEPT_MS)])?;
     let (code, hash) = OauthHash::make(cx.ids, oauth_tokens::CODE_PREFIX);
     tx.exec(
         "INSERT INTO oauth_codes (

@@ -91,17 +91,16 @@ pub fn exchange_code(
         &[&hash],
     )?;
     let Some(code) = found else { return Ok(Err(InvalidGrant)) };
-    if code.used_at.is_some() {
-        end_tokens(tx, code.ws, &code.agent)?;
-        return Ok(Err(InvalidGrant));
-    }
-    let fits = code.expires_at > cx.now
-        && code.client_id == exchange.client_id
+    let fits = code.client_id == exchange.client_id
         && RedirectUri::parse(&exchange.redirect_uri)
             .is_some_and(|uri| code.redirect_uri == uri.to_string())
         && VERIFIER_CHARS.contains(&exchange.verifier.len())
         && code.challenge == URL_SAFE_NO_PAD.encode(Sha256::digest(&exchange.verifier));
-    if !fits {
+    if let Some(granted_at) = code.used_at.filter(|_| fits) {
+        end_grant(tx, &Grant { ws: code.ws, agent: code.agent, granted_at })?;
+        return Ok(Err(InvalidGrant));
+    }
+    if !fits || code.used_at.is_some() || code.expires_at <= cx.now {
         return Ok(Err(InvalidGrant));
     }
     let used = tx.exec(
@@ -117,12 +116,21 @@ pub fn exchange_code(
     issue(tx, cx, &grant, refresh_token, code.scopes).map(Ok)
 }
 
-/// Whose tokens they are.
+/// Whose tokens they are. An app on two computers has two grants.
 struct Grant {
     ws: i64,
     agent: AgentId,
-    /// When the person said yes.
+    /// When the code was exchanged that the tokens go back to.
     granted_at: i64,
+}
+
+/// Ends the tokens of one grant.
+fn end_grant(tx: &mut Tx<'_>, grant: &Grant) -> Result<()> {
+    tx.exec(
+        "DELETE FROM oauth_tokens WHERE ws = ?1 AND agent = ?2 AND granted_at = ?3",
+        &[&grant.ws, &grant.agent, &grant.granted_at],
+    )?;
+    Ok(())
 }
 
 fn issue(
@@ -142,7 +150,8 @@ fn issue(
             "DELETE FROM oauth_tokens WHERE token_hash IN (
                  SELECT token_hash FROM oauth_tokens
                  WHERE ws = ?1 AND agent = ?2 AND kind = ?3
-                 ORDER BY created_at DESC, token_hash LIMIT 1000 OFFSET ?4
+                 ORDER BY CASE WHEN rotated_at IS NULL THEN 0 ELSE 1 END, created_at DESC, token_hash
+                 LIMIT 1000 OFFSET ?4
              )",
             &[&grant.ws, &grant.agent, &kind, &most],
         )?;
@@ -189,6 +198,12 @@ db::row! {
     }
 }
 
+impl RefreshRow {
+    fn grant(&self) -> Grant {
+        Grant { ws: self.ws, agent: self.agent.clone(), granted_at: self.granted_at }
+    }
+}
+
 /// Replaces a refresh token. Its successor is derived from it, so that processes that share the old one
 /// and use it at the same time get the same new one. `place` is the client's network.
 pub fn refresh_tokens(
@@ -230,7 +245,7 @@ pub fn refresh_tokens(
     let Some(successor_hash) = OauthHash::of(REFRESH_TOKEN_PREFIX, &successor) else {
         return Ok(Err(InvalidGrant));
     };
-    let grant = Grant { ws: row.ws, agent: row.agent, granted_at: row.granted_at };
+    let grant = row.grant();
     keep_refresh_token(tx, cx, &grant, &successor_hash)?;
     issue(tx, cx, &grant, successor, row.scopes).map(Ok)
 }
@@ -280,17 +295,17 @@ fn successor(secret: &[u8], refresh_token: &str) -> String {
     text
 }
 
-/// A token that was replaced long ago came from another network: somebody copied it, so nothing of this
-/// app works any more until its person lets it in again.
+/// A token that was replaced long ago came from another network: somebody copied it, so what goes back to
+/// the same code works no more until the person lets the app in again.
 fn end_stolen(tx: &mut Tx<'_>, cx: &Cx<'_>, row: &RefreshRow) -> Result<()> {
-    end_tokens(tx, row.ws, &row.agent)?;
+    end_grant(tx, &row.grant())?;
     let name = &row.name;
     let detail = "an old token was used from another network";
     audit_log::record(tx, cx, &Circle::team(), Action::AppTokensEnded, name, detail)?;
     let subject = format!("{name} was signed out");
     let text = format!(
         "A token of {name} that had been replaced was used again, from another network. Somebody may \
-         have copied it, so we ended the app's access.\n\n\
+         have copied it, so we ended the app's access on the computer that it was given to.\n\n\
          Connect it again if you still use it. Everything it did is in the timelines, under its \
          name.\n\n{url}/settings/apps\n",
         url = cx.public_url,
@@ -298,8 +313,8 @@ fn end_stolen(tx: &mut Tx<'_>, cx: &Cx<'_>, row: &RefreshRow) -> Result<()> {
     notify(tx, cx, &row.person, &Notice { subject: &subject, text: &text })
 }
 
-/// Ends a token that its client gives back. With its refresh token an app is disconnected; an unknown
-/// token changes nothing.
+/// Ends a token that its client gives back. A refresh token ends with all of its grant; the app is
+/// disconnected with the last. An unknown token changes nothing.
 pub fn revoke_token(tx: &mut Tx<'_>, cx: &Cx<'_>, token: &str) -> Result<()> {
     if let Some(hash) = OauthHash::of(TokenKind::Access.prefix(), token) {
         tx.exec("DELETE FROM oauth_tokens WHERE token_hash = ?1", &[&hash])?;
@@ -311,6 +326,20 @@ pub fn revoke_token(tx: &mut Tx<'_>, cx: &Cx<'_>, token: &str) -> Result<()> {
     }
     let actor = Actor::system(row.ws, row.workspace.clone(), Circle::team());
     let cx = &Cx { actor: &actor, ..*cx };
+    end_grant(tx, &row.grant())?;
+    let other: Option<(i64,)> = tx.opt(
+        "SELECT granted_at FROM oauth_tokens
+         WHERE ws = ?1 AND agent = ?2 AND kind = 'refresh' AND expires_at > ?3 LIMIT 1",
+        &[&row.ws, &row.agent, &cx.now],
+    )?;
+    let waiting: Option<(i64,)> = tx.opt(
+        "SELECT expires_at FROM oauth_codes
+         WHERE ws = ?1 AND agent = ?2 AND used_at IS NULL AND expires_at > ?3 LIMIT 1",
+        &[&row.ws, &row.agent, &cx.now],
+    )?;
+    if other.is_some() || waiting.is_some() {
+        return Ok(());
+    }
     end_tokens(tx, row.ws, &row.agent)?;
     tx.exec(
         "UPDATE agents SET revoked_at = ?3 WHERE ws = ?1 AND id = ?2 AND revoked_at IS NULL",

@@ -17,7 +17,8 @@ pub enum Error {
     #[error("{0}")]
     Forbidden(String),
     #[error(
-        "This key lacks the scope {}. Make a key that has it; scopes cannot be changed later.",
+        "This key lacks the scope {}. Make a key that has it: a key's scopes cannot be changed later. \
+         Those of a connected app can, under Settings, Connected apps.",
         .scope.as_str()
     )]
     Lacks {

@@ -194,13 +194,15 @@ pub const REFRESH_TOKEN_MS: i64 = 365 * DAY_MS;
 /// program may share it.
 pub const REFRESH_GRACE_MS: i64 = 2 * MINUTE_MS;
 /// Access tokens of one app that work at one time; the oldest ends first.
-pub const ACCESS_TOKENS_PER_APP: i64 = 10;
+pub const ACCESS_TOKENS_PER_APP: i64 = 250;
 /// Refresh tokens of one app that are kept, the replaced ones included.
 pub const REFRESH_TOKENS_PER_APP: i64 = 200;
 /// Refreshes of one app within the window of sign-in attempts.
 pub const REFRESHES_PER_APP: i64 = 60;
 /// A client that registered itself is forgotten if nobody lets it in for this long.
-pub const UNUSED_CLIENT_MS: i64 = DAY_MS;
+pub const UNUSED_CLIENT_MS: i64 = 90 * DAY_MS;
+/// A used code is known for this long, so that a second use is noticed.
+pub const OAUTH_CODE_KEPT_MS: i64 = DAY_MS;
 /// Clients that registered themselves and that nobody has let in yet.
 pub const UNUSED_CLIENTS: i64 = 1_000;
 /// Registrations from one network within the window of sign-in attempts.

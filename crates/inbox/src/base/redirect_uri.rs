@@ -81,17 +81,6 @@ impl RedirectUri {
         url.query_pairs_mut().extend_pairs(answer);
         url.to_string()
     }
-
-    /// What a page's `form-action` must allow so that a form may lead here. There is no way to write an
-    /// IPv6 address in it.
-    pub fn form_action(&self) -> String {
-        match (self.0.scheme(), self.0.host()) {
-            ("https" | "http", Some(Host::Domain(_) | Host::Ipv4(_))) => {
-                self.0.origin().ascii_serialization()
-            }
-            (scheme, _) => format!("{scheme}:"),
-        }
-    }
 }
 
 impl fmt::Display for RedirectUri {
@@ -170,10 +159,6 @@ mod tests {
             assert_eq!(uri(text).target(), target);
             assert!(uri(text).admits(&uri(text)));
         }
-        assert_eq!(uri("https://vscode.dev/redirect").form_action(), "https://vscode.dev");
-        assert_eq!(uri("http://127.0.0.1:3118/cb").form_action(), "http://127.0.0.1:3118");
-        assert_eq!(uri("http://[::1]:3118/cb").form_action(), "http:");
-        assert_eq!(uri("cursor://a/cb").form_action(), "cursor:");
     }
 
     #[test]

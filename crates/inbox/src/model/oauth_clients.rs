@@ -102,6 +102,8 @@ fn shown_name(name: &str) -> Option<String> {
         !c.is_control()
             && !matches!(*c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
             && !matches!(*c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+            && !matches!(*c, '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{fe00}'..='\u{fe0f}')
+            && !matches!(*c, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{2800}')
     };
     let shown: String = name.chars().filter(is_shown).take(CLIENT_NAME_CHARS).collect();
     Some(shown.trim().to_owned()).filter(|name| !name.is_empty())

@@ -153,7 +153,10 @@ async fn respond(
             let mut reply = refused(&server.context, &error, rate, &asked.id);
             // All that it has and what it lacks: clients ask for exactly what is named.
             let granted = server.context.app.scopes(key).await.unwrap_or(Scopes::none());
-            let needed: Vec<Scope> = granted.as_slice().iter().copied().chain([scope]).collect();
+            // Who may send may draft: the page on which a person chooses does not tick sending.
+            let also = (scope == Scope::Send).then_some(Scope::Draft);
+            let granted = granted.as_slice().iter().copied();
+            let needed: Vec<Scope> = granted.chain([scope]).chain(also).collect();
             let needed = Scopes::new(&needed).stored();
             challenge(&server.context, &mut reply, Some("insufficient_scope"), &needed);
             reply

@@ -126,7 +126,17 @@ fn missing() -> Response<Body> {
 fn sign_in(next: &str) -> Response<Body> {
     let query =
         url::form_urlencoded::Serializer::new(String::new()).append_pair("next", next).finish();
-    see_other(&if next == "/" { "/sign-in".to_owned() } else { format!("/sign-in?{query}") })
+    let mut response =
+        see_other(&if next == "/" { "/sign-in".to_owned() } else { format!("/sign-in?{query}") });
+    if leads_to_consent(next) {
+        keep_opener(&mut response);
+    }
+    response
+}
+
+/// True for the page on which an app is let in, which may have opened this one in a pop-up.
+pub fn leads_to_consent(path: &str) -> bool {
+    path.starts_with("/authorize?")
 }
 
 pub async fn nothing_here() -> Response<Body> {
@@ -208,10 +218,10 @@ pub fn see_other(path: &str) -> Response<Body> {
     response
 }
 
-/// Lets the forms of a page lead to an address of an OAuth client: a browser applies `form-action` to
-/// the redirect after a form too.
-pub fn let_forms_lead_to(response: &mut Response<Body>, source: &str) {
-    let policy = POLICY.replace("form-action 'self'", &format!("form-action 'self' {source}"));
+/// Lets the form of a page lead to an OAuth client: a browser applies `form-action` to every redirect
+/// after a form, and a client's own site may lead on to its program.
+pub fn let_form_lead_on(response: &mut Response<Body>) {
+    let policy = POLICY.replace(" form-action 'self';", "");
     if let Ok(policy) = HeaderValue::from_str(&policy) {
         response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
     }

@@ -7,10 +7,10 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
 use inbox::Error;
-use inbox::actions::{self, ClientUse, Consent};
+use inbox::actions::{self, ClientUse, Consent, WorksIn};
 use inbox::base::redirect_uri::{RedirectTarget, RedirectUri};
 use inbox::base::scopes::{Scope, Scopes};
-use inbox::model::oauth_clients::{ClientKind, OauthClient, is_document_address};
+use inbox::model::oauth_clients::{OauthClient, is_document_address};
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, Posted, form};
@@ -41,6 +41,8 @@ struct ConsentPage {
     joins_as: String,
     /// The scopes that are ticked.
     ticked: Vec<Scope>,
+    /// Where the person lets it work already.
+    works: Option<WorksIn>,
     request: ConsentForm,
 }
 
@@ -54,6 +56,14 @@ struct SeenBefore {
 impl ConsentPage {
     fn ticks(&self, scope: &str) -> bool {
         self.ticked.iter().any(|ticked| ticked.as_str() == scope)
+    }
+
+    /// Whether live inboxes are chosen: as before, or where the client is known.
+    fn is_live(&self) -> bool {
+        match self.works {
+            Some(works) => works == WorksIn::Live,
+            None => self.is_confirmed(),
+        }
     }
 
     /// True when the site that asks also gets the answer. A program on this computer could be any.
@@ -97,10 +107,9 @@ pub async fn page(
         Ok(found) => found,
         Err(answered) => return Ok(answered),
     };
-    let form_action = redirect_uri.form_action();
     let page = build(&web, &visitor, client, redirect_uri, request).await?;
     let mut response = responses::page(&page)?;
-    responses::let_forms_lead_to(&mut response, &form_action);
+    responses::let_form_lead_on(&mut response);
     responses::keep_opener(&mut response);
     Ok(response)
 }
@@ -130,10 +139,8 @@ async fn client_of(
         return Err(unusable("It wants its answer at an address that it has not named before."));
     };
     if let Some(error) = protocol_error(web, request) {
-        // Anybody can register a site; nobody is sent to one without a word.
-        let is_strange = client.kind == ClientKind::Registered
-            && matches!(redirect_uri.target(), RedirectTarget::Site(_));
-        if is_strange {
+        // Anybody can name a site of theirs; nobody is sent to one without a word.
+        if matches!(redirect_uri.target(), RedirectTarget::Site(_)) {
             return Err(unusable(&format!("The app made a mistake: {error}.")));
         }
         let response = answer(web, &redirect_uri, &request.state, &[("error", error)]);
@@ -205,7 +212,7 @@ async fn build(
     let id = client.id.clone();
     let read = web.read(visitor, move |tx, cx, me| {
         let seen = actions::client_use(tx, cx, &id)?;
-        let granted = actions::granted_scopes(tx, cx, &id)?;
+        let granted = actions::granted_before(tx, cx, &id)?;
         let person = (cx.actor.name().to_owned(), me.workspace_name.clone(), me.administers());
         Ok((person, seen, granted))
     });
@@ -227,21 +234,23 @@ async fn build(
         client: client.name,
         target: redirect_uri.target(),
         seen,
-        ticked: ticked(&request.scope, granted.as_ref()),
+        works: granted.as_ref().map(|granted| granted.works),
+        ticked: ticked(&request.scope, granted.map(|granted| granted.scopes).as_ref()),
         request,
     })
 }
 
-/// Write and draft are ticked, unless the client asks for less than that and has no more yet. Send and
-/// record never are: a person chooses them.
+/// What the client may do already, and write and draft, unless it asks for less than that. Send and
+/// record are never ticked before a person has chosen them.
 fn ticked(scope: &str, granted: Option<&Scopes>) -> Vec<Scope> {
     let asked: Vec<Scope> = scope.split(' ').filter_map(Scope::parse).collect();
-    let is_ticked = |scope: &Scope| {
-        asked.is_empty()
-            || asked.contains(scope)
-            || granted.is_some_and(|granted| granted.has(*scope))
+    let has = |scope: &Scope| granted.is_some_and(|granted| granted.has(*scope));
+    let is_wanted = |scope: &Scope| {
+        let is_usual = matches!(scope, Scope::Write | Scope::Draft);
+        is_usual && (asked.is_empty() || asked.contains(scope))
     };
-    [Scope::Write, Scope::Draft].into_iter().filter(is_ticked).collect()
+    let all = [Scope::Write, Scope::Draft, Scope::Send, Scope::Record];
+    all.into_iter().filter(|scope| has(scope) || is_wanted(scope)).collect()
 }
 
 pub async fn decide(State(web): State<Arc<Web>>, posted: Posted<ConsentForm>) -> PageResult {

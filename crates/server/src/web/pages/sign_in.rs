@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use askama::Template;
+use axum::body::Body;
 use axum::extract::{Path, State};
+use axum::http::Response;
 use inbox::Error;
 use inbox::actions::{self, TokenHash};
 use inbox::base::actor::Actor;
@@ -91,7 +93,17 @@ impl OwnPath {
 impl OwnPath {
     /// True when an app that opened this page in a pop-up waits for its end.
     fn leads_to_consent(&self) -> bool {
-        self.0.starts_with("/authorize?")
+        responses::leads_to_consent(&self.0)
+    }
+}
+
+impl OwnPath {
+    fn go(&self) -> Response<Body> {
+        let mut response = see_other(&self.0);
+        if self.leads_to_consent() {
+            responses::keep_opener(&mut response);
+        }
+        response
     }
 }
 
@@ -108,7 +120,7 @@ pub async fn page(
 ) -> PageResult {
     let next = OwnPath::of(&asked.get("next"));
     if web.read(&visitor, |_, _, _| Ok(())).await.is_ok() {
-        return Ok(see_other(&next.0));
+        return Ok(next.go());
     }
     let signed_out = visitor.flash == Some(Flash::SignedOut);
     let leads_to_consent = next.leads_to_consent();
@@ -126,7 +138,7 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted<SignInFor
     let (email, next) = (form.email.trim().to_owned(), form.next);
     let page = SignInPage::new(&web, &visitor, &email, next.clone()).await?;
     if !mail::is_address(&email) {
-        return responses::again(&SignInPage { wrong: true, ..page });
+        return again(&SignInPage { wrong: true, ..page });
     }
     let (address, now) = (format!("address {}", mail::normal_address(&email)), web.app.clock.now());
     let (counted, place) = (address.clone(), format!("place {}", visitor.place));
@@ -141,13 +153,13 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted<SignInFor
         })
         .await?;
     if !may_try {
-        return responses::again(&SignInPage { too_many: true, ..page });
+        return again(&SignInPage { too_many: true, ..page });
     }
     let asked = email.clone();
     let found = web.app.store.read(move |tx| actions::stored_passwords(tx, &asked)).await?;
     let hashes = found.iter().map(|stored| stored.hash.clone()).collect();
     let Some(place) = web.fitting(form.password, hashes).await else {
-        return responses::again(&SignInPage { wrong: true, ..page });
+        return again(&SignInPage { wrong: true, ..page });
     };
     let actions::StoredPassword { ws, person, opens_private, .. } = found[place].clone();
     let (app, device) = (web.app.clone(), visitor.device.clone());
@@ -159,11 +171,17 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted<SignInFor
             actions::begin_session(tx, &app.ids, now, ws, &person, &device, opens_private)
         })
         .await?;
-    let mut response = see_other(&next.0);
-    if next.leads_to_consent() {
+    let mut response = next.go();
+    web.set_session(&mut response, &token);
+    Ok(response)
+}
+
+/// The page once more, with what was wrong.
+fn again(page: &SignInPage) -> PageResult {
+    let mut response = responses::again(page)?;
+    if responses::leads_to_consent(&page.next) {
         responses::keep_opener(&mut response);
     }
-    web.set_session(&mut response, &token);
     Ok(response)
 }
 

@@ -26,8 +26,9 @@ on_both!(
     an_unknown_client_or_address_leads_nowhere,
     what_the_client_got_wrong_is_answered_to_it,
     a_mistake_of_a_stranger_sends_nobody_to_their_site,
+    a_mistake_of_a_document_sends_nobody_to_its_site,
     a_person_signs_in_first_and_comes_back,
-    the_page_lets_its_form_lead_to_the_client_alone,
+    the_page_lets_its_form_lead_on_to_the_client,
     consenting_again_changes_the_agent_and_ends_nothing_elsewhere,
     members_connect_apps_only_where_they_may,
     a_client_named_by_its_document_shows_its_host,
@@ -326,14 +327,15 @@ async fn a_person_signs_in_first_and_comes_back(app: TestApp) {
     assert_eq!(next, path);
 }
 
-async fn the_page_lets_its_form_lead_to_the_client_alone(app: TestApp) {
+async fn the_page_lets_its_form_lead_on_to_the_client(app: TestApp) {
     let client = registered(&app).await;
     let browser = app.signed_in(&app.owner).await;
     let challenge = challenge();
     let page =
         browser.get(&format!("/authorize?{}", query(&asks(&client, &challenge)))).await.is(200);
     let policy = page.answer.header("content-security-policy");
-    assert!(policy.contains("form-action 'self' http://127.0.0.1:3118;"), "{policy}");
+    // A browser applies it to every redirect after the form, also to those of the client's site.
+    assert!(!policy.contains("form-action"), "{policy}");
     assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
     assert_eq!(page.answer.header("cross-origin-opener-policy"), "unsafe-none");
     assert_eq!(page.answer.header("x-frame-options"), "DENY");
@@ -396,6 +398,23 @@ async fn a_client_named_by_its_document_shows_its_host(app: TestApp) {
     exchange(&app, address, &code).await.is(200);
     browser.get("/settings/apps").await.is(200).shows("claude.ai");
     browser.get(&path).await.is(200).shows("Olive Owner connected it");
+}
+
+async fn a_mistake_of_a_document_sends_nobody_to_its_site(app: TestApp) {
+    let address = "https://evil.example/client.json";
+    let document = json!({ "client_id": address, "redirect_uris": ["https://evil.example/cb"] });
+    let metadata = ClientMetadata::of_document(address, document.to_string().as_bytes()).unwrap();
+    app.act(&app.owner, move |tx, cx| {
+        actions::keep_client_document(tx, cx, address, &metadata).map(drop)
+    })
+    .await;
+    let browser = app.signed_in(&app.owner).await;
+    let fields = [
+        ("response_type", "x"),
+        ("client_id", address),
+        ("redirect_uri", "https://evil.example/cb"),
+    ];
+    browser.get(&format!("/authorize?{}", query(&fields))).await.is(400);
 }
 
 async fn on_the_free_plan_nothing_is_connected(app: TestApp) {

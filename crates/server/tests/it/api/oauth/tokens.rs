@@ -4,7 +4,9 @@ use inbox::actions;
 use inbox::base::actor::Role;
 use serde_json::{Value, json};
 
-use super::{allow, call, connected, exchange, exchanging, form, registered, text};
+use super::{
+    allow, asks, call, challenge, connected, exchange, exchanging, form, query, registered, text,
+};
 use crate::support::*;
 use crate::web::browser::Page;
 
@@ -14,6 +16,7 @@ on_both!(
     who_becomes_a_member_takes_their_apps_scopes_along,
     a_code_works_once_for_its_client_address_and_verifier_and_a_minute,
     a_code_used_twice_ends_what_it_gave,
+    on_one_computer_an_app_gives_back_nothing_of_another,
     refresh_tokens_are_replaced_and_parallel_processes_get_the_same_one,
     an_old_refresh_token_from_elsewhere_ends_the_app,
     a_client_gives_its_token_back,
@@ -70,6 +73,9 @@ async fn a_code_used_twice_ends_what_it_gave(app: TestApp) {
     let browser = app.signed_in(&app.owner).await;
     let code = allow(&browser, &client, &[], "live").await;
     let tokens = exchange(&app, &client, &code).await.is(200).json();
+    call(&app, text(&tokens, "access_token"), "whoami", json!({})).await.is(200);
+    let other = registered(&app).await;
+    exchange(&app, &other, &code).await.is(400);
     call(&app, text(&tokens, "access_token"), "whoami", json!({})).await.is(200);
     exchange(&app, &client, &code).await.is(400);
     call(&app, text(&tokens, "access_token"), "whoami", json!({})).await.is(401);
@@ -130,6 +136,21 @@ async fn a_client_gives_its_token_back(app: TestApp) {
     call(&app, text(&next, "access_token"), "whoami", json!({})).await.is(401);
     let browser = app.signed_in(&app.owner).await;
     browser.get("/settings/apps").await.is(200).shows("No app is connected");
+}
+
+async fn on_one_computer_an_app_gives_back_nothing_of_another(app: TestApp) {
+    let (client, first) = connected(&app, &["send"]).await;
+    app.advance(MINUTE);
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get(&format!("/authorize?{}", query(&asks(&client, &challenge())))).await;
+    let shown = page.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(shown.contains("value=\"send\" checked") && shown.contains("value=\"live\" checked"));
+    let code = allow(&browser, &client, &["send"], "live").await;
+    let second = exchange(&app, &client, &code).await.is(200).json();
+    form(&app, "/revoke", &[("token", text(&first, "refresh_token"))]).await.is(200);
+    call(&app, text(&first, "access_token"), "whoami", json!({})).await.is(401);
+    call(&app, text(&second, "access_token"), "whoami", json!({})).await.is(200);
+    refresh(&app, &client, text(&second, "refresh_token")).await.is(200);
 }
 
 async fn a_tool_beyond_the_grant_is_403_with_the_scope_needed(app: TestApp) {
