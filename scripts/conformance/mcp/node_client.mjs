@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 
 const INVALID_PARAMS = -32602;
 const READING = [
-    'get_conversation', 'list_conversations', 'list_mailboxes', 'list_messages', 'list_tags', 'list_team',
+    'get_conversation', 'get_reports', 'list_conversations', 'list_mailboxes', 'list_messages', 'list_tags', 'list_team',
     'list_topics', 'search_answers', 'search_documents', 'whoami',
 ];
 const DOING = [

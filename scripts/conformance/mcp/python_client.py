@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 READING = [
     "list_conversations",
     "get_conversation",
+    "get_reports",
     "list_mailboxes",
     "list_messages",
     "list_tags",

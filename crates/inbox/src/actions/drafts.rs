@@ -19,6 +19,7 @@ use crate::model::events::{self, Event};
 use crate::model::messages::{self, OutgoingMessage};
 use crate::model::placeholders::signed_text;
 use crate::model::recipients::{self, RecipientList};
+use crate::model::report_facts::DraftFate;
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::written_text::{TextFormat, WrittenText};
 
@@ -45,6 +46,11 @@ pub fn approve_draft(
             (message.edited || text != typed(&message), sends_at)
         }
     };
+    let fate = if edited { DraftFate::Edited } else { DraftFate::AsIs };
+    tx.exec(
+        "UPDATE messages SET approved = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &fate],
+    )?;
     let approved = TimelineEvent::Approved { message_id: id.clone(), edited };
     timeline::record(tx, cx, &conversation.id, &approved)?;
     let drafted_by = message.author.as_deref();

@@ -18,6 +18,8 @@ string_enum! {
         Documents = "documents",
         Drafting = "drafting",
         Sorting = "sorting",
+        Reports = "reports",
+        ReportBackfill = "report backfill",
         EventRetention = "retention",
         IndexMaintenance = "upkeep",
         Imap = "imap",

@@ -24,6 +24,7 @@ use crate::model::events::{self, Event};
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
+use crate::model::report_facts::count_received;
 use crate::model::sorting;
 use crate::model::timeline::{self, RetiredBy, TimelineEvent, WokenBy};
 use crate::search;
@@ -159,6 +160,9 @@ pub(crate) fn file(
         sorts: !held && mail.kind == AuthorKind::Person && !mailbox.circle.is_sandbox(),
     };
     conversations::count_mail(tx, cx, &mut conversation, &counted)?;
+    if !held {
+        count_received(tx, cx, &conversation.report_place(), dates.arrived_at)?;
+    }
     helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Customer)?;
     if !begins && dates.arrived_at < cx.now {
         conversations::mark_unread(tx, cx, &conversation.id, dates.arrived_at)?;
@@ -390,15 +394,16 @@ pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) ->
     if !conversation.held {
         return Ok(());
     }
-    let withheld: Vec<(MessageId, InboundAnnouncement)> = tx.all(
-        "SELECT id, withheld FROM messages
+    let withheld: Vec<(MessageId, InboundAnnouncement, Option<i64>)> = tx.all(
+        "SELECT id, withheld, counted_at FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL ORDER BY serial",
         &[&cx.actor.ws, &conversation.id],
     )?;
     conversations::end_hold(tx, cx, conversation)?;
     timeline::record(tx, cx, &conversation.id, &TimelineEvent::Released {})?;
     sorting::schedule(tx, cx, conversation)?;
-    for (message, announcement) in withheld {
+    for (message, announcement, arrived_at) in withheld {
+        count_received(tx, cx, &conversation.report_place(), arrived_at.unwrap_or(cx.now))?;
         announce(tx, cx, conversation, &message, announcement)?;
     }
     Ok(())

@@ -3,6 +3,7 @@
 
 mod app_mail_reader;
 mod concurrency;
+mod count_reports;
 mod deliver_webhooks;
 mod document_reader;
 mod draft_replies;
@@ -79,6 +80,8 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(extract_documents::ExtractDocuments::new(runtime(), document_reader)),
         Arc::new(draft_replies::DraftReplies::new(runtime(), reply_model)),
         Arc::new(sort_conversations::SortConversations { runtime: runtime() }),
+        Arc::new(count_reports::CountReports { runtime: runtime() }),
+        Arc::new(count_reports::BackfillReports { runtime: runtime() }),
         Arc::new(expire_events::ExpireEvents { runtime: runtime() }),
         Arc::new(index_maintenance::IndexMaintenance { runtime: runtime() }),
     ]

@@ -10,6 +10,7 @@ use crate::base::sorter_models::ExampleKind;
 use crate::base::states::Urgency;
 use crate::model::conversations::{self, Conversation, HELPER};
 use crate::model::counters::{self, Counter};
+use crate::model::report_facts::{self, ReportMeasure};
 use crate::model::sorter_examples::{self, HelperGuess, TaughtDecision};
 use crate::model::timeline::{self, SortedBy, TimelineEvent};
 use crate::model::topics::Topic;
@@ -152,6 +153,7 @@ pub fn apply(
     }
     if let Some(topic) = &given {
         conversations::count_topic(tx, cx, conversation, 1)?;
+        report_topic(tx, cx, conversation, 1)?;
         let (circle, given) = (&conversation.circle, Counter::TopicGiven(&topic.id));
         counters::add(tx, cx.actor.ws, circle, given, conversation.id.as_str(), 1)?;
     }
@@ -299,10 +301,24 @@ fn put_topic(
         &[&cx.actor.ws, &conversation.id, &id, &by],
     )?;
     conversations::count_topic(tx, cx, conversation, -1)?;
+    report_topic(tx, cx, conversation, -1)?;
     conversation.topic_id = id.cloned();
     conversation.topic = topic.map(|topic| topic.name.clone());
     conversation.topic_by = Some(by.to_owned());
+    report_topic(tx, cx, conversation, 1)?;
     conversations::count_topic(tx, cx, conversation, 1)
+}
+
+/// Counts the conversation with its topic in reports, before or after the topic changes.
+fn report_topic(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    change: i64,
+) -> Result<()> {
+    let Some(topic) = &conversation.topic_id else { return Ok(()) };
+    let (place, began) = (&conversation.report_place(), conversation.created_at);
+    report_facts::count(tx, cx, place, ReportMeasure::Topic, topic.as_str(), began, change)
 }
 
 fn put_urgency(

@@ -5,6 +5,7 @@ mod add_note;
 mod assign_conversation;
 mod discard_draft;
 mod get_conversation;
+mod get_reports;
 mod list_conversations;
 mod list_events;
 mod list_mailboxes;
@@ -36,6 +37,7 @@ use serde_json::{Map, Value};
 
 pub use add_note::{AddNoteInput, add_note};
 pub use assign_conversation::{AssignConversationInput, assign_conversation};
+pub use get_reports::{GetReportsInput, get_reports};
 pub use list_conversations::{
     ListConversationsInput, OPERATION as LIST_CONVERSATIONS, list_conversations,
 };
@@ -200,6 +202,7 @@ pub static OPERATIONS: &[Operation] = &[
     discard_draft::OPERATION,
     stop_message::OPERATION,
     revoke_message::OPERATION,
+    get_reports::OPERATION,
     list_events::OPERATION,
     sandbox_inbound::OPERATION,
 ];

@@ -25,6 +25,7 @@ pub(crate) mod originals;
 pub(crate) mod previews;
 pub(crate) mod protected;
 pub(crate) mod recipients;
+pub(crate) mod reports;
 pub(crate) mod request_documents;
 pub(crate) mod request_form;
 pub(crate) mod rich_text;

@@ -137,6 +137,7 @@ pub const OPS: &[Op] = &[
             "secureDays": 30
         }"#,
     ),
+    get("get_reports", "/reports"),
     get("list_mailboxes", "/mailboxes"),
     get("list_tags", "/tags"),
     get("list_team", "/team"),
