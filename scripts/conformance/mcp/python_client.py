@@ -20,6 +20,7 @@ READING = [
     "get_reports",
     "list_mailboxes",
     "list_messages",
+    "list_rules",
     "list_tags",
     "list_team",
     "list_topics",

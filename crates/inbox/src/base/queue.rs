@@ -18,6 +18,8 @@ string_enum! {
         Documents = "documents",
         Drafting = "drafting",
         Sorting = "sorting",
+        Rules = "rules",
+        Targets = "targets",
         Reports = "reports",
         ReportBackfill = "report backfill",
         EventRetention = "retention",

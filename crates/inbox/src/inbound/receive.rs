@@ -16,6 +16,7 @@ use crate::inbound::threading::{find_thread, joined};
 use crate::model::app_mail;
 use crate::model::attachments::AttachmentInfo;
 use crate::model::authentication::SenderAuthentication;
+use crate::model::away_reply;
 use crate::model::contacts;
 use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
 use crate::model::documents::{self, NewDocument};
@@ -25,7 +26,9 @@ use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::report_facts::count_received;
+use crate::model::rule_queue;
 use crate::model::sorting;
+use crate::model::targets;
 use crate::model::timeline::{self, RetiredBy, TimelineEvent, WokenBy};
 use crate::search;
 
@@ -354,15 +357,23 @@ pub(super) fn announce(
     message: &MessageId,
     announcement: InboundAnnouncement,
 ) -> Result<()> {
+    let begins =
+        matches!(announcement, InboundAnnouncement::Begins | InboundAnnouncement::BeginsAsReply);
+    rule_queue::enqueue_mail(tx, cx, conversation, message, begins)?;
+    away_reply::reply_if_closed(tx, cx, conversation, message)?;
     match announcement {
         InboundAnnouncement::Nothing => return Ok(()),
-        InboundAnnouncement::Begins => return announce_beginning(tx, cx, conversation),
+        InboundAnnouncement::Begins => {
+            targets::refresh(tx, cx, &conversation.id)?;
+            return announce_beginning(tx, cx, conversation);
+        }
         InboundAnnouncement::BeginsAsReply => announce_beginning(tx, cx, conversation)?,
         InboundAnnouncement::Reply => {
             conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
             conversations::set_status(tx, cx, conversation, Status::Open)?;
         }
     }
+    targets::refresh(tx, cx, &conversation.id)?;
     let (secure,): (bool,) =
         tx.one("SELECT secure FROM messages WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, message])?;
     let event = Event::ClientReplied {

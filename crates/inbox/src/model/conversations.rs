@@ -16,7 +16,7 @@ use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
 use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::model::timeline::{TimelineEvent, WokenBy};
-use crate::model::{members, timeline};
+use crate::model::{members, office_hours, targets, timeline};
 
 /// Who decided where the sorting helper did.
 pub const HELPER: &str = "helper";
@@ -76,6 +76,9 @@ db::row! {
         pub reopened_at: Option<i64>,
         /// When the team's first answer left.
         pub first_answered_at: Option<i64>,
+        /// Until when the first answer is to leave, and the conversation to be closed.
+        pub answer_due_at: Option<i64>,
+        pub resolve_due_at: Option<i64>,
     }
 }
 
@@ -227,8 +230,10 @@ pub fn set_status(
     }
     if to == Status::Closed && !conversation.held {
         let opened_at = conversation.reopened_at.unwrap_or(conversation.created_at);
-        let place = &conversation.report_place();
-        report_facts::count_closing(tx, cx, place, cx.now - opened_at)?;
+        let (ws, mailbox) = (cx.actor.ws, &conversation.mailbox);
+        let open_ms = office_hours::between(tx, ws, mailbox, opened_at, cx.now)?;
+        report_facts::count_closing(tx, cx, &conversation.report_place(), open_ms)?;
+        targets::closed(tx, cx, &conversation.id)?;
     }
     if to == Status::Closed {
         end_hold(tx, cx, conversation)?;
@@ -243,7 +248,7 @@ fn note_reopened(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) 
         &[&cx.actor.ws, &conversation.id, &cx.now],
     )?;
     conversation.reopened_at = Some(cx.now);
-    Ok(())
+    targets::refresh(tx, cx, &conversation.id)
 }
 
 /// Tells that a conversation began, and counts it.

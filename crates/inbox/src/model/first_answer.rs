@@ -5,7 +5,9 @@ use db::Tx;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::model::conversations::Conversation;
+use crate::model::office_hours;
 use crate::model::report_facts;
+use crate::model::targets;
 
 /// Notes that a message of the team left at this time, before it ends the customer's waiting.
 pub fn note_answer(
@@ -23,5 +25,7 @@ pub fn note_answer(
         &[&cx.actor.ws, &conversation.id, &at],
     )?;
     conversation.first_answered_at = Some(at);
-    report_facts::count_answer(tx, cx, &conversation.report_place(), at - asked_at, at)
+    targets::answered(tx, cx, &conversation.id, at)?;
+    let waited = office_hours::between(tx, cx.actor.ws, &conversation.mailbox, asked_at, at)?;
+    report_facts::count_answer(tx, cx, &conversation.report_place(), waited, at)
 }

@@ -12,8 +12,12 @@ use crate::model::conversations::{self, Conversation, HELPER};
 use crate::model::counters::{self, Counter};
 use crate::model::report_facts::{self, ReportMeasure};
 use crate::model::sorter_examples::{self, HelperGuess, TaughtDecision};
+use crate::model::targets;
 use crate::model::timeline::{self, SortedBy, TimelineEvent};
 use crate::model::topics::Topic;
+
+/// Who decided where a rule did; the sorting helper does not overwrite it.
+const RULE: &str = "rule";
 
 /// The labels of the scam check's examples.
 pub const SPAM: &str = "spam";
@@ -162,6 +166,34 @@ pub fn apply(
     if before.0 != conversation.topic_id || is_high(before.1) != is_high(conversation.urgency) {
         record(tx, cx, conversation, SortedBy::Helper)?;
     }
+    Ok(true)
+}
+
+/// Sets what a rule says, unless a person or agent decided. It teaches nothing. Answers whether anything
+/// changed.
+pub fn set_by_rule(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    topic: Option<&Topic>,
+    urgency: Option<Urgency>,
+) -> Result<bool> {
+    let topic = topic.filter(|topic| {
+        !conversation.is_topic_decided() && conversation.topic_id.as_ref() != Some(&topic.id)
+    });
+    let urgency = urgency.filter(|urgency| {
+        !conversation.is_urgency_decided() && conversation.urgency != Some(*urgency)
+    });
+    if topic.is_none() && urgency.is_none() {
+        return Ok(false);
+    }
+    if topic.is_some() {
+        put_topic(tx, cx, conversation, topic, RULE)?;
+    }
+    if let Some(urgency) = urgency {
+        put_urgency(tx, cx, conversation, urgency, RULE)?;
+    }
+    record(tx, cx, conversation, SortedBy::Rule)?;
     Ok(true)
 }
 
@@ -344,5 +376,6 @@ fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation, by: SortedB
         urgency: conversation.urgency,
         by,
     };
-    timeline::record(tx, cx, &conversation.id, &sorted)
+    timeline::record(tx, cx, &conversation.id, &sorted)?;
+    targets::refresh(tx, cx, &conversation.id)
 }

@@ -10,6 +10,7 @@ use crate::base::ids::{ConversationId, MailboxId, TagId};
 use crate::model::conversations::Conversation;
 use crate::model::counters::{self, Counter};
 use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
+use crate::model::rule_queue;
 
 /// Conversations whose tag is renamed at once.
 pub const RENAMED: i64 = 10_000;
@@ -130,6 +131,7 @@ pub fn put_on(
         conversation.tags.push(name.clone());
     }
     count(tx, cx, conversation, &id, 1)?;
+    rule_queue::enqueue_tagged(tx, cx, conversation)?;
     Ok(Some(name))
 }
 

@@ -10,6 +10,7 @@ mod list_conversations;
 mod list_events;
 mod list_mailboxes;
 mod list_messages;
+mod list_rules;
 mod list_tags;
 mod list_team;
 mod list_topics;
@@ -41,6 +42,7 @@ pub use get_reports::{GetReportsInput, get_reports};
 pub use list_conversations::{
     ListConversationsInput, OPERATION as LIST_CONVERSATIONS, list_conversations,
 };
+pub use list_rules::list_rules;
 pub use list_tags::list_tags;
 pub use list_topics::list_topics;
 pub use record_sent::{RecordSentInput, record_sent};
@@ -191,6 +193,7 @@ pub static OPERATIONS: &[Operation] = &[
     start_conversation::OPERATION,
     request_documents::OPERATION,
     list_mailboxes::OPERATION,
+    list_rules::OPERATION,
     list_tags::OPERATION,
     list_team::OPERATION,
     list_topics::OPERATION,

@@ -139,6 +139,7 @@ pub const OPS: &[Op] = &[
     ),
     get("get_reports", "/reports"),
     get("list_mailboxes", "/mailboxes"),
+    get("list_rules", "/rules"),
     get("list_tags", "/tags"),
     get("list_team", "/team"),
     get("list_topics", "/topics"),

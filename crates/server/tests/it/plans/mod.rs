@@ -130,7 +130,7 @@ async fn second<R: Future<Output = u16>>(app: &TestApp, again: impl Fn() -> R) -
     if (200..300).contains(&status) { (pages, most) } else { (REFUSED, format!("{status}")) }
 }
 
-const LISTS: [&str; 25] = [
+const LISTS: [&str; 26] = [
     "/conversations?view=open",
     "/conversations?view=waiting",
     "/conversations?view=closed",
@@ -153,6 +153,7 @@ const LISTS: [&str; 25] = [
     "/documents",
     "/documents?q=lamp55",
     "/events",
+    "/rules",
     "/reports",
     "/reports?from=2020-01-01",
     "/tags",
@@ -229,6 +230,8 @@ async fn claims(app: &TestApp) -> Vec<(String, Work)> {
         ("app_mail", "body_due_at"),
         ("notices", "due_at"),
         ("report_facts", "due_at"),
+        ("rule_jobs", "due_at"),
+        ("conversations", "target_due_at"),
         ("sandbox_replies", "due_at"),
         ("uploads", "due_at"),
     ] {
