@@ -33,6 +33,7 @@ pub(crate) mod scheduled;
 pub(crate) mod search;
 pub(crate) mod sign_in;
 pub(crate) mod sorting;
+pub(crate) mod targets;
 pub(crate) mod timeline;
 pub(crate) mod unsent;
 pub mod welcome;
