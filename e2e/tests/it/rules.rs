@@ -30,12 +30,13 @@ async fn a_rule_assigns_and_the_report_shows_it() {
     browser.says("The rule “Lamps to Ines” gave this to Ines Marti").await;
 
     let report = format!("{}/reports", server.address);
-    browser.until("the report has the tag", || async {
-        browser.goto(&report).await;
-        server.advance(3_000);
-        browser.text("body").await.contains("lamps")
-    })
-    .await;
+    browser
+        .until("the report has the tag", || async {
+            browser.goto(&report).await;
+            server.advance(3_000);
+            browser.text("body").await.contains("lamps")
+        })
+        .await;
     assert_eq!(violations(&browser, &axe).await, Vec::<String>::new());
     browser.close().await;
     drop(working);

@@ -9,7 +9,12 @@ use inbox::{Cx, Result};
 type SampleRule = (&'static str, &'static [[&'static str; 3]], &'static [[&'static str; 2]], bool);
 
 const RULES: [SampleRule; 3] = [
-    ("Automatic mail aside", &[["automatic", "is", "yes"]], &[["tag", "automatic"], ["close", ""]], true),
+    (
+        "Automatic mail aside",
+        &[["automatic", "is", "yes"]],
+        &[["tag", "automatic"], ["close", ""]],
+        true,
+    ),
     ("Returns are urgent", &[["topic", "is", "Returns"]], &[["urgency", "high"]], true),
     ("Everybody in turn", &[["inbox", "is", "Support"]], &[["assign", "everybody in turn"]], false),
 ];

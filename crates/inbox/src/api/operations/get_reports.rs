@@ -49,7 +49,7 @@ pub const OPERATION: Operation = Operation {
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<ReportFigures>(),
-    example_input: "from=2026-11-09&to=2026-11-09",
+    example_input: "",
     example_output: r#"{
         "from": "2026-11-09", "to": "2026-11-09", "mailbox": null, "days": 1,
         "received": 23, "receivedBefore": 19, "sent": 21, "sentBefore": 18,

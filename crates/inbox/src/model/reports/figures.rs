@@ -219,6 +219,7 @@ impl Totals {
         mailbox: Option<&MailboxId>,
     ) -> Result<Totals> {
         let [first, second] = &cx.actor.circles;
+        let only = mailbox.map_or("", |mailbox| mailbox.as_str());
         let mut totals = Totals(HashMap::new());
         for part in span.parts() {
             let (table, period, from, to) = match part {
@@ -229,11 +230,11 @@ impl Totals {
                 &format!(
                     "SELECT measure, mailbox, name, CAST(sum(n) AS BIGINT) FROM {table}
                      WHERE ws = ?1 AND circle IN (?2, ?3) AND measure IN ({})
-                       AND {period} >= ?4 AND {period} <= ?5 AND (?6 IS NULL OR mailbox = ?6)
+                       AND {period} >= ?4 AND {period} <= ?5 AND (?6 = '' OR mailbox = ?6)
                      GROUP BY measure, mailbox, name",
                     sql_words(ReportMeasure::NAMES)
                 ),
-                &[&cx.actor.ws, first, second, &from, &to, &mailbox],
+                &[&cx.actor.ws, first, second, &from, &to, &only],
             )?;
             for (measure, mailbox, name, n) in rows {
                 totals.0.entry(measure).or_default().push((mailbox, name, n));

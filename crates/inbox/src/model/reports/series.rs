@@ -92,6 +92,7 @@ fn rows(
     mailbox: Option<&MailboxId>,
 ) -> Result<Vec<SeriesRow>> {
     let [first, second] = &cx.actor.circles;
+    let only = mailbox.map_or("", |mailbox| mailbox.as_str());
     let mut all = Vec::new();
     for part in parts {
         let (table, period, from, to) = match part {
@@ -105,11 +106,11 @@ fn rows(
                      CAST(sum(n) AS BIGINT)
                  FROM {table}
                  WHERE ws = ?1 AND circle IN (?2, ?3) AND measure IN ({})
-                   AND {period} >= ?4 AND {period} <= ?5 AND (?6 IS NULL OR mailbox = ?6)
+                   AND {period} >= ?4 AND {period} <= ?5 AND (?6 = '' OR mailbox = ?6)
                  GROUP BY 1, 2, 3",
                 sql_words(MEASURES)
             ),
-            &[&cx.actor.ws, first, second, from, to, &mailbox],
+            &[&cx.actor.ws, first, second, from, to, &only],
         )?;
         all.extend(found.into_iter().map(|(at, measure, name, n)| match part {
             SpanPart::Days(..) => (at, measure, name, n),

@@ -32,18 +32,13 @@ pub fn case_of(
     conversation: &Conversation,
     message: Option<&MessageId>,
 ) -> Result<RuleCase> {
-    let which = match message {
-        Some(_) => "AND id = ?3",
-        None => "AND (?3 IS NULL)",
-    };
+    let only = message.map_or("", |message| message.as_str());
     let found: Option<(String, String, String, bool, bool, i64)> = tx.opt(
-        &format!(
-            "SELECT from_email, subject, text, auto_reply, secure, coalesce(counted_at, at)
-             FROM messages
-             WHERE ws = ?1 AND conversation = ?2 AND direction = 'inbound' {which}
-             ORDER BY at DESC, id DESC LIMIT 1"
-        ),
-        &[&ws, &conversation.id, &message],
+        "SELECT from_email, subject, text, auto_reply, secure, coalesce(counted_at, at)
+         FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND direction = 'inbound' AND (?3 = '' OR id = ?3)
+         ORDER BY at DESC, id DESC LIMIT 1",
+        &[&ws, &conversation.id, &only],
     )?;
     let earlier: Option<(String,)> = tx.opt(
         "SELECT id FROM conversations

@@ -62,9 +62,15 @@ async fn rules_act_on_mail_in_their_order_and_say_so_in_the_timeline(app: TestAp
     app.topic("Refunds", "").await;
     app.person("Ann").await;
     app.person("Bo").await;
-    rule(&app, "Acme to Ann", "mail-arrives", &["domain is acme.test"], &["assign Ann", "tag vip"])
-        .await;
-    rule(&app, "All to Bo", "mail-arrives", &[], &["assign Bo", "urgency high"]).await;
+    rule(
+        &app,
+        "Acme to Ann",
+        "mail-arrives",
+        &["domain is acme.test"],
+        &["assign Ann Teammate", "tag vip"],
+    )
+    .await;
+    rule(&app, "All to Bo", "mail-arrives", &[], &["assign Bo Teammate", "urgency high"]).await;
     rule(
         &app,
         "Refunds",
@@ -77,7 +83,10 @@ async fn rules_act_on_mail_in_their_order_and_say_so_in_the_timeline(app: TestAp
     let other = app.mail("y@else.test", "Chair", "Hello").await.conversation;
     app.pass(5 * SECOND).await;
     let read = app.read(&key, &mail).await;
-    assert_eq!((&read["assignee"]["name"], &read["tags"]), (&json!("Ann"), &json!(["vip"])));
+    assert_eq!(
+        (&read["assignee"]["name"], &read["tags"]),
+        (&json!("Ann Teammate"), &json!(["vip"]))
+    );
     assert_eq!((&read["topic"], &read["urgency"]), (&json!("Refunds"), &json!("high")));
     let by = |name: &str, event: &str| (format!("The rule “{name}”"), event.to_owned());
     let events = did(&app, &key, &mail).await;
@@ -91,12 +100,12 @@ async fn rules_act_on_mail_in_their_order_and_say_so_in_the_timeline(app: TestAp
     }
     assert!(!events.contains(&by("All to Bo", "assigned")), "the first that assigns wins");
     let read = app.read(&key, &other).await;
-    assert_eq!((&read["assignee"]["name"], &read["topic"]), (&json!("Bo"), &Value::Null));
+    assert_eq!((&read["assignee"]["name"], &read["topic"]), (&json!("Bo Teammate"), &Value::Null));
     let rules = app.get(&key, "/rules").await.is(200).json();
     assert_eq!((&rules[0]["name"], &rules[0]["runs"]), (&json!("Acme to Ann"), &json!(1)));
     assert_eq!(rules[1]["runs"], 2);
     assert_eq!(rules[2]["if"][1], json!({ "field": "subject", "not": true, "value": "spam" }));
-    assert_eq!(rules[0]["then"][0], json!({ "act": "assign", "value": "Ann" }));
+    assert_eq!(rules[0]["then"][0], json!({ "act": "assign", "value": "Ann Teammate" }));
     let test = app.test_key("read").await;
     assert_eq!(app.get(&test, "/rules").await.json(), json!([]));
     // What a person decided stays.
@@ -147,7 +156,7 @@ async fn a_rule_is_tried_before_it_is_switched_on_and_wrong_ones_are_refused(app
 
 async fn held_private_and_automatic_mail_is_treated_as_rules_say(app: TestApp) {
     let key = app.key("read").await;
-    let ann = app.person("Ann").await;
+    let ann = app.person_with("Ann", Role::Admin).await;
     let anns = app.key_of(&ann, "Anns", "read", true).await;
     let private = app.private_inbox(&ann).await;
     rule(&app, "Automatic aside", "mail-arrives", &["automatic is yes"], &["close"]).await;
@@ -182,7 +191,7 @@ async fn tags_and_waiting_start_rules_and_what_a_rule_does_starts_none(app: Test
     app.act(&app.owner, move |tx, cx| actions::save_reply(tx, cx, &saved, &[])).await;
     rule(&app, "Vip", "tagged", &["tag is vip"], &["tag seen", "draft Sorry"]).await;
     rule(&app, "Seen", "tagged", &["tag is seen"], &["close"]).await;
-    rule(&app, "Late", "no-answer", &[], &["assign Ann", "notify Ann"]).await;
+    rule(&app, "Late", "no-answer", &[], &["assign Ann Teammate", "notify Ann Teammate"]).await;
     let lamp = app.mail("cy@x.example Cy Old", "Lamp", "broken").await.conversation;
     let chair = app.mail("bo@x.example", "Chair", "broken").await.conversation;
     app.on(&key, &lamp, "tags", json!({ "add": ["vip"] })).await.is(200);
@@ -201,12 +210,12 @@ async fn tags_and_waiting_start_rules_and_what_a_rule_does_starts_none(app: Test
         .map(|mail| String::from_utf8_lossy(&mail.bytes).into_owned())
         .find(|mail| mail.contains("is on it"))
         .expect("the approved draft left");
-    assert!(mail.contains("Ann is on it") && mail.contains("From: Ann"), "{mail}");
+    assert!(mail.contains("Ann Teammate is on it"), "{mail}");
     let late = app.mail("dee@x.example", "Table", "broken").await.conversation;
     app.pass(HOUR).await;
     assert_eq!(app.read(&key, &late).await["assignee"], Value::Null);
     app.pass(2 * HOUR).await;
-    assert_eq!(app.read(&key, &late).await["assignee"]["name"], "Ann");
+    assert_eq!(app.read(&key, &late).await["assignee"]["name"], "Ann Teammate");
     assert_eq!(app.read(&key, &chair).await["assignee"], Value::Null, "it was answered in time");
 }
 
