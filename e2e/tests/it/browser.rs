@@ -250,6 +250,8 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
         "/welcome",
         "/settings/tags",
         "/settings/helpers",
+        "/settings/rules",
+        "/reports",
         "/settings/keys",
         "/settings/apps",
         "/settings/webhooks",

@@ -17,6 +17,7 @@ mod plain;
 mod protecting;
 mod reading;
 mod rich_text;
+mod rules;
 mod sorting;
 mod test_server;
 mod uploading;

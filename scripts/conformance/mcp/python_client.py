@@ -17,8 +17,10 @@ from mcp.shared.exceptions import MCPError
 READING = [
     "list_conversations",
     "get_conversation",
+    "get_reports",
     "list_mailboxes",
     "list_messages",
+    "list_rules",
     "list_tags",
     "list_team",
     "list_topics",

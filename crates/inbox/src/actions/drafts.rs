@@ -19,6 +19,7 @@ use crate::model::events::{self, Event};
 use crate::model::messages::{self, OutgoingMessage};
 use crate::model::placeholders::signed_text;
 use crate::model::recipients::{self, RecipientList};
+use crate::model::report_facts::DraftFate;
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::written_text::{TextFormat, WrittenText};
 
@@ -40,17 +41,43 @@ pub fn approve_draft(
     let (edited, sends_at) = match drafted {
         Some(drafted) => approve_helpers(tx, cx, &conversation, &message, &drafted, text)?,
         None => {
-            let written = rewritten(&message, text);
-            let sends_at = messages::schedule(tx, cx, &conversation, &message, &written)?;
-            (message.edited || text != typed(&message), sends_at)
+            let edited = message.edited || text != typed(&message);
+            (edited, approve_written(tx, cx, &conversation, &message, text)?)
         }
     };
+    let fate = if edited { DraftFate::Edited } else { DraftFate::AsIs };
+    tx.exec(
+        "UPDATE messages SET approved = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &fate],
+    )?;
     let approved = TimelineEvent::Approved { message_id: id.clone(), edited };
     timeline::record(tx, cx, &conversation.id, &approved)?;
     let drafted_by = message.author.as_deref();
     let event = Event::DraftApproved { message: id, drafted_by, edited };
     events::record(tx, cx, conversation.subject_of_events(), &event)?;
     Ok(sends_at)
+}
+
+/// Approves what an agent or a rule drafted. What a rule drafted goes out in the name of the person who
+/// approves it.
+fn approve_written(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &OutgoingMessage,
+    text: &str,
+) -> Result<i64> {
+    if message.author.is_some() {
+        return messages::schedule(tx, cx, conversation, message, &rewritten(message, text));
+    }
+    tx.exec(
+        "UPDATE messages SET from_name = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id, &cx.actor.name()],
+    )?;
+    let author = cx.actor.member().map(|me| me.as_str().to_owned());
+    let signed = OutgoingMessage { author, ..message.clone() };
+    let written = rewritten(message, &signed_text(cx.actor.name(), text));
+    messages::schedule(tx, cx, conversation, &signed, &written)
 }
 
 /// Approves a draft of the helper: it goes out in the name of the person who approves it, with their

@@ -215,6 +215,6 @@ fn scopes_of<'a>(cx: &'a Cx<'_>) -> &'a Scopes {
     static NONE: Scopes = Scopes::none();
     match &cx.actor.who {
         Principal::Agent { scopes, .. } => scopes,
-        Principal::Person { .. } | Principal::System => &NONE,
+        Principal::Person { .. } | Principal::System | Principal::Rule { .. } => &NONE,
     }
 }

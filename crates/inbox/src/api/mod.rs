@@ -6,3 +6,4 @@ pub mod fields;
 pub mod idempotency;
 pub mod operations;
 pub mod wire;
+pub mod wire_rules;

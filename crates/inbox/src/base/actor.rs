@@ -35,12 +35,18 @@ pub enum Principal {
     },
     /// Mailroom itself: mail that arrives, work that falls due.
     System,
+    /// A rule of the team, as it is named where it acts.
+    Rule {
+        name: String,
+    },
 }
 
 impl Actor {
     pub fn name(&self) -> &str {
         match &self.who {
-            Principal::Agent { name, .. } | Principal::Person { name, .. } => name,
+            Principal::Agent { name, .. }
+            | Principal::Person { name, .. }
+            | Principal::Rule { name } => name,
             Principal::System => "Mailroom",
         }
     }
@@ -49,7 +55,7 @@ impl Actor {
         match &self.who {
             Principal::Agent { id, .. } => Some(MemberId::Agent(id.clone())),
             Principal::Person { id, .. } => Some(MemberId::User(id.clone())),
-            Principal::System => None,
+            Principal::System | Principal::Rule { .. } => None,
         }
     }
 

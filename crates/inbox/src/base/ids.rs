@@ -96,6 +96,7 @@ id!(AuditId, "aud_");
 id!(ServiceId, "svc_");
 id!(UploadId, "upl_");
 id!(TopicId, "tpc_");
+id!(RuleId, "rul_");
 
 /// Someone who can write or be assigned: a person or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]

@@ -53,6 +53,18 @@ pub const SECURE_REMINDER_MS: i64 = 3 * DAY_MS;
 pub const GUEST_SEEN_EVERY_MS: i64 = MINUTE_MS;
 pub const TAGS_PER_CALL: usize = 10;
 pub const TAG_CHARS: usize = 40;
+/// Rules of a workspace.
+pub const RULES: i64 = 100;
+/// Characters of a rule's name, and of a value in it; conditions and acts of one rule.
+pub const RULE_NAME_CHARS: usize = 80;
+pub const RULE_VALUE_CHARS: usize = 200;
+pub const RULE_CONDITIONS: usize = 5;
+pub const RULE_ACTS: usize = 4;
+/// Characters of office hours as they are typed, of closed days, of the automatic reply and of a target.
+pub const OFFICE_HOURS_CHARS: usize = 300;
+pub const HOLIDAYS_CHARS: usize = 2_000;
+pub const AWAY_REPLY_CHARS: usize = 2_000;
+pub const TARGET_CHARS: usize = 20;
 /// Topics of a workspace.
 pub const TOPICS: i64 = 60;
 pub const TOPIC_CHARS: usize = 40;

@@ -16,6 +16,7 @@ use crate::inbound::threading::{find_thread, joined};
 use crate::model::app_mail;
 use crate::model::attachments::AttachmentInfo;
 use crate::model::authentication::SenderAuthentication;
+use crate::model::away_reply;
 use crate::model::contacts;
 use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
 use crate::model::documents::{self, NewDocument};
@@ -24,7 +25,10 @@ use crate::model::events::{self, Event};
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
+use crate::model::report_facts::count_received;
+use crate::model::rule_queue;
 use crate::model::sorting;
+use crate::model::targets;
 use crate::model::timeline::{self, RetiredBy, TimelineEvent, WokenBy};
 use crate::search;
 
@@ -159,6 +163,9 @@ pub(crate) fn file(
         sorts: !held && mail.kind == AuthorKind::Person && !mailbox.circle.is_sandbox(),
     };
     conversations::count_mail(tx, cx, &mut conversation, &counted)?;
+    if !held {
+        count_received(tx, cx, &conversation.report_place(), dates.arrived_at)?;
+    }
     helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Customer)?;
     if !begins && dates.arrived_at < cx.now {
         conversations::mark_unread(tx, cx, &conversation.id, dates.arrived_at)?;
@@ -350,15 +357,23 @@ pub(super) fn announce(
     message: &MessageId,
     announcement: InboundAnnouncement,
 ) -> Result<()> {
+    let begins =
+        matches!(announcement, InboundAnnouncement::Begins | InboundAnnouncement::BeginsAsReply);
+    rule_queue::enqueue_mail(tx, cx, conversation, message, begins)?;
+    away_reply::reply_if_closed(tx, cx, conversation, message)?;
     match announcement {
         InboundAnnouncement::Nothing => return Ok(()),
-        InboundAnnouncement::Begins => return announce_beginning(tx, cx, conversation),
+        InboundAnnouncement::Begins => {
+            targets::refresh(tx, cx, &conversation.id)?;
+            return announce_beginning(tx, cx, conversation);
+        }
         InboundAnnouncement::BeginsAsReply => announce_beginning(tx, cx, conversation)?,
         InboundAnnouncement::Reply => {
             conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
             conversations::set_status(tx, cx, conversation, Status::Open)?;
         }
     }
+    targets::refresh(tx, cx, &conversation.id)?;
     let (secure,): (bool,) =
         tx.one("SELECT secure FROM messages WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, message])?;
     let event = Event::ClientReplied {
@@ -390,15 +405,16 @@ pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) ->
     if !conversation.held {
         return Ok(());
     }
-    let withheld: Vec<(MessageId, InboundAnnouncement)> = tx.all(
-        "SELECT id, withheld FROM messages
+    let withheld: Vec<(MessageId, InboundAnnouncement, Option<i64>)> = tx.all(
+        "SELECT id, withheld, counted_at FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL ORDER BY serial",
         &[&cx.actor.ws, &conversation.id],
     )?;
     conversations::end_hold(tx, cx, conversation)?;
     timeline::record(tx, cx, &conversation.id, &TimelineEvent::Released {})?;
     sorting::schedule(tx, cx, conversation)?;
-    for (message, announcement) in withheld {
+    for (message, announcement, arrived_at) in withheld {
+        count_received(tx, cx, &conversation.report_place(), arrived_at.unwrap_or(cx.now))?;
         announce(tx, cx, conversation, &message, announcement)?;
     }
     Ok(())

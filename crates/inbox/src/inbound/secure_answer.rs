@@ -17,6 +17,7 @@ use crate::model::mailboxes::{self, Mailbox};
 use crate::model::messages::{self, NewMessage};
 use crate::model::notices::{self, CustomerNotice, Notice};
 use crate::model::recipients::{self, Party, RecipientList};
+use crate::model::report_facts::count_received;
 use crate::model::secure::{
     self, ANSWER_FILES, LinkState, PROTECTED, ProtectedContent, ProtectedFile, SecureLink,
 };
@@ -69,6 +70,7 @@ pub fn receive_answer(
     helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Customer)?;
     conversation.secure_answer = true;
     if !conversation.held {
+        count_received(tx, cx, &conversation.report_place(), cx.now)?;
         announce(tx, cx, &mut conversation, &id, InboundAnnouncement::Reply)?;
     }
     confirm(tx, cx, &conversation, link)?;

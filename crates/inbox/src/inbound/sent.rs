@@ -23,9 +23,11 @@ use crate::model::attachments::AttachmentInfo;
 use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
 use crate::model::correspondents;
 use crate::model::drafting::helper_drafts;
+use crate::model::first_answer::note_answer;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
+use crate::model::report_facts::count_sent;
 use crate::model::timeline::RetiredBy;
 
 /// Recipients whose conversations a mail from before may belong to.
@@ -158,6 +160,8 @@ fn file(
         text: &mail.text,
         sorts: false,
     };
+    note_answer(tx, cx, &mut conversation, dates.arrived_at)?;
+    count_sent(tx, cx, &conversation.report_place(), "", dates.arrived_at)?;
     conversations::count_mail(tx, cx, &mut conversation, &counted)?;
     helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Team)?;
     for address in &others {

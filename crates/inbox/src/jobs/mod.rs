@@ -3,6 +3,7 @@
 
 mod app_mail_reader;
 mod concurrency;
+mod count_reports;
 mod deliver_webhooks;
 mod document_reader;
 mod draft_replies;
@@ -15,6 +16,7 @@ mod fetch_app_mail;
 mod index_maintenance;
 mod lease;
 mod message_body;
+mod miss_targets;
 mod outgoing_mail;
 mod quiet;
 mod recipient_outcomes;
@@ -22,6 +24,7 @@ mod relay;
 mod remind;
 mod remind_secure;
 mod reply_model;
+mod run_rules;
 mod runtime;
 mod sandbox_replies;
 mod secure_mail;
@@ -79,6 +82,10 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(extract_documents::ExtractDocuments::new(runtime(), document_reader)),
         Arc::new(draft_replies::DraftReplies::new(runtime(), reply_model)),
         Arc::new(sort_conversations::SortConversations { runtime: runtime() }),
+        Arc::new(run_rules::RunRules { runtime: runtime() }),
+        Arc::new(miss_targets::MissTargets { runtime: runtime() }),
+        Arc::new(count_reports::CountReports { runtime: runtime() }),
+        Arc::new(count_reports::BackfillReports { runtime: runtime() }),
         Arc::new(expire_events::ExpireEvents { runtime: runtime() }),
         Arc::new(index_maintenance::IndexMaintenance { runtime: runtime() }),
     ]

@@ -54,6 +54,13 @@ actions! {
     TopicAdded: "topic-added", "added the topic";
     TopicChanged: "topic-changed", "changed the topic";
     TopicRemoved: "topic-removed", "removed the topic";
+    RuleAdded: "rule-added", "added the rule";
+    RuleChanged: "rule-changed", "changed the rule";
+    RuleSwitchedOn: "rule-on", "switched on the rule";
+    RuleSwitchedOff: "rule-off", "switched off the rule";
+    RuleMoved: "rule-moved", "moved the rule";
+    RuleDeleted: "rule-deleted", "deleted the rule";
+    HoursChanged: "hours-changed", "changed the office hours of";
     SortingForgotten: "sorting-forgotten", "had the sorting helper forget what it learned";
     PlanChanged: "plan-changed", "changed the plan to";
     MailboxConnected: "mailbox-connected", "connected the mailbox";

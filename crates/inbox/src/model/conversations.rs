@@ -14,8 +14,9 @@ use crate::base::states::{ConversationRisk, Direction, Status, Urgency, View};
 use crate::base::time::Moment;
 use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
+use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::model::timeline::{TimelineEvent, WokenBy};
-use crate::model::{members, timeline};
+use crate::model::{members, office_hours, targets, timeline};
 
 /// Who decided where the sorting helper did.
 pub const HELPER: &str = "helper";
@@ -73,6 +74,14 @@ db::row! {
         pub has_secure: bool,
         /// The customer's newest message came in on a secure page.
         pub secure_answer: bool,
+        pub created_at: i64,
+        /// When it was last opened again after it had been closed.
+        pub reopened_at: Option<i64>,
+        /// When the team's first answer left.
+        pub first_answered_at: Option<i64>,
+        /// Until when the first answer is to leave, and the conversation to be closed.
+        pub answer_due_at: Option<i64>,
+        pub resolve_due_at: Option<i64>,
     }
 }
 
@@ -153,6 +162,11 @@ impl Conversation {
         EventSubject { conversation: &self.id, circle: &self.circle }
     }
 
+    /// Where it is counted in reports.
+    pub fn report_place(&self) -> ReportPlace<'_> {
+        ReportPlace { circle: &self.circle, mailbox: &self.mailbox }
+    }
+
     pub fn turn(&self) -> Turn {
         match self.status {
             Status::Open => Turn::Ours,
@@ -214,6 +228,16 @@ pub fn set_status(
         return Ok(());
     }
     put_in_view(tx, cx, conversation, to, None)?;
+    if from == Status::Closed {
+        note_reopened(tx, cx, conversation)?;
+    }
+    if to == Status::Closed && !conversation.held {
+        let opened_at = conversation.reopened_at.unwrap_or(conversation.created_at);
+        let (ws, mailbox) = (cx.actor.ws, &conversation.mailbox);
+        let open_ms = office_hours::between(tx, ws, mailbox, opened_at, cx.now)?;
+        report_facts::count_closing(tx, cx, &conversation.report_place(), open_ms)?;
+        targets::closed(tx, cx, &conversation.id)?;
+    }
     if to == Status::Closed {
         end_hold(tx, cx, conversation)?;
     }
@@ -221,8 +245,19 @@ pub fn set_status(
     announce_turn(tx, cx, conversation)
 }
 
-/// Tells that a conversation began.
+fn note_reopened(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
+    tx.exec(
+        "UPDATE conversations SET reopened_at = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &cx.now],
+    )?;
+    conversation.reopened_at = Some(cx.now);
+    targets::refresh(tx, cx, &conversation.id)
+}
+
+/// Tells that a conversation began, and counts it.
 pub fn announce_beginning(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
+    let (place, at) = (&conversation.report_place(), conversation.created_at);
+    report_facts::count(tx, cx, place, ReportMeasure::Begun, "", at, 1)?;
     let event = Event::ConversationCreated { mailbox: &conversation.mailbox };
     events::record(tx, cx, conversation.subject_of_events(), &event)
 }

@@ -4,6 +4,7 @@
 use db::Tx;
 
 use crate::app::Cx;
+use crate::base::actor::Principal;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{MessageId, RequestId};
@@ -18,6 +19,7 @@ use crate::model::mail_secret;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage, OutgoingMessage};
 use crate::model::recipients::{Party, RecipientList};
+use crate::model::report_facts;
 use crate::model::secure::{self, PROTECTED, ProtectedContent, ProtectedFile, SecureWish};
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::written_text::WrittenText;
@@ -228,6 +230,10 @@ pub fn discard(
     }
     if draft.author.is_none() {
         outcomes::note(tx, cx, &draft.id, DraftOutcome::Discarded, 0.0)?;
+    }
+    if matches!(cx.actor.who, Principal::Person { .. }) {
+        let place = &conversation.report_place();
+        report_facts::count_draft(tx, cx, place, draft.author.as_deref(), None)?;
     }
     let discarded =
         TimelineEvent::Discarded { message_id: draft.id.clone(), reason: reason.to_owned() };

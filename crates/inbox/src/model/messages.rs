@@ -17,7 +17,9 @@ use crate::model::authentication::SenderAuthentication;
 use crate::model::conversations::{self, Conversation, CountedMail};
 use crate::model::drafting::{helper_drafts, queue};
 use crate::model::events::{self, Event};
+use crate::model::first_answer::note_answer;
 use crate::model::recipients::{self, Party, RecipientList};
+use crate::model::report_facts::{self, DraftFate, HELPER_NAME, ReportMeasure};
 use crate::model::secure::{self, PROTECTED, ProtectedContent};
 use crate::model::timeline::{self, RetiredBy, TimelineEvent};
 use crate::model::written_text::WrittenText;
@@ -352,6 +354,9 @@ pub fn mark_sent(
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],
     )?;
+    if !automatic {
+        count_sent(tx, cx, conversation, message)?;
+    }
     let counted = CountedMail {
         at: cx.now,
         direction: Direction::Outbound,
@@ -403,6 +408,34 @@ pub fn mark_sent(
         secure: message.secure || message.leads_to.is_some(),
     };
     events::record(tx, cx, conversation.subject_of_events(), &event)
+}
+
+/// Counts a message that left for reports: who wrote it, how soon it came, what became of the draft, and
+/// the documents that it asks for.
+fn count_sent(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    message: &OutgoingMessage,
+) -> Result<()> {
+    if message.forwards.is_none() {
+        note_answer(tx, cx, conversation, cx.now)?;
+    }
+    let place = &conversation.report_place();
+    let author = message.author.as_deref();
+    report_facts::count_sent(tx, cx, place, author.unwrap_or(HELPER_NAME), cx.now)?;
+    let (approved,): (Option<DraftFate>,) = tx.one(
+        "SELECT approved FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    if approved.is_some() {
+        report_facts::count_draft(tx, cx, place, author, approved)?;
+    }
+    if let Some(request) = &message.request {
+        let asked = report_facts::asked_for(tx, cx.actor.ws, request)?;
+        report_facts::count(tx, cx, place, ReportMeasure::DocumentsAsked, "", cx.now, asked)?;
+    }
+    Ok(())
 }
 
 /// Records that a message cannot be delivered.
@@ -493,7 +526,7 @@ pub fn stop(
     message: &OutgoingMessage,
 ) -> Result<()> {
     let stopped = tx.exec(
-        "UPDATE messages SET status = 'draft', sends_at = NULL, revision = revision + 1
+        "UPDATE messages SET status = 'draft', sends_at = NULL, approved = NULL, revision = revision + 1
          WHERE ws = ?1 AND id = ?2 AND status = 'scheduled'",
         &[&cx.actor.ws, &message.id],
     )?;

@@ -10,9 +10,14 @@ use crate::base::sorter_models::ExampleKind;
 use crate::base::states::Urgency;
 use crate::model::conversations::{self, Conversation, HELPER};
 use crate::model::counters::{self, Counter};
+use crate::model::report_facts::{self, ReportMeasure};
 use crate::model::sorter_examples::{self, HelperGuess, TaughtDecision};
+use crate::model::targets;
 use crate::model::timeline::{self, SortedBy, TimelineEvent};
 use crate::model::topics::Topic;
+
+/// Who decided where a rule did; the sorting helper does not overwrite it.
+const RULE: &str = "rule";
 
 /// The labels of the scam check's examples.
 pub const SPAM: &str = "spam";
@@ -152,6 +157,7 @@ pub fn apply(
     }
     if let Some(topic) = &given {
         conversations::count_topic(tx, cx, conversation, 1)?;
+        report_topic(tx, cx, conversation, 1)?;
         let (circle, given) = (&conversation.circle, Counter::TopicGiven(&topic.id));
         counters::add(tx, cx.actor.ws, circle, given, conversation.id.as_str(), 1)?;
     }
@@ -160,6 +166,34 @@ pub fn apply(
     if before.0 != conversation.topic_id || is_high(before.1) != is_high(conversation.urgency) {
         record(tx, cx, conversation, SortedBy::Helper)?;
     }
+    Ok(true)
+}
+
+/// Sets what a rule says, unless a person or agent decided. It teaches nothing. Answers whether anything
+/// changed.
+pub fn set_by_rule(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    topic: Option<&Topic>,
+    urgency: Option<Urgency>,
+) -> Result<bool> {
+    let topic = topic.filter(|topic| {
+        !conversation.is_topic_decided() && conversation.topic_id.as_ref() != Some(&topic.id)
+    });
+    let urgency = urgency.filter(|urgency| {
+        !conversation.is_urgency_decided() && conversation.urgency != Some(*urgency)
+    });
+    if topic.is_none() && urgency.is_none() {
+        return Ok(false);
+    }
+    if topic.is_some() {
+        put_topic(tx, cx, conversation, topic, RULE)?;
+    }
+    if let Some(urgency) = urgency {
+        put_urgency(tx, cx, conversation, urgency, RULE)?;
+    }
+    record(tx, cx, conversation, SortedBy::Rule)?;
     Ok(true)
 }
 
@@ -306,10 +340,24 @@ fn put_topic(
         &[&cx.actor.ws, &conversation.id, &id, &by],
     )?;
     conversations::count_topic(tx, cx, conversation, -1)?;
+    report_topic(tx, cx, conversation, -1)?;
     conversation.topic_id = id.cloned();
     conversation.topic = topic.map(|topic| topic.name.clone());
     conversation.topic_by = Some(by.to_owned());
+    report_topic(tx, cx, conversation, 1)?;
     conversations::count_topic(tx, cx, conversation, 1)
+}
+
+/// Counts the conversation with its topic in reports, before or after the topic changes.
+fn report_topic(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    change: i64,
+) -> Result<()> {
+    let Some(topic) = &conversation.topic_id else { return Ok(()) };
+    let (place, began) = (&conversation.report_place(), conversation.created_at);
+    report_facts::count(tx, cx, place, ReportMeasure::Topic, topic.as_str(), began, change)
 }
 
 fn put_urgency(
@@ -335,5 +383,6 @@ fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation, by: SortedB
         urgency: conversation.urgency,
         by,
     };
-    timeline::record(tx, cx, &conversation.id, &sorted)
+    timeline::record(tx, cx, &conversation.id, &sorted)?;
+    targets::refresh(tx, cx, &conversation.id)
 }

@@ -6,9 +6,11 @@ use db::{Json, Tx};
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, TagId};
+use crate::base::ids::{ConversationId, MailboxId, TagId};
 use crate::model::conversations::Conversation;
 use crate::model::counters::{self, Counter};
+use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
+use crate::model::rule_queue;
 
 /// Conversations whose tag is renamed at once.
 pub const RENAMED: i64 = 10_000;
@@ -129,6 +131,7 @@ pub fn put_on(
         conversation.tags.push(name.clone());
     }
     count(tx, cx, conversation, &id, 1)?;
+    rule_queue::enqueue_tagged(tx, cx, conversation)?;
     Ok(Some(name))
 }
 
@@ -160,6 +163,8 @@ fn count(
     id: &TagId,
     change: i64,
 ) -> Result<()> {
+    let (place, began) = (&conversation.report_place(), conversation.created_at);
+    report_facts::count(tx, cx, place, ReportMeasure::Tagged, id.as_str(), began, change)?;
     let (circle, counter) = (&conversation.circle, Counter::Tagged(id));
     counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
 }
@@ -173,12 +178,12 @@ pub fn save_names(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> 
     Ok(())
 }
 
-type TaggedConversation = (ConversationId, Circle, Json<Vec<String>>);
+type TaggedConversation = (ConversationId, Circle, Json<Vec<String>>, MailboxId, i64);
 
 /// The conversations that have a tag; `None` when they are too many to change at once.
 fn tagged(tx: &mut Tx<'_>, ws: i64, id: &TagId) -> Result<Option<Vec<TaggedConversation>>> {
     let tagged: Vec<TaggedConversation> = tx.all(
-        "SELECT c.id, c.circle, c.tags
+        "SELECT c.id, c.circle, c.tags, c.mailbox, c.created_at
          FROM conversation_tags t JOIN conversations c ON c.ws = t.ws AND c.id = t.conversation
          WHERE t.ws = ?1 AND t.tag = ?2 LIMIT ?3",
         &[&ws, id, &(RENAMED + 1)],
@@ -189,7 +194,7 @@ fn tagged(tx: &mut Tx<'_>, ws: i64, id: &TagId) -> Result<Option<Vec<TaggedConve
 /// Writes a tag's new name on every conversation that has it. `false` when they are too many.
 pub fn respell(tx: &mut Tx<'_>, ws: i64, id: &TagId, old: &str, new: &str) -> Result<bool> {
     let Some(tagged) = tagged(tx, ws, id)? else { return Ok(false) };
-    for (conversation, _, tags) in &tagged {
+    for (conversation, _, tags, ..) in &tagged {
         write_name(tx, ws, conversation, tags, old, new)?;
     }
     Ok(true)
@@ -204,8 +209,13 @@ pub fn merge(
 ) -> Result<bool> {
     let ws = cx.actor.ws;
     let Some(tagged) = tagged(tx, ws, from)? else { return Ok(false) };
-    for (conversation, circle, tags) in &tagged {
-        move_over(tx, ws, conversation, circle, from, into)?;
+    for (conversation, circle, tags, mailbox, began) in &tagged {
+        let place = &ReportPlace { circle, mailbox };
+        let added = move_over(tx, ws, conversation, circle, from, into)?;
+        for (tag, change) in [(from, -1), (into, added)] {
+            let tag = tag.as_str();
+            report_facts::count(tx, cx, place, ReportMeasure::Tagged, tag, *began, change)?;
+        }
         write_name(tx, ws, conversation, tags, old, new)?;
     }
     tx.exec("DELETE FROM tags WHERE ws = ?1 AND id = ?2", &[&ws, from])?;
@@ -234,6 +244,7 @@ fn write_name(
     Ok(())
 }
 
+/// 1 when the conversation did not have the other tag yet, otherwise 0.
 fn move_over(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -241,7 +252,7 @@ fn move_over(
     circle: &Circle,
     from: &TagId,
     to: &TagId,
-) -> Result<()> {
+) -> Result<i64> {
     tx.exec(
         "DELETE FROM conversation_tags WHERE ws = ?1 AND tag = ?2 AND conversation = ?3",
         &[&ws, from, conversation],
@@ -252,5 +263,7 @@ fn move_over(
          ON CONFLICT (ws, tag, conversation) DO NOTHING",
         &[&ws, to, conversation],
     )?;
-    counters::add(tx, ws, circle, Counter::Tagged(to), conversation.as_str(), added as i64)
+    let added = added as i64;
+    counters::add(tx, ws, circle, Counter::Tagged(to), conversation.as_str(), added)?;
+    Ok(added)
 }

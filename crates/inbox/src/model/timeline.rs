@@ -24,8 +24,13 @@ string_enum! {
 }
 
 string_enum! {
+    /// What a response target is about, as `target` of `target-missed`.
+    TargetKind { Answer = "answer", Close = "close" }
+}
+
+string_enum! {
     /// Who set topic and urgency, as `by` of the timeline event `sorted`.
-    SortedBy { Helper = "helper", Person = "person", Agent = "agent" }
+    SortedBy { Helper = "helper", Person = "person", Agent = "agent", Rule = "rule" }
 }
 
 impl SortedBy {
@@ -34,6 +39,7 @@ impl SortedBy {
             Principal::Agent { .. } => SortedBy::Agent,
             Principal::Person { .. } => SortedBy::Person,
             Principal::System => SortedBy::Helper,
+            Principal::Rule { .. } => SortedBy::Rule,
         }
     }
 }
@@ -154,6 +160,11 @@ pub enum TimelineEvent {
     LinkAsked {
         message_id: MessageId,
         email: String,
+    },
+    /// A response target was missed.
+    TargetMissed {
+        target: TargetKind,
+        due: Moment,
     },
     /// Too many wrong codes were entered on a page.
     LinkLocked {

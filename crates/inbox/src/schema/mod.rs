@@ -210,4 +210,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 32,
+        name: "reports",
+        both: include_str!("032_reports.sql"),
+        sqlite: include_str!("032_reports.sqlite.sql"),
+        postgres: include_str!("032_reports.postgres.sql"),
+    },
 ];

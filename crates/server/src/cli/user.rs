@@ -143,7 +143,7 @@ async fn remove(app: &App, email: String, workspace: &WorkspaceArgs) -> CommandR
 async fn named(app: &App, operator: &Actor, email: String) -> Result<(UserId, String), String> {
     match person(app, operator, email).await?.who {
         Principal::Person { id, name, .. } => Ok((id, name)),
-        Principal::Agent { .. } | Principal::System => {
+        Principal::Agent { .. } | Principal::System | Principal::Rule { .. } => {
             Err("There is nobody with this address.".to_owned())
         }
     }

@@ -5,6 +5,7 @@ mod answers;
 mod builder;
 mod files;
 mod people;
+mod rules;
 mod scenario;
 mod scenarios;
 mod topics;
@@ -53,6 +54,7 @@ pub async fn fill(app: &App) -> Result<Sample> {
         let owner = people.member(SampleMember::Ines);
         inbox::actions::end_first_steps(tx, &app.cx(owner))?;
         topics::teach(tx, &app.cx(owner))?;
+        rules::set_up(tx, &app.cx(owner))?;
         Ok(people.sample)
     };
     store.write(play).await

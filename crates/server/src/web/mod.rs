@@ -48,7 +48,7 @@ use multipart::FORMS_WITH_FILES;
 use pages::{
     answers, approvals, attached_mails, compose, consent, conversation, document_requests,
     documents, files, inbox_page, mail_frame, mentions, new_conversation, originals, previews,
-    protected, request_documents, scheduled, search, sign_in, sorting, unsent, welcome,
+    protected, reports, request_documents, scheduled, search, sign_in, sorting, unsent, welcome,
 };
 use picture_cache::PictureCache;
 use presence::Presence;
@@ -229,6 +229,8 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/attachments/{attachment}/preview", get(previews::of_attachment))
         .route("/protected/{message}/{file}", get(files::protected))
         .route("/documents", get(documents::page))
+        .route("/reports", get(reports::page))
+        .route("/reports.csv", get(reports::csv))
         .route("/documents/{id}", get(files::document))
         .route("/documents/{id}/page", get(previews::first_page))
         .route("/documents/{id}/preview", get(previews::of_document))

@@ -5,10 +5,12 @@ mod add_note;
 mod assign_conversation;
 mod discard_draft;
 mod get_conversation;
+mod get_reports;
 mod list_conversations;
 mod list_events;
 mod list_mailboxes;
 mod list_messages;
+mod list_rules;
 mod list_tags;
 mod list_team;
 mod list_topics;
@@ -36,9 +38,11 @@ use serde_json::{Map, Value};
 
 pub use add_note::{AddNoteInput, add_note};
 pub use assign_conversation::{AssignConversationInput, assign_conversation};
+pub use get_reports::{GetReportsInput, get_reports};
 pub use list_conversations::{
     ListConversationsInput, OPERATION as LIST_CONVERSATIONS, list_conversations,
 };
+pub use list_rules::list_rules;
 pub use list_tags::list_tags;
 pub use list_topics::list_topics;
 pub use record_sent::{RecordSentInput, record_sent};
@@ -189,6 +193,7 @@ pub static OPERATIONS: &[Operation] = &[
     start_conversation::OPERATION,
     request_documents::OPERATION,
     list_mailboxes::OPERATION,
+    list_rules::OPERATION,
     list_tags::OPERATION,
     list_team::OPERATION,
     list_topics::OPERATION,
@@ -200,6 +205,7 @@ pub static OPERATIONS: &[Operation] = &[
     discard_draft::OPERATION,
     stop_message::OPERATION,
     revoke_message::OPERATION,
+    get_reports::OPERATION,
     list_events::OPERATION,
     sandbox_inbound::OPERATION,
 ];

@@ -528,7 +528,9 @@ fn doer(actor: &Actor) -> Value {
         Principal::Person { id, name, .. } => {
             json!({ "type": "user", "id": id.as_str(), "name": name })
         }
-        Principal::System => json!({ "type": "system", "id": null, "name": actor.name() }),
+        Principal::System | Principal::Rule { .. } => {
+            json!({ "type": "system", "id": null, "name": actor.name() })
+        }
     }
 }
 

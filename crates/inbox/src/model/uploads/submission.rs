@@ -11,6 +11,7 @@ use crate::base::queue::Queue;
 use crate::model::conversations;
 use crate::model::document_requests;
 use crate::model::documents::{self, NewDocument};
+use crate::model::report_facts::{self, ReportMeasure};
 use crate::model::timeline::{self, TimelineEvent};
 
 /// The result of a submission.
@@ -104,6 +105,8 @@ fn file_all(
         timeline::record(tx, cx, &ask.conversation, &uploaded)?;
         filed += 1;
     }
+    let (place, received) = (&conversation.report_place(), filed as i64);
+    report_facts::count(tx, cx, place, ReportMeasure::DocumentsReceived, "", cx.now, received)?;
     tx.exec(
         "UPDATE uploads SET handed_over = TRUE
          WHERE ws = ?1 AND request = ?2 AND state = 'checking'",

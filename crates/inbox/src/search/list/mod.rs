@@ -235,6 +235,8 @@ db::row! {
         pub risk: Option<ConversationRisk>,
         pub last_direction: Option<Direction>,
         pub waiting_since: Option<i64>,
+        pub answer_due_at: Option<i64>,
+        pub resolve_due_at: Option<i64>,
         pub has_draft: bool,
         pub language: Option<String>,
         /// Some message of it is secure.

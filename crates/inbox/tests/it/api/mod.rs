@@ -5,6 +5,7 @@ mod assign_conversation;
 mod cursor;
 mod drafts;
 mod get_conversation;
+mod get_reports;
 mod list_conversations;
 mod list_events;
 mod list_mailboxes;

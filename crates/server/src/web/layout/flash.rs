@@ -80,6 +80,12 @@ flashes! {
     MailChoice: "mail-choice", "check", "Changed.";
     Invited: "invited", "leaving", "The link is on its way to them by e-mail.";
     TagRenamed: "tag-renamed", "check", "Renamed on every conversation that has it.";
+    RuleAdded: "rule-added", "check", "Saved, and switched off. See what it would have done, then switch it on.";
+    RuleOn: "rule-on", "check", "Switched on. It acts from the next mail on.";
+    RuleOff: "rule-off", "check", "Switched off.";
+    RuleMoved: "rule-moved", "check", "Moved.";
+    RuleDeleted: "rule-deleted", "check", "Deleted.";
+    HoursSaved: "hours-saved", "check", "Saved. It counts from the next mail on.";
     TopicSaved: "topic-saved", "check", "Saved. New conversations are sorted by it.";
     TopicRemoved: "topic-removed", "check", "Removed, with what was learned about it.";
     TopicsMade: "topics-made", "check", "The topics are made, with the conversations as examples.";

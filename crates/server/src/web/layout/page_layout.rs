@@ -64,6 +64,7 @@ pub struct PageLayout {
     pub quiet: bool,
     pub documents_current: bool,
     pub answers_current: bool,
+    pub reports_current: bool,
     pub flash: Option<Flash>,
     pub undo: Option<Undo>,
     pub times: TimeFormat,
@@ -129,6 +130,7 @@ impl PageLayout {
             menu: menu(me, location),
             documents_current: location.current == "/documents",
             answers_current: location.current == "/answers",
+            reports_current: location.current == "/reports",
             flash: visitor.flash,
             undo: undo.map(|message| Undo {
                 message: message.id.to_string(),

@@ -37,6 +37,7 @@ use crate::web::pages::list_query::{ConversationButton, ListQuery};
 use crate::web::pages::message_cards::MessageCard;
 use crate::web::pages::request_form::AskForm;
 use crate::web::pages::sorting::SortingView;
+use crate::web::pages::targets::{TargetView, target};
 use crate::web::pages::timeline::{self, MessageProgress, TimelineChoice, TimelineRow};
 use crate::web::presence::Other;
 use crate::web::visitor::Visitor;
@@ -99,6 +100,8 @@ pub struct ConvoView {
     /// True when there is a message to pass on.
     pub has_mail: bool,
     pub sorting: SortingView,
+    /// The response target that is due first.
+    pub target: Option<TargetView>,
 }
 
 /// Somebody else who has this conversation open.
@@ -362,6 +365,7 @@ fn convo_view(
         has_others,
         has_mail,
         sorting,
+        target: target(conversation.answer_due_at, conversation.resolve_due_at, times),
         row: conversation,
     }
 }

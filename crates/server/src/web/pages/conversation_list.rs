@@ -17,6 +17,7 @@ use crate::web::form::FormFields;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat};
 use crate::web::pages::list_filters::{FilterMenu, ListFilters};
+use crate::web::pages::targets::target;
 
 /// Conversations on one page of a list.
 const LISTED: i64 = 30;
@@ -295,6 +296,9 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
     let leaving = frame.sidebar.leaving.iter().find(|(id, _, _)| *id == summary.id);
     if let Some((_, _, sends_at)) = leaving {
         add("act", "leaving", format!("Leaves {}", frame.times.clock(*sends_at)));
+    }
+    if let Some(target) = target(summary.answer_due_at, summary.resolve_due_at, &frame.times) {
+        add(target.class, "wait", target.words);
     }
     if summary.urgency == Some(Urgency::High) {
         add("warn", "wait", "High urgency".into());

@@ -1,7 +1,7 @@
 //! The sentences of timeline events.
 
 use inbox::base::states::{ConversationRisk, Status};
-use inbox::{RetiredBy, StoredTimelineEvent, TimelineEvent, WokenBy};
+use inbox::{RetiredBy, StoredTimelineEvent, TargetKind, TimelineEvent, WokenBy};
 
 use crate::web::layout::wording::TimeFormat;
 use crate::web::pages::sorting::sorted_words;
@@ -56,6 +56,12 @@ fn sentence(event: &TimelineEvent, times: &TimeFormat) -> String {
         }
         TimelineEvent::DraftRetired { by: RetiredBy::Team, .. } => {
             "took the helper's draft back by writing".into()
+        }
+        TimelineEvent::TargetMissed { target: TargetKind::Answer, due } => {
+            format!("missed the target: a first answer by {}", times.long(due.0).text)
+        }
+        TimelineEvent::TargetMissed { target: TargetKind::Close, due } => {
+            format!("missed the target: closed by {}", times.long(due.0).text)
         }
         TimelineEvent::Requested { .. } => "asked for documents".into(),
         TimelineEvent::Uploaded { .. } => "received an upload".into(),

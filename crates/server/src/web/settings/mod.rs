@@ -6,6 +6,7 @@ mod connect;
 pub mod connect_fields;
 mod drafting;
 mod helpers;
+mod hours;
 mod inbox;
 mod inboxes;
 pub mod incoming_mail;
@@ -17,6 +18,7 @@ mod provider_sign_in;
 mod records;
 mod records_view;
 mod replies;
+mod rules;
 mod secure;
 mod server_form;
 mod services;
@@ -65,6 +67,7 @@ menu! {
     Outgoing: "Outgoing mail", "/settings/outgoing", for_admins: true;
     Tags: "Tags", "/settings/tags", for_admins: false;
     Replies: "Saved replies", "/settings/replies", for_admins: false;
+    Rules: "Rules and hours", "/settings/rules", for_admins: false;
     Helpers: "Helpers", "/settings/helpers", for_admins: false;
     Drafting: "Drafting", "/settings/drafting", for_admins: true;
     Secure: "Protected messages", "/settings/secure", for_admins: true;
@@ -117,6 +120,12 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/replies", get(replies::page).post(replies::add))
         .route("/settings/replies/{id}", get(replies::edit_page).post(replies::change))
         .route("/settings/replies/{id}/delete", post(replies::delete))
+        .route("/settings/rules", get(rules::page).post(rules::add))
+        .route("/settings/rules/{rule}", get(rules::edit_page).post(rules::change))
+        .route("/settings/rules/{rule}/switch", post(rules::switch))
+        .route("/settings/rules/{rule}/move", post(rules::shift))
+        .route("/settings/rules/{rule}/delete", post(rules::delete))
+        .route("/settings/hours/{mailbox}", get(hours::page).post(hours::save))
         .route("/settings/drafting", get(drafting::page))
         .route("/settings/drafting/{mailbox}", post(drafting::set))
         .route("/settings/drafting/{mailbox}/model", get(drafting::model_page))

@@ -137,7 +137,9 @@ pub const OPS: &[Op] = &[
             "secureDays": 30
         }"#,
     ),
+    get("get_reports", "/reports"),
     get("list_mailboxes", "/mailboxes"),
+    get("list_rules", "/rules"),
     get("list_tags", "/tags"),
     get("list_team", "/team"),
     get("list_topics", "/topics"),

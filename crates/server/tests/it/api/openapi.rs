@@ -120,6 +120,7 @@ async fn the_document_tells_scope_key_and_refusals_of_each_operation(app: TestAp
             "list_messages",
             "search_answers",
             "search_documents",
+            "get_reports",
             "list_events",
         ];
         let takes_input = op.method == "POST" || asking.contains(&op.name);
@@ -257,6 +258,7 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
             "get_conversation" => &["id", "include", "omit", "after"],
             "list_messages" => &["status", "limit"],
             "search_answers" => &["q", "language", "limit"],
+            "get_reports" => &["from", "to", "mailbox"],
             "search_documents" => &["q", "kind", "limit", "cursor"],
             "list_events" => &["start", "limit", "cursor"],
             "sandbox_inbound" | "start_conversation" => &["Idempotency-Key"],

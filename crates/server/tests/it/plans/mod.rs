@@ -130,7 +130,7 @@ async fn second<R: Future<Output = u16>>(app: &TestApp, again: impl Fn() -> R) -
     if (200..300).contains(&status) { (pages, most) } else { (REFUSED, format!("{status}")) }
 }
 
-const LISTS: [&str; 23] = [
+const LISTS: [&str; 26] = [
     "/conversations?view=open",
     "/conversations?view=waiting",
     "/conversations?view=closed",
@@ -153,10 +153,13 @@ const LISTS: [&str; 23] = [
     "/documents",
     "/documents?q=lamp55",
     "/events",
+    "/rules",
+    "/reports",
+    "/reports?from=2020-01-01",
     "/tags",
 ];
 
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     "/inbox?view=open",
     "/inbox?view=mine",
     "/inbox?view=unassigned",
@@ -168,6 +171,7 @@ const PAGES: [&str; 12] = [
     "/documents",
     "/leaving",
     "/mentions",
+    "/reports",
     "/settings/inboxes",
 ];
 
@@ -225,6 +229,9 @@ async fn claims(app: &TestApp) -> Vec<(String, Work)> {
         ("document_requests", "hands_over_at"),
         ("app_mail", "body_due_at"),
         ("notices", "due_at"),
+        ("report_facts", "due_at"),
+        ("rule_jobs", "due_at"),
+        ("conversations", "target_due_at"),
         ("sandbox_replies", "due_at"),
         ("uploads", "due_at"),
     ] {

@@ -19,6 +19,7 @@ mod outgoing;
 mod own_sign_in;
 mod provider_sign_in;
 mod reading;
+mod rules;
 mod secure_pages;
 mod services;
 mod settings;

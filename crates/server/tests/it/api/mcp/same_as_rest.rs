@@ -231,6 +231,9 @@ fn wrongs(op: &Op) -> Vec<Value> {
         }
         "search_answers" => vec![json!({ "language": "x", "limit": -1 })],
         "search_documents" => vec![json!({ "kind": "x", "limit": -1 })],
+        "get_reports" => {
+            vec![json!({ "from": "then", "mailbox": "x" }), json!({ "to": "1990-13-01" })]
+        }
         "list_events" => vec![json!({ "start": "then", "limit": 0 })],
         "add_note" => vec![json!({ "body": " " }), json!({ "body": 1 })],
         "set_sorting" => {

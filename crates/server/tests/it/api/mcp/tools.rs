@@ -24,11 +24,13 @@ on_both!(
     an_idempotency_key_is_the_same_through_both_doors
 );
 
-const READING: [&str; 10] = [
+const READING: [&str; 12] = [
     "list_conversations",
     "get_conversation",
+    "get_reports",
     "list_mailboxes",
     "list_messages",
+    "list_rules",
     "list_tags",
     "list_team",
     "list_topics",

@@ -1,0 +1,238 @@
+//! Rules of the team: making, changing, ordering and trying them.
+
+use db::{Json, Tx};
+
+use crate::app::Cx;
+use crate::base::actor::Circle;
+use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
+use crate::base::ids::{ConversationId, RuleId};
+use crate::base::limits::{RULE_ACTS, RULE_CONDITIONS, RULE_NAME_CHARS, RULE_VALUE_CHARS, RULES};
+use crate::base::states::View;
+use crate::model::audit_log::{self, Action};
+use crate::model::conversations;
+use crate::model::rule_queue::RuleEvent;
+use crate::model::rules::{
+    self, ConditionField, Rule, RuleAct, RuleActKind, RuleCondition, RuleNames, case_of,
+    first_failing,
+};
+
+/// Conversations that a rule is tried on.
+const TRIED_ON: usize = 100;
+
+/// A rule as a person enters it; values are names.
+#[derive(Clone, Debug, Default)]
+pub struct RuleInput {
+    pub name: String,
+    pub event: String,
+    pub wait_hours: String,
+    /// The field, `is` or `is-not`, and the value.
+    pub conditions: Vec<(String, String, String)>,
+    pub acts: Vec<(String, String)>,
+    pub is_last: bool,
+}
+
+/// The rules with the names that they use.
+pub fn list_rules_named(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<(Vec<Rule>, RuleNames)> {
+    Ok((rules::all(tx, cx.actor.ws)?, rules::rule_names(tx, cx.actor.ws)?))
+}
+
+/// Adds a rule at the end, switched off: it is tried before it acts.
+pub fn add_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<RuleId> {
+    cx.actor.must_administer()?;
+    let checked = checked(tx, cx, input)?;
+    let known = rules::all(tx, cx.actor.ws)?;
+    if known.len() as i64 >= RULES {
+        let sentence = format!("A workspace has at most {RULES} rules. Delete one first.");
+        return Err(Error::invalid("name", sentence));
+    }
+    let id = RuleId::new(cx.ids, cx.now);
+    let place = known.last().map_or(1, |last| last.place + 1);
+    tx.exec(
+        "INSERT INTO rules (
+            ws, id, name, place, enabled, event, wait_minutes, conditions, acts, is_last,
+            last_assigned, runs, changed_at
+         ) VALUES (?1, ?2, ?3, ?4, FALSE, ?5, ?6, ?7, ?8, ?9, '', 0, ?10)",
+        &[
+            &cx.actor.ws,
+            &id,
+            &checked.name,
+            &place,
+            &checked.event,
+            &checked.wait_minutes,
+            &Json(checked.conditions),
+            &Json(checked.acts),
+            &input.is_last,
+            &cx.now,
+        ],
+    )?;
+    audit_log::record(tx, cx, &Circle::team(), Action::RuleAdded, &checked.name, "")?;
+    Ok(id)
+}
+
+pub fn change_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId, input: &RuleInput) -> Result<()> {
+    cx.actor.must_administer()?;
+    rules::by_id(tx, cx.actor.ws, id)?;
+    let checked = checked(tx, cx, input)?;
+    tx.exec(
+        "UPDATE rules SET name = ?3, event = ?4, wait_minutes = ?5, conditions = ?6, acts = ?7,
+             is_last = ?8, changed_at = ?9
+         WHERE ws = ?1 AND id = ?2",
+        &[
+            &cx.actor.ws,
+            id,
+            &checked.name,
+            &checked.event,
+            &checked.wait_minutes,
+            &Json(checked.conditions),
+            &Json(checked.acts),
+            &input.is_last,
+            &cx.now,
+        ],
+    )?;
+    audit_log::record(tx, cx, &Circle::team(), Action::RuleChanged, &checked.name, "")
+}
+
+/// Switches a rule on or off.
+pub fn switch_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId, on: bool) -> Result<()> {
+    cx.actor.must_administer()?;
+    let rule = rules::by_id(tx, cx.actor.ws, id)?;
+    tx.exec("UPDATE rules SET enabled = ?3 WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id, &on])?;
+    let action = if on { Action::RuleSwitchedOn } else { Action::RuleSwitchedOff };
+    audit_log::record(tx, cx, &Circle::team(), action, &rule.name, "")
+}
+
+/// Moves a rule one place up or down.
+pub fn move_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId, up: bool) -> Result<()> {
+    cx.actor.must_administer()?;
+    let mut all = rules::all(tx, cx.actor.ws)?;
+    let at = all.iter().position(|rule| rule.id == *id).ok_or(Error::NotFound("rule"))?;
+    let to = if up { at.checked_sub(1) } else { Some(at + 1).filter(|to| *to < all.len()) };
+    let Some(to) = to else { return Ok(()) };
+    all.swap(at, to);
+    for (place, rule) in all.iter().enumerate() {
+        tx.exec(
+            "UPDATE rules SET place = ?3 WHERE ws = ?1 AND id = ?2",
+            &[&cx.actor.ws, &rule.id, &(place as i64 + 1)],
+        )?;
+    }
+    audit_log::record(tx, cx, &Circle::team(), Action::RuleMoved, &all[to].name, "")
+}
+
+pub fn delete_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId) -> Result<()> {
+    cx.actor.must_administer()?;
+    let rule = rules::by_id(tx, cx.actor.ws, id)?;
+    tx.exec("DELETE FROM rules WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    audit_log::record(tx, cx, &Circle::team(), Action::RuleDeleted, &rule.name, "")
+}
+
+/// A conversation that a rule was tried on.
+#[derive(Clone, Debug)]
+pub struct TriedConversation {
+    pub id: ConversationId,
+    pub subject: String,
+    pub contact: String,
+    pub at: i64,
+    pub assignee: String,
+    /// The number of the condition that did not hold; `None` where the rule would act.
+    pub failing: Option<usize>,
+}
+
+/// Holds a rule against the last conversations of the team, and changes nothing.
+pub fn try_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId) -> Result<Vec<TriedConversation>> {
+    let rule = rules::by_id(tx, cx.actor.ws, id)?;
+    let mut latest: Vec<(i64, ConversationId)> = Vec::new();
+    for view in View::ALL {
+        let found: Vec<(i64, ConversationId)> = tx.all(
+            "SELECT last_message_at, id FROM conversations
+             WHERE ws = ?1 AND circle = 'team' AND view = ?2
+             ORDER BY last_message_at DESC, id DESC LIMIT ?3",
+            &[&cx.actor.ws, view, &(TRIED_ON as i64)],
+        )?;
+        latest.extend(found);
+    }
+    latest.sort_by(|a, b| b.cmp(a));
+    latest.truncate(TRIED_ON);
+    let mut tried = Vec::new();
+    for (at, id) in latest {
+        let conversation = conversations::load(tx, cx.actor, id.as_str())?;
+        if conversation.held {
+            continue;
+        }
+        let case = case_of(tx, cx.actor.ws, &conversation, None)?;
+        if rule.event == RuleEvent::OutsideHours && !case.is_outside_hours {
+            continue;
+        }
+        let assignee = conversation.assignee_named(tx, cx.actor.ws)?;
+        let contact = conversation.contact_name.clone();
+        tried.push(TriedConversation {
+            failing: first_failing(&rule, &case, &conversation),
+            contact: contact.unwrap_or_else(|| conversation.contact_email.to_string()),
+            assignee: assignee.map_or_else(|| "nobody".into(), |assignee| assignee.name),
+            subject: conversation.subject,
+            id,
+            at,
+        });
+    }
+    Ok(tried)
+}
+
+/// A rule whose parts were read.
+struct CheckedRule {
+    name: String,
+    event: RuleEvent,
+    wait_minutes: i64,
+    conditions: Vec<RuleCondition>,
+    acts: Vec<RuleAct>,
+}
+
+fn checked(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<CheckedRule> {
+    let names = rules::rule_names(tx, cx.actor.ws)?;
+    let mut problems = ValidationErrors::default();
+    let mut wrong = |field: &str, sentence: String| {
+        problems.0.push(ValidationError { field: field.into(), sentence });
+    };
+    let name = input.name.split_whitespace().collect::<Vec<_>>().join(" ");
+    if name.is_empty() || name.chars().count() > RULE_NAME_CHARS || name.contains('\0') {
+        wrong("name", format!("A name has 1 to {RULE_NAME_CHARS} characters."));
+    }
+    let event = RuleEvent::parse(&input.event).unwrap_or(RuleEvent::Arrives);
+    let hours: i64 = input.wait_hours.trim().parse().unwrap_or(0);
+    if event == RuleEvent::Unanswered && !(1..=2_160).contains(&hours) {
+        wrong("wait", "Say after how many hours without an answer, from 1 to 2160.".into());
+    }
+    let is_long = |value: &str| value.chars().count() > RULE_VALUE_CHARS || value.contains('\0');
+    let mut conditions = Vec::new();
+    for (field, how, value) in input.conditions.iter().take(RULE_CONDITIONS) {
+        let Some(field) = ConditionField::parse(field) else { continue };
+        let value = value.trim();
+        if value.is_empty() || is_long(value) {
+            wrong("conditions", format!("Say what {} is to be.", field.as_str()));
+            continue;
+        }
+        match names.read_condition(field, value) {
+            Ok(value) => conditions.push(RuleCondition { field, not: how == "is-not", value }),
+            Err(sentence) => wrong("conditions", sentence),
+        }
+    }
+    let mut acts = Vec::new();
+    for (act, value) in input.acts.iter().take(RULE_ACTS) {
+        let Some(act) = RuleActKind::parse(act) else { continue };
+        let value = value.trim();
+        if act != RuleActKind::Close && (value.is_empty() || is_long(value)) {
+            wrong("acts", format!("Say what to {} it with.", act.as_str()));
+            continue;
+        }
+        match names.read_act(act, value) {
+            Ok(value) => acts.push(RuleAct { act, value }),
+            Err(sentence) => wrong("acts", sentence),
+        }
+    }
+    if acts.is_empty() && problems.0.iter().all(|one| one.field != "acts") {
+        let sentence = "A rule does at least one thing.".into();
+        problems.0.push(ValidationError { field: "acts".into(), sentence });
+    }
+    if problems.0.is_empty() {
+        return Ok(CheckedRule { name, event, wait_minutes: hours * 60, conditions, acts });
+    }
+    Err(Error::Invalid(problems))
+}

@@ -1,0 +1,83 @@
+//! The automatic reply to mail that comes outside office hours.
+
+use db::Tx;
+
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::base::ids::MessageId;
+use crate::base::limits::HOUR_MS;
+use crate::model::conversations::Conversation;
+use crate::model::drafts::{self, Automatic};
+use crate::model::messages;
+use crate::model::office_hours;
+use crate::model::recipients::Party;
+use crate::model::report_facts::day_number;
+
+/// Mail that is fetched later than this gets no reply.
+const RECENT_MS: i64 = HOUR_MS;
+
+/// Writes the automatic reply where the inbox is closed: once a day for each customer, and never to
+/// what no person wrote (RFC 3834, section 2). The caller has made sure that the mail is not held.
+pub fn reply_if_closed(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &MessageId,
+) -> Result<()> {
+    let Some(hours) = office_hours::of(tx, cx.actor.ws, &conversation.mailbox)? else {
+        return Ok(());
+    };
+    if hours.away_reply.is_empty() || conversation.circle.is_sandbox() || !hours.is_closed(cx.now) {
+        return Ok(());
+    }
+    let (name, email, automatic, arrived_at): (Option<String>, String, bool, Option<i64>) = tx
+        .one(
+            "SELECT from_name, from_email, auto_reply, counted_at FROM messages
+         WHERE ws = ?1 AND id = ?2",
+            &[&cx.actor.ws, message],
+        )?;
+    let is_old = arrived_at.is_none_or(|at| at < cx.now - RECENT_MS);
+    if automatic || is_old || mail::is_unattended(&email) || is_inbox(tx, &email)? {
+        return Ok(());
+    }
+    if !messages::can_leave(tx, cx, conversation)? {
+        return Ok(());
+    }
+    let now = jiff::Timestamp::from_millisecond(cx.now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    let day = day_number(now.to_zoned(hours.time_zone()).date());
+    let is_first = tx.exec(
+        "INSERT INTO away_replies (ws, mailbox, email, day) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (ws, mailbox, email, day) DO NOTHING",
+        &[&cx.actor.ws, &conversation.mailbox, &email.to_lowercase(), &day],
+    )?;
+    if is_first == 0 {
+        return Ok(());
+    }
+    // What was noted for earlier days is of no use any more.
+    tx.exec(
+        "DELETE FROM away_replies WHERE ws = ?1 AND mailbox = ?2 AND email = ?3 AND day < ?4",
+        &[&cx.actor.ws, &conversation.mailbox, &email.to_lowercase(), &day],
+    )?;
+    let (inbox,): (String,) = tx.one(
+        "SELECT name FROM mailboxes WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.mailbox],
+    )?;
+    let to = serde_json::to_string(&[Party { name, email }]).unwrap_or_default();
+    let automatic = Automatic {
+        text: &hours.away_reply,
+        from_name: Some(inbox),
+        to: &to,
+        unsubscribe: None,
+        leads_to: None,
+    };
+    drafts::send_automatic(tx, cx, conversation, &automatic)?;
+    Ok(())
+}
+
+/// Two inboxes must not answer each other.
+fn is_inbox(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
+    let address = crate::base::email_address::EmailAddress::new(email).without_tag();
+    let found: Option<(String,)> =
+        tx.opt("SELECT id FROM mailboxes WHERE address = ?1", &[&address])?;
+    Ok(found.is_some())
+}

@@ -1,0 +1,31 @@
+//! The first answer to a customer: when it left, and how long they waited for it.
+
+use db::Tx;
+
+use crate::app::Cx;
+use crate::base::error::Result;
+use crate::model::conversations::Conversation;
+use crate::model::office_hours;
+use crate::model::report_facts;
+use crate::model::targets;
+
+/// Notes that a message of the team left at this time, before it ends the customer's waiting.
+pub fn note_answer(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    at: i64,
+) -> Result<()> {
+    let asked_at = conversation.waiting_since.filter(|asked_at| *asked_at <= at);
+    let (None, Some(asked_at)) = (conversation.first_answered_at, asked_at) else {
+        return Ok(());
+    };
+    tx.exec(
+        "UPDATE conversations SET first_answered_at = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &at],
+    )?;
+    conversation.first_answered_at = Some(at);
+    targets::answered(tx, cx, &conversation.id, at)?;
+    let waited = office_hours::between(tx, cx.actor.ws, &conversation.mailbox, asked_at, at)?;
+    report_facts::count_answer(tx, cx, &conversation.report_place(), waited, at)
+}

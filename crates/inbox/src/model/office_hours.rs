@@ -1,0 +1,174 @@
+//! When an inbox is staffed, and time counted in those hours. An inbox without office hours is staffed
+//! around the clock.
+
+use calendar::{HostHours, WeeklyHours, zone_named};
+use db::{Json, Tx};
+use jiff::civil::Date;
+use jiff::{Timestamp, ToSpan};
+
+use crate::base::error::Result;
+use crate::base::ids::MailboxId;
+use crate::base::limits::DAY_MS;
+
+/// Days that are looked through at once, and at most: a year in which nobody works ends the search.
+const STRIDE_DAYS: i64 = 14;
+const MOST_DAYS: i64 = 400;
+
+db::row! {
+    /// The hours, automatic reply and targets of an inbox.
+    #[derive(Clone, Debug)]
+    pub struct OfficeHours from "office_hours" {
+        pub mailbox: MailboxId,
+        pub zone: String,
+        /// As `calendar::WeeklyHours` is written; empty is around the clock.
+        pub weekly: String,
+        /// Closed days, as `2026-12-24`.
+        pub holidays: Json<Vec<String>>,
+        /// Sent outside office hours; empty for none.
+        pub away_reply: String,
+        /// Targets in minutes of office hours, and those of urgent conversations.
+        pub answer_minutes: Option<i64>,
+        pub answer_urgent: Option<i64>,
+        pub resolve_minutes: Option<i64>,
+        pub resolve_urgent: Option<i64>,
+    }
+}
+
+/// The office hours of an inbox, where it has some.
+pub fn of(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<Option<OfficeHours>> {
+    Ok(tx.opt(
+        &format!(
+            "SELECT {} FROM office_hours WHERE ws = ?1 AND mailbox = ?2",
+            OfficeHours::COLUMNS
+        ),
+        &[&ws, mailbox],
+    )?)
+}
+
+/// True where an inbox has office hours and is closed at a time.
+pub fn is_closed(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId, at: i64) -> Result<bool> {
+    let hours = of(tx, ws, mailbox)?;
+    Ok(hours.is_some_and(|hours| hours.is_closed(at)))
+}
+
+/// The office time of an inbox between two moments, in milliseconds.
+pub fn between(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId, from: i64, to: i64) -> Result<i64> {
+    let hours = of(tx, ws, mailbox)?;
+    Ok(hours.map_or((to - from).max(0), |hours| hours.between(from, to)))
+}
+
+impl OfficeHours {
+    /// Where the inbox is; UTC where that cannot be read.
+    pub fn time_zone(&self) -> jiff::tz::TimeZone {
+        zone_named(&self.zone).unwrap_or(jiff::tz::TimeZone::UTC)
+    }
+
+    fn hours(&self) -> Option<HostHours> {
+        let weekly: WeeklyHours = self.weekly.parse().ok()?;
+        if self.weekly.trim().is_empty() {
+            return None;
+        }
+        let mut hours = HostHours::new(self.time_zone(), weekly);
+        hours.holidays = self.holidays.iter().filter_map(|day| day.parse().ok()).collect();
+        Some(hours)
+    }
+
+    pub fn is_closed(&self, at: i64) -> bool {
+        let Some(hours) = self.hours() else { return false };
+        let open = windows(&hours, at - DAY_MS, 3);
+        !open.iter().any(|(from, to)| (*from..*to).contains(&at))
+    }
+
+    /// The office time between two moments, in milliseconds.
+    pub fn between(&self, from: i64, to: i64) -> i64 {
+        let Some(hours) = self.hours() else { return (to - from).max(0) };
+        let days = ((to - from) / DAY_MS + 3).clamp(1, MOST_DAYS);
+        let open = windows(&hours, from - DAY_MS, days);
+        open.iter().map(|(start, end)| (to.min(*end) - from.max(*start)).max(0)).sum()
+    }
+
+    /// When so much office time has passed; `None` where nobody works for a year.
+    pub fn after(&self, from: i64, ms: i64) -> Option<i64> {
+        let Some(hours) = self.hours() else { return Some(from + ms) };
+        let (mut left, mut start) = (ms, from - DAY_MS);
+        let mut last_end = from;
+        for _ in 0..MOST_DAYS / STRIDE_DAYS {
+            for (open, close) in windows(&hours, start, STRIDE_DAYS) {
+                let open = open.max(last_end);
+                if close <= open {
+                    continue;
+                }
+                if open + left <= close {
+                    return Some(open + left);
+                }
+                left -= close - open;
+                last_end = close;
+            }
+            start += STRIDE_DAYS * DAY_MS;
+        }
+        None
+    }
+}
+
+/// The windows of some days, from that of a moment on, in order and in milliseconds.
+fn windows(hours: &HostHours, from: i64, days: i64) -> Vec<(i64, i64)> {
+    let from = Timestamp::from_millisecond(from).unwrap_or(Timestamp::UNIX_EPOCH);
+    let first: Date = from.to_zoned(hours.zone.clone()).date();
+    let last = first.saturating_add((days - 1).days());
+    let all = hours.windows(first, last).into_iter();
+    let millis = |window: calendar::HoursWindow| {
+        (window.range.start.as_millisecond(), window.range.end.as_millisecond())
+    };
+    let mut all: Vec<(i64, i64)> = all.map(millis).collect();
+    all.sort_unstable();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hours(weekly: &str) -> OfficeHours {
+        OfficeHours {
+            mailbox: MailboxId::parse("mbx_1").unwrap(),
+            zone: "Europe/Berlin".into(),
+            weekly: weekly.into(),
+            holidays: Json(vec!["2026-12-25".into()]),
+            away_reply: String::new(),
+            answer_minutes: None,
+            answer_urgent: None,
+            resolve_minutes: None,
+            resolve_urgent: None,
+        }
+    }
+
+    fn at(text: &str) -> i64 {
+        text.parse::<Timestamp>().unwrap().as_millisecond()
+    }
+
+    #[test]
+    fn time_counts_in_office_hours_alone() {
+        let office = hours("mon-fri 09:00-17:00");
+        // Thursday 16:00 to Monday 10:00 over a holiday and a weekend: two hours.
+        let (from, to) = (at("2026-12-24T15:00:00Z"), at("2026-12-28T09:00:00Z"));
+        assert_eq!(office.between(from, to), 2 * 3_600_000);
+        assert_eq!(office.after(from, 2 * 3_600_000), Some(to));
+        assert!(office.is_closed(at("2026-12-25T10:00:00Z")));
+        assert!(!office.is_closed(at("2026-12-24T15:00:00Z")));
+        assert!(office.is_closed(at("2026-12-24T16:00:00Z")));
+        let month = 21 * 8 * 3_600_000;
+        let due = office.after(from, month).unwrap();
+        assert_eq!(office.between(from, due), month);
+    }
+
+    #[test]
+    fn without_hours_every_hour_counts_and_without_an_open_day_none_comes() {
+        let always = hours("");
+        assert!(!always.is_closed(0));
+        assert_eq!((always.between(5, 10), always.after(5, 10)), (5, Some(15)));
+        let mut never = hours("mon 09:00-10:00");
+        let day = |week: i64| Date::constant(2026, 1, 5).saturating_add((week * 7).days());
+        never.holidays = Json((0..80).map(|week| day(week).to_string()).collect());
+        assert_eq!(never.after(at("2026-01-05T00:00:00Z"), 1), None);
+    }
+}

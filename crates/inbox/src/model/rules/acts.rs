@@ -1,0 +1,211 @@
+//! What a rule does. Each act goes the way of the same act by hand, so that timeline, events and
+//! counters follow.
+
+use db::Tx;
+
+use super::rule::{IN_TURN, LEAST_BUSY, Rule, RuleAct, RuleActKind};
+use crate::app::Cx;
+use crate::base::assignee::Assignee;
+use crate::base::error::Result;
+use crate::base::ids::{MemberId, SavedReplyId, TopicId, UserId};
+use crate::base::limits::HOUR_MS;
+use crate::base::states::{Status, Urgency, View};
+use crate::model::conversations::{self, Conversation};
+use crate::model::drafts::{self, DraftContent};
+use crate::model::members::{self, Person};
+use crate::model::notices::{Notice, notify};
+use crate::model::placeholders::{fill, first_word};
+use crate::model::recipients::RecipientList;
+use crate::model::sorting;
+use crate::model::tags::{self, TagName};
+use crate::model::timeline::{self, TimelineEvent};
+use crate::model::topics;
+use crate::model::written_text::{TextFormat, WrittenText};
+
+/// Open conversations of one person that are counted to find the least busy.
+const COUNTED: i64 = 1_000;
+
+/// Does one act; answers whether it changed anything. What an act names may be gone by now: then it
+/// does nothing.
+pub fn perform(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    rule: &Rule,
+    act: &RuleAct,
+    conversation: &mut Conversation,
+) -> Result<bool> {
+    match act.act {
+        RuleActKind::Assign => assign(tx, cx, rule, &act.value, conversation),
+        RuleActKind::Tag => tag(tx, cx, &act.value, conversation),
+        RuleActKind::Topic => match TopicId::parse(&act.value) {
+            Some(id) => {
+                let topic = topics::all(tx, cx.actor.ws)?.into_iter().find(|one| one.id == id);
+                sorting::set_by_rule(tx, cx, conversation, topic.as_ref(), None)
+            }
+            None => Ok(false),
+        },
+        RuleActKind::Urgency => {
+            sorting::set_by_rule(tx, cx, conversation, None, Urgency::parse(&act.value))
+        }
+        RuleActKind::Snooze => snooze(tx, cx, &act.value, conversation),
+        RuleActKind::Close if conversation.status == Status::Closed => Ok(false),
+        RuleActKind::Close => {
+            conversations::set_status(tx, cx, conversation, Status::Closed)?;
+            Ok(true)
+        }
+        RuleActKind::Draft => draft(tx, cx, rule, &act.value, conversation),
+        RuleActKind::Notify => tell(tx, cx, rule, &act.value, conversation),
+    }
+}
+
+fn assign(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    rule: &Rule,
+    value: &str,
+    conversation: &mut Conversation,
+) -> Result<bool> {
+    let ws = cx.actor.ws;
+    let to: Option<Assignee> = match value {
+        IN_TURN => next_in_turn(tx, ws, rule)?,
+        LEAST_BUSY => least_busy(tx, ws)?,
+        id => match MemberId::parse(id) {
+            Some(id) => members::in_circle(tx, ws, &conversation.circle, &id)?,
+            None => None,
+        },
+    };
+    let Some(to) = to.filter(|to| conversation.assignee.as_ref() != Some(&to.id)) else {
+        return Ok(false);
+    };
+    conversations::assign(tx, cx, conversation, Some(&to))?;
+    conversation.assignee = Some(to.id);
+    Ok(true)
+}
+
+/// The person after the one who got the last.
+fn next_in_turn(tx: &mut Tx<'_>, ws: i64, rule: &Rule) -> Result<Option<Assignee>> {
+    // Read again: another process may have given a conversation away meanwhile.
+    let lock = tx.pick("", " FOR UPDATE");
+    let (last,): (String,) = tx.one(
+        &format!("SELECT last_assigned FROM rules WHERE ws = ?1 AND id = ?2{lock}"),
+        &[&ws, &rule.id],
+    )?;
+    let mut people = members::people(tx, ws)?;
+    people.sort_by(|a, b| a.id.cmp(&b.id));
+    let place = people.iter().position(|person| person.id.as_str() > last.as_str()).unwrap_or(0);
+    let Some(next) = people.into_iter().nth(place) else { return Ok(None) };
+    tx.exec(
+        "UPDATE rules SET last_assigned = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&ws, &rule.id, &next.id],
+    )?;
+    Ok(Some(assignee(next)))
+}
+
+/// The person with the fewest open conversations of the team.
+fn least_busy(tx: &mut Tx<'_>, ws: i64) -> Result<Option<Assignee>> {
+    let mut least: Option<(i64, Person)> = None;
+    for person in members::people(tx, ws)? {
+        let (open,): (i64,) = tx.one(
+            "SELECT CAST(count(*) AS BIGINT) FROM (
+                 SELECT 1 FROM conversations
+                 WHERE ws = ?1 AND circle = 'team' AND assignee = ?2 AND view = 'open' LIMIT ?3
+             ) AS assigned",
+            &[&ws, &person.id, &COUNTED],
+        )?;
+        if least.as_ref().is_none_or(|(fewest, _)| open < *fewest) {
+            least = Some((open, person));
+        }
+    }
+    Ok(least.map(|(_, person)| assignee(person)))
+}
+
+fn assignee(person: Person) -> Assignee {
+    Assignee::new(MemberId::User(person.id), person.name)
+}
+
+fn tag(tx: &mut Tx<'_>, cx: &Cx<'_>, name: &str, conversation: &mut Conversation) -> Result<bool> {
+    let Some(added) = tags::put_on(tx, cx, conversation, &TagName::new(name))? else {
+        return Ok(false);
+    };
+    tags::save_names(tx, cx, conversation)?;
+    let tagged = TimelineEvent::Tagged { added: vec![added], removed: Vec::new() };
+    timeline::record(tx, cx, &conversation.id, &tagged)?;
+    Ok(true)
+}
+
+fn snooze(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    hours: &str,
+    conversation: &mut Conversation,
+) -> Result<bool> {
+    let hours: i64 = hours.parse().unwrap_or(0);
+    if hours <= 0 || conversation.status != Status::Open || conversation.view == View::Snoozed {
+        return Ok(false);
+    }
+    conversations::snooze(tx, cx, conversation, cx.now + hours * HOUR_MS)?;
+    Ok(true)
+}
+
+/// Drafts a saved reply, unless a draft waits already. A person approves it, in their name.
+fn draft(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    rule: &Rule,
+    reply: &str,
+    conversation: &mut Conversation,
+) -> Result<bool> {
+    let Some(reply) = SavedReplyId::parse(reply).filter(|_| !conversation.has_draft) else {
+        return Ok(false);
+    };
+    let found: Option<(String, String)> = tx.opt(
+        "SELECT s.body, b.name FROM saved_replies s
+         JOIN mailboxes b ON b.ws = s.ws AND b.id = ?3
+         WHERE s.ws = ?1 AND s.id = ?2",
+        &[&cx.actor.ws, &reply, &conversation.mailbox],
+    )?;
+    let Some((body, inbox)) = found else { return Ok(false) };
+    let name = conversation.contact_name.clone().unwrap_or_default();
+    let body = fill(&body, |placeholder| match placeholder {
+        "first_name" => Some(first_word(&name).to_owned()),
+        "name" => Some(name.clone()),
+        "email" => Some(conversation.contact_email.to_string()),
+        "subject" => Some(conversation.subject.clone()),
+        "inbox" => Some(inbox.clone()),
+        _ => None,
+    });
+    let written = WrittenText::new(&body, TextFormat::Markdown);
+    let content = DraftContent {
+        recipients: RecipientList::contact(conversation),
+        text: &written.text,
+        markdown: written.markdown.as_deref(),
+        summary: Some(&format!("Drafted by the rule “{}”.", rule.name)),
+        ..DraftContent::default()
+    };
+    drafts::keep_as_draft(tx, cx, conversation, &content)?;
+    conversation.has_draft = true;
+    Ok(true)
+}
+
+/// Mails a person a link; the notice has no word of the customer.
+fn tell(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    rule: &Rule,
+    person: &str,
+    conversation: &Conversation,
+) -> Result<bool> {
+    let Some(person) = UserId::parse(person) else { return Ok(false) };
+    if members::in_circle(tx, cx.actor.ws, &conversation.circle, &MemberId::User(person.clone()))?
+        .is_none()
+    {
+        return Ok(false);
+    }
+    let subject = format!("A conversation for you: {}", rule.name);
+    let text = format!(
+        "The rule \"{}\" asks you to look at a conversation.\n\nRead it: {}/conversations/{}\n",
+        rule.name, cx.public_url, conversation.id,
+    );
+    notify(tx, cx, &person, &Notice { subject: &subject, text: &text })?;
+    Ok(true)
+}

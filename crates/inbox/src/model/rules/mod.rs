@@ -1,0 +1,15 @@
+//! Rules: what the team wants done with mail by itself. When something happens, if all conditions hold,
+//! then the rule acts, in the order of the list.
+
+mod acts;
+mod conditions;
+mod rule;
+mod run;
+mod words;
+
+pub(crate) use conditions::{case_of, first_failing};
+pub use rule::{
+    ConditionField, IN_TURN, LEAST_BUSY, Rule, RuleAct, RuleActKind, RuleCondition, all, by_id,
+};
+pub(crate) use run::run_due;
+pub use words::{RuleNames, rule_names};

@@ -1,0 +1,105 @@
+//! A rule as it is stored.
+
+use db::{Json, Tx};
+use serde::{Deserialize, Serialize};
+
+use crate::base::error::{Error, Result};
+use crate::base::ids::RuleId;
+use crate::base::limits::RULES;
+use crate::base::string_enum::string_enum;
+use crate::model::rule_queue::RuleEvent;
+
+/// Values of [`RuleActKind::Assign`] that are nobody in particular.
+pub const IN_TURN: &str = "in-turn";
+pub const LEAST_BUSY: &str = "least-busy";
+
+string_enum! {
+    /// What a condition looks at.
+    ConditionField {
+        Sender = "sender",
+        Domain = "domain",
+        Subject = "subject",
+        Words = "words",
+        Inbox = "inbox",
+        Topic = "topic",
+        Urgency = "urgency",
+        Risk = "risk",
+        Language = "language",
+        Contact = "contact",
+        Tag = "tag",
+        Automatic = "automatic",
+    }
+}
+
+string_enum! {
+    /// What a rule does.
+    RuleActKind {
+        Assign = "assign",
+        Tag = "tag",
+        Topic = "topic",
+        Urgency = "urgency",
+        Snooze = "snooze",
+        Close = "close",
+        Draft = "draft",
+        Notify = "notify",
+    }
+}
+
+/// A condition. Inboxes and topics are named by id.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleCondition {
+    pub field: ConditionField,
+    /// It holds where the value is not the case.
+    pub not: bool,
+    pub value: String,
+}
+
+/// An act. People, topics and saved replies are named by id; a snooze has its hours.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuleAct {
+    pub act: RuleActKind,
+    pub value: String,
+}
+
+db::row! {
+    #[derive(Clone, Debug)]
+    pub struct Rule from "rules" {
+        pub id: RuleId,
+        pub name: String,
+        pub place: i64,
+        pub enabled: bool,
+        pub event: RuleEvent,
+        /// How long nobody answered, for [`RuleEvent::Unanswered`].
+        pub wait_minutes: i64,
+        pub conditions: Json<Vec<RuleCondition>>,
+        pub acts: Json<Vec<RuleAct>>,
+        /// The rules below are not looked at after it acted.
+        pub is_last: bool,
+        pub last_assigned: String,
+        pub runs: i64,
+        pub last_run_at: Option<i64>,
+    }
+}
+
+impl Rule {
+    /// As it is named where it acts.
+    pub fn actor_name(&self) -> String {
+        format!("The rule “{}”", self.name)
+    }
+}
+
+/// The rules of a workspace in their order.
+pub fn all(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<Rule>> {
+    Ok(tx.all(
+        &format!("SELECT {} FROM rules WHERE ws = ?1 ORDER BY place, id LIMIT ?2", Rule::COLUMNS),
+        &[&ws, &RULES],
+    )?)
+}
+
+pub fn by_id(tx: &mut Tx<'_>, ws: i64, id: &RuleId) -> Result<Rule> {
+    let found = tx.opt(
+        &format!("SELECT {} FROM rules WHERE ws = ?1 AND id = ?2", Rule::COLUMNS),
+        &[&ws, id],
+    )?;
+    found.ok_or(Error::NotFound("rule"))
+}

@@ -1,0 +1,108 @@
+//! Running the rules on what happened, once.
+
+use db::Tx;
+
+use super::acts::perform;
+use super::conditions::{case_of, first_failing, is_for};
+use super::rule::{Rule, RuleActKind, all};
+use crate::app::{App, Cx};
+use crate::base::actor::{Actor, Circle, Principal};
+use crate::base::error::Result;
+use crate::base::ids::{MessageId, WorkspaceId};
+use crate::base::limits::{DAY_MS, MINUTE_MS};
+use crate::model::conversations::{self, Conversation};
+use crate::model::rule_queue::RuleEvent;
+
+/// The sorting helper is waited for so long, because rules may ask for topic, urgency and language.
+const SORTING_MS: i64 = MINUTE_MS;
+const SORTING_AGAIN_MS: i64 = 500;
+/// Rules do not run on mail that is older, which is fetched late: somebody dealt with it.
+const RECENT_MS: i64 = DAY_MS;
+
+/// Runs the rules on one queued thing and takes it out of the queue, in one transaction, so that they
+/// run once. False where another process has it.
+pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
+    let now = app.clock.now();
+    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
+    let due: Option<(String, String, RuleEvent, String, i64)> = tx.opt(
+        &format!(
+            "SELECT conversation, message, event, rule, created_at FROM rule_jobs
+             WHERE ws = ?1 AND id = ?2 AND due_at <= ?3{lock}"
+        ),
+        &[&ws, &id, &now],
+    )?;
+    let Some((conversation, message, event, only, created_at)) = due else { return Ok(false) };
+    let (workspace,): (WorkspaceId,) = tx.one("SELECT id FROM workspaces WHERE ws = ?1", &[&ws])?;
+    let actor = Actor::system(ws, workspace, Circle::team());
+    let found = conversations::load(tx, &actor, &conversation).ok();
+    if let Some(conversation) = &found {
+        let (sorts_at,): (Option<i64>,) = tx.one(
+            "SELECT sorts_at FROM conversations WHERE ws = ?1 AND id = ?2",
+            &[&ws, &conversation.id],
+        )?;
+        if sorts_at.is_some() && now < created_at + SORTING_MS {
+            tx.exec(
+                "UPDATE rule_jobs SET due_at = ?3 WHERE ws = ?1 AND id = ?2",
+                &[&ws, &id, &(now + SORTING_AGAIN_MS)],
+            )?;
+            return Ok(true);
+        }
+    }
+    tx.exec("DELETE FROM rule_jobs WHERE ws = ?1 AND id = ?2", &[&ws, &id])?;
+    let Some(mut conversation) = found.filter(|conversation| !conversation.held) else {
+        return Ok(true);
+    };
+    let message = MessageId::parse(&message);
+    let case = case_of(tx, ws, &conversation, message.as_ref())?;
+    let is_waited_for = conversation.waiting_since.is_some_and(|since| since <= created_at);
+    let is_past = match event {
+        RuleEvent::Unanswered => !is_waited_for,
+        RuleEvent::Tagged => false,
+        _ => case.arrived_at < created_at - RECENT_MS,
+    };
+    if is_past {
+        return Ok(true);
+    }
+    let mut is_assigned = false;
+    for rule in all(tx, ws)? {
+        let is_meant = only.is_empty() || rule.id.as_str() == only;
+        if !rule.enabled || !is_meant || !is_for(&rule, event, &case) {
+            continue;
+        }
+        if first_failing(&rule, &case, &conversation).is_some() {
+            continue;
+        }
+        is_assigned |= apply(tx, app, &actor, &rule, &mut conversation, is_assigned)?;
+        if rule.is_last {
+            break;
+        }
+    }
+    Ok(true)
+}
+
+/// Does what a rule says, in its name; answers whether it assigned. The first rule that assigns wins.
+fn apply(
+    tx: &mut Tx<'_>,
+    app: &App,
+    actor: &Actor,
+    rule: &Rule,
+    conversation: &mut Conversation,
+    is_assigned: bool,
+) -> Result<bool> {
+    let actor = Actor { who: Principal::Rule { name: rule.actor_name() }, ..actor.clone() };
+    let cx: Cx<'_> = app.cx(&actor);
+    let mut assigned = false;
+    for act in rule.acts.iter() {
+        let assigns = act.act == RuleActKind::Assign;
+        if assigns && (is_assigned || assigned) {
+            continue;
+        }
+        let changed = perform(tx, &cx, rule, act, conversation)?;
+        assigned |= assigns && changed;
+    }
+    tx.exec(
+        "UPDATE rules SET runs = runs + 1, last_run_at = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&actor.ws, &rule.id, &cx.now],
+    )?;
+    Ok(assigned)
+}

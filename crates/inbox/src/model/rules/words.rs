@@ -1,0 +1,182 @@
+//! The names of what rules name by id, in both directions: people write and read names.
+
+use std::collections::BTreeMap;
+
+use db::Tx;
+
+use super::conditions::{ANY, KNOWN, YES};
+use super::rule::{ConditionField, IN_TURN, LEAST_BUSY, Rule, RuleAct, RuleActKind, RuleCondition};
+use crate::base::actor::Circle;
+use crate::base::error::Result;
+use crate::base::ids::{MailboxId, SavedReplyId};
+use crate::base::states::{ConversationRisk, Urgency};
+use crate::model::answers::is_language;
+use crate::model::rule_queue::RuleEvent;
+use crate::model::{members, topics};
+
+const TURN_WORDS: &str = "everybody in turn";
+const BUSY_WORDS: &str = "the least busy";
+
+/// Ids and names of what a rule can name.
+#[derive(Clone, Debug, Default)]
+pub struct RuleNames {
+    pub inboxes: BTreeMap<String, String>,
+    pub topics: BTreeMap<String, String>,
+    /// People, then agents.
+    pub members: BTreeMap<String, String>,
+    pub replies: BTreeMap<String, String>,
+}
+
+/// The names that the team's rules can use.
+pub fn rule_names(tx: &mut Tx<'_>, ws: i64) -> Result<RuleNames> {
+    let inboxes: Vec<(MailboxId, String)> =
+        tx.all("SELECT id, name FROM mailboxes WHERE ws = ?1 AND circle = 'team'", &[&ws])?;
+    let replies: Vec<(SavedReplyId, String)> =
+        tx.all("SELECT id, name FROM saved_replies WHERE ws = ?1", &[&ws])?;
+    let team = members::team(tx, ws, &Circle::team())?;
+    let member = |one: members::TeamMember| {
+        let id = one.id.split_once(':').map_or("", |(_, id)| id).to_owned();
+        (id, one.name)
+    };
+    let topics = topics::all(tx, ws)?;
+    Ok(RuleNames {
+        inboxes: inboxes.into_iter().map(|(id, name)| (id.to_string(), name)).collect(),
+        topics: topics.into_iter().map(|one| (one.id.to_string(), one.name)).collect(),
+        members: team.people.into_iter().chain(team.agents).map(member).collect(),
+        replies: replies.into_iter().map(|(id, name)| (id.to_string(), name)).collect(),
+    })
+}
+
+impl RuleNames {
+    /// The value of a condition as people read it.
+    pub fn condition_value(&self, condition: &RuleCondition) -> String {
+        let names = match condition.field {
+            ConditionField::Inbox => &self.inboxes,
+            ConditionField::Topic => &self.topics,
+            _ => return condition.value.clone(),
+        };
+        names.get(&condition.value).cloned().unwrap_or_else(|| "(removed)".into())
+    }
+
+    pub fn act_value(&self, act: &RuleAct) -> String {
+        let names = match (act.act, act.value.as_str()) {
+            (RuleActKind::Assign, IN_TURN) => return TURN_WORDS.into(),
+            (RuleActKind::Assign, LEAST_BUSY) => return BUSY_WORDS.into(),
+            (RuleActKind::Assign | RuleActKind::Notify, _) => &self.members,
+            (RuleActKind::Topic, _) => &self.topics,
+            (RuleActKind::Draft, _) => &self.replies,
+            (_, value) => return value.to_owned(),
+        };
+        names.get(&act.value).cloned().unwrap_or_else(|| "(removed)".into())
+    }
+
+    /// What a person typed as the value of a condition; the error is a sentence.
+    pub fn read_condition(
+        &self,
+        field: ConditionField,
+        typed: &str,
+    ) -> std::result::Result<String, String> {
+        let choice = |words: &[&str]| choose(typed, words);
+        match field {
+            ConditionField::Inbox => find(&self.inboxes, typed, "inbox"),
+            ConditionField::Topic => find(&self.topics, typed, "topic"),
+            ConditionField::Urgency => choice(Urgency::NAMES),
+            ConditionField::Risk => choice(&[&[ANY], ConversationRisk::NAMES].concat()),
+            ConditionField::Contact => choice(&[KNOWN, "new"]),
+            ConditionField::Automatic => choice(&[YES, "no"]),
+            ConditionField::Language => match is_language(&typed.to_lowercase()) {
+                true => Ok(typed.to_lowercase()),
+                false => Err("A language is two letters, such as en or de.".into()),
+            },
+            ConditionField::Domain => Ok(typed.trim_start_matches('@').to_lowercase()),
+            _ => Ok(typed.to_owned()),
+        }
+    }
+
+    /// The same for an act.
+    pub fn read_act(&self, act: RuleActKind, typed: &str) -> std::result::Result<String, String> {
+        match act {
+            RuleActKind::Assign if typed.eq_ignore_ascii_case(TURN_WORDS) => Ok(IN_TURN.into()),
+            RuleActKind::Assign if typed.eq_ignore_ascii_case(BUSY_WORDS) => Ok(LEAST_BUSY.into()),
+            RuleActKind::Assign | RuleActKind::Notify => find(&self.members, typed, "person"),
+            RuleActKind::Topic => find(&self.topics, typed, "topic"),
+            RuleActKind::Draft => find(&self.replies, typed, "saved reply"),
+            RuleActKind::Urgency => choose(typed, Urgency::NAMES),
+            RuleActKind::Snooze => match typed.parse::<i64>() {
+                Ok(hours) if (1..=2_160).contains(&hours) => Ok(hours.to_string()),
+                _ => Err("A snooze has 1 to 2160 hours.".into()),
+            },
+            RuleActKind::Close => Ok(String::new()),
+            RuleActKind::Tag => Ok(typed.to_owned()),
+        }
+    }
+
+    /// Words to choose a value from.
+    pub fn offered(&self) -> Vec<String> {
+        let named = [&self.members, &self.topics, &self.inboxes, &self.replies];
+        let names = named.into_iter().flat_map(|names| names.values().cloned());
+        let fixed = [TURN_WORDS, BUSY_WORDS, "high", "normal", "low", KNOWN, "new", YES, "no", ANY];
+        let mut offered: Vec<String> = names.chain(fixed.map(str::to_owned)).collect();
+        offered.sort();
+        offered.dedup();
+        offered
+    }
+
+    /// A rule in a sentence: `Topic is Refunds: give it to Ines, set urgency high`.
+    pub fn sentence(&self, rule: &Rule) -> String {
+        let when = match rule.event {
+            RuleEvent::Unanswered => {
+                format!("When nobody answered for {} h", rule.wait_minutes / 60)
+            }
+            event => format!("When {}", event.words()),
+        };
+        let conditions = rule.conditions.iter().map(|one| {
+            let is = match (one.field, one.not) {
+                (
+                    ConditionField::Sender | ConditionField::Subject | ConditionField::Words,
+                    false,
+                ) => "has",
+                (
+                    ConditionField::Sender | ConditionField::Subject | ConditionField::Words,
+                    true,
+                ) => "has not",
+                (_, false) => "is",
+                (_, true) => "is not",
+            };
+            format!(" and {} {is} {}", one.field.as_str(), self.condition_value(one))
+        });
+        let acts = rule.acts.iter().map(|one| {
+            let value = self.act_value(one);
+            match one.act {
+                RuleActKind::Assign => format!("give it to {value}"),
+                RuleActKind::Tag => format!("tag it {value}"),
+                RuleActKind::Topic => format!("set the topic {value}"),
+                RuleActKind::Urgency => format!("set urgency {value}"),
+                RuleActKind::Snooze => format!("snooze it for {value} h"),
+                RuleActKind::Close => "close it".into(),
+                RuleActKind::Draft => format!("draft the saved reply {value}"),
+                RuleActKind::Notify => format!("tell {value}"),
+            }
+        });
+        let acts: Vec<String> = acts.collect();
+        format!("{when}{}: {}", conditions.collect::<String>(), acts.join(", "))
+    }
+}
+
+fn find(
+    names: &BTreeMap<String, String>,
+    typed: &str,
+    what: &str,
+) -> std::result::Result<String, String> {
+    let wanted = typed.trim().to_lowercase();
+    let found = names.iter().find(|(_, name)| name.to_lowercase() == wanted);
+    found.map(|(id, _)| id.clone()).ok_or_else(|| format!("There is no {what} called “{typed}”."))
+}
+
+fn choose(typed: &str, words: &[&str]) -> std::result::Result<String, String> {
+    let wanted = typed.trim().to_lowercase();
+    match words.contains(&wanted.as_str()) {
+        true => Ok(wanted),
+        false => Err(format!("“{typed}” is none of {}.", words.join(", "))),
+    }
+}

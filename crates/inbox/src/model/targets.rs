@@ -1,0 +1,154 @@
+//! Response targets: until when the first answer is to leave and a conversation to be closed, counted in
+//! the office hours of its inbox.
+
+use db::Tx;
+
+use crate::app::Cx;
+use crate::base::actor::Circle;
+use crate::base::error::Result;
+use crate::base::ids::{ConversationId, MailboxId};
+use crate::base::limits::MINUTE_MS;
+use crate::base::queue::Queue;
+use crate::base::states::{Status, Urgency};
+use crate::base::time::Moment;
+use crate::model::office_hours::{self, OfficeHours};
+use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
+use crate::model::timeline::{self, TargetKind, TimelineEvent};
+
+db::row! {
+    /// What the targets of a conversation depend on.
+    struct TargetCase from "conversations" {
+        id: ConversationId,
+        circle: Circle,
+        mailbox: MailboxId,
+        status: Status,
+        held: bool,
+        urgency: Option<Urgency>,
+        created_at: i64,
+        reopened_at: Option<i64>,
+        waiting_since: Option<i64>,
+        first_answered_at: Option<i64>,
+        answer_due_at: Option<i64>,
+        resolve_due_at: Option<i64>,
+        answer_missed: bool,
+        resolve_missed: bool,
+    }
+}
+
+/// Sets the targets of a conversation anew, after mail came in or its urgency or status changed.
+pub fn refresh(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
+    let mut case = load(tx, cx, id)?;
+    let hours = office_hours::of(tx, cx.actor.ws, &case.mailbox)?;
+    let had = case.answer_due_at.is_some() || case.resolve_due_at.is_some();
+    if hours.is_none() && !had {
+        return Ok(());
+    }
+    case.aim(hours.as_ref());
+    save(tx, cx, &case)
+}
+
+/// Notes that the first answer left: the target was kept, or missed a moment ago.
+pub fn answered(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, at: i64) -> Result<()> {
+    let mut case = load(tx, cx, id)?;
+    let Some(due) = case.answer_due_at.take() else { return Ok(()) };
+    if !case.answer_missed {
+        settle(tx, cx, &case, TargetKind::Answer, due, at)?;
+    }
+    save(tx, cx, &case)
+}
+
+/// The same for closing.
+pub fn closed(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
+    let mut case = load(tx, cx, id)?;
+    let due = case.resolve_due_at.take();
+    let had_answer = case.answer_due_at.take().is_some();
+    if let (Some(due), false) = (due, case.resolve_missed) {
+        settle(tx, cx, &case, TargetKind::Close, due, cx.now)?;
+    }
+    case.resolve_missed = false;
+    if due.is_some() || had_answer { save(tx, cx, &case) } else { Ok(()) }
+}
+
+/// Records what is missed by now.
+pub fn miss(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
+    let mut case = load(tx, cx, id)?;
+    if let Some(due) = case.answer_due_at.filter(|due| !case.answer_missed && *due <= cx.now) {
+        settle(tx, cx, &case, TargetKind::Answer, due, cx.now + 1)?;
+        case.answer_missed = true;
+    }
+    if let Some(due) = case.resolve_due_at.filter(|due| !case.resolve_missed && *due <= cx.now) {
+        settle(tx, cx, &case, TargetKind::Close, due, cx.now + 1)?;
+        case.resolve_missed = true;
+    }
+    save(tx, cx, &case)
+}
+
+impl TargetCase {
+    fn aim(&mut self, hours: Option<&OfficeHours>) {
+        let is_urgent = self.urgency == Some(Urgency::High);
+        let minutes = |usual: Option<i64>, urgent: Option<i64>| match is_urgent {
+            true => urgent.or(usual),
+            false => usual,
+        };
+        let due = |from: i64, minutes: i64| hours?.after(from, minutes * MINUTE_MS);
+        let answer = hours.and_then(|hours| minutes(hours.answer_minutes, hours.answer_urgent));
+        let resolve = hours.and_then(|hours| minutes(hours.resolve_minutes, hours.resolve_urgent));
+        let is_open = self.status != Status::Closed && !self.held;
+        let asked_at = self.waiting_since.filter(|_| is_open && self.first_answered_at.is_none());
+        let opened_at = is_open.then_some(self.reopened_at.unwrap_or(self.created_at));
+        self.answer_due_at = asked_at.zip(answer).and_then(|(from, minutes)| due(from, minutes));
+        self.resolve_due_at = opened_at.zip(resolve).and_then(|(from, minutes)| due(from, minutes));
+    }
+
+    /// When the next target is missed.
+    fn next_due(&self) -> Option<i64> {
+        let answer = self.answer_due_at.filter(|_| !self.answer_missed);
+        let resolve = self.resolve_due_at.filter(|_| !self.resolve_missed);
+        [answer, resolve].into_iter().flatten().min()
+    }
+}
+
+fn load(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<TargetCase> {
+    Ok(tx.one(
+        &format!("SELECT {} FROM conversations WHERE ws = ?1 AND id = ?2", TargetCase::COLUMNS),
+        &[&cx.actor.ws, id],
+    )?)
+}
+
+fn save(tx: &mut Tx<'_>, cx: &Cx<'_>, case: &TargetCase) -> Result<()> {
+    tx.exec(
+        "UPDATE conversations SET answer_due_at = ?3, resolve_due_at = ?4, answer_missed = ?5,
+             resolve_missed = ?6, target_due_at = ?7
+         WHERE ws = ?1 AND id = ?2",
+        &[
+            &cx.actor.ws,
+            &case.id,
+            &case.answer_due_at,
+            &case.resolve_due_at,
+            &case.answer_missed,
+            &case.resolve_missed,
+            &case.next_due(),
+        ],
+    )?;
+    tx.wake(Queue::Targets);
+    Ok(())
+}
+
+/// Counts a target as kept or missed; a missed one stands in the timeline.
+fn settle(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    case: &TargetCase,
+    target: TargetKind,
+    due: i64,
+    at: i64,
+) -> Result<()> {
+    let place = &ReportPlace { circle: &case.circle, mailbox: &case.mailbox };
+    if at <= due {
+        let measure = ReportMeasure::TargetKept;
+        return report_facts::count(tx, cx, place, measure, target.as_str(), at, 1);
+    }
+    report_facts::count(tx, cx, place, ReportMeasure::TargetMissed, target.as_str(), due, 1)?;
+    let missed = TimelineEvent::TargetMissed { target, due: Moment(due) };
+    timeline::record(tx, cx, &case.id, &missed)
+}

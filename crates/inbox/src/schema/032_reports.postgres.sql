@@ -1,0 +1,3 @@
+INSERT INTO report_backfill (name, num, until, due_at)
+SELECT 'history', 0, CAST(extract(epoch FROM now()) AS BIGINT) * 1000, 0
+WHERE EXISTS (SELECT 1 FROM conversations);

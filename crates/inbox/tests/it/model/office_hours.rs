@@ -1,0 +1,113 @@
+//! Office hours: the automatic reply outside them, and targets that are counted in them.
+
+use inbox::actions::{self, OfficeHoursInput};
+use mail::AuthorKind;
+use serde_json::{Value, json};
+use testing::{DAY, HOUR, MINUTE, SECOND, TestApp, held_warning, letter, on_both};
+
+on_both!(
+    the_automatic_reply_goes_once_a_day_and_never_to_automatic_or_held_mail,
+    targets_are_kept_or_missed_in_office_hours
+);
+
+const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+
+/// Hours around the clock on all days but today.
+fn closed_today(app: &TestApp) -> String {
+    let today = (app.now() / DAY + 3).rem_euclid(7) as usize;
+    let open: Vec<&str> = DAYS.iter().copied().filter(|day| *day != DAYS[today]).collect();
+    format!("{} 00:00-24:00", open.join(","))
+}
+
+async fn set(app: &TestApp, input: OfficeHoursInput) {
+    let mailbox = app.support.id.clone();
+    app.act(&app.owner, move |tx, cx| actions::set_office_hours(tx, cx, &mailbox, &input)).await;
+}
+
+async fn the_automatic_reply_goes_once_a_day_and_never_to_automatic_or_held_mail(app: TestApp) {
+    let hours = OfficeHoursInput {
+        weekly: closed_today(&app),
+        zone: "UTC".into(),
+        away_reply: "We are back tomorrow.".into(),
+        ..OfficeHoursInput::default()
+    };
+    set(&app, hours.clone()).await;
+    app.mail("ann@x.example Ann", "Lamp", "broken").await;
+    app.mail("ann@x.example Ann", "Chair", "broken too").await;
+    app.mail("noreply@x.example", "News", "text").await;
+    let mut robot = letter("robot@x.example", "Away", "text");
+    robot.kind = AuthorKind::AutoReply;
+    app.deliver(&app.support, robot).await;
+    let mut scam = letter("eve@evil.example", "Pay now", "text");
+    scam.warning = held_warning();
+    app.deliver(&app.support, scam).await;
+    app.pass(5 * SECOND).await;
+    let sent = app.outside.relay.attempts();
+    let replies: Vec<_> = sent
+        .iter()
+        .filter(|mail| String::from_utf8_lossy(&mail.bytes).contains("We are back tomorrow."))
+        .collect();
+    assert_eq!(replies.len(), 1, "one for each customer and day");
+    assert_eq!(replies[0].recipients, ["ann@x.example"]);
+    let bytes = String::from_utf8_lossy(&replies[0].bytes);
+    assert!(bytes.contains("Auto-Submitted: auto-"), "{bytes}");
+    let key = app.key("read").await;
+    let waiting = app.list(&key, "?view=open").await;
+    assert!(waiting.iter().all(|one| one["waitingSince"] != Value::Null), "nobody was answered");
+    app.pass(DAY).await;
+    app.mail("ann@x.example Ann", "Table", "broken as well").await;
+    app.pass(5 * SECOND).await;
+    let count = app.outside.relay.attempts().len();
+    assert_eq!(count, sent.len(), "the inbox is open by now");
+    for (wrong, said) in [
+        (OfficeHoursInput { weekly: "someday".into(), ..hours.clone() }, "Hours are written"),
+        (OfficeHoursInput { zone: "Mars".into(), ..hours.clone() }, "no time zone"),
+        (OfficeHoursInput { holidays: "Christmas".into(), ..hours.clone() }, "Closed days"),
+        (OfficeHoursInput { answer: "soon".into(), ..hours.clone() }, "A target is written"),
+    ] {
+        let mailbox = app.support.id.clone();
+        let refused = app
+            .refused(&app.owner, move |tx, cx| actions::set_office_hours(tx, cx, &mailbox, &wrong))
+            .await;
+        assert!(format!("{refused:?}").contains(said), "{refused:?}");
+    }
+}
+
+async fn targets_are_kept_or_missed_in_office_hours(app: TestApp) {
+    let key = app.key("read write send").await;
+    set(
+        &app,
+        OfficeHoursInput {
+            weekly: "mon-sun 00:00-24:00".into(),
+            zone: "Europe/Berlin".into(),
+            answer: "2 h".into(),
+            answer_urgent: "30 min".into(),
+            resolve: "1 d".into(),
+            ..OfficeHoursInput::default()
+        },
+    )
+    .await;
+    let kept = app.mail("ann@x.example", "Lamp", "broken").await.conversation;
+    let missed = app.mail("bo@x.example", "Chair", "broken").await.conversation;
+    let urgent = app.mail("cy@x.example", "Table", "broken").await.conversation;
+    app.on(&key, &urgent, "sorting", json!({ "urgency": "high" })).await.is(200);
+    app.pass(40 * MINUTE).await;
+    let events = |events: Vec<(String, Value)>| {
+        let missed = events.into_iter().filter(|(name, _)| name == "target-missed");
+        missed.map(|(_, data)| data["target"].clone()).collect::<Vec<Value>>()
+    };
+    assert_eq!(events(app.timeline_events(&key, &urgent).await), [json!("answer")]);
+    app.sent(&key, &kept, "On its way").await;
+    app.pass(3 * HOUR).await;
+    app.sent(&key, &missed, "Sorry for the delay").await;
+    app.pass(11 * MINUTE).await;
+    assert_eq!(events(app.timeline_events(&key, &missed).await), [json!("answer")]);
+    assert!(events(app.timeline_events(&key, &kept).await).is_empty());
+    app.on(&key, &kept, "status", json!({ "status": "closed" })).await.is(200);
+    app.pass(DAY).await;
+    assert_eq!(events(app.timeline_events(&key, &missed).await), [json!("answer"), json!("close")]);
+    let found = app.get(&key, "/reports").await.is(200).json();
+    let targets = &found["targets"];
+    // Kept: the answer and the closing of the first. Missed: two answers and two closings.
+    assert_eq!((&targets["kept"], &targets["missed"]), (&json!(2), &json!(4)), "{targets}");
+}

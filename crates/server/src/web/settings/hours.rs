@@ -1,0 +1,184 @@
+//! Office hours, automatic reply and targets of an inbox.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use db::Tx;
+use inbox::actions::{self, OfficeHoursInput};
+use inbox::base::ids::MailboxId;
+use inbox::model::mailboxes;
+use inbox::model::office_hours::OfficeHours;
+use inbox::{Cx, Error};
+
+use super::{SettingsPage, location};
+use crate::web::Web;
+use crate::web::form::{Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::{self, PageError, PageResult};
+use crate::web::visitor::Visitor;
+
+/// An inbox in the list of office hours.
+pub struct HoursRow {
+    pub id: String,
+    pub name: String,
+    pub hours: String,
+    pub zone: String,
+    pub has_reply: bool,
+    pub targets: String,
+}
+
+#[derive(Template)]
+#[template(path = "settings_hours.html", whitespace = "minimize")]
+struct HoursPage {
+    frame: PageLayout,
+    id: String,
+    name: String,
+    form: OfficeHoursInput,
+    zones: Vec<String>,
+    hours_error: String,
+    zone_error: String,
+    holidays_error: String,
+    reply_error: String,
+    targets_error: String,
+}
+
+/// The inboxes that the actor may see, with their hours.
+pub fn hours_rows(tx: &mut Tx<'_>, cx: &Cx<'_>) -> inbox::Result<Vec<HoursRow>> {
+    let mut rows = Vec::new();
+    for inbox in mailboxes::all_seen_by(tx, cx.actor)? {
+        let hours = inbox::model::office_hours::of(tx, cx.actor.ws, &inbox.id)?;
+        rows.push(HoursRow {
+            id: inbox.id.to_string(),
+            name: inbox.name,
+            hours: hours.as_ref().map(|one| one.weekly.clone()).unwrap_or_default(),
+            zone: hours.as_ref().map(|one| one.zone.clone()).unwrap_or_default(),
+            has_reply: hours.as_ref().is_some_and(|one| !one.away_reply.is_empty()),
+            targets: hours.as_ref().map(target_words).unwrap_or_default(),
+        });
+    }
+    Ok(rows)
+}
+
+fn target_words(hours: &OfficeHours) -> String {
+    let words = |label: &str, minutes: Option<i64>| {
+        minutes.map(|minutes| format!("{label} {}", span_words(minutes)))
+    };
+    let all = [
+        words("answer in", hours.answer_minutes),
+        words("urgent in", hours.answer_urgent),
+        words("close in", hours.resolve_minutes),
+        words("urgent closed in", hours.resolve_urgent),
+    ];
+    all.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// `30 min`, `4 h`, `1 h 30`.
+fn span_words(minutes: i64) -> String {
+    match (minutes / 60, minutes % 60) {
+        (0, minutes) => format!("{minutes} min"),
+        (hours, 0) => format!("{hours} h"),
+        (hours, minutes) => format!("{hours} h {minutes:02}"),
+    }
+}
+
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> PageResult {
+    let page = build(&web, &visitor, &id, None).await?;
+    web.show(&visitor, &page)
+}
+
+async fn build(
+    web: &Web,
+    visitor: &Visitor,
+    id: &str,
+    typed: Option<OfficeHoursInput>,
+) -> Result<HoursPage, PageError> {
+    let mailbox = MailboxId::parse(id).ok_or(Error::NotFound("inbox"))?;
+    let read = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &actions::SignedIn| {
+        cx.actor.must_administer()?;
+        let seen = mailboxes::seen_by(tx, cx.actor, &mailbox)?.ok_or(Error::NotFound("inbox"))?;
+        let hours = inbox::model::office_hours::of(tx, cx.actor.ws, &seen.id)?;
+        Ok((seen.name, hours))
+    };
+    let (frame, (name, hours)) = web.page(visitor, location(SettingsPage::Rules), read).await?;
+    let form = typed.unwrap_or_else(|| match hours {
+        Some(hours) => OfficeHoursInput::of(&hours),
+        None => OfficeHoursInput { zone: zone_name(&frame), ..OfficeHoursInput::default() },
+    });
+    Ok(HoursPage {
+        frame,
+        id: id.to_owned(),
+        name,
+        form,
+        zones: calendar::zone_names(),
+        hours_error: String::new(),
+        zone_error: String::new(),
+        holidays_error: String::new(),
+        reply_error: String::new(),
+        targets_error: String::new(),
+    })
+}
+
+/// The zone of the reader's browser, where it has a name.
+fn zone_name(frame: &PageLayout) -> String {
+    frame.times.zone.iana_name().unwrap_or("UTC").to_owned()
+}
+
+form! {
+    pub struct HoursForm {
+        weekly: String,
+        zone: String,
+        holidays: String,
+        reply: String,
+        answer: String,
+        answer_urgent: String,
+        resolve: String,
+        resolve_urgent: String,
+    }
+}
+
+pub async fn save(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted<HoursForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
+    let input = OfficeHoursInput {
+        weekly: form.weekly,
+        zone: form.zone,
+        holidays: form.holidays,
+        away_reply: form.reply,
+        answer: form.answer,
+        answer_urgent: form.answer_urgent,
+        resolve: form.resolve,
+        resolve_urgent: form.resolve_urgent,
+    };
+    let own = input.clone();
+    let saved =
+        web.act(&visitor, move |tx, cx, _| actions::set_office_hours(tx, cx, &mailbox, &own)).await;
+    match saved {
+        Ok(()) => web.redirect("/settings/rules", Flash::HoursSaved),
+        Err(PageError::Domain(Error::Invalid(problems))) => {
+            let mut page = build(&web, &visitor, &id, Some(input)).await?;
+            for problem in problems.0 {
+                let place = match problem.field.as_str() {
+                    "weekly" => &mut page.hours_error,
+                    "zone" => &mut page.zone_error,
+                    "holidays" => &mut page.holidays_error,
+                    "reply" => &mut page.reply_error,
+                    _ => &mut page.targets_error,
+                };
+                place.push_str(&problem.sentence);
+            }
+            responses::again(&page)
+        }
+        Err(refusal) => Err(refusal),
+    }
+}

@@ -1,0 +1,399 @@
+//! Rules of the team: the list in its order, making and changing one, and trying it first.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use inbox::Error;
+use inbox::actions::{self, RuleInput, TriedConversation};
+use inbox::base::ids::RuleId;
+use inbox::base::limits::{RULE_ACTS, RULE_CONDITIONS};
+use inbox::model::rule_queue::RuleEvent;
+use inbox::model::rules::{ConditionField, Rule, RuleActKind, RuleNames};
+
+use super::hours::{HoursRow, hours_rows};
+use super::{SettingsPage, location};
+use crate::web::Web;
+use crate::web::form::{Asked, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::{self, PageError, PageResult};
+use crate::web::layout::wording::DisplayTime;
+use crate::web::visitor::Visitor;
+
+const PAGE: &str = "/settings/rules";
+/// Conversations of a trial that the page lists.
+const TRIALS_LISTED: usize = 30;
+
+#[derive(Template)]
+#[template(path = "settings_rules.html", whitespace = "minimize")]
+struct RulesPage {
+    frame: PageLayout,
+    rules: Vec<RuleRow>,
+    hours: Vec<HoursRow>,
+    /// The rule in the form; empty for a new one.
+    editing: String,
+    form: RuleFormView,
+    offered: Vec<String>,
+    trial: Option<TrialView>,
+}
+
+struct RuleRow {
+    id: String,
+    number: usize,
+    name: String,
+    sentence: String,
+    enabled: bool,
+    current: bool,
+    first: bool,
+    last: bool,
+    runs: String,
+}
+
+/// The form as it is shown: choices with the chosen one.
+#[derive(Default)]
+struct RuleFormView {
+    name: String,
+    event: String,
+    events: Vec<(&'static str, &'static str)>,
+    wait: String,
+    conditions: Vec<(String, bool, String)>,
+    fields: Vec<(&'static str, &'static str)>,
+    acts: Vec<(String, String)>,
+    kinds: Vec<(&'static str, &'static str)>,
+    is_last: bool,
+    name_error: String,
+    wait_error: String,
+    conditions_error: String,
+    acts_error: String,
+}
+
+struct TrialView {
+    acted: usize,
+    tried: usize,
+    rows: Vec<TrialRow>,
+}
+
+struct TrialRow {
+    href: String,
+    subject: String,
+    contact: String,
+    when: DisplayTime,
+    acts: bool,
+    did: String,
+}
+
+impl RulesPage {
+    fn action(&self) -> String {
+        match self.editing.as_str() {
+            "" => PAGE.into(),
+            id => format!("{PAGE}/{id}"),
+        }
+    }
+
+    fn heading(&self) -> &str {
+        if self.editing.is_empty() { "New rule" } else { &self.form.name }
+    }
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    let page = build(&web, &visitor, None, None, false).await?;
+    web.show(&visitor, &page)
+}
+
+pub async fn edit_page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+    Asked(asked): Asked,
+) -> PageResult {
+    let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
+    let page = build(&web, &visitor, Some(id), None, asked.has("try")).await?;
+    web.show(&visitor, &page)
+}
+
+/// The page; `typed` is a form that was refused.
+async fn build(
+    web: &Web,
+    visitor: &Visitor,
+    editing: Option<RuleId>,
+    typed: Option<RuleFormView>,
+    try_it: bool,
+) -> Result<RulesPage, PageError> {
+    let wanted = editing.clone();
+    let read = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>, _: &actions::SignedIn| {
+        let (rules, names) = actions::list_rules_named(tx, cx)?;
+        let tried = match &wanted {
+            Some(id) if try_it => Some(actions::try_rule(tx, cx, id)?),
+            _ => None,
+        };
+        Ok((rules, names, tried, hours_rows(tx, cx)?))
+    };
+    let (frame, (rules, names, tried, hours)) =
+        web.page(visitor, location(SettingsPage::Rules), read).await?;
+    let found = editing.as_ref().map(|id| {
+        rules.iter().find(|rule| rule.id == *id).ok_or(PageError::Domain(Error::NotFound("rule")))
+    });
+    let found = found.transpose()?;
+    let form = match (typed, found) {
+        (Some(typed), _) => typed,
+        (None, Some(rule)) => RuleFormView::of_rule(rule, &names),
+        (None, None) => RuleFormView::of_input(&RuleInput::default()),
+    };
+    let trial = tried.zip(found).map(|(tried, rule)| trial(&frame, tried, rule, &names));
+    let count = rules.len();
+    let row = |(place, rule): (usize, &Rule)| RuleRow {
+        id: rule.id.to_string(),
+        number: place + 1,
+        name: rule.name.clone(),
+        sentence: names.sentence(rule),
+        enabled: rule.enabled,
+        current: editing.as_ref() == Some(&rule.id),
+        first: place == 0,
+        last: place + 1 == count,
+        runs: if rule.runs == 1 { "once".into() } else { format!("{} times", rule.runs) },
+    };
+    Ok(RulesPage {
+        rules: rules.iter().enumerate().map(row).collect(),
+        hours,
+        offered: names.offered(),
+        trial,
+        form,
+        editing: editing.map(|id| id.to_string()).unwrap_or_default(),
+        frame,
+    })
+}
+
+fn trial(
+    frame: &PageLayout,
+    tried: Vec<TriedConversation>,
+    rule: &Rule,
+    names: &RuleNames,
+) -> TrialView {
+    let acted = tried.iter().filter(|one| one.failing.is_none()).count();
+    let sentence = names.sentence(rule);
+    let acts = sentence.split_once(": ").map_or("", |(_, acts)| acts).to_owned();
+    let row = |one: &TriedConversation| TrialRow {
+        href: format!("/conversations/{}", one.id),
+        subject: one.subject.clone(),
+        contact: one.contact.clone(),
+        when: frame.times.short(one.at),
+        acts: one.failing.is_none(),
+        did: match one.failing {
+            None => format!("{acts} (now with {})", one.assignee),
+            Some(place) => format!("left alone by condition {}", place + 1),
+        },
+    };
+    let (acting, left): (Vec<_>, Vec<_>) = tried.iter().partition(|one| one.failing.is_none());
+    let rows = acting.into_iter().chain(left).take(TRIALS_LISTED).map(row).collect();
+    TrialView { acted, tried: tried.len(), rows }
+}
+
+impl RuleFormView {
+    fn of_rule(rule: &Rule, names: &RuleNames) -> RuleFormView {
+        let conditions = rule.conditions.iter().map(|one| {
+            let how = if one.not { "is-not" } else { "is" };
+            (one.field.as_str().to_owned(), how.to_owned(), names.condition_value(one))
+        });
+        let acts = rule.acts.iter().map(|one| (one.act.as_str().to_owned(), names.act_value(one)));
+        RuleFormView::of_input(&RuleInput {
+            name: rule.name.clone(),
+            event: rule.event.as_str().into(),
+            wait_hours: if rule.wait_minutes > 0 {
+                (rule.wait_minutes / 60).to_string()
+            } else {
+                String::new()
+            },
+            conditions: conditions.collect(),
+            acts: acts.collect(),
+            is_last: rule.is_last,
+        })
+    }
+
+    /// With empty lines up to the most there can be.
+    fn of_input(input: &RuleInput) -> RuleFormView {
+        let mut conditions: Vec<(String, bool, String)> = input
+            .conditions
+            .iter()
+            .filter(|(field, _, _)| !field.is_empty())
+            .map(|(field, how, value)| (field.clone(), how == "is-not", value.clone()))
+            .collect();
+        conditions.resize(RULE_CONDITIONS, (String::new(), false, String::new()));
+        let mut acts: Vec<(String, String)> =
+            input.acts.iter().filter(|(act, _)| !act.is_empty()).cloned().collect();
+        acts.resize(RULE_ACTS, (String::new(), String::new()));
+        RuleFormView {
+            name: input.name.clone(),
+            event: input.event.clone(),
+            events: RuleEvent::ALL.iter().map(|one| (one.as_str(), one.words())).collect(),
+            wait: input.wait_hours.clone(),
+            conditions,
+            fields: ConditionField::ALL
+                .iter()
+                .map(|one| (one.as_str(), field_words(*one)))
+                .collect(),
+            acts,
+            kinds: RuleActKind::ALL.iter().map(|one| (one.as_str(), act_words(*one))).collect(),
+            is_last: input.is_last,
+            ..RuleFormView::default()
+        }
+    }
+}
+
+fn field_words(field: ConditionField) -> &'static str {
+    match field {
+        ConditionField::Sender => "Sender has",
+        ConditionField::Domain => "Sender's domain",
+        ConditionField::Subject => "Subject has",
+        ConditionField::Words => "Words in the mail",
+        ConditionField::Inbox => "Inbox",
+        ConditionField::Topic => "Topic",
+        ConditionField::Urgency => "Urgency (low, normal, high)",
+        ConditionField::Risk => "Risk (any, phishing, …)",
+        ConditionField::Language => "Language (en, de, …)",
+        ConditionField::Contact => "Contact (known, new)",
+        ConditionField::Tag => "Tag",
+        ConditionField::Automatic => "Automatic mail (yes, no)",
+    }
+}
+
+fn act_words(act: RuleActKind) -> &'static str {
+    match act {
+        RuleActKind::Assign => "Give it to",
+        RuleActKind::Tag => "Tag it",
+        RuleActKind::Topic => "Set the topic",
+        RuleActKind::Urgency => "Set urgency",
+        RuleActKind::Snooze => "Snooze it, hours",
+        RuleActKind::Close => "Close it",
+        RuleActKind::Draft => "Draft the saved reply",
+        RuleActKind::Notify => "Tell by mail",
+    }
+}
+
+form! {
+    pub struct RuleForm {
+        name: String,
+        event: String,
+        wait: String,
+        field: Vec<String>,
+        how: Vec<String>,
+        value: Vec<String>,
+        act: Vec<String>,
+        with: Vec<String>,
+        /// Skip the rules below.
+        last: bool,
+        /// Try it after saving.
+        try_it: bool = "try",
+    }
+
+    pub struct SwitchForm {
+        on: bool,
+    }
+
+    pub struct MoveForm {
+        up: bool,
+    }
+}
+
+impl RuleForm {
+    fn input(&self) -> RuleInput {
+        let at = |values: &[String], place: usize| values.get(place).cloned().unwrap_or_default();
+        let condition =
+            |place| (at(&self.field, place), at(&self.how, place), at(&self.value, place));
+        RuleInput {
+            name: self.name.clone(),
+            event: self.event.clone(),
+            wait_hours: self.wait.clone(),
+            conditions: (0..RULE_CONDITIONS).map(condition).collect(),
+            acts: (0..RULE_ACTS)
+                .map(|place| (at(&self.act, place), at(&self.with, place)))
+                .collect(),
+            is_last: self.last,
+        }
+    }
+}
+
+pub async fn add(State(web): State<Arc<Web>>, posted: Posted<RuleForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let input = form.input();
+    let own = input.clone();
+    let added = web.act(&visitor, move |tx, cx, _| actions::add_rule(tx, cx, &own)).await;
+    match added {
+        Ok(id) => web.redirect(&format!("{PAGE}/{id}?try=1#edit"), Flash::RuleAdded),
+        Err(refusal) => refused(&web, &visitor, None, &input, refusal).await,
+    }
+}
+
+pub async fn change(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted<RuleForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
+    let input = form.input();
+    let (own, rule) = (input.clone(), id.clone());
+    let changed =
+        web.act(&visitor, move |tx, cx, _| actions::change_rule(tx, cx, &rule, &own)).await;
+    match changed {
+        Ok(()) if form.try_it => web.redirect(&format!("{PAGE}/{id}?try=1#trial"), Flash::Saved),
+        Ok(()) => web.redirect(&format!("{PAGE}/{id}"), Flash::Saved),
+        Err(refusal) => refused(&web, &visitor, Some(id), &input, refusal).await,
+    }
+}
+
+/// The form again, with what is wrong.
+async fn refused(
+    web: &Web,
+    visitor: &Visitor,
+    editing: Option<RuleId>,
+    input: &RuleInput,
+    refusal: PageError,
+) -> PageResult {
+    let PageError::Domain(Error::Invalid(problems)) = refusal else { return Err(refusal) };
+    let of = |field: &str| {
+        let own = problems.0.iter().filter(|one| one.field == field);
+        own.map(|one| one.sentence.as_str()).collect::<Vec<_>>().join(" ")
+    };
+    let form = RuleFormView {
+        name_error: of("name"),
+        wait_error: of("wait"),
+        conditions_error: of("conditions"),
+        acts_error: of("acts"),
+        ..RuleFormView::of_input(input)
+    };
+    responses::again(&build(web, visitor, editing, Some(form), false).await?)
+}
+
+pub async fn switch(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted<SwitchForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
+    web.act(&visitor, move |tx, cx, _| actions::switch_rule(tx, cx, &id, form.on)).await?;
+    web.redirect(PAGE, if form.on { Flash::RuleOn } else { Flash::RuleOff })
+}
+
+pub async fn shift(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted<MoveForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
+    web.act(&visitor, move |tx, cx, _| actions::move_rule(tx, cx, &id, form.up)).await?;
+    web.redirect(PAGE, Flash::RuleMoved)
+}
+
+pub async fn delete(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
+    let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::delete_rule(tx, cx, &id)).await?;
+    web.redirect(PAGE, Flash::RuleDeleted)
+}
