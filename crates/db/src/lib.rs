@@ -16,6 +16,7 @@ mod migrate;
 mod postgres;
 mod row;
 mod sqlite;
+mod tables;
 mod tx;
 mod value;
 
@@ -31,6 +32,7 @@ use tokio::sync::{broadcast, oneshot};
 pub use error::StoreError;
 pub use json::Json;
 pub use migrate::Migration;
+pub use tables::{Cell, TableColumn, TableShape};
 pub use tx::{QueueName, Tx};
 pub use value::{Arg, Column, FromColumn, FromRow, Row, Value};
 

@@ -150,6 +150,30 @@ impl Blobs {
         File::open(&self.folder)?.sync_all()
     }
 
+    /// The file of a blob, packed as it lies in the folder.
+    pub fn read_file(&self, hash: &str) -> io::Result<Vec<u8>> {
+        fs::read(self.path(hash))
+    }
+
+    /// Puts a packed file of another folder into this one, unless it is there.
+    pub fn adopt_file(&self, hash: &str, packed: &[u8]) -> io::Result<()> {
+        self.write_file(hash, packed)
+    }
+
+    /// True when these packed bytes are the blob of this hash and size.
+    pub fn is_whole(hash: &str, size: i64, packed: &[u8]) -> bool {
+        let Ok(size) = usize::try_from(size) else { return false };
+        let unpacked = zstd::bulk::decompress(packed, size);
+        unpacked.is_ok_and(|bytes| bytes.len() == size && hex(&Sha256::digest(&bytes)) == hash)
+    }
+
+    /// The hash of the blob that these packed bytes are.
+    pub fn packed_hash(packed: &[u8]) -> io::Result<String> {
+        let mut hash = Sha256::new();
+        zstd::stream::copy_decode(packed, &mut hash)?;
+        Ok(hex(&hash.finalize()))
+    }
+
     fn path(&self, hash: &str) -> PathBuf {
         place_in(&self.folder, hash)
     }

@@ -2,6 +2,7 @@
 
 mod admin;
 mod answers;
+mod backup;
 mod command;
 mod domain;
 mod imap;
@@ -90,6 +91,16 @@ enum Command {
     Quiet(quiet::Quiet),
     /// Bring the database up to date and stop
     Migrate(Json),
+    /// Write a consistent copy of everything to a folder, also while the server runs
+    Backup(backup::Backup),
+    /// Put a backup back into an empty installation, which then starts quiet
+    Restore(backup::Restore),
+    /// Copy a whole installation into another database, from SQLite to PostgreSQL or back
+    Copy(backup::Copy),
+    /// Read everything and report what does not fit together; changes nothing
+    Check(backup::Check),
+    /// Rebuild the search index
+    Reindex(backup::Reindex),
     /// Topics that mail is sorted by
     #[command(subcommand)]
     Topic(topic::TopicCommand),
@@ -160,6 +171,11 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::Inspect(inspect) => Ok(inspect.run()?),
         Command::ReadDocument(read) => Ok(read.run().await?),
         Command::Quiet(quiet) => quiet.run(settings).await,
+        Command::Backup(backup) => backup.run(settings).await,
+        Command::Restore(restore) => restore.run(settings).await,
+        Command::Copy(copy) => copy.run(settings).await,
+        Command::Check(check) => check.run(settings).await,
+        Command::Reindex(reindex) => reindex.run(settings).await,
         Command::Migrate(output) => Ok(run::migrate(settings, output.json)?),
         Command::Topic(topic) => topic.run(settings).await,
         Command::Sorter(sorter) => Ok(sorter.run()?),
