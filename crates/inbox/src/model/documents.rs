@@ -82,6 +82,18 @@ pub fn file_protected(
     insert(tx, cx, conversation, document, None).map(|(id, _)| id)
 }
 
+/// Files a document of the past: it is found by its name, and no helper reads it.
+pub fn file_unread(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    document: &NewDocument<'_>,
+) -> Result<DocumentId> {
+    let (id, _) = insert(tx, cx, conversation, document, None)?;
+    describe(tx, cx.actor.ws, &id, DocumentKind::Other, &DocumentFields::default())?;
+    Ok(id)
+}
+
 fn insert(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

@@ -6,6 +6,7 @@ mod backup;
 mod command;
 mod domain;
 mod imap;
+mod import;
 mod inspect;
 mod listen;
 mod quiet;
@@ -99,6 +100,8 @@ enum Command {
     Copy(backup::Copy),
     /// Read everything and report what does not fit together; changes nothing
     Check(backup::Check),
+    /// Take mail over from mbox files, Maildirs, folders of .eml files and IMAP accounts
+    Import(Box<import::Import>),
     /// Rebuild the search index
     Reindex(backup::Reindex),
     /// Topics that mail is sorted by
@@ -175,6 +178,7 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::Restore(restore) => restore.run(settings).await,
         Command::Copy(copy) => copy.run(settings).await,
         Command::Check(check) => check.run(settings).await,
+        Command::Import(import) => import.run(settings).await,
         Command::Reindex(reindex) => reindex.run(settings).await,
         Command::Migrate(output) => Ok(run::migrate(settings, output.json)?),
         Command::Topic(topic) => topic.run(settings).await,
