@@ -7,6 +7,7 @@
 //! Deliberately absent: async inside a transaction, an ORM, a query builder.
 
 mod breaker;
+mod compact;
 mod connect;
 mod error;
 mod identity;

@@ -195,7 +195,10 @@ fn copy_line(line: &mut Vec<u8>, table: &TableShape, row: &[Cell]) {
             Cell::Bytes(bytes) => {
                 line.extend_from_slice(b"\\\\x");
                 for byte in bytes {
-                    line.extend_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+                    line.extend_from_slice(&[
+                        HEX[usize::from(byte >> 4)],
+                        HEX[usize::from(byte & 15)],
+                    ]);
                 }
             }
         }

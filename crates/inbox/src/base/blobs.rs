@@ -160,6 +160,14 @@ impl Blobs {
         self.write_file(hash, packed)
     }
 
+    /// Deletes the file of a blob that nothing names any more.
+    pub fn remove_file(&self, hash: &str) -> io::Result<()> {
+        match fs::remove_file(self.path(hash)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// True when these packed bytes are the blob of this hash and size.
     pub fn is_whole(hash: &str, size: i64, packed: &[u8]) -> bool {
         let Ok(size) = usize::try_from(size) else { return false };

@@ -185,7 +185,11 @@ fn file(
     };
     let is_own = is_own(own, &EmailAddress::new(&incoming.mail.from.email));
     let filing = PastFiling { mailbox, incoming: &incoming, dates, now: cx.now };
-    if is_own { filing.file_sent(tx, then, unknown) } else { filing.file_received(tx, then, unknown) }
+    if is_own {
+        filing.file_sent(tx, then, unknown)
+    } else {
+        filing.file_received(tx, then, unknown)
+    }
 }
 
 /// A mail that is being filed. The context's time is that of the mail; `now` is the present.
@@ -368,7 +372,8 @@ impl PastFiling<'_> {
         };
         conversations::count_mail(tx, cx, conversation, &counted)?;
         let everyone = std::iter::once(&mail.from).chain(&mail.to).chain(&mail.cc);
-        let is_other = |to: &&mail::Address| !EmailAddress::new(&to.email).is_for(&self.mailbox.address);
+        let is_other =
+            |to: &&mail::Address| !EmailAddress::new(&to.email).is_for(&self.mailbox.address);
         for address in everyone.filter(is_other) {
             recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
         }

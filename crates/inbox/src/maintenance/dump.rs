@@ -135,7 +135,8 @@ fn write_row(
             Column::Bool(truth) => line.push(if truth { '1' } else { '0' }),
             Column::Real(number) => line.push_str(&format!("{{\"r\":\"{number}\"}}")),
             Column::Text(text) => line.push_str(
-                &serde_json::to_string(text).map_err(|error| StoreError::Rows(error.to_string()))?,
+                &serde_json::to_string(text)
+                    .map_err(|error| StoreError::Rows(error.to_string()))?,
             ),
             Column::Bytes(bytes) => {
                 line.push_str("{\"b\":\"");

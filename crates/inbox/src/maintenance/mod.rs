@@ -1,9 +1,11 @@
 //! What an operator does with a whole installation: dump and load its tables, rebuild the search
-//! index, check that everything fits together.
+//! index, check that everything fits together, write out or remove one person.
 
 pub mod check;
 pub mod dump;
+pub mod forget_person;
 pub mod load;
+pub mod person_files;
 pub mod reindex;
 
 /// Tables whose rows are made anew in every database: the search index, which differs between SQLite

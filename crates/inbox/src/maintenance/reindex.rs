@@ -111,6 +111,32 @@ fn index_messages(
     Ok((rows.len() as u64, last.filter(|_| rows.len() as i64 == BATCH)))
 }
 
+/// Indexes the messages of one conversation anew, after some were removed or changed.
+pub(super) fn index_conversation(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    num: i64,
+    id: &ConversationId,
+) -> Result<()> {
+    if tx.pick(true, false) {
+        tx.exec("DELETE FROM conversation_index WHERE num = ?1", &[&num])?;
+    }
+    let rows: Vec<IndexedMessage> = tx.all(
+        &format!(
+            "SELECT {} FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             WHERE m.ws = ?1 AND m.conversation = ?2 AND m.counted_at IS NOT NULL
+             ORDER BY m.at, m.id",
+            IndexedMessage::COLUMNS
+        ),
+        &[&ws, id],
+    )?;
+    for row in &rows {
+        search::forget_mail(tx, ws, (num, id), row.serial)?;
+        search::index_mail(tx, ws, (num, id), row.serial, &row.texts())?;
+    }
+    Ok(())
+}
+
 impl IndexedMessage {
     fn texts(&self) -> Vec<&str> {
         let mut texts: Vec<&str> = vec![&self.subject, &self.from_email];

@@ -155,12 +155,18 @@ pub fn index_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> Res
 
 /// Makes a document findable by other words than before.
 pub fn reindex_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> Result<()> {
+    forget_document(tx, num)?;
+    index_document(tx, ws, num, texts)
+}
+
+/// Takes a document out of the index.
+pub fn forget_document(tx: &mut Tx<'_>, num: i64) -> Result<()> {
     let forget = tx.pick(
         "DELETE FROM document_index WHERE rowid = ?1",
         "DELETE FROM document_index WHERE num = ?1",
     );
     tx.exec(forget, &[&num])?;
-    index_document(tx, ws, num, texts)
+    Ok(())
 }
 
 fn tagged(ws: i64, texts: &[&str]) -> Vec<String> {

@@ -24,8 +24,8 @@ use seal::PlaceKey;
 
 /// The passphrase in a file: its first line.
 pub fn read_passphrase(file: &Path) -> Result<String, String> {
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| format!("{}: {error}", file.display()))?;
+    let text =
+        std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     let line = text.lines().next().unwrap_or_default().trim();
     if line.is_empty() {
         return Err(format!("{}: must hold a passphrase in its first line", file.display()));

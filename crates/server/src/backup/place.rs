@@ -23,7 +23,9 @@ impl BackupPlace {
     /// The place that an operator names.
     pub fn parse(name: &str) -> Result<BackupPlace, String> {
         if name.contains("://") {
-            return Err(format!("{name}: backups go to a folder; mount or synchronise it elsewhere"));
+            return Err(format!(
+                "{name}: backups go to a folder; mount or synchronise it elsewhere"
+            ));
         }
         Ok(BackupPlace { folder: name.into() })
     }

@@ -91,7 +91,8 @@ fn open_target(target: &RestoreTarget, schema: i64) -> Result<Store, String> {
     make_folder(&target.data).map_err(|error| format!("{}: {error}", target.data.display()))?;
     let steps = inbox::MIGRATIONS.iter().filter(|step| step.version <= schema);
     let steps: Vec<db::Migration> = steps.copied().collect();
-    Store::open(&target.database_url, &StoreOptions::default(), &steps).map_err(|error| match error {
+    Store::open(&target.database_url, &StoreOptions::default(), &steps).map_err(|error| match error
+    {
         db::StoreError::TooNew { .. } => {
             "This database has a newer schema than the backup. Restore into a new database; it is \
              brought up to date afterwards."

@@ -89,7 +89,8 @@ impl PlaceKey {
         let mut salt = [0; FILE_SALT_BYTES];
         input.read_exact(&mut salt)?;
         let key = self.of_file(name, &salt)?;
-        let mut reader = SealReader { input, key, number: 0, next: Vec::new(), piece: Vec::new(), at: 0 };
+        let mut reader =
+            SealReader { input, key, number: 0, next: Vec::new(), piece: Vec::new(), at: 0 };
         reader.next = reader.read_piece()?;
         reader.advance()?;
         Ok(reader)

@@ -226,11 +226,7 @@ impl Files<'_> {
 }
 
 /// Removes all but the newest backups, and the blobs that no remaining one names.
-fn remove_old(
-    place: &BackupPlace,
-    key: Option<&PlaceKey>,
-    keep: usize,
-) -> io::Result<Vec<String>> {
+fn remove_old(place: &BackupPlace, key: Option<&PlaceKey>, keep: usize) -> io::Result<Vec<String>> {
     let files = place.list()?;
     let mut names: Vec<&str> = files.iter().filter_map(|file| manifest_name(file)).collect();
     names.sort_unstable();
@@ -241,7 +237,9 @@ fn remove_old(
     // The manifest goes first: what is left of a backup without one is none.
     for name in old {
         place.remove(&manifest_file(name))?;
-        for file in files.iter().filter(|file| file.starts_with(name) && **file != manifest_file(name)) {
+        for file in
+            files.iter().filter(|file| file.starts_with(name) && **file != manifest_file(name))
+        {
             place.remove(file)?;
         }
     }

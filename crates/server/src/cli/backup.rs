@@ -54,8 +54,7 @@ impl Backup {
             key_folder: (!self.without_key).then(|| settings.data.clone()),
         };
         let now = app.clock.now();
-        let written =
-            write_backup(&source, &place, passphrase.as_deref(), self.keep, now).await?;
+        let written = write_backup(&source, &place, passphrase.as_deref(), self.keep, now).await?;
         let manifest = &written.manifest;
         let mut answer = json!(manifest);
         answer["place"] = place.shown().into();

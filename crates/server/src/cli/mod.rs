@@ -9,6 +9,7 @@ mod imap;
 mod import;
 mod inspect;
 mod listen;
+mod person;
 mod quiet;
 mod read_document;
 mod run;
@@ -102,6 +103,10 @@ enum Command {
     Check(backup::Check),
     /// Take mail over from mbox files, Maildirs, folders of .eml files and IMAP accounts
     Import(Box<import::Import>),
+    /// Write everything about one person as files
+    Export(person::Export),
+    /// Remove one person: their conversations, what they wrote elsewhere, and their address
+    Forget(person::Forget),
     /// Rebuild the search index
     Reindex(backup::Reindex),
     /// Topics that mail is sorted by
@@ -179,6 +184,8 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::Copy(copy) => copy.run(settings).await,
         Command::Check(check) => check.run(settings).await,
         Command::Import(import) => import.run(settings).await,
+        Command::Export(export) => export.run(settings).await,
+        Command::Forget(forget) => forget.run(settings).await,
         Command::Reindex(reindex) => reindex.run(settings).await,
         Command::Migrate(output) => Ok(run::migrate(settings, output.json)?),
         Command::Topic(topic) => topic.run(settings).await,

@@ -95,11 +95,7 @@ impl ImapHistory {
     }
 }
 
-async fn open(
-    dialer: &Dialer,
-    server: &ImapServer,
-    password: &str,
-) -> Result<Folder, ImapFault> {
+async fn open(dialer: &Dialer, server: &ImapServer, password: &str) -> Result<Folder, ImapFault> {
     let line = dialer.dial(server, &TIMEOUTS).await?;
     let credential = ImapCredential::Password(password);
     Folder::open(line, server, credential, &PostFetchAction::Nothing, TIMEOUTS).await

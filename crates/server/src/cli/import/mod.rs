@@ -70,8 +70,7 @@ impl Import {
         for source in &self.sources {
             if source.starts_with("imap://") || source.starts_with("imaps://") {
                 let password = self.password()?;
-                let account =
-                    ImapHistory::open(settings, source, &password, &self.folder).await?;
+                let account = ImapHistory::open(settings, source, &password, &self.folder).await?;
                 let (account, mails) = account.list(accounts.len()).await?;
                 accounts.push(account);
                 listed.extend(mails);
@@ -156,9 +155,8 @@ impl Import {
 
     fn say(&self, target: &ImportTarget, report: &ImportReport) {
         let passed_over = report.passed_over.iter().take(NAMED);
-        let passed_over: Vec<_> = passed_over
-            .map(|(place, reason)| json!({ "mail": place, "reason": reason }))
-            .collect();
+        let passed_over: Vec<_> =
+            passed_over.map(|(place, reason)| json!({ "mail": place, "reason": reason })).collect();
         let answer = json!({
             "mailbox": target.inbox.mailbox.address,
             "dryRun": self.dry_run,
@@ -240,7 +238,8 @@ async fn only_inbox(app: &App, operator: &Actor) -> Result<String, String> {
         (Some(only), None) => Ok(only.address.to_string()),
         (None, _) => Err("There is no inbox yet; add one with `mailroom mailbox add`.".into()),
         (Some(_), Some(_)) => {
-            let all: Vec<String> = listed.iter().map(|mailbox| mailbox.address.to_string()).collect();
+            let all: Vec<String> =
+                listed.iter().map(|mailbox| mailbox.address.to_string()).collect();
             Err(format!("Which inbox? Say --mailbox with one of {}.", all.join(", ")))
         }
     }

@@ -19,23 +19,23 @@ use testing::{Backend, Database, TestAuthenticator, raw};
 use super::{Said, command};
 
 /// An installation with a database and a data folder of its own.
-struct Installation {
-    database: Database,
-    folder: tempfile::TempDir,
+pub(super) struct Installation {
+    pub database: Database,
+    pub folder: tempfile::TempDir,
 }
 
 impl Installation {
-    fn new(backend: Backend) -> Installation {
+    pub fn new(backend: Backend) -> Installation {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("data")).unwrap();
         Installation { database: Database::new(backend, &folder.path().join("data")), folder }
     }
 
-    fn data(&self) -> std::path::PathBuf {
+    pub fn data(&self) -> std::path::PathBuf {
         self.folder.path().join("data")
     }
 
-    fn app(&self) -> App {
+    pub fn app(&self) -> App {
         let flags = Flags {
             data: Some(self.data()),
             database_url: Some(self.database.url.clone()),
@@ -51,21 +51,21 @@ impl Installation {
     }
 
     /// The status and the one JSON object of a command.
-    fn run(&self, args: &[&str]) -> (i32, Value) {
+    pub fn run(&self, args: &[&str]) -> (i32, Value) {
         let said = Said::of(self.command(args).output().unwrap());
         let value = serde_json::from_str(&said.out)
             .unwrap_or_else(|_| panic!("{args:?}: {} {}", said.out, said.err));
         (said.status.unwrap(), value)
     }
 
-    fn done(&self, args: &[&str]) -> Value {
+    pub fn done(&self, args: &[&str]) -> Value {
         let (status, value) = self.run(args);
         assert_eq!(status, 0, "{args:?}: {value}");
         value
     }
 
     /// Every table, as lines.
-    async fn tables(&self) -> String {
+    pub async fn tables(&self) -> String {
         let store = testing::open(&self.database.url);
         let written = store.read(|tx| {
             let mut lines = Vec::new();
@@ -83,7 +83,7 @@ impl Installation {
 }
 
 /// The inbox of the sample workspace.
-const INBOX: &str = "support@lumen-holz.example";
+pub(super) const INBOX: &str = "support@lumen-holz.example";
 /// Bytes that do not pack well enough to be kept in the database.
 const LARGE: usize = 400_000;
 
@@ -106,7 +106,7 @@ fn mail_with_file(word: &str) -> Vec<u8> {
     text.into_bytes()
 }
 
-async fn receive(app: &App, raw: Vec<u8>) {
+pub(super) async fn receive(app: &App, raw: Vec<u8>) {
     let mail = InboundMail {
         sender: Some("kim@x.example".into()),
         recipients: vec![INBOX.into()],
@@ -135,7 +135,8 @@ fn unpacked_tables(place: &Path, name: &str) -> String {
 
 fn walk(from: Backend, to: Backend) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let (first, second, third) = (Installation::new(from), Installation::new(to), Installation::new(from));
+    let (first, second, third) =
+        (Installation::new(from), Installation::new(to), Installation::new(from));
     let place = first.folder.path().join("backups");
     let place_name = place.to_str().unwrap();
 
@@ -190,8 +191,12 @@ fn walk(from: Backend, to: Backend) {
         third.change(gone).await;
     });
     let (status, report) = third.run(&["check"]);
-    let kinds: std::collections::BTreeSet<&str> =
-        report["findings"].as_array().unwrap().iter().map(|f| f["kind"].as_str().unwrap()).collect();
+    let kinds: std::collections::BTreeSet<&str> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| f["kind"].as_str().unwrap())
+        .collect();
     assert_eq!(status, 1);
     assert_eq!(Vec::from_iter(kinds), ["counter", "damaged-blob", "missing-blob", "missing-row"]);
 }
@@ -254,7 +259,7 @@ fn a_sealed_backup_tells_nothing_and_opens_with_its_passphrase_alone() {
     assert_eq!(first_difference(&tables.0, &tables.1), None);
 }
 
-fn files_in(folder: &Path) -> Vec<std::path::PathBuf> {
+pub(super) fn files_in(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -72,7 +72,8 @@ fn mail_is_imported_once_with_its_dates_and_threads_and_nobody_is_told() {
     let answer = mail("two", OURS, KIM, "Re: Lamp", Some("one"), 3);
     fs::write(maildir.join(".Sent/cur/1704276000.M1.host:2,S"), answer).unwrap();
     fs::write(maildir.join(".Sent/tmp/half"), "From: half").unwrap();
-    fs::write(eml.join("a.eml"), mail("new", "Zoe <zoe@z.example>", OURS, "Desk", None, 5)).unwrap();
+    fs::write(eml.join("a.eml"), mail("new", "Zoe <zoe@z.example>", OURS, "Desk", None, 5))
+        .unwrap();
     fs::write(eml.join("notes.txt"), "not a mail").unwrap();
     let sources = [&inbox, &maildir, &eml].map(|path| path.to_str().unwrap());
     let import: Vec<&str> = ["import"].into_iter().chain(sources).collect();
@@ -93,9 +94,10 @@ fn mail_is_imported_once_with_its_dates_and_threads_and_nobody_is_told() {
          JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
          WHERE c.subject = 'Lamp' ORDER BY m.at",
     );
-    let expected = [("one", "inbound"), ("two", "outbound"), ("three", "inbound")].map(|(id, way)| {
-        (format!("{id}@x.example"), way.to_owned(), format!("Words of {id}\nFrom here on"))
-    });
+    let expected =
+        [("one", "inbound"), ("two", "outbound"), ("three", "inbound")].map(|(id, way)| {
+            (format!("{id}@x.example"), way.to_owned(), format!("Words of {id}\nFrom here on"))
+        });
     assert_eq!(lamp, expected);
     let listed = operator.rows(
         "SELECT subject, status || ' ' || message_count, CAST(last_message_at AS TEXT)
@@ -105,8 +107,13 @@ fn mail_is_imported_once_with_its_dates_and_threads_and_nobody_is_told() {
         let at = 1_704_103_200_000 + (day - 1) * 86_400_000;
         (subject.to_owned(), state.to_owned(), at.to_string())
     };
-    assert_eq!(listed, [row("Chair", "closed 1", 3), row("Lamp", "closed 3", 4), row("Desk", "closed 1", 5)]);
-    for (table, count) in [("events", events), ("deliveries", 0), ("notices", 0), ("drafting_jobs", 0)] {
+    assert_eq!(
+        listed,
+        [row("Chair", "closed 1", 3), row("Lamp", "closed 3", 4), row("Desk", "closed 1", 5)]
+    );
+    for (table, count) in
+        [("events", events), ("deliveries", 0), ("notices", 0), ("drafting_jobs", 0)]
+    {
         assert_eq!(operator.count(table), count, "{table}");
     }
     assert_eq!(operator.count("conversations WHERE sorts_at IS NOT NULL"), 0);
@@ -126,7 +133,8 @@ fn an_imap_account_is_imported_with_its_sent_mail() {
     let source = format!("imaps://{MAILBOX_USER}@localhost:{}", dovecot.tls_port);
     let import = ["import", &source, "--password-file", password.to_str().unwrap(), "--json"];
     let run = || {
-        let output = operator.command(&import).env("SSL_CERT_FILE", &dovecot.certificate().0).output();
+        let output =
+            operator.command(&import).env("SSL_CERT_FILE", &dovecot.certificate().0).output();
         let output = output.unwrap();
         let said = String::from_utf8(output.stdout).unwrap();
         serde_json::from_str::<Value>(&said).unwrap_or_else(|_| panic!("{said}"))

@@ -7,6 +7,7 @@ mod imports;
 mod known_answers;
 mod lists;
 mod people;
+mod person_data;
 mod sandbox;
 mod starting;
 mod webhooks;
