@@ -35,7 +35,7 @@ const PARSERS: usize = 4;
 
 /// A mail of the past.
 #[derive(Clone, Debug)]
-pub struct PastMail {
+pub struct ImportedMail {
     pub raw: Vec<u8>,
     /// When the mailbox there took it, in milliseconds; else its `Date:` counts.
     pub taken_at: Option<i64>,
@@ -76,7 +76,7 @@ pub fn own_addresses(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<EmailAddress>> {
 pub async fn import(
     app: &App,
     target: &ImportTarget,
-    mails: Vec<PastMail>,
+    mails: Vec<ImportedMail>,
 ) -> Result<Vec<ImportOutcome>> {
     let read = Arc::new(read_all(app, mails).await?);
     let RecipientInbox { ws, workspace, mailbox } = target.inbox.clone();
@@ -96,7 +96,7 @@ pub async fn import(
 pub async fn preview(
     app: &App,
     target: &ImportTarget,
-    mails: Vec<PastMail>,
+    mails: Vec<ImportedMail>,
 ) -> Result<Vec<ImportOutcome>> {
     let parsed: Vec<mail::ParsedMail> = spawn_blocking(move || {
         mails.iter().map(|past| mail::parse(&past.raw, mail::Envelope { sender: None })).collect()
@@ -136,12 +136,12 @@ struct ReadMail {
 }
 
 /// Parses the mails on a few threads, in their order.
-async fn read_all(app: &App, mails: Vec<PastMail>) -> Result<Vec<ReadMail>> {
+async fn read_all(app: &App, mails: Vec<ImportedMail>) -> Result<Vec<ReadMail>> {
     let size = mails.len().div_ceil(PARSERS).max(1);
     let mut parts = Vec::new();
     let mut mails = mails.into_iter().peekable();
     while mails.peek().is_some() {
-        let part: Vec<PastMail> = mails.by_ref().take(size).collect();
+        let part: Vec<ImportedMail> = mails.by_ref().take(size).collect();
         let blobs = app.blobs.clone();
         parts.push(spawn_blocking(move || {
             let read = part.into_iter().map(|past| {

@@ -62,7 +62,7 @@ const REFERENCES: &[Reference] = &[
 
 /// Something that does not fit together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Finding {
+pub struct CheckFinding {
     /// `missing-row`, `missing-blob`, `damaged-blob`, `index`, `counter` or `database`.
     pub kind: &'static str,
     /// The table that it is in.
@@ -79,7 +79,7 @@ pub struct CheckReport {
     pub tables: BTreeMap<String, u64>,
     pub blobs: u64,
     pub blob_bytes: u64,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckFinding>,
     /// How many there are in all; of each kind some are named.
     pub found: u64,
 }
@@ -115,7 +115,7 @@ impl CheckReport {
     fn add(&mut self, kind: &'static str, table: &str, found: Vec<(String, String)>) {
         self.found += found.len() as u64;
         let named = found.into_iter().take(NAMED);
-        self.findings.extend(named.map(|(id, sentence)| Finding {
+        self.findings.extend(named.map(|(id, sentence)| CheckFinding {
             kind,
             table: table.to_owned(),
             id,

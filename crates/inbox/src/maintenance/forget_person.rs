@@ -295,10 +295,13 @@ impl Forgetting {
             let sql = format!("DELETE FROM {} WHERE ws = ?1 AND email = ?2", table.name);
             rows += tx.exec(&sql, &[&self.ws, email])?;
         }
-        let listed = format!("%\"{}\"%", email.as_str().replace(['%', '_'], ""));
+        let listed = format!("\"{}\"", email.as_str());
+        let place = tx.pick("instr", "strpos");
         let told: Vec<(bool, String, String, bool)> = tx.all(
-            "SELECT livemode, header_key, header_id, conversation IS NULL FROM app_mail
-             WHERE ws = ?1 AND to_list LIKE ?2",
+            &format!(
+                "SELECT livemode, header_key, header_id, conversation IS NULL FROM app_mail
+                 WHERE ws = ?1 AND {place}(to_list, ?2) > 0"
+            ),
             &[&self.ws, &listed],
         )?;
         for (livemode, key, header_id, is_unanswered) in told {

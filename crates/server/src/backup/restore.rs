@@ -26,7 +26,7 @@ const OLD_KEY: &str = "secret.key.before-restore";
 pub struct RestoreTarget {
     pub database_url: String,
     pub data: PathBuf,
-    pub blobs: PathBuf,
+    pub blobs: Blobs,
 }
 
 /// A backup that was put back.
@@ -59,8 +59,13 @@ pub async fn restore(
         ));
     }
     let store = open_target(target, manifest.schema)?;
-    let blobs = Blobs::open(&target.blobs).map_err(&told)?;
-    let missing_blobs = copy_blobs(place, key.as_ref(), &manifest, &blobs).map_err(&told)?;
+    // Before anything of an installation in use is touched.
+    if !store.read(load::is_empty).await.map_err(|error| error.to_string())? {
+        return Err(
+            "There is a workspace in this database already. Restore into an empty one.".into()
+        );
+    }
+    let missing_blobs = copy_blobs(place, key.as_ref(), &manifest, &target.blobs).map_err(&told)?;
     if manifest.has_key {
         restore_key(place, key.as_ref(), &manifest, target).map_err(&told)?;
     }

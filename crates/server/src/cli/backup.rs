@@ -22,7 +22,7 @@ use crate::backup::{
 };
 use crate::node::quiet::HOW_TO_GO_ON;
 use crate::node::vault::KEY_FILE;
-use crate::serve::open_app;
+use crate::serve::{open_app, open_blobs};
 use crate::settings::Settings;
 
 #[derive(Args)]
@@ -95,7 +95,7 @@ impl Restore {
         let target = RestoreTarget {
             database_url: settings.database_url.clone(),
             data: settings.data.clone(),
-            blobs: settings.blobs.clone(),
+            blobs: open_blobs(settings)?,
         };
         let now = SystemClock.now();
         let restored =
@@ -153,6 +153,7 @@ impl Copy {
         }
         if let Some(blobs) = self.to_blobs {
             target.blobs = blobs;
+            target.bucket = None;
         }
         if target.database_url == settings.database_url {
             return Err("--to: names the database that is to be copied".into());
@@ -237,8 +238,9 @@ fn copy_files(
     from: &Settings,
     to: &Settings,
 ) -> Result<(), String> {
-    if to.blobs != from.blobs {
-        let other = Blobs::open(&to.blobs).map_err(|error| error.to_string())?;
+    // A bucket is shared by both.
+    if to.bucket.is_none() && (to.blobs != from.blobs || from.bucket.is_some()) {
+        let other = open_blobs(to)?;
         for hash in &contents.files {
             let copied = blobs.read_file(hash).and_then(|packed| other.adopt_file(hash, &packed));
             copied.map_err(|error| format!("The blob {hash} could not be copied: {error}"))?;

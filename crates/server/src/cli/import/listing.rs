@@ -21,11 +21,11 @@ pub struct ListedMail {
     pub bytes: u64,
     /// When the mailbox took it, where its own date does not say enough.
     pub taken_at: Option<i64>,
-    pub place: MailPlace,
+    pub place: ListedPlace,
 }
 
 /// Where a mail can be read.
-pub enum MailPlace {
+pub enum ListedPlace {
     File(PathBuf),
     /// In an mbox.
     Part {
@@ -40,12 +40,12 @@ pub enum MailPlace {
     },
 }
 
-impl MailPlace {
+impl ListedPlace {
     pub fn shown(&self) -> String {
         match self {
-            MailPlace::File(path) => path.display().to_string(),
-            MailPlace::Part { file, offset } => format!("{} at byte {offset}", file.display()),
-            MailPlace::Imap { folder, uid, .. } => format!("folder {}, UID {uid}", folder + 1),
+            ListedPlace::File(path) => path.display().to_string(),
+            ListedPlace::Part { file, offset } => format!("{} at byte {offset}", file.display()),
+            ListedPlace::Imap { folder, uid, .. } => format!("folder {}, UID {uid}", folder + 1),
         }
     }
 }
@@ -115,7 +115,7 @@ fn list_file(path: &Path, listed: &mut Vec<ListedMail>) -> io::Result<()> {
     }
     let (file, written) = (Arc::<Path>::from(path), written_at(path)?);
     for part in mbox::parts(path, HEADER_BYTES)? {
-        let place = MailPlace::Part { file: file.clone(), offset: part.offset };
+        let place = ListedPlace::Part { file: file.clone(), offset: part.offset };
         listed.push(dated(&part.header, written, part.bytes, place));
     }
     Ok(())
@@ -126,7 +126,7 @@ fn mail_file(path: PathBuf) -> io::Result<ListedMail> {
     File::open(&path)?.take(HEADER_BYTES as u64).read_to_end(&mut start)?;
     let header = header_of(&start);
     let (written, bytes) = (written_at(&path)?, fs::metadata(&path)?.len());
-    Ok(dated(header, written, bytes, MailPlace::File(path)))
+    Ok(dated(header, written, bytes, ListedPlace::File(path)))
 }
 
 fn header_of(start: &[u8]) -> &[u8] {
@@ -137,7 +137,7 @@ fn header_of(start: &[u8]) -> &[u8] {
 }
 
 /// A mail without a date is of the time when its file was written.
-fn dated(header: &[u8], written: i64, bytes: u64, place: MailPlace) -> ListedMail {
+fn dated(header: &[u8], written: i64, bytes: u64, place: ListedPlace) -> ListedMail {
     let date = mail::parse(header, mail::Envelope { sender: None }).date;
     let taken_at = date.is_none().then_some(written);
     ListedMail { at: date.unwrap_or(written), bytes, taken_at, place }

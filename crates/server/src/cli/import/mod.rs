@@ -17,7 +17,7 @@ use inbox::base::limits::FETCHED_MAIL_BYTES;
 use inbox::base::states::Direction;
 use inbox::inbound::find_inbox;
 use inbox::inbound::history::{
-    ImportOutcome, ImportTarget, PastMail, import, own_addresses, preview,
+    ImportOutcome, ImportTarget, ImportedMail, import, own_addresses, preview,
 };
 use inbox::model::mailboxes;
 use serde_json::json;
@@ -25,7 +25,7 @@ use serde_json::json;
 use super::command::{CommandResult, WorkspaceArgs, open, print, sentence};
 use crate::settings::Settings;
 use account::ImapHistory;
-use listing::{ListedMail, MailPlace, list_local};
+use listing::{ListedMail, ListedPlace, list_local};
 
 /// Mails of one transaction, and their bytes.
 const BATCH_MAILS: usize = 200;
@@ -245,21 +245,21 @@ async fn only_inbox(app: &App, operator: &Actor) -> Result<String, String> {
     }
 }
 
-async fn read(mail: &ListedMail, accounts: &mut [ImapHistory]) -> Result<PastMail, String> {
+async fn read(mail: &ListedMail, accounts: &mut [ImapHistory]) -> Result<ImportedMail, String> {
     if mail.bytes > u64::from(FETCHED_MAIL_BYTES) {
         return Err(format!("it is larger than {} MB", FETCHED_MAIL_BYTES / (1024 * 1024)));
     }
     let raw = match &mail.place {
-        MailPlace::File(path) => std::fs::read(path).map_err(|error| error.to_string())?,
-        MailPlace::Part { file, offset } => {
+        ListedPlace::File(path) => std::fs::read(path).map_err(|error| error.to_string())?,
+        ListedPlace::Part { file, offset } => {
             mbox::read_part(file, *offset, mail.bytes).map_err(|error| error.to_string())?
         }
-        MailPlace::Imap { account, folder, uid } => {
+        ListedPlace::Imap { account, folder, uid } => {
             accounts[*account].read(*folder, *uid, mail.bytes).await?
         }
     };
     if raw.iter().all(u8::is_ascii_whitespace) {
         return Err("it is empty".into());
     }
-    Ok(PastMail { raw, taken_at: mail.taken_at })
+    Ok(ImportedMail { raw, taken_at: mail.taken_at })
 }

@@ -61,7 +61,6 @@ fn figures(report: &Value) -> [u64; 4] {
 #[test]
 fn mail_is_imported_once_with_its_dates_and_threads_and_nobody_is_told() {
     let operator = Operator::set_up();
-    operator.json(&["webhook", "add", "https://hooks.example.com/x", "--by", "olive@acme.example"]);
     let folder = operator.folder.path();
     let (inbox, maildir, eml) =
         (folder.join("inbox.mbox"), folder.join("Maildir"), folder.join("loose"));

@@ -8,7 +8,7 @@ use std::process::Command;
 use inbox::App;
 use testing::Backend;
 
-use super::backups::{INBOX, Installation, files_in, receive};
+use super::backups::{INBOX, Installation, files_in, noise, receive};
 
 const PERSON: &str = "quentin.xylo@forgotten.example";
 /// Words that only this person uses, as they stand in files and, folded, in the search index.
@@ -31,8 +31,7 @@ fn mail(id: &str, from: &str, cc: &str, subject: &str, answers: &str, text: &str
 }
 
 fn mail_with_attachment(from: &str) -> Vec<u8> {
-    let filler: String =
-        (0..300_000u32).map(|n| char::from(b'a' + (n * n % 9973 % 26) as u8)).collect();
+    let filler = noise(11);
     let mail = format!(
         "Message-ID: <first@x.example>\r\nFrom: {from}\r\nTo: {INBOX}\r\nSubject: zanzibarquux\r\n\
          MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\r\n\
@@ -50,8 +49,10 @@ async fn fill(app: &App) {
     let kim = "Kim <kim@kim.example>";
     receive(app, mail("kim1", kim, &person, "Bench", "none", "It wobbles")).await;
     receive(app, mail("quentin", &person, kim, "Re: Bench", "kim1", "flibbertigibbet!")).await;
-    let quoting = "Not nice.\r\n\r\nOn Sunday Quentin wrote:\r\n> flibbertigibbet!";
-    receive(app, mail("kim2", kim, &person, "Re: Bench", "quentin", quoting)).await;
+    let quoting = format!(
+        "Not nice.\r\n\r\nOn Sun, 15 Nov 2026 at 09:00, Quentin <{PERSON}> wrote:\r\n> flibbertigibbet!"
+    );
+    receive(app, mail("kim2", kim, &person, "Re: Bench", "quentin", &quoting)).await;
 }
 
 /// The words of the person that a file holds.
