@@ -12,7 +12,9 @@ mod listen;
 mod person;
 mod quiet;
 mod read_document;
+mod reference;
 mod run;
+mod self_check;
 mod services;
 mod topic;
 mod user;
@@ -107,6 +109,14 @@ enum Command {
     Export(person::Export),
     /// Remove one person: their conversations, what they wrote elsewhere, and their address
     Forget(person::Forget),
+    /// Look for faults of the set-up: folders, keys, database, certificate, addresses
+    SelfCheck(self_check::SelfCheck),
+    /// Print the completions of a shell
+    #[command(hide = true)]
+    Completions(reference::Completions),
+    /// Print the manual page
+    #[command(hide = true)]
+    Man,
     /// Rebuild the search index
     Reindex(backup::Reindex),
     /// Topics that mail is sorted by
@@ -186,6 +196,15 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::Import(import) => import.run(settings).await,
         Command::Export(export) => export.run(settings).await,
         Command::Forget(forget) => forget.run(settings).await,
+        Command::SelfCheck(check) => check.run(settings).await,
+        Command::Completions(completions) => {
+            completions.run();
+            Ok(())
+        }
+        Command::Man => {
+            reference::print_manual();
+            Ok(())
+        }
         Command::Reindex(reindex) => reindex.run(settings).await,
         Command::Migrate(output) => Ok(run::migrate(settings, output.json)?),
         Command::Topic(topic) => topic.run(settings).await,
