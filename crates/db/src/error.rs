@@ -27,6 +27,8 @@ pub enum StoreError {
     Panicked,
     #[error("the batch this transaction was in could not be committed: {0}")]
     Commit(String),
+    #[error("rows could not be written: {0}")]
+    Rows(String),
     #[error("gave up after {0} conflicts with other transactions")]
     Conflicts(u32),
     #[error("the store is closed")]

@@ -7,6 +7,7 @@
 //! Deliberately absent: async inside a transaction, an ORM, a query builder.
 
 mod breaker;
+mod compact;
 mod connect;
 mod error;
 mod identity;
@@ -16,6 +17,7 @@ mod migrate;
 mod postgres;
 mod row;
 mod sqlite;
+mod tables;
 mod tx;
 mod value;
 
@@ -31,6 +33,7 @@ use tokio::sync::{broadcast, oneshot};
 pub use error::StoreError;
 pub use json::Json;
 pub use migrate::Migration;
+pub use tables::{Cell, TableColumn, TableShape};
 pub use tx::{QueueName, Tx};
 pub use value::{Arg, Column, FromColumn, FromRow, Row, Value};
 

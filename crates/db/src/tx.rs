@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use postgres::Statement;
+use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::ToSql;
 
 use crate::{Arg, FromRow, Row, StoreError, Value};
@@ -18,7 +19,7 @@ pub trait QueueName {
 
 /// One open transaction. Statements name their arguments `?1`, `?2`, … on both databases.
 pub struct Tx<'c> {
-    conn: Conn<'c>,
+    pub(crate) conn: Conn<'c>,
     wakes: Vec<&'static str>,
     later: Vec<DeferredStatement>,
     failed: bool,
@@ -41,7 +42,7 @@ pub(crate) enum Race {
     Taken,
 }
 
-enum Conn<'c> {
+pub(crate) enum Conn<'c> {
     Sqlite(&'c rusqlite::Connection),
     Postgres { tx: postgres::Transaction<'c>, statements: &'c mut Statements },
 }
@@ -97,15 +98,14 @@ impl<'c> Tx<'c> {
         &mut self,
         sql: &str,
         args: &[&dyn Arg],
-        mut see: impl FnMut(&mut Row<'_>) -> Result<(), StoreError>,
+        see: impl FnMut(&mut Row<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let result = match &mut self.conn {
             Conn::Sqlite(conn) => sqlite_each(conn, sql, args, see),
             Conn::Postgres { tx, statements } => statements
                 .get(tx, sql)
-                .and_then(|statement| with_args(args, |args| tx.query(&statement, args)))
                 .map_err(StoreError::from)
-                .and_then(|rows| rows.iter().try_for_each(|row| see(&mut Row::postgres(row)))),
+                .and_then(|statement| postgres_each(tx, &statement, args, see)),
         };
         self.noted(result)
     }
@@ -190,7 +190,7 @@ impl<'c> Tx<'c> {
         self.noted(result)
     }
 
-    fn noted<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(crate) fn noted<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
         if let Err(error) = &result {
             self.failed |= matches!(error, StoreError::Sqlite(_) | StoreError::Postgres(_));
             if let StoreError::Postgres(error) = error {
@@ -237,6 +237,21 @@ fn sqlite_each(
     let mut rows = statement.raw_query();
     while let Some(row) = rows.next()? {
         see(&mut Row::sqlite(row))?;
+    }
+    Ok(())
+}
+
+fn postgres_each(
+    tx: &mut postgres::Transaction<'_>,
+    statement: &Statement,
+    args: &[&dyn Arg],
+    mut see: impl FnMut(&mut Row<'_>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let values: Vec<Value<'_>> = args.iter().map(|arg| arg.value()).collect();
+    let values = values.iter().map(|value| value as &(dyn ToSql + Sync));
+    let mut rows = tx.query_raw(statement, values)?;
+    while let Some(row) = rows.next()? {
+        see(&mut Row::postgres(&row))?;
     }
     Ok(())
 }

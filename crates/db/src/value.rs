@@ -225,11 +225,11 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The next column, in the order the statement names them.
-    pub fn take<T: FromColumn>(&mut self) -> Result<T, StoreError> {
+    /// The next column, whatever it holds.
+    pub fn take_column(&mut self) -> Result<Column<'a>, StoreError> {
         let index = self.index;
         self.index += 1;
-        let column = match &self.inner {
+        Ok(match &self.inner {
             Inner::Sqlite(row) => match row.get_ref(index)? {
                 ValueRef::Null => Column::Null,
                 ValueRef::Integer(n) => Column::Int(n),
@@ -240,7 +240,13 @@ impl<'a> Row<'a> {
                 ValueRef::Blob(bytes) => Column::Bytes(bytes),
             },
             Inner::Postgres(row) => row.try_get(index)?,
-        };
+        })
+    }
+
+    /// The next column, in the order the statement names them.
+    pub fn take<T: FromColumn>(&mut self) -> Result<T, StoreError> {
+        let index = self.index;
+        let column = self.take_column()?;
         let found = column.kind();
         T::from_column(column).ok_or(StoreError::Column { index, wanted: T::WANTED, found })
     }

@@ -12,6 +12,7 @@ mod app;
 pub mod base;
 pub mod inbound;
 pub mod jobs;
+pub mod maintenance;
 pub mod model;
 mod schema;
 mod search;

@@ -7,6 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use inbox::base::blob_files::BlobFiles;
 use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
 use inbox::base::private_files;
@@ -32,6 +33,7 @@ use crate::mail_oauth::{AccessTokens, MailboxTokens};
 use crate::mail_out::dns_records::SendingSetup;
 use crate::mail_out::{Dialling, RelayConfig, RelayTarget};
 use crate::mailbox_setup::MailboxFinder;
+use crate::net::bucket::Bucket;
 use crate::net::config::NetConfig;
 use crate::net::descriptors::ConnectionBudget;
 use crate::net::dns_health::DnsHealth;
@@ -61,10 +63,10 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         db::StoreOptions { commit_batch: settings.commit_batch, ..db::StoreOptions::default() };
     let store = db::Store::open(&settings.database_url, &options, inbox::MIGRATIONS)
         .map_err(|error| format!("the database cannot be opened: {error}"))?;
-    let blobs = Blobs::open(&settings.blobs)
-        .map_err(|error| format!("{}: {error}", settings.blobs.display()))?;
+    let blobs = open_blobs(settings)?;
     let ids = Arc::new(Ids::random());
-    let sealer = Arc::new(node_files::check(&settings.data, &settings.blobs, &store, &ids)?);
+    let sealer =
+        Arc::new(node_files::check(&settings.data, (&settings.blobs, &blobs), &store, &ids)?);
     Ok(App {
         store,
         clock: Arc::new(SystemClock),
@@ -79,6 +81,16 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
         has_relay: settings.relay != RelayTarget::Nowhere,
         public_url: public_url.into(),
     })
+}
+
+/// The blobs, in a bucket where the settings name one.
+pub fn open_blobs(settings: &Settings) -> Result<Blobs, String> {
+    let shared = match &settings.bucket {
+        Some(config) => Some(Arc::new(Bucket::open(config)?) as Arc<dyn BlobFiles>),
+        None => None,
+    };
+    Blobs::open_with(&settings.blobs, shared)
+        .map_err(|error| format!("{}: {error}", settings.blobs.display()))
 }
 
 /// Prints the next step when there is no user yet.

@@ -17,6 +17,7 @@ use crate::documents::clamd::Clamd;
 use crate::drafting::ModelEndpoint;
 use crate::mail_oauth::OAuthClients;
 use crate::mail_out::RelayTarget;
+use crate::net::bucket::BucketConfig;
 use crate::net::listen_address::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
 pub use mail_providers::MailProviderFlags;
 
@@ -80,8 +81,9 @@ pub struct Flags {
     /// The DNS server to ask where names lead [default: the system's resolver]
     #[arg(long, env = "MAILROOM_DNS", global = true, value_name = "ADDRESS")]
     pub dns: Option<String>,
-    /// The folder of raw mail, attachments and uploads [default: blobs in the data folder]
-    #[arg(long, env = "MAILROOM_BLOBS", global = true, value_name = "FOLDER")]
+    /// Where raw mail, attachments and uploads are kept: a folder, or s3://BUCKET/PREFIX with the
+    /// usual AWS_… variables [default: blobs in the data folder]
+    #[arg(long, env = "MAILROOM_BLOBS", global = true, value_name = "PLACE")]
     pub blobs: Option<String>,
     /// Where mail leaves: smtp://USER:PASSWORD@HOST, smtps://…, mx: (straight to the recipients'
     /// servers) or file:FOLDER [default: none, mail waits]
@@ -168,7 +170,10 @@ pub struct Settings {
     pub oauth_registration: bool,
     /// The DNS server to ask instead of the system's resolver.
     pub dns: Option<SocketAddr>,
+    /// The folder of blobs; with a bucket, of files that are arriving.
     pub blobs: PathBuf,
+    /// Where blobs are kept instead, shared by several nodes.
+    pub bucket: Option<BucketConfig>,
     pub relay: RelayTarget,
     pub clamd: Option<Clamd>,
     pub reader: Option<ReaderEndpoint>,
@@ -185,6 +190,9 @@ pub struct Settings {
     /// Where people can sign in to connect a mailbox.
     pub oauth_clients: OAuthClients,
 }
+
+/// How the address of a bucket begins.
+const S3: &str = "s3://";
 
 /// Where HTTP is served unless the settings say otherwise.
 const USUAL_LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
@@ -272,7 +280,9 @@ impl Settings {
             dns: found.parsed("dns", &flags.dns, "an address and port such as 127.0.0.1:53"),
             blobs: found
                 .text("blobs", &flags.blobs)
+                .filter(|place| !place.starts_with(S3))
                 .map_or_else(|| data.join("blobs"), PathBuf::from),
+            bucket: found.bucket(&flags.blobs),
             relay: found.relay(&flags.relay),
             clamd: found.parsed(
                 "clamd",
@@ -326,6 +336,17 @@ struct Found {
 }
 
 impl Found {
+    fn bucket(&mut self, flag: &Option<String>) -> Option<BucketConfig> {
+        let place = self.text("blobs", flag).filter(|place| place.starts_with(S3))?;
+        match BucketConfig::parse(&place, &|name| std::env::var(name).ok()) {
+            Ok(config) => Some(config),
+            Err(mistake) => {
+                self.mistakes.push(format!("blobs: {mistake}"));
+                None
+            }
+        }
+    }
+
     fn text(&mut self, name: &str, flag: &Option<String>) -> Option<String> {
         flag.clone().or_else(|| self.file.get(name).cloned())
     }

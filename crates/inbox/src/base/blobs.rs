@@ -1,7 +1,8 @@
 //! Raw mail, attachments and uploads, named by their SHA-256.
 //!
 //! Small ones live in a table, so that the commit that names them also makes them durable and no
-//! file is made per mail; larger ones are files that are synced before anything names them.
+//! file is made per mail; larger ones are files that are synced before anything names them, in a folder
+//! of this machine or in a store that several nodes share.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -13,6 +14,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::Semaphore;
 use zstd::bulk::Compressor;
 
+use crate::base::blob_files::BlobFiles;
 use crate::base::error::Result;
 use crate::base::partial_uploads::PartialUploads;
 use crate::base::private_files;
@@ -32,6 +34,8 @@ const PARTIAL_UPLOADS: &str = "arriving";
 #[derive(Clone)]
 pub struct Blobs {
     folder: Arc<Path>,
+    /// Where files are kept instead of in the folder.
+    shared: Option<Arc<dyn BlobFiles>>,
     partial_uploads: PartialUploads,
     packing: Arc<Semaphore>,
     compressors: Arc<Mutex<Vec<Compressor<'static>>>>,
@@ -46,11 +50,18 @@ pub struct Blob {
 }
 
 impl Blobs {
+    /// Keeps files in a folder.
     pub fn open(folder: &Path) -> io::Result<Blobs> {
+        Blobs::open_with(folder, None)
+    }
+
+    /// Keeps files in a shared store where there is one; the folder then holds only what is arriving.
+    pub fn open_with(folder: &Path, shared: Option<Arc<dyn BlobFiles>>) -> io::Result<Blobs> {
         private_files::make_folder(folder)?;
         let partial_uploads = PartialUploads::open(&folder.join(PARTIAL_UPLOADS))?;
         let packing = Arc::new(Semaphore::new(PACKED_AT_ONCE));
-        Ok(Blobs { folder: folder.into(), partial_uploads, packing, compressors: Arc::default() })
+        let (folder, compressors) = (folder.into(), Arc::default());
+        Ok(Blobs { folder, shared, partial_uploads, packing, compressors })
     }
 
     /// Files that are still being written.
@@ -120,6 +131,10 @@ impl Blobs {
         if packed.metadata()?.len() <= INLINE_BYTES as u64 {
             return Ok(Blob { hash, size, packed: Some(fs::read(place)?) });
         }
+        if self.shared.is_some() {
+            self.write_file(&hash, &fs::read(place)?)?;
+            return Ok(Blob { hash, size, packed: None });
+        }
         let path = self.path(&hash);
         if !path.exists() {
             packed.sync_all()?;
@@ -129,6 +144,14 @@ impl Blobs {
     }
 
     fn write_file(&self, hash: &str, packed: &[u8]) -> io::Result<()> {
+        if let Some(shared) = &self.shared {
+            let name = shared_name(hash);
+            return if shared.exists(&name)? {
+                Ok(())
+            } else {
+                shared.write(&name, packed.to_vec())
+            };
+        }
         let path = self.path(hash);
         if path.exists() {
             return Ok(());
@@ -150,6 +173,57 @@ impl Blobs {
         File::open(&self.folder)?.sync_all()
     }
 
+    /// The file of a blob, packed as it lies in the folder.
+    pub fn read_file(&self, hash: &str) -> io::Result<Vec<u8>> {
+        match &self.shared {
+            Some(shared) => shared.read(&shared_name(hash)),
+            None => fs::read(self.path(hash)),
+        }
+    }
+
+    /// True when the file of a blob is there.
+    pub fn has_file(&self, hash: &str) -> io::Result<bool> {
+        match &self.shared {
+            Some(shared) => shared.exists(&shared_name(hash)),
+            None => Ok(self.path(hash).exists()),
+        }
+    }
+
+    /// The shared store of files, if they are not in the folder.
+    pub fn shared_files(&self) -> Option<&dyn BlobFiles> {
+        self.shared.as_deref()
+    }
+
+    /// Puts a packed file of another folder into this one, unless it is there.
+    pub fn adopt_file(&self, hash: &str, packed: &[u8]) -> io::Result<()> {
+        self.write_file(hash, packed)
+    }
+
+    /// Deletes the file of a blob that nothing names any more.
+    pub fn remove_file(&self, hash: &str) -> io::Result<()> {
+        if let Some(shared) = &self.shared {
+            return shared.remove(&shared_name(hash));
+        }
+        match fs::remove_file(self.path(hash)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// True when these packed bytes are the blob of this hash and size.
+    pub fn is_whole(hash: &str, size: i64, packed: &[u8]) -> bool {
+        let Ok(size) = usize::try_from(size) else { return false };
+        let unpacked = zstd::bulk::decompress(packed, size);
+        unpacked.is_ok_and(|bytes| bytes.len() == size && hex(&Sha256::digest(&bytes)) == hash)
+    }
+
+    /// The hash of the blob that these packed bytes are.
+    pub fn packed_hash(packed: &[u8]) -> io::Result<String> {
+        let mut hash = Sha256::new();
+        zstd::stream::copy_decode(packed, &mut hash)?;
+        Ok(hex(&hash.finalize()))
+    }
+
     fn path(&self, hash: &str) -> PathBuf {
         place_in(&self.folder, hash)
     }
@@ -161,11 +235,16 @@ impl Blobs {
         let Some((size, packed)) = row else { return Ok(None) };
         let packed = match packed {
             Some(packed) => packed,
-            None => match fs::read(self.path(hash)) {
+            None => match self.read_file(hash) {
                 Ok(packed) => packed,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    tracing::error!(%error, hash, "a blob's file is gone");
+                    return Ok(None);
+                }
+                // A store that does not answer now may do so later.
                 Err(error) => {
                     tracing::error!(%error, hash, "a blob's file cannot be read");
-                    return Ok(None);
+                    return Err(error.into());
                 }
             },
         };
@@ -173,8 +252,13 @@ impl Blobs {
     }
 }
 
+/// What a blob is called in a shared store.
+fn shared_name(hash: &str) -> String {
+    format!("{}/{hash}", &hash[..2])
+}
+
 /// Where a blob's file lies in the folder of blobs.
-pub fn place_in(folder: &Path, hash: &str) -> PathBuf {
+fn place_in(folder: &Path, hash: &str) -> PathBuf {
     folder.join(&hash[..2]).join(hash)
 }
 

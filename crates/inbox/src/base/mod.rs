@@ -6,6 +6,7 @@ pub mod api_key;
 pub mod assignee;
 pub mod background_writes;
 pub(crate) mod backoff;
+pub mod blob_files;
 pub mod blobs;
 pub mod content_key;
 pub mod email_address;

@@ -6,6 +6,7 @@
 
 mod authenticator;
 mod filing;
+pub mod history;
 pub mod imap;
 pub(crate) mod mail_dates;
 mod own_copies;

@@ -33,7 +33,7 @@ pub(super) async fn read(app: &App, delivery: &Arc<InboundMail>) -> Result<Store
 
 /// Stores a mail's bytes, then parses it. An unparseable mail is filed with its bytes as an
 /// attachment.
-fn keep_and_read(blobs: &Blobs, delivery: &InboundMail) -> Result<StoredMail> {
+pub(super) fn keep_and_read(blobs: &Blobs, delivery: &InboundMail) -> Result<StoredMail> {
     let raw = blobs.put(&delivery.raw)?;
     let read = catch_unwind(AssertUnwindSafe(|| understood(delivery, blobs)));
     let (mail, files) = read.unwrap_or_else(|_| {

@@ -179,13 +179,13 @@ fn file(
 }
 
 /// The recipients that are not the inbox itself.
-fn others<'a>(mailbox: &Mailbox, mail: &'a Mail) -> Vec<&'a Address> {
+pub(super) fn others<'a>(mailbox: &Mailbox, mail: &'a Mail) -> Vec<&'a Address> {
     let all = mail.to.iter().chain(&mail.cc);
     all.filter(|to| !EmailAddress::new(&to.email).is_for(&mailbox.address)).collect()
 }
 
 /// The conversation of the nearest message of this inbox that the mail answers.
-fn answered(
+pub(super) fn answered(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,
@@ -202,7 +202,7 @@ fn answered(
 
 /// The conversation that somebody's reply to this mail began: it has the same subject, and is of about
 /// the same time.
-fn answering(
+pub(super) fn answering(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,

@@ -71,6 +71,7 @@ actions! {
     ServiceChanged: "service-changed", "changed the secret of the sending service";
     ServiceDisconnected: "service-disconnected", "disconnected the sending service";
     DraftingChanged: "drafting-changed", "changed the drafting of";
+    ContactForgotten: "contact-forgotten", "had a contact forgotten:";
     SigningKeyMade: "signing-key-made", "made a key that signs the mail of";
 }
 

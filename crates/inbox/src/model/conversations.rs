@@ -254,6 +254,28 @@ fn note_reopened(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) 
     targets::refresh(tx, cx, &conversation.id)
 }
 
+/// Moves a conversation of the past to a status, without an event or an entry in its timeline.
+pub fn settle(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    to: Status,
+) -> Result<()> {
+    if conversation.status != to {
+        put_in_view(tx, cx, conversation, to, conversation.snoozed_until)?;
+    }
+    let turn = conversation.turn();
+    if conversation.announced_turn == Some(turn) {
+        return Ok(());
+    }
+    tx.exec(
+        "UPDATE conversations SET announced_turn = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &turn],
+    )?;
+    conversation.announced_turn = Some(turn);
+    Ok(())
+}
+
 /// Tells that a conversation began, and counts it.
 pub fn announce_beginning(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
     let (place, at) = (&conversation.report_place(), conversation.created_at);

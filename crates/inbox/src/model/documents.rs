@@ -82,6 +82,18 @@ pub fn file_protected(
     insert(tx, cx, conversation, document, None).map(|(id, _)| id)
 }
 
+/// Files a document of the past: it is found by its name, and no helper reads it.
+pub fn file_unread(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    document: &NewDocument<'_>,
+) -> Result<DocumentId> {
+    let (id, _) = insert(tx, cx, conversation, document, None)?;
+    describe(tx, cx.actor.ws, &id, DocumentKind::Other, &DocumentFields::default())?;
+    Ok(id)
+}
+
 fn insert(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -138,19 +150,24 @@ pub fn describe(
         "UPDATE documents SET kind = ?3, fields = ?4, title = ?5 WHERE ws = ?1 AND id = ?2",
         &[&ws, id, &kind, &Json(fields), &title],
     )?;
-    let amount = fields.amount.map(|amount| format!("{amount:.2}"));
-    let texts = [
-        Some(title.as_str()),
-        Some(filename.as_str()),
-        fields.vendor.as_deref(),
-        amount.as_deref(),
-        fields.currency.as_deref(),
-        fields.date.as_deref(),
-        fields.due_date.as_deref(),
-        fields.reference.as_deref(),
-    ];
-    let texts: Vec<&str> = texts.into_iter().flatten().collect();
+    let texts = indexed_texts(&title, &filename, fields);
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     search::reindex_document(tx, ws, num, &texts)
+}
+
+/// The texts by which a document is found.
+pub fn indexed_texts(title: &str, filename: &str, fields: &DocumentFields) -> Vec<String> {
+    let texts = [
+        Some(title.to_owned()),
+        Some(filename.to_owned()),
+        fields.vendor.clone(),
+        fields.amount.map(|amount| format!("{amount:.2}")),
+        fields.currency.clone(),
+        fields.date.clone(),
+        fields.due_date.clone(),
+        fields.reference.clone(),
+    ];
+    texts.into_iter().flatten().collect()
 }
 
 impl DocumentKind {

@@ -66,6 +66,25 @@ pub fn index_mail(
     Ok(())
 }
 
+/// Takes a mail out of the index. The list of its conversation's words stays.
+pub fn forget_mail(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    (num, conversation): (i64, &ConversationId),
+    serial: i64,
+) -> Result<()> {
+    if tx.pick(true, false) {
+        let row = num << SERIAL_BITS | serial;
+        tx.exec("DELETE FROM message_index WHERE rowid = ?1", &[&row])?;
+        return Ok(());
+    }
+    tx.exec(
+        "DELETE FROM message_index WHERE ws = ?1 AND conversation = ?2 AND serial = ?3",
+        &[&ws, conversation, &serial],
+    )?;
+    Ok(())
+}
+
 /// SQLite: adds the words that the conversation did not have yet, without the workspace's tag.
 fn add_conversation_words(tx: &mut Tx<'_>, num: i64, words: &[String]) -> Result<()> {
     let kept: Option<(String,)> =
@@ -136,12 +155,18 @@ pub fn index_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> Res
 
 /// Makes a document findable by other words than before.
 pub fn reindex_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> Result<()> {
+    forget_document(tx, num)?;
+    index_document(tx, ws, num, texts)
+}
+
+/// Takes a document out of the index.
+pub fn forget_document(tx: &mut Tx<'_>, num: i64) -> Result<()> {
     let forget = tx.pick(
         "DELETE FROM document_index WHERE rowid = ?1",
         "DELETE FROM document_index WHERE num = ?1",
     );
     tx.exec(forget, &[&num])?;
-    index_document(tx, ws, num, texts)
+    Ok(())
 }
 
 fn tagged(ws: i64, texts: &[&str]) -> Vec<String> {

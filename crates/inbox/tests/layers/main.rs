@@ -11,6 +11,7 @@ const LAYERS: &[LayerRule<'_>] = &[
     ("api", &["app", "inbound", "model", "search", "base"]),
     ("actions", &["app", "inbound", "model", "search", "base"]),
     ("jobs", &["app", "inbound", "model", "search", "base"]),
+    ("maintenance", &["app", "inbound", "model", "search", "base"]),
     ("inbound", &["app", "model", "search", "base"]),
     ("model", &["app", "search", "base"]),
     ("search", &["app", "base"]),

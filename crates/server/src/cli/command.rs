@@ -97,10 +97,11 @@ pub async fn open(settings: &Settings) -> Result<App, String> {
 }
 
 pub fn sentence(error: inbox::Error) -> String {
-    if let inbox::Error::Store(cause) = &error {
-        return cause.to_string();
+    match error {
+        inbox::Error::Store(cause) => cause.to_string(),
+        inbox::Error::Files(cause) => cause.to_string(),
+        error => error.to_string(),
     }
-    error.to_string()
 }
 
 pub fn print(output: Json, answer: &Value, said: &str) {

@@ -169,7 +169,7 @@ impl Imap {
 }
 
 /// Host, port, security and user of an address such as `imaps://ann@imap.example.com`.
-fn server(text: &str) -> Result<(String, u16, Security, String), String> {
+pub fn server(text: &str) -> Result<(String, u16, Security, String), String> {
     let wanted = "server: must be imaps://USER@HOST[:PORT] or imap://USER@HOST[:PORT]".to_owned();
     let url = Url::parse(text.trim()).map_err(|_| wanted.clone())?;
     let (security, usual) = match url.scheme() {

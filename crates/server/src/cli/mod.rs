@@ -2,14 +2,19 @@
 
 mod admin;
 mod answers;
+mod backup;
 mod command;
 mod domain;
 mod imap;
+mod import;
 mod inspect;
 mod listen;
+mod person;
 mod quiet;
 mod read_document;
+mod reference;
 mod run;
+mod self_check;
 mod services;
 mod topic;
 mod user;
@@ -90,6 +95,30 @@ enum Command {
     Quiet(quiet::Quiet),
     /// Bring the database up to date and stop
     Migrate(Json),
+    /// Write a consistent copy of everything to a folder, also while the server runs
+    Backup(backup::Backup),
+    /// Put a backup back into an empty installation, which then starts quiet
+    Restore(backup::Restore),
+    /// Copy a whole installation into another database, from SQLite to PostgreSQL or back
+    Copy(backup::Copy),
+    /// Read everything and report what does not fit together; changes nothing
+    Check(backup::Check),
+    /// Take mail over from mbox files, Maildirs, folders of .eml files and IMAP accounts
+    Import(Box<import::Import>),
+    /// Write everything about one person as files
+    Export(person::Export),
+    /// Remove one person: their conversations, what they wrote elsewhere, and their address
+    Forget(person::Forget),
+    /// Look for faults of the set-up: folders, keys, database, certificate, addresses
+    SelfCheck(self_check::SelfCheck),
+    /// Print the completions of a shell
+    #[command(hide = true)]
+    Completions(reference::Completions),
+    /// Print the manual page
+    #[command(hide = true)]
+    Man,
+    /// Rebuild the search index
+    Reindex(backup::Reindex),
     /// Topics that mail is sorted by
     #[command(subcommand)]
     Topic(topic::TopicCommand),
@@ -160,6 +189,23 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::Inspect(inspect) => Ok(inspect.run()?),
         Command::ReadDocument(read) => Ok(read.run().await?),
         Command::Quiet(quiet) => quiet.run(settings).await,
+        Command::Backup(backup) => backup.run(settings).await,
+        Command::Restore(restore) => restore.run(settings).await,
+        Command::Copy(copy) => copy.run(settings).await,
+        Command::Check(check) => check.run(settings).await,
+        Command::Import(import) => import.run(settings).await,
+        Command::Export(export) => export.run(settings).await,
+        Command::Forget(forget) => forget.run(settings).await,
+        Command::SelfCheck(check) => check.run(settings).await,
+        Command::Completions(completions) => {
+            completions.run();
+            Ok(())
+        }
+        Command::Man => {
+            reference::print_manual();
+            Ok(())
+        }
+        Command::Reindex(reindex) => reindex.run(settings).await,
         Command::Migrate(output) => Ok(run::migrate(settings, output.json)?),
         Command::Topic(topic) => topic.run(settings).await,
         Command::Sorter(sorter) => Ok(sorter.run()?),

@@ -1,5 +1,6 @@
 //! Calls to the outside: names, addresses that may be called, TLS roots and HTTP clients.
 
+pub mod bucket;
 pub mod chat_client;
 pub mod config;
 pub mod descriptors;

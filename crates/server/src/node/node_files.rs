@@ -8,6 +8,8 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
 use db::Store;
+use inbox::base::blob_files::BlobFiles;
+use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
 use inbox::base::private_files::file_options;
 use inbox::model::node_files::{Sealed, sealed_samples, settle, value};
@@ -24,10 +26,59 @@ const MARK_BYTES: usize = 16;
 
 /// Refuses files that belong to another database. The first node of a database makes or adopts them.
 /// Answers the vault that the key opens.
-pub fn check(data: &Path, blobs: &Path, store: &Store, ids: &Ids) -> Result<Vault, String> {
+pub fn check(
+    data: &Path,
+    (folder, blobs): (&Path, &Blobs),
+    store: &Store,
+    ids: &Ids,
+) -> Result<Vault, String> {
     let vault = check_key(data, store, ids)?;
-    check_blobs(blobs, store, ids)?;
+    match blobs.shared_files() {
+        Some(shared) => check_shared(shared, blobs, store, ids)?,
+        None => check_blobs(folder, blobs, store, ids)?,
+    }
     Ok(vault)
+}
+
+/// The same for a store that several nodes share: its mark is an object.
+fn check_shared(
+    shared: &dyn BlobFiles,
+    blobs: &Blobs,
+    store: &Store,
+    ids: &Ids,
+) -> Result<(), String> {
+    let told = |error: io::Error| format!("{}: {error}", shared.shown());
+    let other = || {
+        format!(
+            "{} is not the store that this database keeps its files in. All nodes of a database \
+             need the same one: name it with MAILROOM_BLOBS, or copy the files there.",
+            shared.shown()
+        )
+    };
+    let known = read(store, |tx| value(tx, BLOBS_MARK))?;
+    if known.is_none() && !has_first_file(blobs, store).map_err(told)? {
+        return Err(other());
+    }
+    let here = match shared.read(MARK_FILE) {
+        Ok(mark) => Some(String::from_utf8_lossy(&mark).trim().to_owned()),
+        Err(error) if error.kind() == ErrorKind::NotFound => None,
+        Err(error) => return Err(told(error)),
+    };
+    let here = match (here, &known) {
+        (Some(here), _) => here,
+        (None, Some(_)) => return Err(other()),
+        (None, None) => {
+            let mark = new_mark(ids);
+            shared.write(MARK_FILE, mark.clone().into_bytes()).map_err(told)?;
+            mark
+        }
+    };
+    let mark = here.clone();
+    let known = match known {
+        Some(known) => known,
+        None => write(store, move |tx| settle(tx, BLOBS_MARK, &mark))?,
+    };
+    if here == known { Ok(()) } else { Err(other()) }
 }
 
 fn check_key(data: &Path, store: &Store, ids: &Ids) -> Result<Vault, String> {
@@ -76,11 +127,11 @@ fn opens(vault: &Vault, sealed: &Sealed) -> bool {
     vault.unseal(&purpose, sealed).is_ok()
 }
 
-fn check_blobs(folder: &Path, store: &Store, ids: &Ids) -> Result<(), String> {
+fn check_blobs(folder: &Path, blobs: &Blobs, store: &Store, ids: &Ids) -> Result<(), String> {
     let path = folder.join(MARK_FILE);
     let told = |error: std::io::Error| format!("{}: {error}", path.display());
     let known = read(store, |tx| value(tx, BLOBS_MARK))?;
-    if known.is_none() && !has_first_file(folder, store)? {
+    if known.is_none() && !has_first_file(blobs, store).map_err(told)? {
         return Err(other_folder(folder));
     }
     let here = match (read_mark(&path).map_err(told)?, &known) {
@@ -111,9 +162,11 @@ fn other_folder(folder: &Path) -> String {
 }
 
 /// False when the database keeps files in a folder, and not in this one.
-fn has_first_file(folder: &Path, store: &Store) -> Result<bool, String> {
-    let first = read(store, inbox::base::blobs::first_file)?;
-    Ok(first.is_none_or(|hash| inbox::base::blobs::place_in(folder, &hash).exists()))
+fn has_first_file(blobs: &Blobs, store: &Store) -> io::Result<bool> {
+    match read(store, inbox::base::blobs::first_file).map_err(io::Error::other)? {
+        Some(hash) => blobs.has_file(&hash),
+        None => Ok(true),
+    }
 }
 
 fn read_mark(path: &Path) -> io::Result<Option<String>> {
@@ -124,9 +177,13 @@ fn read_mark(path: &Path) -> io::Result<Option<String>> {
     }
 }
 
+fn new_mark(ids: &Ids) -> String {
+    ids.bytes::<MARK_BYTES>().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// Of two nodes that do so at once, the second keeps the first one's.
 fn make_mark(path: &Path, ids: &Ids) -> io::Result<String> {
-    let new: String = ids.bytes::<MARK_BYTES>().iter().map(|byte| format!("{byte:02x}")).collect();
+    let new = new_mark(ids);
     let beside = path.with_extension(std::process::id().to_string());
     let mut file = file_options().write(true).create(true).truncate(true).open(&beside)?;
     writeln!(file, "{new}")?;

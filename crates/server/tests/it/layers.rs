@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["web", "api", "mail_in"],
     &["mailbox_setup"],
     &["mail_out", "webhooks", "documents", "drafting", "imap_client"],
-    &["mail_oauth"],
+    &["mail_oauth", "backup"],
     &["node"],
     &["http"],
     &["net"],

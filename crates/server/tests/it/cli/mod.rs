@@ -1,10 +1,13 @@
 //! The command line, as an operator types it: the program itself on a data folder of its own.
 
 mod answers;
+mod backups;
 mod copies;
+mod imports;
 mod known_answers;
 mod lists;
 mod people;
+mod person_data;
 mod sandbox;
 mod starting;
 mod webhooks;

@@ -1,0 +1,35 @@
+//! Gives the space of deleted rows back, so that none of their bytes stay in the files.
+
+use std::thread;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::connect::{connect, with_limits};
+use crate::{DatabaseUrl, Store, StoreError};
+
+/// How long other processes may keep the database busy.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+impl Store {
+    /// Compacts the database behind this URL; blocks while it does. SQLite writes its file anew, and
+    /// empties its log as soon as no reader needs it. PostgreSQL marks the space for reuse.
+    pub fn compact(url: &str) -> Result<(), StoreError> {
+        match DatabaseUrl::parse(url)? {
+            DatabaseUrl::Sqlite(path) => {
+                let conn = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+                conn.busy_timeout(PATIENCE)?;
+                conn.execute_batch("VACUUM")?;
+                conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+                Ok(())
+            }
+            // The client brings a runtime along, which cannot wait inside another.
+            DatabaseUrl::Postgres(url) => thread::scope(|scope| {
+                let vacuum = || -> Result<(), StoreError> {
+                    Ok(connect(&with_limits(url.parse()?))?.batch_execute("VACUUM")?)
+                };
+                scope.spawn(vacuum).join().unwrap_or(Err(StoreError::Panicked))
+            }),
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Mail of the past, taken over from another system: it keeps its dates and threads, and nothing else
+//! happens: no event, no notice, no sorting, no draft, no automatic answer.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use db::Tx;
+use mail::{Authentication, AuthorKind, Mail};
+use tokio::task::spawn_blocking;
+
+use super::parsing::{self, StoredMail};
+use super::routes::RecipientInbox;
+use super::{InboundMail, MailSource, sent};
+use crate::app::{App, Cx};
+use crate::base::actor::Actor;
+use crate::base::blobs;
+use crate::base::email_address::EmailAddress;
+use crate::base::error::Result;
+use crate::base::limits::SUBJECT_THREAD_MS;
+use crate::base::queue::Queue;
+use crate::base::states::{Direction, MessageStatus, Status};
+use crate::inbound::mail_dates::MailDates;
+use crate::inbound::receive::{self, IncomingMail, MailLookup, UnknownMail};
+use crate::inbound::threading;
+use crate::model::attachments::AttachmentInfo;
+use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
+use crate::model::documents::{self, NewDocument};
+use crate::model::mailboxes::Mailbox;
+use crate::model::messages::{self, NewMessage};
+use crate::model::recipients::{self, Party, RecipientList};
+use crate::model::{contacts, correspondents};
+
+/// Threads that parse a batch.
+const PARSERS: usize = 4;
+
+/// A mail of the past.
+#[derive(Clone, Debug)]
+pub struct ImportedMail {
+    pub raw: Vec<u8>,
+    /// When the mailbox there took it, in milliseconds; else its `Date:` counts.
+    pub taken_at: Option<i64>,
+}
+
+/// What became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImportOutcome {
+    Filed {
+        direction: Direction,
+        /// True when it began a conversation.
+        begins: bool,
+        attachments: usize,
+    },
+    /// The inbox had it already.
+    Known,
+    /// It is from us and to nobody else.
+    NobodyElse,
+}
+
+/// An inbox that mail is taken over into.
+#[derive(Clone, Debug)]
+pub struct ImportTarget {
+    pub inbox: RecipientInbox,
+    /// The addresses whose mail is ours: it is filed as sent.
+    pub own: Arc<HashSet<EmailAddress>>,
+}
+
+/// The addresses of a workspace's inboxes, whose mail is its own.
+pub fn own_addresses(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<EmailAddress>> {
+    let found: Vec<(EmailAddress,)> =
+        tx.all("SELECT address FROM mailboxes WHERE ws = ?1 AND circle <> 'sandbox'", &[&ws])?;
+    Ok(found.into_iter().map(|(address,)| address).collect())
+}
+
+/// Files mails in one transaction, in their order. Those that the inbox has are left as they are, so
+/// that a batch may be repeated.
+pub async fn import(
+    app: &App,
+    target: &ImportTarget,
+    mails: Vec<ImportedMail>,
+) -> Result<Vec<ImportOutcome>> {
+    let read = Arc::new(read_all(app, mails).await?);
+    let RecipientInbox { ws, workspace, mailbox } = target.inbox.clone();
+    let actor = Actor::system(ws, workspace, mailbox.circle.clone());
+    let (app_of, own) = (app.clone(), target.own.clone());
+    app.store
+        .write(move |tx| {
+            tx.wake(Queue::Pages);
+            let cx = app_of.cx(&actor);
+            let filed = read.iter().map(|past| file(tx, &cx, &mailbox, &own, past));
+            filed.collect::<Result<Vec<_>>>()
+        })
+        .await
+}
+
+/// What would become of mails, without filing any.
+pub async fn preview(
+    app: &App,
+    target: &ImportTarget,
+    mails: Vec<ImportedMail>,
+) -> Result<Vec<ImportOutcome>> {
+    let parsed: Vec<mail::ParsedMail> = spawn_blocking(move || {
+        mails.iter().map(|past| mail::parse(&past.raw, mail::Envelope { sender: None })).collect()
+    })
+    .await?;
+    let (ws, mailbox) = (target.inbox.ws, target.inbox.mailbox.clone());
+    let own = target.own.clone();
+    app.store
+        .read(move |tx| {
+            let looked_up = parsed.iter().map(|mail| {
+                let known = match &mail.message_id {
+                    Some(id) => messages::with_header_id(tx, ws, &mailbox.id, id)?.is_some(),
+                    None => false,
+                };
+                if known {
+                    return Ok(ImportOutcome::Known);
+                }
+                let from = mail.from.as_ref().map(|from| EmailAddress::new(&from.email));
+                let is_own = from.is_some_and(|from| is_own(&own, &from));
+                let direction = if is_own { Direction::Outbound } else { Direction::Inbound };
+                let attachments = mail.attachments.len();
+                Ok(ImportOutcome::Filed { direction, begins: false, attachments })
+            });
+            looked_up.collect::<Result<Vec<_>>>()
+        })
+        .await
+}
+
+fn is_own(own: &HashSet<EmailAddress>, from: &EmailAddress) -> bool {
+    own.contains(from) || own.contains(&from.without_tag())
+}
+
+/// A parsed mail and when the mailbox took it.
+struct ReadMail {
+    stored: StoredMail,
+    taken_at: Option<i64>,
+}
+
+/// Parses the mails on a few threads, in their order.
+async fn read_all(app: &App, mails: Vec<ImportedMail>) -> Result<Vec<ReadMail>> {
+    let size = mails.len().div_ceil(PARSERS).max(1);
+    let mut parts = Vec::new();
+    let mut mails = mails.into_iter().peekable();
+    while mails.peek().is_some() {
+        let part: Vec<ImportedMail> = mails.by_ref().take(size).collect();
+        let blobs = app.blobs.clone();
+        parts.push(spawn_blocking(move || {
+            let read = part.into_iter().map(|past| {
+                let delivery = InboundMail {
+                    sender: None,
+                    recipients: Vec::new(),
+                    source: MailSource::OurServer,
+                    raw: past.raw,
+                };
+                let stored = parsing::keep_and_read(&blobs, &delivery)?;
+                Ok(ReadMail { stored, taken_at: past.taken_at })
+            });
+            read.collect::<Result<Vec<_>>>()
+        }));
+    }
+    let mut read = Vec::new();
+    for part in parts {
+        read.extend(part.await??);
+    }
+    Ok(read)
+}
+
+fn file(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    own: &HashSet<EmailAddress>,
+    read: &ReadMail,
+) -> Result<ImportOutcome> {
+    let date = read.stored.mail.date;
+    let dates = MailDates::fetched(date, read.taken_at.or(date), cx.now);
+    let incoming = IncomingMail {
+        authentication: None,
+        ..read.stored.incoming(mailbox, &[], &Authentication::default(), None)
+    };
+    // Ids and rows are of the time of the mail, so that everything sorts to where it belongs.
+    let then = &Cx { now: dates.arrived_at, ..*cx };
+    let unknown = match receive::look_up(tx, then, mailbox, &incoming)? {
+        MailLookup::Duplicate(_) => return Ok(ImportOutcome::Known),
+        MailLookup::Unknown(unknown) => unknown,
+    };
+    let is_own = is_own(own, &EmailAddress::new(&incoming.mail.from.email));
+    let filing = PastFiling { mailbox, incoming: &incoming, dates, now: cx.now };
+    if is_own {
+        filing.file_sent(tx, then, unknown)
+    } else {
+        filing.file_received(tx, then, unknown)
+    }
+}
+
+/// A mail that is being filed. The context's time is that of the mail; `now` is the present.
+struct PastFiling<'a> {
+    mailbox: &'a Mailbox,
+    incoming: &'a IncomingMail,
+    dates: MailDates,
+    now: i64,
+}
+
+impl PastFiling<'_> {
+    fn mail(&self) -> &Mail {
+        &self.incoming.mail
+    }
+
+    fn file_received(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        unknown: UnknownMail,
+    ) -> Result<ImportOutcome> {
+        let mail = self.mail();
+        let thread =
+            threading::find_thread(tx, cx, self.mailbox, mail, self.dates.arrived_at, None)?;
+        let begins = thread.joins.is_none();
+        let contact = (mail.from.name.as_deref(), mail.from.email.as_str());
+        let mut conversation = self.conversation(tx, cx, thread.joins, contact)?;
+        let is_latest = begins || self.dates.arrived_at >= conversation.last_message_at;
+        self.write(tx, cx, &mut conversation, Direction::Inbound, unknown)?;
+        let is_person = mail.kind == AuthorKind::Person;
+        if is_person {
+            contacts::note(tx, cx, &conversation.circle, &Party::from(&mail.from))?;
+        }
+        if is_latest && (is_person || begins) {
+            self.settle(tx, cx, &mut conversation, Status::Open)?;
+        }
+        self.outcome(Direction::Inbound, begins)
+    }
+
+    fn file_sent(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        unknown: UnknownMail,
+    ) -> Result<ImportOutcome> {
+        let mail = self.mail();
+        let others = sent::others(self.mailbox, mail);
+        let Some(contact) = others.first() else { return Ok(ImportOutcome::NobodyElse) };
+        let joins = match sent::answered(tx, cx, self.mailbox, mail)? {
+            None => sent::answering(tx, cx, self.mailbox, mail, self.dates.arrived_at)?,
+            joins => joins,
+        };
+        let begins = joins.is_none();
+        let contact = (contact.name.as_deref(), contact.email.as_str());
+        let mut conversation = self.conversation(tx, cx, joins, contact)?;
+        let is_latest = begins || self.dates.arrived_at >= conversation.last_message_at;
+        self.write(tx, cx, &mut conversation, Direction::Outbound, unknown)?;
+        for address in &others {
+            correspondents::note(tx, cx, &conversation.circle, &address.email)?;
+            contacts::note(tx, cx, &conversation.circle, &Party::from(*address))?;
+        }
+        if is_latest {
+            self.settle(tx, cx, &mut conversation, Status::Waiting)?;
+        }
+        self.outcome(Direction::Outbound, begins)
+    }
+
+    fn outcome(&self, direction: Direction, begins: bool) -> Result<ImportOutcome> {
+        let attachments = self.mail().attachments.len();
+        Ok(ImportOutcome::Filed { direction, begins, attachments })
+    }
+
+    fn conversation(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        joins: Option<Conversation>,
+        (contact_name, contact_email): (Option<&str>, &str),
+    ) -> Result<Conversation> {
+        match joins {
+            Some(conversation) => Ok(conversation),
+            None => conversations::begin(
+                tx,
+                cx,
+                &NewConversation {
+                    circle: &self.mailbox.circle,
+                    mailbox: &self.mailbox.id,
+                    subject: &self.mail().subject,
+                    contact_name,
+                    contact_email,
+                    reference: None,
+                    listed_at: self.dates.arrived_at,
+                },
+            ),
+        }
+    }
+
+    /// The status after its latest mail. What is long over is closed.
+    fn settle(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        conversation: &mut Conversation,
+        status: Status,
+    ) -> Result<()> {
+        let is_over = self.now - self.dates.arrived_at > SUBJECT_THREAD_MS;
+        let status = if is_over { Status::Closed } else { status };
+        if conversation.held { Ok(()) } else { conversations::settle(tx, cx, conversation, status) }
+    }
+
+    fn write(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        conversation: &mut Conversation,
+        direction: Direction,
+        unknown: UnknownMail,
+    ) -> Result<()> {
+        let (mail, incoming) = (self.mail(), self.incoming);
+        let (id, header_id) = unknown.into_ids();
+        if let Some(raw) = &incoming.raw {
+            blobs::keep(tx, cx.actor.ws, raw)?;
+        }
+        let attachments = mail.attachments.iter().map(|file| AttachmentInfo {
+            filename: file.filename.clone(),
+            content_type: file.content_type.clone(),
+            size: file.bytes.len() as i64,
+        });
+        let message = NewMessage {
+            id: id.clone(),
+            direction,
+            status: (direction == Direction::Outbound).then_some(MessageStatus::Sent),
+            at: self.dates.sent_at,
+            counted_at: Some(self.dates.arrived_at),
+            header_id: &header_id,
+            answers: &mail.answers,
+            from: Party::from(&mail.from),
+            recipients: RecipientList {
+                to: mail.to.iter().map(Party::from).collect(),
+                cc: mail.cc.iter().map(Party::from).collect(),
+                bcc: Vec::new(),
+            },
+            subject: &mail.subject,
+            text: &mail.text,
+            attachments: attachments.collect(),
+            has_html: mail.has_html && incoming.raw.is_some(),
+            authentication: None,
+            raw_hash: incoming.raw.as_ref().map(|raw| raw.hash.as_str()),
+            withheld: None,
+            author: None,
+            summary: None,
+            request: None,
+            sends_at: None,
+            markdown: None,
+            forwards: None,
+            secure: false,
+        };
+        let serial = messages::insert(tx, cx, conversation, &message)?;
+        if direction == Direction::Inbound && mail.kind == AuthorKind::AutoReply {
+            messages::mark_auto_reply(tx, cx.actor.ws, &id)?;
+        }
+        for (file, blob) in mail.attachments.iter().zip(&incoming.attachments) {
+            if direction == Direction::Inbound {
+                let document = NewDocument {
+                    message: Some(&id),
+                    filename: &file.filename,
+                    content_type: &file.content_type,
+                    blob,
+                };
+                documents::file_unread(tx, cx, conversation, &document)?;
+            }
+        }
+        let counted = CountedMail {
+            at: self.dates.arrived_at,
+            direction,
+            automatic: false,
+            secure_answer: None,
+            text: &mail.text,
+            sorts: false,
+        };
+        conversations::count_mail(tx, cx, conversation, &counted)?;
+        let everyone = std::iter::once(&mail.from).chain(&mail.to).chain(&mail.cc);
+        let is_other =
+            |to: &&mail::Address| !EmailAddress::new(&to.email).is_for(&self.mailbox.address);
+        for address in everyone.filter(is_other) {
+            recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
+        }
+        receive::index(tx, cx, conversation, serial, mail)
+    }
+}

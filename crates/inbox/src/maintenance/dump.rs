@@ -1,0 +1,156 @@
+//! Writes every table as lines of JSON, the same for SQLite and PostgreSQL.
+//!
+//! The first line names the format and the schema. A table is a line with its name and columns, a line
+//! for each row, and a line with their number; the last line says that nothing is missing. Bytes are
+//! `{"b": base64}` and fractions `{"r": decimal}`, so that every value comes back as it was.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use db::{Column, StoreError, TableShape, Tx};
+use serde::{Deserialize, Serialize};
+
+use super::{EVENTS, KEY_CHECK, NODE_FILES, NOT_DUMPED, TRANSACTION};
+use crate::base::error::Result;
+
+/// The version of the format.
+pub(super) const DUMP_FORMAT: u32 = 1;
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct DumpHeader {
+    pub mailroom_dump: u32,
+    pub schema: i64,
+}
+
+/// A line that begins a table.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct TableHeader {
+    pub table: String,
+    pub columns: Vec<String>,
+}
+
+/// A line that ends a table.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct TableEnd {
+    pub end: String,
+    pub rows: u64,
+}
+
+/// The last line.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct DumpEnd {
+    pub complete: bool,
+    pub tables: u64,
+}
+
+/// What a dump holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DumpContents {
+    /// The rows of each table.
+    pub tables: BTreeMap<String, u64>,
+    /// The hashes of blobs that are files, each once.
+    pub files: Vec<String>,
+}
+
+/// The newest schema that the database has.
+pub fn schema_version(tx: &mut Tx<'_>) -> Result<i64> {
+    let (version,): (i64,) =
+        tx.one("SELECT CAST(coalesce(max(version), 0) AS BIGINT) FROM schema_versions", &[])?;
+    Ok(version)
+}
+
+/// Writes all tables as they are in this transaction. `progress` is told each table and its rows.
+pub fn dump(
+    tx: &mut Tx<'_>,
+    out: &mut dyn Write,
+    progress: &mut dyn FnMut(&str, u64),
+) -> Result<DumpContents> {
+    let schema = schema_version(tx)?;
+    write_json(out, &DumpHeader { mailroom_dump: DUMP_FORMAT, schema })?;
+    let mut contents = DumpContents::default();
+    for table in dumped_tables(tx)? {
+        let rows = dump_table(tx, &table, out, &mut contents.files)?;
+        progress(&table.name, rows);
+        contents.tables.insert(table.name, rows);
+    }
+    contents.files.sort();
+    contents.files.dedup();
+    write_json(out, &DumpEnd { complete: true, tables: contents.tables.len() as u64 })?;
+    out.flush()?;
+    Ok(contents)
+}
+
+/// The tables that go with the data.
+pub(super) fn dumped_tables(tx: &mut Tx<'_>) -> Result<Vec<TableShape>> {
+    let mut tables = tx.tables()?;
+    tables.retain(|table| !NOT_DUMPED.contains(&table.name.as_str()));
+    Ok(tables)
+}
+
+fn dump_table(
+    tx: &mut Tx<'_>,
+    table: &TableShape,
+    out: &mut dyn Write,
+    files: &mut Vec<String>,
+) -> Result<u64> {
+    let columns: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+    let place = |name: &str| columns.iter().position(|column| column == name);
+    let nulled = (table.name == EVENTS).then(|| place(TRANSACTION)).flatten();
+    let kept = (table.name == NODE_FILES).then(|| place("name")).flatten();
+    let blob = (table.name == "blobs").then(|| place("hash").zip(place("packed"))).flatten();
+    write_json(out, &TableHeader { table: table.name.clone(), columns: columns.clone() })?;
+    let (mut rows, mut line) = (0, String::new());
+    tx.each_row(table, |row| {
+        if kept.is_some_and(|name| !matches!(row[name], Column::Text(KEY_CHECK))) {
+            return Ok(());
+        }
+        if let Some((hash, packed)) = blob
+            && let (Column::Text(hash), Column::Null) = (row[hash], row[packed])
+        {
+            files.push(hash.to_owned());
+        }
+        line.clear();
+        write_row(&mut line, row, nulled)?;
+        rows += 1;
+        out.write_all(line.as_bytes()).map_err(|error| StoreError::Rows(error.to_string()))
+    })?;
+    write_json(out, &TableEnd { end: table.name.clone(), rows })?;
+    Ok(rows)
+}
+
+fn write_row(
+    line: &mut String,
+    row: &[Column<'_>],
+    nulled: Option<usize>,
+) -> Result<(), StoreError> {
+    for (place, column) in row.iter().enumerate() {
+        line.push(if place == 0 { '[' } else { ',' });
+        let column = if nulled == Some(place) { Column::Int(0) } else { *column };
+        match column {
+            Column::Null => line.push_str("null"),
+            Column::Int(number) => line.push_str(&number.to_string()),
+            Column::Bool(truth) => line.push(if truth { '1' } else { '0' }),
+            Column::Real(number) => line.push_str(&format!("{{\"r\":\"{number}\"}}")),
+            Column::Text(text) => line.push_str(
+                &serde_json::to_string(text)
+                    .map_err(|error| StoreError::Rows(error.to_string()))?,
+            ),
+            Column::Bytes(bytes) => {
+                line.push_str("{\"b\":\"");
+                STANDARD.encode_string(bytes, line);
+                line.push_str("\"}");
+            }
+        }
+    }
+    line.push_str("]\n");
+    Ok(())
+}
+
+fn write_json(out: &mut dyn Write, line: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_vec(line).map_err(std::io::Error::other)?;
+    text.push(b'\n');
+    Ok(out.write_all(&text)?)
+}

@@ -1,0 +1,424 @@
+//! Removes a person: their conversations with everything in them, what they wrote elsewhere, and what
+//! is kept under their address, from the tables, the search index and the blobs.
+
+use std::collections::BTreeSet;
+
+use db::{Arg, Json, TableShape, Tx};
+
+use super::dump::dumped_tables;
+use super::person_files::has;
+use super::reindex::index_conversation;
+use crate::app::Cx;
+use crate::base::email_address::EmailAddress;
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ConversationId, MessageId, TagId, UploadId};
+use crate::base::states::Status;
+use crate::model::audit_log::{self, Action};
+use crate::model::conversations::{self, Conversation, snippet};
+use crate::model::counters::{self, Counter};
+use crate::model::recipients::Party;
+use crate::model::{app_mail, secure};
+use crate::search;
+
+/// Hashes that are looked up at once.
+const HASHES_AT_ONCE: usize = 200;
+/// Columns that name a blob.
+const BLOB_COLUMNS: &[(&str, &str)] = &[
+    ("messages", "raw_hash"),
+    ("documents", "hash"),
+    ("attachments", "hash"),
+    ("saved_reply_files", "hash"),
+    ("previews", "preview"),
+];
+
+/// What was removed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ForgottenPerson {
+    pub conversations: u64,
+    pub messages: u64,
+    pub documents: u64,
+    /// Conversations of others, in which what they wrote and their address are gone.
+    pub redacted: u64,
+    pub blobs: u64,
+    /// Files of blobs that no workspace names any more, and of unfinished uploads: to be deleted once
+    /// this is durable.
+    pub files: Vec<String>,
+    pub uploads: Vec<UploadId>,
+}
+
+/// Removes a person from a workspace, in one transaction.
+pub fn forget_person(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    email: &EmailAddress,
+) -> Result<ForgottenPerson> {
+    refuse_member(tx, cx, email)?;
+    if tx.pick(true, false) {
+        // Bytes of deleted rows are overwritten.
+        let _: Vec<(i64,)> = tx.all("PRAGMA secure_delete = ON", &[])?;
+    }
+    let mut forgetting = Forgetting {
+        ws: cx.actor.ws,
+        tables: dumped_tables(tx)?,
+        hashes: BTreeSet::new(),
+        done: ForgottenPerson::default(),
+    };
+    let own: Vec<(ConversationId,)> = tx.all(
+        "SELECT id FROM conversations WHERE ws = ?1 AND contact_email = ?2",
+        &[&cx.actor.ws, email],
+    )?;
+    let others: Vec<(ConversationId,)> = tx.all(
+        "SELECT p.conversation FROM participants p
+         JOIN conversations c ON c.ws = p.ws AND c.id = p.conversation
+         WHERE p.ws = ?1 AND p.email = ?2 AND c.contact_email <> ?2",
+        &[&cx.actor.ws, email],
+    )?;
+    for (id,) in &own {
+        forgetting.conversation(tx, cx, id)?;
+    }
+    for (id,) in &others {
+        forgetting.redact(tx, cx, id, email)?;
+    }
+    let rows = forgetting.records(tx, email)?;
+    if own.is_empty() && others.is_empty() && rows == 0 {
+        return Err(Error::NotFound("person"));
+    }
+    forgetting.blobs(tx)?;
+    let mut done = forgetting.done;
+    done.files.sort();
+    let said = format!("{} conversations, {} messages", done.conversations, done.messages);
+    audit_log::record(
+        tx,
+        cx,
+        &crate::base::actor::Circle::team(),
+        Action::ContactForgotten,
+        &said,
+        "",
+    )?;
+    Ok(done)
+}
+
+/// Merges the search index, so that nothing of removed mails is left in it (SQLite).
+pub fn purge_index(tx: &mut Tx<'_>) -> Result<()> {
+    if tx.pick(true, false) {
+        for index in ["message_index", "document_index"] {
+            tx.exec(&format!("INSERT INTO {index} ({index}) VALUES ('optimize')"), &[])?;
+        }
+    }
+    Ok(())
+}
+
+fn refuse_member(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &EmailAddress) -> Result<()> {
+    let member: Option<(String,)> =
+        tx.opt("SELECT id FROM users WHERE ws = ?1 AND email = ?2", &[&cx.actor.ws, email])?;
+    match member {
+        Some(_) => Err(Error::Conflict(
+            "This is the address of a member of the team. Remove them first with `mailroom user \
+             remove`."
+                .into(),
+        )),
+        None => Ok(()),
+    }
+}
+
+struct Forgetting {
+    ws: i64,
+    tables: Vec<TableShape>,
+    /// Blobs that something removed named.
+    hashes: BTreeSet<String>,
+    done: ForgottenPerson,
+}
+
+impl Forgetting {
+    /// Removes a conversation with everything in it.
+    fn conversation(&mut self, tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
+        let mut conversation = self.load(tx, id)?;
+        conversations::settle(tx, cx, &mut conversation, Status::Closed)?;
+        let tags: Vec<(TagId,)> = tx.all(
+            "SELECT tag FROM conversation_tags WHERE ws = ?1 AND conversation = ?2",
+            &[&self.ws, id],
+        )?;
+        for (tag,) in &tags {
+            let (circle, tagged) = (&conversation.circle, Counter::Tagged(tag));
+            counters::add(tx, self.ws, circle, tagged, id.as_str(), -1)?;
+        }
+        let messages: Vec<(MessageId,)> =
+            tx.all("SELECT id FROM messages WHERE ws = ?1 AND conversation = ?2", &[&self.ws, id])?;
+        for (message,) in &messages {
+            self.message(tx, cx, &conversation, message)?;
+        }
+        self.documents(tx, "conversation", id.as_str())?;
+        let attached: Vec<(String,)> = tx.all(
+            "SELECT hash FROM attachments WHERE ws = ?1 AND conversation = ?2",
+            &[&self.ws, id],
+        )?;
+        self.hashes.extend(attached.into_iter().map(|(hash,)| hash));
+        self.requests_and_events(tx, id)?;
+        if tx.pick(true, false) {
+            tx.exec("DELETE FROM conversation_index WHERE num = ?1", &[&conversation.num])?;
+        }
+        let key: [&dyn Arg; 2] = [&self.ws, id];
+        tx.exec("DELETE FROM helper_findings WHERE ws = ?1 AND found = ?2", &key)?;
+        for table in self.tables.iter().filter(|table| has(table, "conversation")) {
+            let sql = format!("DELETE FROM {} WHERE ws = ?1 AND conversation = ?2", table.name);
+            tx.exec(&sql, &key)?;
+        }
+        tx.exec("DELETE FROM conversations WHERE ws = ?1 AND id = ?2", &key)?;
+        self.done.conversations += 1;
+        Ok(())
+    }
+
+    fn load(&self, tx: &mut Tx<'_>, id: &ConversationId) -> Result<Conversation> {
+        let sql = format!(
+            "SELECT {} FROM conversations WHERE ws = ?1 AND id = ?2",
+            Conversation::COLUMNS
+        );
+        Ok(tx.one(&sql, &[&self.ws, id])?)
+    }
+
+    /// Removes a message with everything that hangs on it.
+    fn message(
+        &mut self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        conversation: &Conversation,
+        id: &MessageId,
+    ) -> Result<()> {
+        let (serial, raw, is_secure): (i64, Option<String>, bool) = tx.one(
+            "SELECT serial, raw_hash, secure FROM messages WHERE ws = ?1 AND id = ?2",
+            &[&self.ws, id],
+        )?;
+        self.hashes.extend(raw);
+        if is_secure && let Ok(content) = secure::load(tx, cx, id) {
+            self.hashes.extend(content.files.into_iter().map(|file| file.hash));
+        }
+        search::forget_mail(tx, self.ws, (conversation.num, &conversation.id), serial)?;
+        self.documents(tx, "message", id.as_str())?;
+        for table in self.tables.iter().filter(|table| has(table, "message")) {
+            let sql = format!("DELETE FROM {} WHERE ws = ?1 AND message = ?2", table.name);
+            tx.exec(&sql, &[&self.ws, id])?;
+        }
+        tx.exec("DELETE FROM messages WHERE ws = ?1 AND id = ?2", &[&self.ws, id])?;
+        self.done.messages += 1;
+        Ok(())
+    }
+
+    /// Removes documents with their search words and previews.
+    fn documents(&mut self, tx: &mut Tx<'_>, column: &str, value: &str) -> Result<()> {
+        let found: Vec<(i64, String)> = tx.all(
+            &format!("SELECT num, hash FROM documents WHERE ws = ?1 AND {column} = ?2"),
+            &[&self.ws, &value],
+        )?;
+        for (num, hash) in found {
+            search::forget_document(tx, num)?;
+            tx.exec("DELETE FROM documents WHERE num = ?1", &[&num])?;
+            self.hashes.insert(hash);
+            self.done.documents += 1;
+        }
+        Ok(())
+    }
+
+    /// Removes what hangs on the document requests and the events of a conversation.
+    fn requests_and_events(&mut self, tx: &mut Tx<'_>, id: &ConversationId) -> Result<()> {
+        let of = |table| format!("(SELECT id FROM {table} WHERE ws = ?1 AND conversation = ?2)");
+        let key: [&dyn Arg; 2] = [&self.ws, id];
+        let uploads: Vec<(UploadId,)> = tx.all(
+            &format!(
+                "SELECT id FROM uploads WHERE ws = ?1 AND request IN {}",
+                of("document_requests")
+            ),
+            &key,
+        )?;
+        self.done.uploads.extend(uploads.into_iter().map(|(upload,)| upload));
+        for (table, column, parents) in [
+            ("uploads", "request", "document_requests"),
+            ("requested_documents", "request", "document_requests"),
+            ("deliveries", "event", "events"),
+            ("delivery_attempts", "event", "events"),
+        ] {
+            let sql = format!("DELETE FROM {table} WHERE ws = ?1 AND {column} IN {}", of(parents));
+            tx.exec(&sql, &key)?;
+        }
+        Ok(())
+    }
+
+    /// Removes what a person wrote in a conversation with somebody else, and their address. The
+    /// originals of all its mails go, because they quote one another.
+    fn redact(
+        &mut self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        id: &ConversationId,
+        email: &EmailAddress,
+    ) -> Result<()> {
+        let conversation = self.load(tx, id)?;
+        let messages: Vec<RedactedMessage> = tx.all(
+            &format!(
+                "SELECT {} FROM messages m WHERE m.ws = ?1 AND m.conversation = ?2 ORDER BY m.at",
+                RedactedMessage::COLUMNS
+            ),
+            &[&self.ws, id],
+        )?;
+        let (mut newest, mut count) = (String::new(), 0);
+        for mut message in messages {
+            if message.from_email == *email {
+                self.message(tx, cx, &conversation, &message.id)?;
+                continue;
+            }
+            self.hashes.extend(message.raw_hash.take());
+            for list in [&mut message.to_list, &mut message.cc_list, &mut message.bcc_list] {
+                list.retain(|party| party.address() != *email);
+            }
+            tx.exec(
+                "UPDATE messages SET to_list = ?3, cc_list = ?4, bcc_list = ?5, raw_hash = NULL,
+                     has_html = FALSE
+                 WHERE ws = ?1 AND id = ?2",
+                &[&self.ws, &message.id, &message.to_list, &message.cc_list, &message.bcc_list],
+            )?;
+            if message.counted_at.is_some() {
+                (newest, count) = (message.text, count + 1);
+            }
+        }
+        tx.exec(
+            "UPDATE conversations SET message_count = ?3, snippet = ?4 WHERE ws = ?1 AND id = ?2",
+            &[&self.ws, id, &count, &snippet(&newest)],
+        )?;
+        index_conversation(tx, self.ws, conversation.num, id)?;
+        self.done.redacted += 1;
+        Ok(())
+    }
+
+    /// Removes what is kept under the address itself; says how many rows there were.
+    fn records(&mut self, tx: &mut Tx<'_>, email: &EmailAddress) -> Result<u64> {
+        let mut rows = 0;
+        for table in self.tables.iter().filter(|table| has(table, "ws") && has(table, "email")) {
+            let sql = format!("DELETE FROM {} WHERE ws = ?1 AND email = ?2", table.name);
+            rows += tx.exec(&sql, &[&self.ws, email])?;
+        }
+        let listed = format!("\"{}\"", email.as_str());
+        let place = tx.pick("instr", "strpos");
+        let told: Vec<(bool, String, String, bool)> = tx.all(
+            &format!(
+                "SELECT livemode, header_key, header_id, conversation IS NULL FROM app_mail
+                 WHERE ws = ?1 AND {place}(to_list, ?2) > 0"
+            ),
+            &[&self.ws, &listed],
+        )?;
+        for (livemode, key, header_id, is_unanswered) in told {
+            rows += 1;
+            if is_unanswered && livemode {
+                app_mail::count_unanswered(tx, self.ws, &header_id, -1)?;
+            }
+            app_mail::forget(tx, self.ws, livemode, &key)?;
+        }
+        self.domain(tx, email)?;
+        self.kept_answers(tx, email)?;
+        Ok(rows)
+    }
+
+    /// The domain is forgotten with its last contact.
+    fn domain(&self, tx: &mut Tx<'_>, email: &EmailAddress) -> Result<()> {
+        let Some(domain) = email.domain() else { return Ok(()) };
+        tx.exec(
+            "DELETE FROM correspondents WHERE ws = ?1 AND domain = ?2 AND NOT EXISTS (
+                 SELECT 1 FROM contacts c WHERE c.ws = ?1 AND c.email LIKE ?3
+             )",
+            &[&self.ws, &domain, &format!("%@{domain}")],
+        )?;
+        Ok(())
+    }
+
+    /// First answers to API requests are kept for a day; those that name the person go now.
+    fn kept_answers(&self, tx: &mut Tx<'_>, email: &EmailAddress) -> Result<()> {
+        let kept: Vec<(String, String, Vec<u8>)> =
+            tx.all("SELECT agent, key, body FROM idempotency_keys WHERE ws = ?1", &[&self.ws])?;
+        let names = |body: &[u8]| {
+            let text = String::from_utf8_lossy(body);
+            text.to_lowercase().contains(email.as_str())
+        };
+        for (agent, key, _) in kept.iter().filter(|(_, _, body)| names(body)) {
+            tx.exec(
+                "DELETE FROM idempotency_keys WHERE ws = ?1 AND agent = ?2 AND key = ?3",
+                &[&self.ws, agent, key],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Removes blobs that nothing names any more. Workspaces share files: one that another still has
+    /// stays.
+    fn blobs(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        self.previews(tx)?;
+        let hashes: Vec<String> = std::mem::take(&mut self.hashes).into_iter().collect();
+        for some in hashes.chunks(HASHES_AT_ONCE) {
+            let mut needed = BTreeSet::new();
+            for (table, column) in BLOB_COLUMNS {
+                needed.extend(self.named(tx, table, column, some)?);
+            }
+            for hash in some.iter().filter(|hash| !needed.contains(*hash)) {
+                let key: [&dyn Arg; 2] = [&self.ws, hash];
+                let removed = tx.exec("DELETE FROM blobs WHERE ws = ?1 AND hash = ?2", &key)?;
+                tx.exec("DELETE FROM previews WHERE ws = ?1 AND hash = ?2", &key)?;
+                self.done.blobs += removed;
+                let elsewhere: Option<(i64,)> =
+                    tx.opt("SELECT ws FROM blobs WHERE hash = ?1 LIMIT 1", &[hash])?;
+                if removed > 0 && elsewhere.is_none() {
+                    self.done.files.push(hash.clone());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The small previews of removed files are blobs as well.
+    fn previews(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let hashes: Vec<String> = self.hashes.iter().cloned().collect();
+        for hash in &hashes {
+            let is_needed: Option<(i64,)> = tx.opt(
+                "SELECT num FROM documents WHERE ws = ?1 AND hash = ?2 LIMIT 1",
+                &[&self.ws, hash],
+            )?;
+            let found: Option<(Option<String>,)> = tx.opt(
+                "SELECT preview FROM previews WHERE ws = ?1 AND hash = ?2",
+                &[&self.ws, hash],
+            )?;
+            if let (None, Some((preview,))) = (is_needed, found) {
+                tx.exec("DELETE FROM previews WHERE ws = ?1 AND hash = ?2", &[&self.ws, hash])?;
+                self.hashes.extend(preview);
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of the hashes that a column still names.
+    fn named(
+        &self,
+        tx: &mut Tx<'_>,
+        table: &str,
+        column: &str,
+        hashes: &[String],
+    ) -> Result<Vec<String>> {
+        let places: Vec<String> = (2..hashes.len() + 2).map(|place| format!("?{place}")).collect();
+        let mut args: Vec<&dyn Arg> = vec![&self.ws];
+        args.extend(hashes.iter().map(|hash| hash as &dyn Arg));
+        let sql = format!(
+            "SELECT DISTINCT {column} FROM {table} WHERE ws = ?1 AND {column} IN ({})",
+            places.join(", ")
+        );
+        let found: Vec<(String,)> = tx.all(&sql, &args)?;
+        Ok(found.into_iter().map(|(hash,)| hash).collect())
+    }
+}
+
+db::row! {
+    struct RedactedMessage from "m" {
+        id: MessageId,
+        from_email: EmailAddress,
+        to_list: Json<Vec<Party>>,
+        cc_list: Json<Vec<Party>>,
+        bcc_list: Json<Vec<Party>>,
+        raw_hash: Option<String>,
+        counted_at: Option<i64>,
+        text: String,
+    }
+}

@@ -1,0 +1,69 @@
+//! Backups: what they consist of, writing one, and putting one back.
+//!
+//! A place holds any number of backups. Each has three files that carry its name: the tables, the list
+//! of its blobs, and a manifest, which is written last: without it there is no backup. The blobs of all
+//! backups lie together, so that a further one adds only those that are new. A sealed place is the same
+//! with every file but the manifests encrypted.
+
+mod manifest;
+mod place;
+mod restore;
+mod seal;
+mod write;
+
+pub use manifest::BackupManifest;
+pub use place::BackupPlace;
+pub use restore::{RestoreTarget, Restored, restore};
+pub use write::{BackupSource, WrittenBackup, write_backup};
+
+use std::io;
+use std::path::Path;
+
+use manifest::{LAYOUT, PlaceFile};
+use seal::PlaceKey;
+
+/// The passphrase in a file: its first line.
+pub fn read_passphrase(file: &Path) -> Result<String, String> {
+    let text =
+        std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let line = text.lines().next().unwrap_or_default().trim();
+    if line.is_empty() {
+        return Err(format!("{}: must hold a passphrase in its first line", file.display()));
+    }
+    Ok(line.to_owned())
+}
+
+/// The key of a place that is there; a sealed one needs its passphrase.
+fn open_place(said: &[u8], passphrase: Option<&str>) -> Result<Option<PlaceKey>, String> {
+    let file: PlaceFile = serde_json::from_slice(said)
+        .map_err(|_| "The place of backups is damaged, or of a newer version.".to_owned())?;
+    if file.mailroom_backups != LAYOUT {
+        return Err("These backups were written by a newer version of Mailroom.".into());
+    }
+    match (file.sealed, passphrase) {
+        (Some(sealed), Some(passphrase)) => PlaceKey::open(passphrase, &sealed).map(Some),
+        (Some(_), None) => Err("These backups are sealed: give their passphrase with \
+                                --passphrase-file."
+            .into()),
+        (None, Some(_)) => Err("The backups there are not sealed. Use another place for sealed \
+                                ones, or leave --passphrase-file out."
+            .into()),
+        (None, None) => Ok(None),
+    }
+}
+
+/// The hashes of a backup's blobs.
+fn read_blob_list(
+    place: &BackupPlace,
+    key: Option<&PlaceKey>,
+    manifest: &BackupManifest,
+) -> io::Result<Vec<String>> {
+    let name = manifest.blobs_file();
+    let list = restore::unsealed(key, &name, place.read(&name)?)?;
+    let list = String::from_utf8(list).map_err(io::Error::other)?;
+    Ok(list.lines().map(str::to_owned).collect())
+}
+
+fn told(what: &str) -> impl Fn(io::Error) -> String {
+    move |error| format!("{what}: {error}")
+}

@@ -1,0 +1,280 @@
+//! Writes a backup: all tables on one consistent snapshot, then the blobs that the place lacks.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use db::Store;
+use inbox::base::blobs::Blobs;
+use inbox::base::ids::Ids;
+use inbox::base::time::Moment;
+use inbox::maintenance::dump::{self, DumpContents};
+use sha2::{Digest, Sha256};
+
+use super::manifest::{
+    BackupManifest, LAYOUT, PLACE_FILE, PlaceFile, manifest_file, manifest_name,
+};
+use super::place::BackupPlace;
+use super::seal::PlaceKey;
+use super::{read_blob_list, told};
+use crate::node::vault::KEY_FILE;
+
+const ZSTD_LEVEL: i32 = 3;
+
+/// What is backed up.
+pub struct BackupSource {
+    pub store: Store,
+    pub blobs: Blobs,
+    pub ids: Arc<Ids>,
+    /// The folder of `secret.key`; `None` leaves the key out.
+    pub key_folder: Option<PathBuf>,
+}
+
+/// A backup that was written.
+pub struct WrittenBackup {
+    pub manifest: BackupManifest,
+    /// Blobs that the place did not have, and their bytes as they are packed.
+    pub new_blobs: u64,
+    pub new_blob_bytes: u64,
+    /// Blobs whose files are gone.
+    pub missing_blobs: Vec<String>,
+    /// Older backups that were removed.
+    pub removed: Vec<String>,
+}
+
+/// Writes one more backup into a place. With `keep`, all but so many of the newest are removed.
+pub async fn write_backup(
+    source: &BackupSource,
+    place: &BackupPlace,
+    passphrase: Option<&str>,
+    keep: Option<usize>,
+    now: i64,
+) -> Result<WrittenBackup, String> {
+    let told = told("The backup could not be written");
+    place.prepare().map_err(&told)?;
+    let _lock = place.lock()?;
+    let key = place_key(place, passphrase, &source.ids)?;
+    let name = Moment(now).iso().replace([':', '.'], "-");
+    let mut manifest = BackupManifest {
+        name,
+        version: env!("CARGO_PKG_VERSION").into(),
+        schema: inbox::MIGRATIONS.last().map_or(0, |last| last.version),
+        sealed: key.is_some(),
+        has_key: source.key_folder.is_some(),
+        tables: Default::default(),
+        blobs: 0,
+        tables_sha256: String::new(),
+    };
+    let (contents, sha256) = write_tables(source, place, key.clone(), &manifest).await?;
+    manifest.tables_sha256 = sha256;
+    let files = Files { place, key: key.as_ref(), ids: &source.ids };
+    let (new_blobs, new_blob_bytes, missing_blobs) =
+        files.write_blobs(&source.blobs, &contents).map_err(&told)?;
+    let list = contents.files.iter().map(|hash| format!("{hash}\n")).collect::<String>();
+    files.write(&manifest.blobs_file(), list.as_bytes()).map_err(&told)?;
+    if let Some(folder) = &source.key_folder {
+        let secret = fs::read(folder.join(KEY_FILE)).map_err(&told)?;
+        files.write(&manifest.key_file(), &secret).map_err(&told)?;
+    }
+    (manifest.blobs, manifest.tables) = (contents.files.len() as u64, contents.tables);
+    let text = serde_json::to_vec_pretty(&manifest).map_err(|error| error.to_string())?;
+    place.write(&manifest.manifest_file(), &text).map_err(&told)?;
+    let removed = match keep {
+        Some(keep) => remove_old(place, key.as_ref(), keep.max(1)).map_err(&told)?,
+        None => Vec::new(),
+    };
+    Ok(WrittenBackup { manifest, new_blobs, new_blob_bytes, missing_blobs, removed })
+}
+
+/// The key of a sealed place. The first backup decides whether a place is sealed.
+fn place_key(
+    place: &BackupPlace,
+    passphrase: Option<&str>,
+    ids: &Ids,
+) -> Result<Option<PlaceKey>, String> {
+    let said = match place.read(PLACE_FILE) {
+        Ok(said) => said,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return begin_place(place, passphrase, ids);
+        }
+        Err(error) => return Err(format!("{}: {error}", place.shown())),
+    };
+    super::open_place(&said, passphrase)
+}
+
+fn begin_place(
+    place: &BackupPlace,
+    passphrase: Option<&str>,
+    ids: &Ids,
+) -> Result<Option<PlaceKey>, String> {
+    let (key, sealed) = match passphrase {
+        Some(passphrase) => {
+            let (key, sealed) = PlaceKey::make(passphrase, ids)?;
+            (Some(key), Some(sealed))
+        }
+        None => (None, None),
+    };
+    let file = PlaceFile { mailroom_backups: LAYOUT, sealed };
+    let text = serde_json::to_vec_pretty(&file).map_err(|error| error.to_string())?;
+    place.write(PLACE_FILE, &text).map_err(told("The backup could not be written"))?;
+    Ok(key)
+}
+
+/// Dumps the tables in one read transaction, which may have to begin again.
+async fn write_tables(
+    source: &BackupSource,
+    place: &BackupPlace,
+    key: Option<PlaceKey>,
+    manifest: &BackupManifest,
+) -> Result<(DumpContents, String), String> {
+    let (place, ids, name) = (place.clone(), source.ids.clone(), manifest.tables_file());
+    // The error of a file, which the store cannot carry.
+    let trouble = Arc::new(Mutex::new(None));
+    let noted = trouble.clone();
+    let written = source
+        .store
+        .read(move |tx| {
+            let result = write_dump(tx, &place, key.as_ref(), &ids, &name);
+            if let Err(inbox::Error::Files(error)) = &result {
+                *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
+            }
+            result
+        })
+        .await;
+    written.map_err(|error| {
+        let trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let why = trouble.unwrap_or_else(|| match error {
+            inbox::Error::Store(cause) => cause.to_string(),
+            error => error.to_string(),
+        });
+        format!("The backup could not be written: {why}")
+    })
+}
+
+fn write_dump(
+    tx: &mut db::Tx<'_>,
+    place: &BackupPlace,
+    key: Option<&PlaceKey>,
+    ids: &Ids,
+    name: &str,
+) -> inbox::Result<(DumpContents, String)> {
+    let file = HashingWriter { out: place.create(name)?, hash: Sha256::new() };
+    let (contents, file) = match key {
+        Some(key) => {
+            let (contents, sealed) = dump_packed(tx, key.seal(name, ids, BufWriter::new(file))?)?;
+            (contents, sealed.finish()?)
+        }
+        None => dump_packed(tx, BufWriter::new(file))?,
+    };
+    let file = file.into_inner().map_err(|error| error.into_error())?;
+    place.finish(name, &file.out)?;
+    Ok((contents, hex(&file.hash.finalize())))
+}
+
+fn dump_packed<W: Write>(tx: &mut db::Tx<'_>, out: W) -> inbox::Result<(DumpContents, W)> {
+    let mut packed = zstd::Encoder::new(out, ZSTD_LEVEL)?;
+    let contents = dump::dump(tx, &mut packed, &mut |_, _| {})?;
+    Ok((contents, packed.finish()?))
+}
+
+/// The files of a place, sealed where it is.
+struct Files<'a> {
+    place: &'a BackupPlace,
+    key: Option<&'a PlaceKey>,
+    ids: &'a Ids,
+}
+
+impl Files<'_> {
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let bytes = self.sealed(name, bytes)?;
+        self.place.write(name, &bytes)
+    }
+
+    fn sealed(&self, name: &str, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        let Some(key) = self.key else { return Ok(bytes.to_vec()) };
+        let mut writer = key.seal(name, self.ids, Vec::new())?;
+        writer.write_all(bytes)?;
+        writer.finish()
+    }
+
+    /// Copies the blobs that the place lacks.
+    fn write_blobs(
+        &self,
+        blobs: &Blobs,
+        contents: &DumpContents,
+    ) -> io::Result<(u64, u64, Vec<String>)> {
+        let (mut new, mut bytes, mut missing) = (0, 0, Vec::new());
+        for hash in &contents.files {
+            let name = self.key.map_or_else(|| hash.clone(), |key| key.blob_name(hash));
+            if self.place.has_blob(&name) {
+                continue;
+            }
+            match blobs.read_file(hash) {
+                Ok(packed) => {
+                    self.place.write_blob(&name, &self.sealed(&name, &packed)?)?;
+                    new += 1;
+                    bytes += packed.len() as u64;
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => missing.push(hash.clone()),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((new, bytes, missing))
+    }
+}
+
+/// Removes all but the newest backups, and the blobs that no remaining one names.
+fn remove_old(place: &BackupPlace, key: Option<&PlaceKey>, keep: usize) -> io::Result<Vec<String>> {
+    let files = place.list()?;
+    let mut names: Vec<&str> = files.iter().filter_map(|file| manifest_name(file)).collect();
+    names.sort_unstable();
+    let (old, kept) = names.split_at(names.len().saturating_sub(keep));
+    if old.is_empty() {
+        return Ok(Vec::new());
+    }
+    // The manifest goes first: what is left of a backup without one is none.
+    for name in old {
+        place.remove(&manifest_file(name))?;
+        for file in
+            files.iter().filter(|file| file.starts_with(name) && **file != manifest_file(name))
+        {
+            place.remove(file)?;
+        }
+    }
+    let mut needed = BTreeSet::new();
+    for name in kept {
+        let text = place.read(&manifest_file(name))?;
+        let manifest: BackupManifest = serde_json::from_slice(&text).map_err(io::Error::other)?;
+        for hash in read_blob_list(place, key, &manifest)? {
+            needed.insert(key.map_or_else(|| hash.clone(), |key| key.blob_name(&hash)));
+        }
+    }
+    for name in place.blobs()?.into_iter().filter(|name| !needed.contains(name)) {
+        place.remove(&BackupPlace::blob_name(&name))?;
+    }
+    Ok(old.iter().map(|name| (*name).to_owned()).collect())
+}
+
+/// A file whose bytes are hashed as they are written.
+struct HashingWriter {
+    out: File,
+    hash: Sha256,
+}
+
+impl Write for HashingWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hash.update(&bytes[..written]);
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

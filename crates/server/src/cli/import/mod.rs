@@ -1,0 +1,265 @@
+//! Takes mail over from elsewhere: mbox files, Maildirs, folders of .eml files and IMAP accounts.
+
+mod account;
+mod listing;
+mod mbox;
+
+use std::collections::{BTreeMap, HashSet};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use inbox::App;
+use inbox::base::actor::Actor;
+use inbox::base::email_address::EmailAddress;
+use inbox::base::limits::FETCHED_MAIL_BYTES;
+use inbox::base::states::Direction;
+use inbox::inbound::find_inbox;
+use inbox::inbound::history::{
+    ImportOutcome, ImportTarget, ImportedMail, import, own_addresses, preview,
+};
+use inbox::model::mailboxes;
+use serde_json::json;
+
+use super::command::{CommandResult, WorkspaceArgs, open, print, sentence};
+use crate::settings::Settings;
+use account::ImapHistory;
+use listing::{ListedMail, ListedPlace, list_local};
+
+/// Mails of one transaction, and their bytes.
+const BATCH_MAILS: usize = 200;
+const BATCH_BYTES: usize = 16 * 1024 * 1024;
+/// Mails that were passed over and are named in the report.
+const NAMED: usize = 100;
+/// How often progress is shown, in mails.
+const SHOWN_EVERY: usize = 1_000;
+
+#[derive(Args)]
+pub struct Import {
+    /// An mbox file, a Maildir, a folder of .eml files, or imaps://USER@HOST and imap://USER@HOST
+    #[arg(required = true, value_name = "SOURCE")]
+    sources: Vec<String>,
+    /// The inbox that the mail goes to [default: the only one]
+    #[arg(long, value_name = "ADDRESS")]
+    mailbox: Option<String>,
+    /// Further addresses of ours, whose mail is filed as sent
+    #[arg(long, value_name = "ADDRESS")]
+    own: Vec<String>,
+    /// The file that holds the password of an IMAP account
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// Folders of an IMAP account [default: INBOX and that of sent mail]
+    #[arg(long, value_name = "NAME")]
+    folder: Vec<String>,
+    /// Say what would be imported, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+}
+
+impl Import {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
+        let app = open(settings).await?;
+        let operator = self.workspace.operator(&app).await?;
+        let target = self.target(&app, &operator).await?;
+        let mut accounts = Vec::new();
+        let mut listed = Vec::new();
+        let mut report = ImportReport::default();
+        for source in &self.sources {
+            if source.starts_with("imap://") || source.starts_with("imaps://") {
+                let password = self.password()?;
+                let account = ImapHistory::open(settings, source, &password, &self.folder).await?;
+                let (account, mails) = account.list(accounts.len()).await?;
+                accounts.push(account);
+                listed.extend(mails);
+            } else {
+                listed.extend(list_local(source, &mut report.passed_over)?);
+            }
+        }
+        // The oldest first: a reply then finds what it answers, whichever folder that was in.
+        listed.sort_by_key(|mail| mail.at);
+        report.found = listed.len();
+        self.import_all(&app, &target, &mut accounts, &listed, &mut report).await?;
+        self.say(&target, &report);
+        Ok(())
+    }
+
+    async fn target(&self, app: &App, operator: &Actor) -> Result<ImportTarget, String> {
+        let address = match &self.mailbox {
+            Some(address) => mail::normal_address(address),
+            None => only_inbox(app, operator).await?,
+        };
+        let ws = operator.ws;
+        let named = address.clone();
+        let (inbox, mut own) = app
+            .store
+            .read(move |tx| Ok((find_inbox(tx, &named)?, own_addresses(tx, ws)?)))
+            .await
+            .map_err(sentence)?;
+        let inbox = inbox.filter(|inbox| inbox.ws == ws).ok_or_else(|| {
+            format!("mailbox: {address} is no inbox; add it first with `mailroom mailbox add`")
+        })?;
+        own.extend(self.own.iter().map(|address| EmailAddress::new(address)));
+        Ok(ImportTarget { inbox, own: Arc::new(own.into_iter().collect::<HashSet<_>>()) })
+    }
+
+    fn password(&self) -> Result<String, String> {
+        let path = self
+            .password_file
+            .as_ref()
+            .ok_or("Give the password of the account with --password-file.".to_owned())?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(text.trim_end_matches(['\r', '\n']).to_owned())
+    }
+
+    async fn import_all(
+        &self,
+        app: &App,
+        target: &ImportTarget,
+        accounts: &mut [ImapHistory],
+        listed: &[ListedMail],
+        report: &mut ImportReport,
+    ) -> Result<(), String> {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        for (number, mail) in listed.iter().enumerate() {
+            match read(mail, accounts).await {
+                Ok(past) => {
+                    bytes += past.raw.len();
+                    batch.push(past);
+                }
+                Err(reason) => report.pass_over(mail.place.shown(), reason),
+            }
+            let is_last = number + 1 == listed.len();
+            if batch.len() == BATCH_MAILS || bytes >= BATCH_BYTES || is_last {
+                let mails = std::mem::take(&mut batch);
+                bytes = 0;
+                let outcomes = if self.dry_run {
+                    preview(app, target, mails).await
+                } else {
+                    import(app, target, mails).await
+                };
+                outcomes.map_err(sentence)?.into_iter().for_each(|outcome| report.count(outcome));
+            }
+            if number % SHOWN_EVERY == 0 && std::io::stderr().is_terminal() {
+                eprint!("\r{number} of {} mails", listed.len());
+            }
+        }
+        if std::io::stderr().is_terminal() {
+            eprintln!();
+        }
+        Ok(())
+    }
+
+    fn say(&self, target: &ImportTarget, report: &ImportReport) {
+        let passed_over = report.passed_over.iter().take(NAMED);
+        let passed_over: Vec<_> =
+            passed_over.map(|(place, reason)| json!({ "mail": place, "reason": reason })).collect();
+        let answer = json!({
+            "mailbox": target.inbox.mailbox.address,
+            "dryRun": self.dry_run,
+            "found": report.found,
+            "imported": report.received + report.sent,
+            "received": report.received,
+            "sent": report.sent,
+            "known": report.known,
+            "skipped": report.passed_over.len(),
+            "conversations": report.conversations,
+            "attachments": report.attachments,
+            "passedOver": passed_over,
+        });
+        let verb = if self.dry_run { "would be" } else { "are" };
+        let mut said = format!(
+            "{} mails found; {} {verb} imported into {} ({} received, {} sent, {} attachments); {} \
+             were there already; {} passed over.",
+            report.found,
+            report.received + report.sent,
+            target.inbox.mailbox.address,
+            report.received,
+            report.sent,
+            report.attachments,
+            report.known,
+            report.passed_over.len(),
+        );
+        if !self.dry_run {
+            said.push_str(&format!(" {} conversations began.", report.conversations));
+        }
+        for (place, reason) in report.passed_over.iter().take(NAMED) {
+            said.push_str(&format!("\n  {place}: {reason}"));
+        }
+        print(self.workspace.output, &answer, &said);
+    }
+}
+
+/// What an import came to.
+#[derive(Default)]
+struct ImportReport {
+    found: usize,
+    received: usize,
+    sent: usize,
+    known: usize,
+    conversations: usize,
+    attachments: usize,
+    /// Mails that were not imported, and why.
+    passed_over: BTreeMap<String, String>,
+}
+
+impl ImportReport {
+    fn pass_over(&mut self, place: String, reason: String) {
+        self.passed_over.insert(place, reason);
+    }
+
+    fn count(&mut self, outcome: ImportOutcome) {
+        match outcome {
+            ImportOutcome::Filed { direction, begins, attachments } => {
+                match direction {
+                    Direction::Inbound => self.received += 1,
+                    Direction::Outbound => self.sent += 1,
+                }
+                self.conversations += usize::from(begins);
+                self.attachments += attachments;
+            }
+            ImportOutcome::Known => self.known += 1,
+            ImportOutcome::NobodyElse => {
+                let place = format!("mail of ours {}", self.passed_over.len() + 1);
+                self.pass_over(place, "it is from us and to nobody else".into());
+            }
+        }
+    }
+}
+
+async fn only_inbox(app: &App, operator: &Actor) -> Result<String, String> {
+    let listed = app.read(operator, |tx, cx| mailboxes::all_seen_by(tx, cx.actor)).await;
+    let listed = listed.map_err(sentence)?;
+    let mut live = listed.iter().filter(|mailbox| !mailbox.circle.is_sandbox());
+    match (live.next(), live.next()) {
+        (Some(only), None) => Ok(only.address.to_string()),
+        (None, _) => Err("There is no inbox yet; add one with `mailroom mailbox add`.".into()),
+        (Some(_), Some(_)) => {
+            let all: Vec<String> =
+                listed.iter().map(|mailbox| mailbox.address.to_string()).collect();
+            Err(format!("Which inbox? Say --mailbox with one of {}.", all.join(", ")))
+        }
+    }
+}
+
+async fn read(mail: &ListedMail, accounts: &mut [ImapHistory]) -> Result<ImportedMail, String> {
+    if mail.bytes > u64::from(FETCHED_MAIL_BYTES) {
+        return Err(format!("it is larger than {} MB", FETCHED_MAIL_BYTES / (1024 * 1024)));
+    }
+    let raw = match &mail.place {
+        ListedPlace::File(path) => std::fs::read(path).map_err(|error| error.to_string())?,
+        ListedPlace::Part { file, offset } => {
+            mbox::read_part(file, *offset, mail.bytes).map_err(|error| error.to_string())?
+        }
+        ListedPlace::Imap { account, folder, uid } => {
+            accounts[*account].read(*folder, *uid, mail.bytes).await?
+        }
+    };
+    if raw.iter().all(u8::is_ascii_whitespace) {
+        return Err("it is empty".into());
+    }
+    Ok(ImportedMail { raw, taken_at: mail.taken_at })
+}

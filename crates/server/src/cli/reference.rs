@@ -1,0 +1,205 @@
+//! What packages need of the command line: its manual page and the completions of shells, made from
+//! the commands themselves.
+
+use clap::{Arg, Args, Command, CommandFactory, ValueEnum};
+
+use super::Cli;
+
+#[derive(Args)]
+pub struct Completions {
+    /// The shell
+    shell: Shell,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+impl Completions {
+    pub fn run(self) {
+        let cli = built();
+        let text = match self.shell {
+            Shell::Bash => bash(&cli),
+            Shell::Zsh => format!(
+                "#compdef mailroom\nautoload -U +X bashcompinit && bashcompinit\n{}",
+                bash(&cli)
+            ),
+            Shell::Fish => fish(&cli),
+        };
+        print!("{text}");
+    }
+}
+
+/// Prints the manual page as roff.
+pub fn print_manual() {
+    let cli = built();
+    let mut page = format!(
+        ".TH MAILROOM 1 \"\" \"Mailroom {}\" \"User Commands\"\n.SH NAME\nmailroom \\- {}\n.SH SYNOPSIS\n\
+         .B mailroom\n.I COMMAND\n[\\fIOPTIONS\\fR]\n.SH COMMANDS\n",
+        env!("CARGO_PKG_VERSION"),
+        roff(&about(&cli)),
+    );
+    manual_of(&cli, "mailroom", &mut page);
+    page.push_str(".SH SETTINGS\nEach can be an option, the named variable, or a line of mailroom.toml in the data folder.\n");
+    for setting in cli.get_arguments().filter(|arg| is_setting(arg)) {
+        page.push_str(&manual_of_arg(setting));
+    }
+    print!("{page}");
+}
+
+fn built() -> Command {
+    let mut cli = Cli::command();
+    cli.build();
+    cli
+}
+
+fn manual_of(command: &Command, path: &str, page: &mut String) {
+    for sub in visible(command) {
+        let path = format!("{path} {}", sub.get_name());
+        if sub.has_subcommands() {
+            manual_of(sub, &path, page);
+            continue;
+        }
+        page.push_str(&format!(".SS {}\n{}\n", roff(&path), roff(&about(sub))));
+        for arg in sub.get_arguments().filter(|arg| !is_setting(arg) && arg.get_id() != "help") {
+            page.push_str(&manual_of_arg(arg));
+        }
+    }
+}
+
+fn manual_of_arg(arg: &Arg) -> String {
+    let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+    let name = match arg.get_long() {
+        Some(long) => format!("--{long}{}", value_of(arg)),
+        None => value_of(arg).trim().to_owned(),
+    };
+    let variable = arg.get_env().map(|name| format!(" ({})", name.to_string_lossy()));
+    format!(
+        ".TP\n.B {}\n{}\n",
+        roff(&name),
+        roff(&format!("{help}{}", variable.unwrap_or_default()))
+    )
+}
+
+fn value_of(arg: &Arg) -> String {
+    if !arg.get_action().takes_values() {
+        return String::new();
+    }
+    let names = arg.get_value_names().unwrap_or_default();
+    names.iter().map(|name| format!(" {name}")).collect()
+}
+
+/// Settings are accepted by every command.
+fn is_setting(arg: &Arg) -> bool {
+    arg.is_global_set()
+}
+
+fn visible(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help")
+}
+
+fn about(command: &Command) -> String {
+    command.get_about().map(ToString::to_string).unwrap_or_default()
+}
+
+/// Text in which roff finds no command.
+fn roff(text: &str) -> String {
+    let text = text.replace('\\', "\\e").replace('-', "\\-").replace('\n', " ");
+    if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }
+}
+
+fn bash(cli: &Command) -> String {
+    let mut cases = String::new();
+    bash_cases(cli, "mailroom", &mut cases);
+    format!(
+        "_mailroom() {{\n    local word path=mailroom\n    for word in \"${{COMP_WORDS[@]:1:COMP_CWORD-1}}\"; do\n        \
+         case \"$path $word\" in\n{}        esac\n    done\n    local words\n    case \"$path\" in\n{cases}    esac\n    \
+         COMPREPLY=($(compgen -W \"$words\" -- \"${{COMP_WORDS[COMP_CWORD]}}\"))\n    \
+         if [ ${{#COMPREPLY[@]}} -eq 0 ]; then\n        COMPREPLY=($(compgen -f -- \"${{COMP_WORDS[COMP_CWORD]}}\"))\n    fi\n}}\n\
+         complete -F _mailroom mailroom\n",
+        bash_paths(cli, "mailroom"),
+    )
+}
+
+fn bash_paths(command: &Command, path: &str) -> String {
+    let mut text = String::new();
+    for sub in visible(command) {
+        let path = format!("{path} {}", sub.get_name());
+        text.push_str(&format!("        '{path}') path='{path}' ;;\n"));
+        text.push_str(&bash_paths(sub, &path));
+    }
+    text
+}
+
+fn bash_cases(command: &Command, path: &str, cases: &mut String) {
+    let mut words: Vec<String> = visible(command).map(|sub| sub.get_name().to_owned()).collect();
+    words.extend(options(command));
+    cases.push_str(&format!("    '{path}') words='{}' ;;\n", words.join(" ")));
+    for sub in visible(command) {
+        bash_cases(sub, &format!("{path} {}", sub.get_name()), cases);
+    }
+}
+
+fn options(command: &Command) -> Vec<String> {
+    let long = command.get_arguments().filter_map(|arg| arg.get_long());
+    long.map(|long| format!("--{long}")).collect()
+}
+
+fn fish(cli: &Command) -> String {
+    let mut text = String::from("complete -c mailroom -f\n");
+    fish_lines(cli, &[], &mut text);
+    text
+}
+
+fn fish_lines(command: &Command, path: &[String], text: &mut String) {
+    let subs: Vec<&str> = visible(command).map(Command::get_name).collect();
+    let seen: Vec<String> =
+        path.iter().map(|word| format!("__fish_seen_subcommand_from {word}")).collect();
+    let mut here = seen.clone();
+    if !subs.is_empty() {
+        here.push(format!("not __fish_seen_subcommand_from {}", subs.join(" ")));
+    }
+    let condition = here.join("; and ");
+    for sub in visible(command) {
+        let about = about(sub).replace('\'', "\\'");
+        text.push_str(&format!(
+            "complete -c mailroom -n '{condition}' -a {} -d '{about}'\n",
+            sub.get_name()
+        ));
+        let path: Vec<String> = path.iter().cloned().chain([sub.get_name().to_owned()]).collect();
+        fish_lines(sub, &path, text);
+    }
+    for arg in command.get_arguments().filter(|arg| !is_setting(arg)) {
+        if let Some(long) = arg.get_long() {
+            let needs = if arg.get_action().takes_values() { " -r -F" } else { "" };
+            let condition =
+                if path.is_empty() { "__fish_use_subcommand".into() } else { seen.join("; and ") };
+            text.push_str(&format!("complete -c mailroom -n '{condition}' -l {long}{needs}\n"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn completions_and_manual_know_every_command() {
+        let cli = built();
+        let (bash, fish) = (bash(&cli), fish(&cli));
+        let mut page = String::new();
+        manual_of(&cli, "mailroom", &mut page);
+        assert!(bash.contains("'mailroom webhook add') words='"), "{bash}");
+        assert!(fish.contains("-a backup"), "{fish}");
+        for (name, option) in
+            [("mailroom restore", "passphrase"), ("mailroom mailbox imap", "server")]
+        {
+            assert!(page.contains(&format!(".SS {name}\n")), "{name}: {page}");
+            assert!(page.contains(option), "{option}");
+        }
+        assert!(!page.lines().any(|line| line.starts_with('\'')), "a line is a command of roff");
+    }
+}

@@ -1,0 +1,193 @@
+//! Looks for faults of the set-up before they cost mail: folders, keys, database, blobs, certificate,
+//! addresses.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use clap::Args;
+use inbox::base::private_files::FILE_MODE;
+use inbox::base::time::{Clock, SystemClock};
+use inbox::maintenance::load;
+use inbox::model::installation::installation;
+use serde_json::json;
+
+use super::Json;
+use super::command::{CommandFailure, CommandResult, print, sentence};
+use crate::mail_out::RelayTarget;
+use crate::node::storage_check::require_writable;
+use crate::node::vault::KEY_FILE;
+use crate::serve::open_app;
+use crate::settings::Settings;
+
+#[derive(Args)]
+pub struct SelfCheck {
+    /// Print faults alone, for use before the service starts
+    #[arg(long)]
+    quietly: bool,
+    #[command(flatten)]
+    output: Json,
+}
+
+/// What was found about one part of the set-up.
+struct SetupFinding {
+    part: &'static str,
+    state: SetupState,
+    sentence: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SetupState {
+    Fine,
+    /// It works, and is probably not what was meant.
+    Notice,
+    /// It does not work.
+    Fault,
+}
+
+impl SetupState {
+    fn word(self) -> &'static str {
+        match self {
+            SetupState::Fine => "ok",
+            SetupState::Notice => "notice",
+            SetupState::Fault => "fault",
+        }
+    }
+}
+
+impl SelfCheck {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
+        let mut found = vec![folders(settings), key_file(&settings.data), certificate(settings)];
+        found.extend(installed(settings).await);
+        found.push(public_url(settings));
+        found.push(relay(settings));
+        let is_faulty = found.iter().any(|finding| finding.state == SetupState::Fault);
+        let shown: Vec<_> = found
+            .iter()
+            .map(|finding| {
+                json!({
+                    "part": finding.part,
+                    "state": finding.state.word(),
+                    "sentence": finding.sentence,
+                })
+            })
+            .collect();
+        let told = found
+            .iter()
+            .filter(|finding| !self.quietly || finding.state == SetupState::Fault)
+            .map(|f| format!("{:<6}  {}: {}", f.state.word(), f.part, f.sentence));
+        let told: Vec<String> = told.collect();
+        if self.output.json || !told.is_empty() {
+            print(self.output, &json!({ "ok": !is_faulty, "parts": shown }), &told.join("\n"));
+        }
+        if is_faulty { Err(CommandFailure::Told) } else { Ok(()) }
+    }
+}
+
+fn finding(part: &'static str, state: SetupState, sentence: impl Into<String>) -> SetupFinding {
+    SetupFinding { part, state, sentence: sentence.into() }
+}
+
+fn folders(settings: &Settings) -> SetupFinding {
+    match require_writable(&settings.data, &settings.blobs) {
+        Ok(()) => finding("folders", SetupState::Fine, "data and blobs can be written"),
+        Err(fault) => finding("folders", SetupState::Fault, fault),
+    }
+}
+
+fn key_file(data: &Path) -> SetupFinding {
+    let path = data.join(KEY_FILE);
+    match fs::metadata(&path) {
+        Err(_) => {
+            finding("secret.key", SetupState::Notice, "is made at the first start; back it up")
+        }
+        Ok(file) if file.permissions().mode() & 0o777 & !FILE_MODE != 0 => {
+            let mode = file.permissions().mode() & 0o777;
+            let sentence =
+                format!("others may read {} (mode {mode:o}); chmod it to 600", path.display());
+            finding("secret.key", SetupState::Fault, sentence)
+        }
+        Ok(_) => finding("secret.key", SetupState::Fine, "is there, for this user alone"),
+    }
+}
+
+fn certificate(settings: &Settings) -> SetupFinding {
+    let part = "certificate";
+    let Some((chain, key)) = &settings.tls else {
+        return finding(part, SetupState::Notice, "none is set: STARTTLS uses a self-signed one");
+    };
+    for file in [chain, key] {
+        if let Err(error) = fs::read(file) {
+            let sentence = format!("{} cannot be read: {error}", file.display());
+            return finding(part, SetupState::Fault, sentence);
+        }
+    }
+    finding(part, SetupState::Fine, format!("{} can be read", chain.display()))
+}
+
+/// The database, the key and the blobs, which are opened together as the server does.
+async fn installed(settings: &Settings) -> Vec<SetupFinding> {
+    let app = match open_app(settings, "") {
+        Ok(app) => app,
+        Err(fault) => return vec![finding("database", SetupState::Fault, fault)],
+    };
+    let read = app.store.read(|tx| Ok((load::is_empty(tx)?, installation(tx)?))).await;
+    let (is_empty, installed) = match read {
+        Ok(read) => read,
+        Err(error) => return vec![finding("database", SetupState::Fault, sentence(error))],
+    };
+    let now = SystemClock.now();
+    let database =
+        match app.store.write(move |tx| inbox::model::node_files::write_time(tx, now)).await {
+            Ok(()) => finding("database", SetupState::Fine, "opens, and can be written"),
+            Err(error) => finding("database", SetupState::Fault, sentence(error)),
+        };
+    let workspace = if is_empty {
+        finding(
+            "workspace",
+            SetupState::Notice,
+            "there is none yet: make one with `mailroom setup`",
+        )
+    } else {
+        finding("workspace", SetupState::Fine, "there is one")
+    };
+    let quiet = match installed.quiet() {
+        Some(mark) => {
+            let sentence = format!(
+                "nothing is sent or fetched since {}: {}",
+                mark.since.iso(),
+                mark.reason.sentence()
+            );
+            finding("quiet mode", SetupState::Notice, sentence)
+        }
+        None => finding("quiet mode", SetupState::Fine, "off"),
+    };
+    vec![database, workspace, quiet]
+}
+
+fn public_url(settings: &Settings) -> SetupFinding {
+    match &settings.public_url {
+        None => finding(
+            "public URL",
+            SetupState::Notice,
+            "MAILROOM_PUBLIC_URL is not set: links in mail lead to this machine alone",
+        ),
+        Some(url) if url.starts_with("http://") => finding(
+            "public URL",
+            SetupState::Notice,
+            format!("{url} is without https: cookies and mail travel readable, and OAuth is off"),
+        ),
+        Some(url) => finding("public URL", SetupState::Fine, url.clone()),
+    }
+}
+
+fn relay(settings: &Settings) -> SetupFinding {
+    if settings.relay == RelayTarget::Nowhere {
+        return finding(
+            "outgoing mail",
+            SetupState::Notice,
+            "MAILROOM_RELAY is not set: only inboxes with an outgoing server of their own send",
+        );
+    }
+    finding("outgoing mail", SetupState::Fine, "a relay is set")
+}

@@ -1,0 +1,345 @@
+//! A bucket of an object store that speaks the S3 protocol: reading, writing and removing objects, each
+//! call signed with AWS Signature Version 4.
+
+use std::io;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use inbox::base::blob_files::BlobFiles;
+use jiff::Timestamp;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::{Client, Method, StatusCode};
+use ring::hmac;
+use sha2::{Digest, Sha256};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::net::http_client::api_client;
+
+/// A call that takes longer has failed; writing has more time for each megabyte, reading does not say
+/// beforehand how much there is.
+const CALL: Duration = Duration::from_secs(10);
+const WRITE_EACH_MEGABYTE: Duration = Duration::from_secs(1);
+const READ: Duration = Duration::from_secs(30);
+/// After a call without an answer the store is left alone for so long, and calls fail at once: those
+/// who wait for it must not all wait for its silence.
+const REST: Duration = Duration::from_secs(3);
+/// Attempts of a call that fails in passing.
+const ATTEMPTS: u32 = 2;
+/// The pause between them.
+const PAUSE: Duration = Duration::from_millis(300);
+/// The characters that a path keeps (RFC 3986, section 2.3).
+const PATH: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
+
+/// Where a bucket is, and who may use it.
+#[derive(Clone)]
+pub struct BucketConfig {
+    bucket: String,
+    /// Leads every name; empty, or with a slash at its end.
+    prefix: String,
+    /// Without a slash at the end; buckets are the first part of its paths.
+    endpoint: Option<String>,
+    region: String,
+    access_key: String,
+    secret_key: String,
+    session_token: Option<String>,
+}
+
+/// Keys are never printed.
+impl std::fmt::Debug for BucketConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "s3://{}/{}", self.bucket, self.prefix)
+    }
+}
+
+impl BucketConfig {
+    /// Reads `s3://BUCKET/PREFIX`, and the rest from the usual variables.
+    pub fn parse(
+        url: &str,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<BucketConfig, String> {
+        let place = url.strip_prefix("s3://").ok_or("must be s3://BUCKET/PREFIX")?;
+        let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
+        let is_named = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
+        if bucket.is_empty() || !bucket.chars().all(is_named) {
+            return Err("must be s3://BUCKET/PREFIX".into());
+        }
+        let prefix = prefix.trim_matches('/');
+        let named = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let needed = |name: &str| named(name).ok_or_else(|| format!("needs the variable {name}"));
+        Ok(BucketConfig {
+            bucket: bucket.into(),
+            prefix: if prefix.is_empty() { String::new() } else { format!("{prefix}/") },
+            endpoint: named("AWS_ENDPOINT_URL_S3")
+                .or_else(|| named("AWS_ENDPOINT_URL"))
+                .map(|url| url.trim_end_matches('/').to_owned()),
+            region: named("AWS_REGION")
+                .or_else(|| named("AWS_DEFAULT_REGION"))
+                .unwrap_or_else(|| "us-east-1".into()),
+            access_key: needed("AWS_ACCESS_KEY_ID")?,
+            secret_key: needed("AWS_SECRET_ACCESS_KEY")?,
+            session_token: named("AWS_SESSION_TOKEN"),
+        })
+    }
+
+    fn object_url(&self, name: &str) -> String {
+        let key = utf8_percent_encode(&format!("{}{name}", self.prefix), PATH).to_string();
+        match &self.endpoint {
+            Some(endpoint) => format!("{endpoint}/{}/{key}", self.bucket),
+            None => format!("https://{}.s3.{}.amazonaws.com/{key}", self.bucket, self.region),
+        }
+    }
+}
+
+/// A bucket in use. Calls run on a thread of their own, so that code that blocks may wait for them.
+pub struct Bucket {
+    config: BucketConfig,
+    calls: UnboundedSender<Call>,
+    /// Until when it is left alone.
+    rests_until: Mutex<Option<Instant>>,
+}
+
+struct Call {
+    method: Method,
+    name: String,
+    body: Vec<u8>,
+    answer: std::sync::mpsc::Sender<io::Result<Answer>>,
+}
+
+impl Call {
+    fn time(&self) -> Duration {
+        if self.method == Method::GET {
+            return READ;
+        }
+        CALL + WRITE_EACH_MEGABYTE * (self.body.len() / (1024 * 1024)) as u32
+    }
+}
+
+/// What the store said: whether the object is there, and its bytes.
+struct Answer {
+    found: bool,
+    bytes: Vec<u8>,
+}
+
+impl Bucket {
+    pub fn open(config: &BucketConfig) -> Result<Bucket, String> {
+        let client = api_client(READ)?;
+        let (calls, mut queue) = unbounded_channel::<Call>();
+        let own = config.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| error.to_string())?;
+        let serve = move || {
+            runtime.block_on(async move {
+                while let Some(call) = queue.recv().await {
+                    let (client, config) = (client.clone(), own.clone());
+                    tokio::spawn(async move {
+                        let answer = attempt(&client, &config, &call).await;
+                        // Whoever asked may have given up.
+                        let _ = call.answer.send(answer);
+                    });
+                }
+            });
+        };
+        std::thread::Builder::new()
+            .name("bucket".into())
+            .spawn(serve)
+            .map_err(|error| error.to_string())?;
+        Ok(Bucket { config: config.clone(), calls, rests_until: Mutex::default() })
+    }
+
+    fn call(&self, method: Method, name: &str, body: Vec<u8>) -> io::Result<Answer> {
+        let rests_until = || self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
+        if rests_until().is_some_and(|until| Instant::now() < until) {
+            return Err(unanswered());
+        }
+        let (answer, answered) = std::sync::mpsc::channel();
+        let call = Call { method, name: name.to_owned(), body, answer };
+        let patience = (call.time() + PAUSE) * (ATTEMPTS + 1);
+        self.calls.send(call).map_err(|_| io::Error::other("the bucket is closed"))?;
+        let answer = answered.recv_timeout(patience).unwrap_or_else(|_| Err(unanswered()));
+        let is_silent = answer.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::TimedOut);
+        *rests_until() = is_silent.then(|| Instant::now() + REST);
+        answer
+    }
+}
+
+impl BlobFiles for Bucket {
+    fn read(&self, name: &str) -> io::Result<Vec<u8>> {
+        let answer = self.call(Method::GET, name, Vec::new())?;
+        if answer.found { Ok(answer.bytes) } else { Err(io::ErrorKind::NotFound.into()) }
+    }
+
+    fn write(&self, name: &str, bytes: Vec<u8>) -> io::Result<()> {
+        let answer = self.call(Method::PUT, name, bytes)?;
+        if answer.found { Ok(()) } else { Err(io::Error::other("there is no such bucket")) }
+    }
+
+    fn exists(&self, name: &str) -> io::Result<bool> {
+        Ok(self.call(Method::HEAD, name, Vec::new())?.found)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.call(Method::DELETE, name, Vec::new()).map(drop)
+    }
+
+    fn shown(&self) -> String {
+        format!("{:?}", self.config)
+    }
+}
+
+/// Calls the store, a second time where the first failed in passing.
+async fn attempt(client: &Client, config: &BucketConfig, call: &Call) -> io::Result<Answer> {
+    let mut last = unanswered();
+    for number in 0..ATTEMPTS {
+        if number > 0 {
+            tokio::time::sleep(PAUSE).await;
+        }
+        match send(client, config, call, Timestamp::now()).await {
+            Ok(answer) => return Ok(answer),
+            Err(Failure::Refused(error)) => return Err(error),
+            Err(Failure::Passing(error)) => last = error,
+        }
+    }
+    Err(last)
+}
+
+enum Failure {
+    Passing(io::Error),
+    Refused(io::Error),
+}
+
+async fn send(
+    client: &Client,
+    config: &BucketConfig,
+    call: &Call,
+    now: Timestamp,
+) -> Result<Answer, Failure> {
+    let url = config.object_url(&call.name);
+    let refused = |what: String| Failure::Refused(io::Error::other(what));
+    let target = reqwest::Url::parse(&url).map_err(|_| refused(format!("{url} is no address")))?;
+    let mut request = client.request(call.method.clone(), target.clone());
+    // The client writes the host itself.
+    let headers = signed_headers(config, call, &target, now);
+    for (name, value) in headers.into_iter().filter(|(name, _)| *name != "host") {
+        request = request.header(name, value);
+    }
+    // Errors of the client name the address, which holds no secret.
+    let passing = |error: reqwest::Error| {
+        let is_silent = error.is_timeout() || error.is_connect();
+        let kind = if is_silent { io::ErrorKind::TimedOut } else { io::ErrorKind::Other };
+        Failure::Passing(io::Error::new(kind, error.to_string()))
+    };
+    let request = request.timeout(call.time()).body(call.body.clone());
+    let answer = request.send().await.map_err(passing)?;
+    let status = answer.status();
+    if status.is_success() {
+        let bytes = answer.bytes().await.map_err(passing)?.to_vec();
+        return Ok(Answer { found: true, bytes });
+    }
+    if status == StatusCode::NOT_FOUND {
+        return Ok(Answer { found: false, bytes: Vec::new() });
+    }
+    let error = io::Error::other(format!("the object store answered {status}"));
+    let is_passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+    Err(if is_passing { Failure::Passing(error) } else { Failure::Refused(error) })
+}
+
+fn unanswered() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "the object store does not answer")
+}
+
+/// The headers that sign a call (AWS Signature Version 4, in the Authorization header).
+fn signed_headers(
+    config: &BucketConfig,
+    call: &Call,
+    url: &reqwest::Url,
+    now: Timestamp,
+) -> Vec<(&'static str, String)> {
+    let moment = now.strftime("%Y%m%dT%H%M%SZ").to_string();
+    let day = &moment[..8];
+    let hash = hex(&Sha256::digest(&call.body));
+    let host = match (url.host_str(), url.port()) {
+        (Some(host), Some(port)) => format!("{host}:{port}"),
+        (host, _) => host.unwrap_or_default().to_owned(),
+    };
+    let mut headers = vec![("host", host), ("x-amz-content-sha256", hash.clone())];
+    headers.push(("x-amz-date", moment.clone()));
+    headers.extend(config.session_token.clone().map(|token| ("x-amz-security-token", token)));
+    let listed: String = headers.iter().map(|(name, value)| format!("{name}:{value}\n")).collect();
+    let names: Vec<&str> = headers.iter().map(|(name, _)| *name).collect();
+    let names = names.join(";");
+    let request = format!("{}\n{}\n\n{listed}\n{names}\n{hash}", call.method, url.path());
+    let scope = format!("{day}/{}/s3/aws4_request", config.region);
+    let request = hex(&Sha256::digest(request));
+    let to_sign = format!("AWS4-HMAC-SHA256\n{moment}\n{scope}\n{request}");
+    let mut key = format!("AWS4{}", config.secret_key).into_bytes();
+    for part in [day, &config.region, "s3", "aws4_request"] {
+        key = sign(&key, part);
+    }
+    let signature = hex(&sign(&key, &to_sign));
+    headers.push((
+        "authorization",
+        format!(
+            "AWS4-HMAC-SHA256 Credential={}/{scope}, SignedHeaders={names}, Signature={signature}",
+            config.access_key
+        ),
+    ));
+    headers
+}
+
+fn sign(key: &[u8], text: &str) -> Vec<u8> {
+    let key = hmac::Key::new(hmac::HMAC_SHA256, key);
+    hmac::sign(&key, text.as_bytes()).as_ref().to_vec()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn config(url: &str, endpoint: &str) -> Result<BucketConfig, String> {
+        BucketConfig::parse(url, &|name| match name {
+            "AWS_ACCESS_KEY_ID" => Some("AKIAIOSFODNN7EXAMPLE".into()),
+            "AWS_SECRET_ACCESS_KEY" => Some("wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".into()),
+            "AWS_ENDPOINT_URL" => Some(endpoint.into()),
+            _ => None,
+        })
+    }
+
+    /// The signature was made with Amazon's own library.
+    #[test]
+    fn a_call_is_signed_as_amazon_does() {
+        let config = config("s3://mail/a/b", "http://127.0.0.1:5000").unwrap();
+        let (answer, _) = std::sync::mpsc::channel();
+        let name = "ab/c d".to_owned();
+        let call = Call { method: Method::PUT, name, body: b"hello".to_vec(), answer };
+        let url = reqwest::Url::parse(&config.object_url(&call.name)).unwrap();
+        let at: Timestamp = "2026-11-16T17:11:35Z".parse().unwrap();
+        let headers = signed_headers(&config, &call, &url, at);
+        let signature = headers.last().unwrap().1.rsplit_once('=').unwrap().1.to_owned();
+        assert_eq!(signature, "2f74380506f066f21134ba0ae1bca01e728d5304065ccb3e41147ad02f985d96");
+    }
+
+    #[test]
+    fn a_bucket_is_named_and_found() {
+        let there = |url, endpoint| config(url, endpoint).map(|config| config.object_url("ab/c d"));
+        assert_eq!(
+            there("s3://mail", "").as_deref(),
+            Ok("https://mail.s3.us-east-1.amazonaws.com/ab/c%20d")
+        );
+        assert_eq!(
+            there("s3://mail/a/b/", "http://127.0.0.1:5000/").as_deref(),
+            Ok("http://127.0.0.1:5000/mail/a/b/ab/c%20d")
+        );
+        for bad in ["s3://", "s3:///a", "s3://Big", "https://x"] {
+            assert!(config(bad, "").is_err(), "{bad}");
+        }
+        let keyless = BucketConfig::parse("s3://mail", &|_| None).err().unwrap();
+        assert!(keyless.contains("AWS_ACCESS_KEY_ID"), "{keyless}");
+    }
+}
