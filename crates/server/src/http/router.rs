@@ -51,7 +51,8 @@ pub struct HttpOptions {
 /// The API and the MCP server at their addresses, the web app everywhere else.
 pub fn router(app: App, options: HttpOptions) -> Router {
     let bodies = Slots::new(LARGE_BODIES);
-    let context = ApiContext::new(app.clone(), options.developer_site, Arc::clone(&bodies));
+    let program = options.program.clone();
+    let context = ApiContext::new(app.clone(), options.developer_site, bodies.clone(), program);
     let mcp = mcp::router(context.clone());
     let rest = rest::router(context.clone());
     let oauth = oauth::router(context, options.oauth_registration);

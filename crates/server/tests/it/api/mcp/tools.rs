@@ -24,7 +24,7 @@ on_both!(
     an_idempotency_key_is_the_same_through_both_doors
 );
 
-const READING: [&str; 10] = [
+const READING: [&str; 11] = [
     "list_conversations",
     "get_conversation",
     "list_mailboxes",
@@ -32,6 +32,7 @@ const READING: [&str; 10] = [
     "list_tags",
     "list_team",
     "list_topics",
+    "read_document",
     "search_answers",
     "search_documents",
     "whoami",
