@@ -30,10 +30,7 @@ pub const OPERATION: Operation = Operation {
         let input: Input = typed(input)?;
         let id = DocumentId::parse(&input.id).ok_or(Error::NotFound("document"))?;
         let file = documents::find_file(tx, cx, &id)?.read(tx, cx)?;
-        Ok(OperationOutput {
-            file: Some(FileOutput::Download(file)),
-            ..OperationOutput::default()
-        })
+        Ok(OperationOutput { file: Some(FileOutput::Download(file)), ..OperationOutput::default() })
     },
 };
 
