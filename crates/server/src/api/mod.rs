@@ -1,7 +1,6 @@
 //! The API: REST, MCP and the OpenAPI document, rendered from the one table of operations, and OAuth for
 //! MCP clients.
 
-mod document_texts;
 pub mod http;
 pub mod mcp;
 pub mod oauth;

@@ -4,19 +4,18 @@
 mod headers;
 mod response;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use axum::http::{Request, Response, StatusCode, header};
+use inbox::api::operations::OperationOutput;
 use inbox::base::api_key::KeyHash;
 use inbox::base::limits::megabytes;
-use inbox::api::operations::OperationOutput;
 use inbox::{ApiCall, App, Error, RateStatus};
 use metrics::{counter, histogram};
 
-use crate::api::document_texts::DocumentTexts;
+use crate::documents::DocumentTexts;
 use crate::http::request_body::{LARGE_BODIES_EACH, RequestBody};
 use crate::http::slots::{SlotOwner, Slots};
 use headers::Origin;
@@ -49,40 +48,19 @@ pub(crate) enum UnreadBody {
 }
 
 impl ApiContext {
-    /// `program` is started to read documents.
     pub fn new(
         app: App,
         developer_site: Option<String>,
         large_bodies: Arc<Slots>,
-        program: PathBuf,
+        document_texts: Arc<DocumentTexts>,
     ) -> ApiContext {
         let own_origin = app.public_url.to_string();
-        let document_texts = Arc::new(DocumentTexts::new(program));
         ApiContext { app, own_origin, developer_site, large_bodies, document_texts }
     }
 
-    /// Makes a call. What a document says is read after the transaction, with no database held.
-    pub(crate) async fn call(
-        &self,
-        call: ApiCall,
-    ) -> (Result<OperationOutput, Error>, RateStatus) {
-        if !call.operation.reads_text() {
-            return self.app.call(call).await;
-        }
-        // Only a valid key waits for a place.
-        let place = match self.app.check_key(call.key).await {
-            Ok(()) => self.document_texts.slot().await,
-            Err(error) => Err(error),
-        };
-        let _place = match place {
-            Ok(place) => place,
-            Err(error) => return (Err(error), self.app.limiter.untouched()),
-        };
-        let (result, rate) = self.app.call(call).await;
-        match result {
-            Ok(output) => (self.document_texts.complete(output).await, rate),
-            Err(error) => (Err(error), rate),
-        }
+    /// Makes a call.
+    pub(crate) async fn call(&self, call: ApiCall) -> (Result<OperationOutput, Error>, RateStatus) {
+        self.document_texts.call(&self.app, call).await
     }
 
     /// Checks the origin, lets `answer` respond, and adds what every response carries. `route` is

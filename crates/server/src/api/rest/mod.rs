@@ -8,10 +8,10 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{Method, Request, Response, StatusCode, header};
+use inbox::actions::StoredFile;
 use inbox::api::fields::{check_body, check_query, one_problem};
 use inbox::api::idempotency::IdempotencyKey;
 use inbox::api::operations::{self, FileOutput, Operation, OperationOutput};
-use inbox::actions::StoredFile;
 use inbox::{ApiCall, Error, RateStatus};
 use serde_json::{Map, Value};
 

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, call, code};
 use crate::api::{
-    ALL, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING, a_secure_message, op, rows,
-    with_header,
+    ALL, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING, a_secure_message, op,
+    rows, with_header,
 };
 use crate::support::{
     Answer, Backend, MINUTE, TestApp, TestKey, file, held_warning, letter, nowhere, query, request,

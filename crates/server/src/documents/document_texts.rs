@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use inbox::api::operations::{FileOutput, OperationOutput};
 use inbox::api::wire::DocumentText;
 use inbox::base::limits::DOCUMENT_TEXT_CHARS;
-use inbox::{Error, Result};
-use tokio::sync::{Semaphore, SemaphorePermit};
+use inbox::{ApiCall, App, Error, RateStatus, Result};
+use tokio::sync::Semaphore;
 
-use crate::documents::{BuiltInReader, FileReading};
+use super::{BuiltInReader, FileReading};
 
 /// Documents that are in memory and read at one time.
 const AT_ONCE: usize = 2;
@@ -26,17 +26,35 @@ impl DocumentTexts {
         DocumentTexts { reader, slots: Semaphore::new(AT_ONCE) }
     }
 
-    /// Waits for a place, so that a file is loaded only when it can be read.
-    pub async fn slot(&self) -> Result<SemaphorePermit<'_>> {
-        self.slots.acquire().await.map_err(|_| Error::Files(io::Error::other("no more readers")))
+    /// Makes a call. What a document says is read after the transaction, with no database held.
+    pub async fn call(&self, app: &App, call: ApiCall) -> (Result<OperationOutput>, RateStatus) {
+        if !call.operation.reads_text() {
+            return app.call(call).await;
+        }
+        // Only a valid key waits for a place, and a file is loaded only when it can be read.
+        if let Err(error) = app.check_key(call.key).await {
+            return (Err(error), app.limiter.untouched());
+        }
+        let Ok(_place) = self.slots.acquire().await else {
+            let error = io::Error::other("no document is read any more");
+            return (Err(Error::Files(error)), app.limiter.untouched());
+        };
+        let (result, rate) = app.call(call).await;
+        match result {
+            Ok(output) => (self.complete(output).await, rate),
+            Err(error) => (Err(error), rate),
+        }
     }
 
     /// The output with the text of its document, if it has one to be read.
-    pub async fn complete(&self, output: OperationOutput) -> Result<OperationOutput> {
+    async fn complete(&self, output: OperationOutput) -> Result<OperationOutput> {
         let (answer, bytes, output) = match output {
-            OperationOutput { file: Some(FileOutput::Text(answer, bytes)), body, next, warning } => {
-                (answer, bytes, OperationOutput { body, next, warning, file: None })
-            }
+            OperationOutput {
+                file: Some(FileOutput::Text(answer, bytes)),
+                body,
+                next,
+                warning,
+            } => (answer, bytes, OperationOutput { body, next, warning, file: None }),
             other => return Ok(other),
         };
         let answer = match self.reader.read_bytes(bytes).await {
