@@ -172,7 +172,7 @@ fn without_patterns(schema: &mut Value) {
 /// Four bytes are taken as a token. Before descriptions, schemas and annotations were shortened, the
 /// list had 25 tools of 592 tokens on average.
 async fn the_list_of_tools_stays_short(app: TestApp) {
-    const TOKENS_EACH: usize = 400;
+    const TOKENS_EACH: usize = 450;
     let list = ask(&app, &app.key(ALL).await, "tools/list", json!({})).await.is(200);
     let count = tools_of(&app, &app.key(ALL).await).await.len();
     let tokens = list.bytes.len() / 4;
