@@ -259,6 +259,16 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
         "/settings/replies",
         "/settings/audit",
         "/mentions",
+        "/developers",
+        "/developers/reference/reply",
+        "/developers/tools",
+        "/developers/events/client.replied",
+        "/developers/webhooks",
+        "/developers/errors",
+        "/developers/changelog",
+        "/developers/console?op=reply",
+        "/developers/catcher",
+        "/developers/search?q=draft",
     ]
     .map(str::to_owned)
     .to_vec();

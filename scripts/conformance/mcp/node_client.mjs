@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 const INVALID_PARAMS = -32602;
 const READING = [
     'get_conversation', 'get_reports', 'list_conversations', 'list_mailboxes', 'list_messages', 'list_rules', 'list_tags',
-    'list_team', 'list_topics', 'search_answers', 'search_documents', 'whoami',
+    'list_team', 'list_topics', 'read_document', 'search_answers', 'search_documents', 'whoami',
 ];
 const DOING = [
     'add_note', 'assign_conversation', 'record_sent', 'reply', 'request_documents', 'set_sorting', 'set_status',

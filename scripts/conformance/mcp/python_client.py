@@ -25,6 +25,7 @@ READING = [
     "list_team",
     "list_topics",
     "search_answers",
+    "read_document",
     "search_documents",
     "whoami",
 ]

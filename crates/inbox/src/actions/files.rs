@@ -7,53 +7,16 @@ use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AttachmentId, DocumentId, MessageId};
 use crate::model::attachments::{self, OutgoingAttachment};
+use crate::model::documents;
+pub use crate::model::documents::{FileReference, StoredFile, find_file as find_document};
 use crate::model::{conversations, messages, sealed_attachments, secure};
 
 /// Files of one message that are listed; a mail has no more.
 const FILES: i64 = 250;
 
-pub struct StoredFile {
-    pub filename: String,
-    pub content_type: String,
-    pub bytes: Vec<u8>,
-}
-
-/// A file that the actor may see; `hash` names its bytes.
-#[derive(Clone, Debug)]
-pub struct FileReference {
-    pub filename: String,
-    pub content_type: String,
-    pub size: i64,
-    pub hash: String,
-}
-
-impl FileReference {
-    pub fn bytes(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<u8>> {
-        let bytes = cx.blobs.get(tx, cx.actor.ws, &self.hash)?;
-        bytes.ok_or(Error::NotFound("file"))
-    }
-
-    fn read(self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<StoredFile> {
-        let bytes = self.bytes(tx, cx)?;
-        Ok(StoredFile { filename: self.filename, content_type: self.content_type, bytes })
-    }
-}
-
 /// A document's file, if the actor may see it.
 pub fn file(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &DocumentId) -> Result<StoredFile> {
-    find_document(tx, cx, id)?.read(tx, cx)
-}
-
-/// The same without its bytes.
-pub fn find_document(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &DocumentId) -> Result<FileReference> {
-    let [first, second] = &cx.actor.circles;
-    let found: Option<(String, String, i64, String)> = tx.opt(
-        "SELECT filename, content_type, size, hash FROM documents
-         WHERE ws = ?1 AND id = ?2 AND circle IN (?3, ?4)",
-        &[&cx.actor.ws, id, first, second],
-    )?;
-    let (filename, content_type, size, hash) = found.ok_or(Error::NotFound("document"))?;
-    Ok(FileReference { filename, content_type, size, hash })
+    documents::find_file(tx, cx, id)?.read(tx, cx)
 }
 
 /// An attachment of an outgoing message, if the actor may see the message or is its author.

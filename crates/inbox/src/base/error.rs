@@ -54,6 +54,20 @@ impl Error {
         matches!(self, Error::Store(error) if error.is_outage())
     }
 
+    /// The HTTP status that says the same (API section 7).
+    pub fn status(&self) -> u16 {
+        match self {
+            Error::Invalid(_) => 400,
+            Error::Unauthorized => 401,
+            Error::Forbidden(_) | Error::Lacks { .. } => 403,
+            Error::NotFound(_) => 404,
+            Error::Conflict(_) => 409,
+            Error::KeyReused => 422,
+            Error::TooMany(_) => 429,
+            Error::Store(_) | Error::Files(_) => 500,
+        }
+    }
+
     /// An error with one problem, `field: sentence`.
     pub fn invalid(field: impl Into<String>, sentence: impl Into<String>) -> Error {
         Error::Invalid(ValidationErrors(vec![ValidationError {

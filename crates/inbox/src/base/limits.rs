@@ -299,6 +299,8 @@ pub const REFERENCE_TAG_CHARS: usize = 80;
 
 /// Bytes of a file that is read; a larger one is kept and shown, and nothing is made of it.
 pub const DOCUMENT_READ_BYTES: i64 = 32 * 1024 * 1024;
+/// Characters of a document's text that an answer holds.
+pub const DOCUMENT_TEXT_CHARS: usize = 50_000;
 /// Characters of a vendor or reference that was read in a document or written by a person.
 pub const DOCUMENT_FIELD_CHARS: usize = 200;
 /// The largest absolute amount of a document.

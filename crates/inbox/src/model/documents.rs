@@ -45,6 +45,47 @@ pub struct DocumentFields {
     pub reference: Option<String>,
 }
 
+/// A file with its bytes.
+#[derive(Debug)]
+pub struct StoredFile {
+    pub filename: String,
+    pub content_type: String,
+    pub bytes: Vec<u8>,
+}
+
+/// A file that the actor may see; `hash` names its bytes.
+#[derive(Clone, Debug)]
+pub struct FileReference {
+    pub filename: String,
+    pub content_type: String,
+    pub size: i64,
+    pub hash: String,
+}
+
+impl FileReference {
+    pub fn bytes(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<u8>> {
+        let bytes = cx.blobs.get(tx, cx.actor.ws, &self.hash)?;
+        bytes.ok_or(Error::NotFound("file"))
+    }
+
+    pub fn read(self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<StoredFile> {
+        let bytes = self.bytes(tx, cx)?;
+        Ok(StoredFile { filename: self.filename, content_type: self.content_type, bytes })
+    }
+}
+
+/// A document's file without its bytes, if the actor may see it.
+pub fn find_file(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &DocumentId) -> Result<FileReference> {
+    let [first, second] = &cx.actor.circles;
+    let found: Option<(String, String, i64, String)> = tx.opt(
+        "SELECT filename, content_type, size, hash FROM documents
+         WHERE ws = ?1 AND id = ?2 AND circle IN (?3, ?4)",
+        &[&cx.actor.ws, id, first, second],
+    )?;
+    let (filename, content_type, size, hash) = found.ok_or(Error::NotFound("document"))?;
+    Ok(FileReference { filename, content_type, size, hash })
+}
+
 /// A file to be filed.
 pub struct NewDocument<'a> {
     /// The mail it came with; an upload came with none.

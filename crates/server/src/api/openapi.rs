@@ -5,7 +5,7 @@ use inbox::api::fields::{InputField, field_schema, object_schema};
 use inbox::api::idempotency;
 use inbox::api::operations::{Method, OPERATIONS, Operation, ScopeRule};
 use inbox::api::wire::ErrorBody;
-use inbox::base::ids::{ConversationId, MessageId};
+use inbox::base::ids::{ConversationId, DocumentId, MessageId};
 use inbox::base::limits::{HOUR_MS, IDEMPOTENCY_KEPT_MS};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -120,10 +120,10 @@ fn describe(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
 fn parameters(operation: &Operation) -> Vec<Value> {
     let mut parameters = Vec::new();
     if operation.has_id() {
-        let (of, prefix) = if operation.path.starts_with("/messages") {
-            ("message", MessageId::PREFIX)
-        } else {
-            ("conversation", ConversationId::PREFIX)
+        let (of, prefix) = match operation.path.split('/').nth(1) {
+            Some("messages") => ("message", MessageId::PREFIX),
+            Some("documents") => ("document", DocumentId::PREFIX),
+            _ => ("conversation", ConversationId::PREFIX),
         };
         parameters.push(json!({
             "name": "id",
@@ -181,10 +181,7 @@ fn answers(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
         operation.success.to_string(): {
             "description": operation.title,
             "headers": headers,
-            "content": { "application/json": {
-                "schema": (operation.output)(schemas),
-                "example": example(operation.example_output),
-            } },
+            "content": content(operation, schemas),
         },
         "401": { "$ref": "#/components/responses/Unauthorized" },
         "403": { "$ref": "#/components/responses/Forbidden" },
@@ -209,6 +206,17 @@ fn answers(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
         answers["422"] = json!({ "$ref": "#/components/responses/KeyReused" });
     }
     answers
+}
+
+fn content(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
+    if operation.is_download() {
+        let bytes = json!({ "type": "string", "format": "binary" });
+        return json!({ "application/octet-stream": { "schema": bytes } });
+    }
+    json!({ "application/json": {
+        "schema": (operation.output)(schemas),
+        "example": example(operation.example_output),
+    } })
 }
 
 fn specification() -> Value {
@@ -285,7 +293,7 @@ fn responses(error: &Value) -> Value {
             "This key lacks the scope write.",
         ),
         "NotFound": response(
-            "No such conversation or message, or one the key cannot see.",
+            "No such conversation, message or document, or one the key cannot see.",
             "There is no such conversation, or you cannot see it.",
         ),
         "Conflict": response(
@@ -314,7 +322,8 @@ mod tests {
     #[test]
     fn every_example_is_json_and_fits_its_fields() {
         for operation in OPERATIONS {
-            assert!(!example(operation.example_output).is_null(), "{}", operation.name);
+            let has_example = !example(operation.example_output).is_null();
+            assert!(has_example != operation.is_download(), "{}", operation.name);
             if operation.method == Method::Post {
                 let input = example(operation.example_input);
                 let checked = inbox::api::fields::check_body(operation.fields, &input);

@@ -5,12 +5,13 @@
 //! runs inside it, `child` starts it and limits its time. Scanned pages leave that process as gray
 //! images; `ocr` passes them to tesseract, which is isolated too, and another parser process reads
 //! the words. `page_renderer` renders pages with pdftoppm in the same way; `previewer` makes
-//! small previews. `language_model` queries
+//! small previews, `document_texts` the texts of API answers. `language_model` queries
 //! a language model and drops values that the text does not contain.
 
 mod built_in;
 mod child;
 pub mod clamd;
+mod document_texts;
 mod file_access;
 mod isolation;
 mod language_model;
@@ -22,6 +23,7 @@ mod seccomp;
 
 pub use built_in::{BuiltInReader, FileReading};
 pub use child::{ALLOCATOR_RESERVES, this_program};
+pub use document_texts::DocumentTexts;
 pub use isolation::hide_memory;
 pub use language_model::{Endpoint, ModelReader, ReaderEndpoint};
 pub use page_renderer::PageRenderer;

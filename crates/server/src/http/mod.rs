@@ -7,6 +7,7 @@
 mod activity;
 mod client;
 mod connections;
+pub mod download;
 mod limits;
 pub mod request_body;
 pub mod router;

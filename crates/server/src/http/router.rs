@@ -10,6 +10,7 @@ use inbox::jobs::Relay;
 
 use crate::api::http::ApiContext;
 use crate::api::{mcp, oauth, rest};
+use crate::documents::DocumentTexts;
 use crate::drafting::ModelEndpoint;
 use crate::http::request_body::LARGE_BODIES;
 use crate::http::slots::Slots;
@@ -51,7 +52,9 @@ pub struct HttpOptions {
 /// The API and the MCP server at their addresses, the web app everywhere else.
 pub fn router(app: App, options: HttpOptions) -> Router {
     let bodies = Slots::new(LARGE_BODIES);
-    let context = ApiContext::new(app.clone(), options.developer_site, Arc::clone(&bodies));
+    let texts = Arc::new(DocumentTexts::new(options.program.clone()));
+    let context =
+        ApiContext::new(app.clone(), options.developer_site, bodies.clone(), texts.clone());
     let mcp = mcp::router(context.clone());
     let rest = rest::router(context.clone());
     let oauth = oauth::router(context, options.oauth_registration);
@@ -70,6 +73,7 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         mail_setup: options.mail_setup,
         program: options.program,
         large_bodies: bodies,
+        document_texts: texts,
         model: options.model,
     };
     let router = web::router(Web::new(app, web)).merge(oauth);

@@ -5,6 +5,7 @@
 
 mod client_documents;
 mod compression;
+mod developers;
 mod form;
 mod guest;
 mod layout;
@@ -26,7 +27,7 @@ mod upload;
 mod visitor;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -34,7 +35,7 @@ use axum::routing::{get, post};
 use inbox::App;
 use tokio::sync::Semaphore;
 
-use crate::documents::{PageRenderer, Previewer};
+use crate::documents::{DocumentTexts, PageRenderer, Previewer};
 use crate::drafting::ModelEndpoint;
 use crate::http::slots::Slots;
 use crate::mail_oauth::OAuthClients;
@@ -42,6 +43,7 @@ use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
 use client_documents::ClientDocumentFetcher;
+use developers::DeveloperSite;
 use layout::{assets, responses};
 pub use mail_setup::{MailSetup, OutgoingMailSetup};
 use multipart::FORMS_WITH_FILES;
@@ -96,6 +98,10 @@ pub struct Web {
     presence: Arc<Presence>,
     /// The language model that drafts replies, if there is one.
     model: Option<ModelEndpoint>,
+    /// Makes the calls of the developer site's console.
+    document_texts: Arc<DocumentTexts>,
+    /// Made when the first of its pages is asked for.
+    developer_site: OnceLock<DeveloperSite>,
 }
 
 /// What the app is started with.
@@ -114,6 +120,8 @@ pub struct WebOptions {
     pub large_bodies: Arc<Slots>,
     /// The language model that drafts replies, if there is one.
     pub model: Option<ModelEndpoint>,
+    /// Shared with the API.
+    pub document_texts: Arc<DocumentTexts>,
 }
 
 impl Web {
@@ -128,6 +136,7 @@ impl Web {
             program,
             large_bodies,
             model,
+            document_texts,
         } = options;
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
@@ -165,6 +174,8 @@ impl Web {
             client_documents,
             presence,
             model,
+            document_texts,
+            developer_site: OnceLock::new(),
         })
     }
 }
@@ -258,6 +269,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/approvals/{id}/approve", post(approvals::approve))
         .route("/approvals/{id}/save", post(approvals::save))
         .route("/approvals/{id}/discard", post(approvals::discard))
+        .merge(developers::router())
         .merge(settings::router())
         .merge(upload::router())
         .merge(secure_pages::router())

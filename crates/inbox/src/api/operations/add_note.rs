@@ -19,10 +19,9 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/notes",
     tool: Some(Tool {
         name: "add_note",
-        about: "Adds an internal note to a conversation. Use it to leave findings, questions or a \
-                handover for the team; @FirstName mentions a person, and the answer says who was \
-                found. The team sees it under your name; the customer never does. Each call makes a new note: give an idempotencyKey \
-                so that a repeat after a timeout makes no second one.",
+        about: "Adds an internal note. Use it for findings, questions or a handover; \
+                @FirstName mentions a person, and the answer says who was found. The team \
+                sees it under your name, the customer never does.",
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "body": "The parcel left on Tuesday. @Ines, can you check with the carrier?"

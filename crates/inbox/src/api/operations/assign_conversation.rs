@@ -21,10 +21,9 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/assign",
     tool: Some(Tool {
         name: "assign_conversation",
-        about: "Gives a conversation to a person or agent, to yourself (me) or to nobody (none). \
-                Use it to take work or to hand it to a person who should decide. Take ids from \
-                team in get_conversation or from list_team, as they stand there; only those who can see the inbox \
-                can have it. The customer notices nothing.",
+        about: "Gives a conversation to a person or agent, to yourself (me) or to nobody \
+                (none). Use it to take work, or to hand it to a person who should decide. \
+                The customer notices nothing.",
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "to": "user:usr_01kag0x2p4r6t8v1w3y5z7a9bc"

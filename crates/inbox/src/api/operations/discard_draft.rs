@@ -18,9 +18,8 @@ pub const OPERATION: Operation = Operation {
     path: "/messages/{id}/discard",
     tool: Some(Tool {
         name: "discard_draft",
-        about: "Takes a draft that you wrote out of the queue. Use it when nobody should approve \
-                it any more, for example because the customer solved it or somebody answered. The \
-                customer never gets it; the timeline keeps that it was discarded and your reason.",
+        about: "Takes back a draft that you wrote. Use it when nobody should approve it any \
+                more. The customer never gets it; the timeline keeps your reason.",
         example: r#"{
             "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x",
             "reason": "Bruno wrote that the parcel came."

@@ -20,10 +20,9 @@ pub const OPERATION: Operation = Operation {
     path: "/events",
     tool: Some(Tool {
         name: "list_events",
-        about: "Lists what happened in the inboxes you can see, oldest first: customers wrote back, \
-                messages went out, drafts were approved, conversations changed hands. Use it to \
-                catch up or to wait for something: start with start set to now, keep nextCursor, and \
-                call again with it later. Nothing reaches the customer.",
+        about: "Lists what happened in the inboxes you can see, oldest first. Use it to \
+                catch up or to wait: begin with start now, keep nextCursor, and call again \
+                with it. Nothing reaches the customer.",
         example: r#"{ "start": "now" }"#,
         list: Some("events"),
         loses: false,

@@ -16,9 +16,8 @@ pub const OPERATION: Operation = Operation {
     path: "/mailboxes",
     tool: Some(Tool {
         name: "list_mailboxes",
-        about: "Lists the inboxes you can see, with the number of open conversations in each. Use \
-                it to learn the ids that list_conversations takes as mailbox, or to see where \
-                work waits. The customer notices nothing.",
+        about: "Lists the inboxes you can see, with their open conversations counted. Use it \
+                for the ids that other tools take as mailbox. The customer notices nothing.",
         example: r#"{}"#,
         list: Some("mailboxes"),
         loses: false,

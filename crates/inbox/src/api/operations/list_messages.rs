@@ -22,10 +22,9 @@ pub const OPERATION: Operation = Operation {
     path: "/messages",
     tool: Some(Tool {
         name: "list_messages",
-        about: "Lists outgoing messages that have not reached the customer: drafts that wait for a \
-                person, scheduled messages that are about to leave, and those that failed. Use it \
-                to see what waits before you write, to follow up your own drafts, or to find a \
-                message to stop. The customer notices nothing.",
+        about: "Lists outgoing messages that have not reached the customer: drafts, \
+                scheduled and failed ones. Use it to see what waits before you write, or to \
+                find one to change or stop.",
         example: r#"{ "status": "scheduled" }"#,
         list: Some("messages"),
         loses: false,

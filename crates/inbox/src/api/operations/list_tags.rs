@@ -16,9 +16,8 @@ pub const OPERATION: Operation = Operation {
     path: "/tags",
     tool: Some(Tool {
         name: "list_tags",
-        about: "Lists the team's tags, each with the number of conversations you can see that \
-                have it. Use it before tag_conversation, to choose a tag that exists. The \
-                customer notices nothing.",
+        about: "Lists the team's tags with how many conversations have each. Use it before \
+                tag_conversation. The customer notices nothing.",
         example: r#"{}"#,
         list: Some("tags"),
         loses: false,

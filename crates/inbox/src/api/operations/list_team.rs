@@ -15,10 +15,8 @@ pub const OPERATION: Operation = Operation {
     path: "/team",
     tool: Some(Tool {
         name: "list_team",
-        about: "Lists the people and agents of the team: names, roles, and what each looks after. \
-                Use it to decide whom to assign a conversation to or to mention in a note. Give \
-                an id to assign_conversation exactly as it stands here. The customer notices \
-                nothing.",
+        about: "Lists people and agents: names, roles, what each looks after. Use it to \
+                decide whom to assign to or to mention. The customer notices nothing.",
         example: "{}",
         list: None,
         loses: false,

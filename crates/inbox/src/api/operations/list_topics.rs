@@ -16,10 +16,8 @@ pub const OPERATION: Operation = Operation {
     path: "/topics",
     tool: Some(Tool {
         name: "list_topics",
-        about: "Lists the topics that mail is sorted by, each with the words that describe it and \
-                the number of open conversations you can see. Use it before set_sorting, which \
-                takes a topic's name, and to choose a topic for list_conversations. The customer \
-                notices nothing.",
+        about: "Lists the topics that mail is sorted by, with the words that describe them. \
+                Use it before set_sorting. The customer notices nothing.",
         example: r#"{}"#,
         list: Some("topics"),
         loses: false,

@@ -14,9 +14,8 @@ pub const OPERATION: Operation = Operation {
     path: "/me",
     tool: Some(Tool {
         name: "whoami",
-        about: "Tells which agent you are here, what your key allows, whether you work on live \
-                data or in the sandbox, and what time it is. Use it once when you begin. The \
-                customer notices nothing.",
+        about: "Who you are here, what your key allows, live or sandbox, and the time. Use \
+                it once when you begin. The customer notices nothing.",
         example: "{}",
         list: None,
         loses: false,

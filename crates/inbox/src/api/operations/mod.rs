@@ -4,6 +4,7 @@
 mod add_note;
 mod assign_conversation;
 mod discard_draft;
+mod download_document;
 mod get_conversation;
 mod get_reports;
 mod list_conversations;
@@ -15,6 +16,7 @@ mod list_tags;
 mod list_team;
 mod list_topics;
 mod me;
+mod read_document;
 mod record_sent;
 mod reply;
 mod request_documents;
@@ -60,15 +62,18 @@ pub use tag_conversation::{TagConversationInput, tag_conversation};
 pub use tool::{Tool, with_tool};
 
 use crate::api::fields::InputField;
+use crate::api::wire::DocumentText;
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::scopes::{Scope, Scopes};
+use crate::model::documents::StoredFile;
 
 pub struct Operation {
     /// As a person would say it; also the OpenAPI operation id.
     pub name: &'static str,
     pub method: Method,
-    /// Relative to the REST prefix; `{id}` is what stands before it, a conversation or a message.
+    /// Relative to the REST prefix; `{id}` is what stands before it: a conversation, a message or a
+    /// document.
     pub path: &'static str,
     /// The MCP tool, where there is one.
     pub tool: Option<Tool>,
@@ -147,6 +152,17 @@ pub struct OperationOutput {
     pub next: Option<String>,
     /// What a model must know before it reads the body.
     pub warning: Option<String>,
+    /// A file that the server sends or reads before it answers.
+    pub file: Option<FileOutput>,
+}
+
+/// What becomes of the file in an answer.
+#[derive(Debug)]
+pub enum FileOutput {
+    /// It is sent as it is, in place of the JSON.
+    Download(StoredFile),
+    /// Its text is put into the answer, which is then the JSON.
+    Text(DocumentText, Vec<u8>),
 }
 
 /// A page of a list.
@@ -156,7 +172,17 @@ pub struct ListPage<T> {
 }
 
 impl Operation {
-    /// True when the path names a conversation or a message.
+    /// True when the answer is a file instead of JSON.
+    pub fn is_download(&self) -> bool {
+        self.path.ends_with("/file")
+    }
+
+    /// True when the server reads a file for the answer.
+    pub fn reads_text(&self) -> bool {
+        self.path.ends_with("/text")
+    }
+
+    /// True when the path names a conversation, a message or a document.
     pub fn has_id(&self) -> bool {
         self.path.contains("{id}")
     }
@@ -199,6 +225,8 @@ pub static OPERATIONS: &[Operation] = &[
     list_topics::OPERATION,
     search_answers::OPERATION,
     search_documents::OPERATION,
+    download_document::OPERATION,
+    read_document::OPERATION,
     record_sent::OPERATION,
     list_messages::OPERATION,
     update_draft::OPERATION,

@@ -23,11 +23,10 @@ pub const OPERATION: Operation = Operation {
     path: "/app-mail",
     tool: Some(Tool {
         name: "record_sent",
-        about: "Records an e-mail that your own app has already sent, so that the answer to it is \
-                filed as a conversation carrying your reference. Use it only for mail that really \
-                went out, with the Message-ID it went out with. It sends nothing: the customer \
-                notices nothing. Recording the same messageId again replaces what was recorded, \
-                until someone replies.",
+        about: "Records a mail that your own app has sent, so that the answer is filed with \
+                your reference. Use it only for mail that really went out. It sends nothing: \
+                the customer notices nothing. The same messageId again replaces what was \
+                recorded, until someone replies.",
         example: r#"{
             "messageId": "<order-20418.c1f7a9d2e4@acme.example>",
             "reference": "order-20418",

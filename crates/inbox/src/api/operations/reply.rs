@@ -33,8 +33,7 @@ pub const ITEM: InputKind = InputKind::Object(&[
 pub const ONLY_IF_NO_DRAFT: InputField = InputField::optional(
     "onlyIfNoDraft",
     InputKind::Flag,
-    "true writes nothing when another draft already waits in the conversation: the answer is then \
-     409 and names it.",
+    "true writes nothing while another draft waits in the conversation: 409, which names it.",
 )
 .or("false");
 
@@ -42,9 +41,8 @@ pub const ONLY_IF_NO_DRAFT: InputField = InputField::optional(
 pub const SECURE: InputField = InputField::optional(
     "secure",
     InputKind::Flag,
-    "true keeps the words on a page behind a code that is mailed to each recipient; the mail itself \
-     says only who wrote. The subject stays visible. After a secure answer of the customer it is true \
-     unless you say false.",
+    "true keeps the words on a page behind a mailed code; the mail says only who wrote, and the \
+     subject stays visible. After a secure answer it is true unless you say false.",
 );
 
 pub const SECURE_LIFETIME: InputField = InputField::optional(
@@ -63,20 +61,16 @@ pub const OPERATION: Operation = Operation {
     tool: Some(Tool {
         name: "reply",
         about: concat!(
-            "Writes a reply to the conversation's contact, or with replyAll to everybody of the \
-             newest message. Use it when a conversation needs an answer. Without send it is a draft: nothing reaches the customer until a person \
-             approves it, so tell your user that it waits. With send true (needs the send scope) \
-             it leaves on its own after an undo window of ",
+            "Writes a reply to the contact, or with replyAll to everybody of the newest message. Use \
+             it when a conversation needs an answer. Without send it is a draft: nothing reaches the \
+             customer until a person approves it; tell your user that it waits. With send true \
+             (needs the send scope) it leaves after an undo window of ",
             undo_minutes!(),
             " minutes (",
             undo_sandbox_seconds!(),
-            " seconds in the sandbox), in which anyone on the team can stop it; a mail that has \
-             left cannot be taken back. Write plain text and give a summary for the person who \
-             approves. To ask for files use documents: a checklist and a private upload link are \
-             added under the text, so never write a link for uploads yourself. Each call makes a \
-             new reply: give an idempotencyKey so that a repeat after a timeout makes no second \
-             one. With secure true the words are kept on a protected page; never copy protected text \
-             into an ordinary reply, a note or another tool.",
+            " seconds in the sandbox) unless somebody stops it. Ask for files with documents; never \
+             write a link for uploads yourself. Without an idempotencyKey a repeat makes a second \
+             reply. Never copy protected text into an ordinary reply, a note or another tool.",
         ),
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",

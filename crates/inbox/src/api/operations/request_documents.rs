@@ -9,9 +9,7 @@ use crate::api::fields::{InputField, InputKind, Rule, text};
 use crate::api::wire::ReplyResultJson;
 use crate::app::Cx;
 use crate::base::error::Result;
-use crate::base::limits::{
-    REQUEST_ITEMS, REQUEST_MESSAGE_CHARS, reminder_days, undo_minutes, undo_sandbox_seconds,
-};
+use crate::base::limits::{REQUEST_ITEMS, REQUEST_MESSAGE_CHARS, reminder_days};
 use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::{self, RequestedDocument};
 use crate::model::drafts::{self, DraftContent, ReplyResult};
@@ -26,19 +24,12 @@ pub const OPERATION: Operation = Operation {
     tool: Some(Tool {
         name: "request_documents",
         about: concat!(
-            "Asks the conversation's contact for documents: a mail with a checklist and a private \
-             upload link, which are added for you, so never write a link for uploads yourself. Use \
-             it when files are all you need; reply can ask for documents along with an answer. \
-             Without send it is a draft: nothing reaches the customer until a person approves it. \
-             With send true (needs the send scope) it leaves on its own after an undo window of ",
-            undo_minutes!(),
-            " minutes (",
-            undo_sandbox_seconds!(),
-            " seconds in the sandbox). Once it has left, the customer is reminded on days ",
+            "Asks the contact for documents: a mail with a checklist and a private upload link, which \
+             are added for you. Use it when files are all you need; reply can ask along with an \
+             answer. Drafts, send and repeats are as in reply: without send nothing reaches the \
+             customer until a person approves it. Then they are reminded on days ",
             reminder_days!(),
-            " until everything required is in. Each call makes a new request: give an \
-             idempotencyKey so that a repeat after a timeout makes no second one. With secure true \
-             checklist and upload page are behind a code that is mailed to the customer.",
+            " until everything required is in.",
         ),
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",

@@ -17,10 +17,9 @@ pub const OPERATION: Operation = Operation {
     path: "/messages/{id}/revoke",
     tool: Some(Tool {
         name: "revoke_message",
-        about: "Takes back a secure message that has left: its page is closed at once, for everybody it \
-                went to. Use it when it went to the wrong address or says something wrong. What the \
-                customer has read already stays known to them. A person can open it again with a new \
-                link.",
+        about: "Closes the page of a secure message that has left, for everybody. Use it \
+                when it went to the wrong address or says something wrong. What the customer \
+                has read stays known to them.",
         example: r#"{ "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x" }"#,
         list: None,
         loses: true,

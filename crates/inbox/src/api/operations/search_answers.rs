@@ -19,11 +19,10 @@ pub const OPERATION: Operation = Operation {
     path: "/answers",
     tool: Some(Tool {
         name: "search_answers",
-        about: "Searches what the team knows, best match first: answers and saved replies that people \
-                wrote for customers. Use it before you draft a reply, with the customer's question in \
-                its own words as q, and draft from what you find instead of from what you guess. \
-                {{first_name}} and the like are placeholders: fill them in. A language alone lists \
-                what there is in it. The customer notices nothing.",
+        about: "Searches what the team knows, best match first: answers and saved replies. \
+                Use it before you draft, with the customer's question as q, and draft from \
+                what you find, not from what you guess. Fill in placeholders such as \
+                {{first_name}}. The customer notices nothing.",
         example: r#"{ "q": "fee was taken twice", "language": "en", "limit": 3 }"#,
         list: Some("answers"),
         loses: false,

@@ -20,11 +20,9 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/sorting",
     tool: Some(Tool {
         name: "set_sorting",
-        about: "Says what a conversation is about and how urgent it is: topic, urgency, or both. \
-                Use it when the topic is missing or wrong, and name one of list_topics, or null \
-                when none of them fits. What you say stays, whatever the sorting helper thinks, \
-                and the helper learns from it. The customer notices nothing. Saying the same \
-                again changes nothing.",
+        about: "Says what a conversation is about and how urgent it is. Use it when that is \
+                missing or wrong; topic is a name of list_topics, or null when none fits. It \
+                stays, and the sorting helper learns from it. The customer notices nothing.",
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "topic": "Refunds",

@@ -18,11 +18,10 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/status",
     tool: Some(Tool {
         name: "set_status",
-        about: "Sets where a conversation stands: open (our turn), waiting (on the customer) or \
-                closed (done). Use it when the work calls for it; sending a reply moves open to \
-                waiting by itself, and mail from the customer opens it again. The customer \
-                notices nothing. Setting the status it has changes nothing; a change ends a \
-                snooze.",
+        about: "Sets where a conversation stands: open (our turn), waiting (on the customer) \
+                or closed. Use it when the work calls for it: sending moves open to waiting \
+                by itself, and mail opens it again. The customer notices nothing. A change \
+                ends a snooze.",
         example: r#"{ "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe", "status": "waiting" }"#,
         list: None,
         loses: false,

@@ -9,10 +9,7 @@ use crate::api::fields::{InputField, InputKind, filled, text};
 use crate::api::wire::StartedConversation;
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
-use crate::base::limits::{
-    FILTER_CHARS, REPLY_CHARS, REPLY_SUMMARY_CHARS, SUBJECT_CHARS, undo_minutes,
-    undo_sandbox_seconds,
-};
+use crate::base::limits::{FILTER_CHARS, REPLY_CHARS, REPLY_SUMMARY_CHARS, SUBJECT_CHARS};
 use crate::model::drafts::{self, DraftContent};
 use crate::model::mailboxes;
 use crate::model::recipients::{Party, RecipientList};
@@ -24,19 +21,10 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations",
     tool: Some(Tool {
         name: "start_conversation",
-        about: concat!(
-            "Writes the first mail to a customer and starts the conversation that their answer will \
-             join. Use it only when there is no conversation with them about this yet; otherwise \
-             reply. Without send it is a draft: nothing is sent until a person approves it, so \
-             tell your user that it waits. With send true (needs the send scope) it leaves on its \
-             own after an undo window of ",
-            undo_minutes!(),
-            " minutes (",
-            undo_sandbox_seconds!(),
-            " seconds in the sandbox), in which anyone on the team can stop it. Each call starts a \
-             new conversation: give an idempotencyKey so that a repeat after a timeout starts no \
-             second one.",
-        ),
+        about: "Writes the first mail to a customer. Use it only when there is no \
+                conversation with them about this yet; otherwise reply. Drafts, send and \
+                repeats are as in reply: without send nothing leaves until a person approves \
+                it.",
         example: r#"{
             "mailbox": "mbx_01kag0x2m4s6y2t9r5w1q3n7xd",
             "to": ["bruno@keller.example"],

@@ -21,14 +21,12 @@ pub const OPERATION: Operation = Operation {
     tool: Some(Tool {
         name: "stop_message",
         about: concat!(
-            "Stops a scheduled message that you or another agent sent, while its undo window is \
-             open (",
+            "Stops a scheduled message of an agent within its undo window (",
             undo_minutes!(),
             " minutes, ",
             undo_sandbox_seconds!(),
-            " seconds in the sandbox). Use it as soon as you see that a reply was wrong. The \
-             customer never gets it; it is a draft again and waits for a person. A message that \
-             has left cannot be stopped.",
+            " seconds in the sandbox). Use it as soon as a reply turns out wrong. The customer never \
+             gets it; it is a draft again and waits for a person.",
         ),
         example: r#"{ "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x" }"#,
         list: None,

@@ -22,10 +22,9 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/tags",
     tool: Some(Tool {
         name: "tag_conversation",
-        about: "Adds and removes tags on a conversation. Use it to sort; look at list_tags first \
-                and prefer a tag that exists, because an unknown name becomes a new tag for the \
-                whole team. The customer notices nothing. A tag that is there is not added twice, \
-                and upper and lower case are the same tag.",
+        about: "Adds and removes tags. Use it to sort; prefer a tag of list_tags, for an \
+                unknown name becomes a new tag of the whole team. The customer notices \
+                nothing.",
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "add": ["shipping"],

@@ -9,11 +9,13 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use axum::http::{Request, Response, StatusCode, header};
+use inbox::api::operations::OperationOutput;
 use inbox::base::api_key::KeyHash;
 use inbox::base::limits::megabytes;
-use inbox::{App, Error, RateStatus};
+use inbox::{ApiCall, App, Error, RateStatus};
 use metrics::{counter, histogram};
 
+use crate::documents::DocumentTexts;
 use crate::http::request_body::{LARGE_BODIES_EACH, RequestBody};
 use crate::http::slots::{SlotOwner, Slots};
 use headers::Origin;
@@ -35,6 +37,7 @@ pub struct ApiContext {
     developer_site: Option<String>,
     /// Large bodies that are being read.
     large_bodies: Arc<Slots>,
+    document_texts: Arc<DocumentTexts>,
 }
 
 /// Why a body was not read.
@@ -45,9 +48,19 @@ pub(crate) enum UnreadBody {
 }
 
 impl ApiContext {
-    pub fn new(app: App, developer_site: Option<String>, large_bodies: Arc<Slots>) -> ApiContext {
+    pub fn new(
+        app: App,
+        developer_site: Option<String>,
+        large_bodies: Arc<Slots>,
+        document_texts: Arc<DocumentTexts>,
+    ) -> ApiContext {
         let own_origin = app.public_url.to_string();
-        ApiContext { app, own_origin, developer_site, large_bodies }
+        ApiContext { app, own_origin, developer_site, large_bodies, document_texts }
+    }
+
+    /// Makes a call.
+    pub(crate) async fn call(&self, call: ApiCall) -> (Result<OperationOutput, Error>, RateStatus) {
+        self.document_texts.call(&self.app, call).await
     }
 
     /// Checks the origin, lets `answer` respond, and adds what every response carries. `route` is

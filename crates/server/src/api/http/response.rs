@@ -20,16 +20,7 @@ pub fn refusal(status: StatusCode, sentence: &str, rate: RateStatus) -> ApiRespo
 }
 
 pub fn of_error(error: &Error, rate: RateStatus) -> ApiResponse {
-    let status = match error {
-        Error::Invalid(_) => StatusCode::BAD_REQUEST,
-        Error::Unauthorized => StatusCode::UNAUTHORIZED,
-        Error::Forbidden(_) | Error::Lacks { .. } => StatusCode::FORBIDDEN,
-        Error::NotFound(_) => StatusCode::NOT_FOUND,
-        Error::Conflict(_) => StatusCode::CONFLICT,
-        Error::TooMany(_) => StatusCode::TOO_MANY_REQUESTS,
-        Error::KeyReused => StatusCode::UNPROCESSABLE_ENTITY,
-        Error::Store(_) | Error::Files(_) => StatusCode::INTERNAL_SERVER_ERROR,
-    };
+    let status = StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     log_cause(error);
     let mut reply = refusal(status, &error.to_string(), rate);
     if status == StatusCode::UNAUTHORIZED {

@@ -146,7 +146,7 @@ async fn respond(
     };
     let ignored = call::ignored_arguments(operation, &arguments);
     let call = call::call(operation, key, arguments);
-    let (result, rate) = server.context.app.call(call).await;
+    let (result, rate) = server.context.call(call).await;
     match call::outcome(asked, operation, ignored.as_deref(), result) {
         Ok(body) => ApiResponse { status: StatusCode::OK, body, rate, extra: Vec::new() },
         Err(error @ Error::Lacks { entirely: true, scope }) if key.is_access_token() => {

@@ -8,16 +8,18 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{Method, Request, Response, StatusCode, header};
+use inbox::actions::StoredFile;
 use inbox::api::fields::{check_body, check_query, one_problem};
 use inbox::api::idempotency::IdempotencyKey;
-use inbox::api::operations::{self, Operation};
-use inbox::{ApiCall, Error};
+use inbox::api::operations::{self, FileOutput, Operation, OperationOutput};
+use inbox::{ApiCall, Error, RateStatus};
 use serde_json::{Map, Value};
 
 pub use crate::api::http::PREFIX;
 use crate::api::http::{ApiContext, ApiResponse, UnreadBody, bearer, body_sentence};
 use crate::api::openapi;
 pub use crate::api::openapi::document as openapi_document;
+use crate::http::download::disposition;
 use route::Route;
 
 /// Everything that REST responds with.
@@ -100,8 +102,9 @@ async fn finish_call(
     call: ApiCall,
     query: &str,
 ) -> ApiResponse {
-    let (result, rate) = context.app.call(call).await;
+    let (result, rate) = context.call(call).await;
     match result {
+        Ok(OperationOutput { file: Some(FileOutput::Download(file)), .. }) => download(file, rate),
         Ok(answer) => {
             let status = StatusCode::from_u16(operation.success).unwrap_or(StatusCode::OK);
             let link = answer.next.map(|cursor| {
@@ -117,6 +120,15 @@ async fn finish_call(
         }
         Err(error) => context.refuse_error(&error, rate),
     }
+}
+
+/// A file, which no browser shows or runs.
+fn download(file: StoredFile, rate: RateStatus) -> ApiResponse {
+    let extra = vec![
+        (header::CONTENT_TYPE, "application/octet-stream".to_owned()),
+        (header::CONTENT_DISPOSITION, disposition("attachment", &file.filename)),
+    ];
+    ApiResponse { status: StatusCode::OK, body: file.bytes.into(), rate, extra }
 }
 
 /// The same request, going on where this answer ends.

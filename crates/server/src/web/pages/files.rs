@@ -10,6 +10,7 @@ use inbox::Error;
 use inbox::actions::{self, StoredFile};
 use inbox::base::ids::{AttachmentId, DocumentId, MessageId};
 
+use crate::http::download::disposition;
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields};
 use crate::web::layout::responses::{PageResult, guard};
@@ -68,7 +69,7 @@ pub fn stored(file: StoredFile, asked: &FormFields) -> Response<Body> {
     let shown = asked.has("shown") && (is_pdf || is_picture(&file.content_type));
     let kind = if shown { file.content_type.as_str() } else { "application/octet-stream" };
     let place = if shown { "inline" } else { "attachment" };
-    let disposition = format!("{place}; filename*=UTF-8''{}", percent(&file.filename));
+    let disposition = disposition(place, &file.filename);
     let kind = HeaderValue::from_str(kind)
         .unwrap_or_else(|_| HeaderValue::from_static("application/octet-stream"));
     let mut response = Response::new(Body::from(file.bytes));
@@ -79,21 +80,4 @@ pub fn stored(file: StoredFile, asked: &FormFields) -> Response<Body> {
         headers.insert(header::CONTENT_DISPOSITION, value);
     }
     response
-}
-
-/// A name as RFC 8187 writes it into a header.
-fn percent(name: &str) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._".contains(&b);
-    let one = |b: u8| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") };
-    name.bytes().map(one).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::percent;
-
-    #[test]
-    fn a_file_name_cannot_leave_its_header() {
-        assert_eq!(percent("a b\"\r\nx: é.pdf"), "a%20b%22%0D%0Ax%3A%20%C3%A9.pdf");
-    }
 }

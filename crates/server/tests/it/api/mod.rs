@@ -3,6 +3,7 @@
 mod bad_input;
 mod bodies;
 mod direct;
+mod documents;
 mod errors;
 pub mod garbage;
 mod idempotency;
@@ -193,6 +194,12 @@ pub const ON_OWN_DRAFTS: &[Op] = &[
     post("discard_draft", "/messages/{id}/discard", "draft", 200, r#"{ "reason": "Solved." }"#),
 ];
 
+/// The operations on a document.
+pub const ON_DOCUMENTS: &[Op] = &[
+    get("download_document", "/documents/{id}/file"),
+    get("read_document", "/documents/{id}/text"),
+];
+
 /// The operations on a secure message that has left; any other is refused.
 pub const ON_SECURE_MESSAGES: &[Op] =
     &[post("revoke_message", "/messages/{id}/revoke", "send", 200, "{}")];
@@ -238,7 +245,8 @@ pub fn op(name: &str) -> &'static Op {
 
 /// The operations of every key.
 pub fn every_op() -> impl Iterator<Item = &'static Op> {
-    OPS.iter().chain(IN_SANDBOX).chain(ON_OWN_DRAFTS).chain(ON_SECURE_MESSAGES)
+    let special = IN_SANDBOX.iter().chain(ON_OWN_DRAFTS).chain(ON_SECURE_MESSAGES);
+    OPS.iter().chain(special).chain(ON_DOCUMENTS)
 }
 
 impl Op {

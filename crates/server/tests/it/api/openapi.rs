@@ -204,6 +204,10 @@ async fn the_examples_of_the_document_fit_its_own_schemas(app: TestApp) {
         let operation = described(&document, op);
         let answer = &operation["responses"][op.success.to_string()];
         let request = &operation["requestBody"];
+        if op.name == "download_document" {
+            assert!(answer["content"]["application/octet-stream"].is_object());
+            continue;
+        }
         for content in [answer, request].map(|place| &place["content"]["application/json"]) {
             if content.is_object() {
                 let found = problems(&document, &content["schema"], &content["example"]);

@@ -7,6 +7,7 @@ pub mod browser;
 mod compose;
 mod connect;
 mod conversation;
+mod developers;
 mod headers;
 mod helpers;
 mod inbox;

@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, call, code};
 use crate::api::{
-    ALL, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING, a_secure_message, op, rows,
-    with_header,
+    ALL, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING, a_secure_message, op,
+    rows, with_header,
 };
 use crate::support::{
     Answer, Backend, MINUTE, TestApp, TestKey, file, held_warning, letter, nowhere, query, request,
-    run,
+    run, text_of,
 };
 
 #[derive(Clone, Copy, PartialEq)]
@@ -108,9 +108,14 @@ impl Story {
 
         let message = app.draft(&all.key, &id, "It left on Tuesday.").await;
         let private = a_secure_message(app, &all.key, &id).await;
-        for op in OPS.iter().chain(SENDING).chain(ON_OWN_DRAFTS).chain(ON_SECURE_MESSAGES) {
+        let filed = app.get(&all.key, "/documents").await.is(200).json();
+        let filed = text_of(&filed[0], "id");
+        let special = ON_OWN_DRAFTS.iter().chain(ON_SECURE_MESSAGES);
+        let tools = ON_DOCUMENTS.iter().filter(|op| op.name == "read_document");
+        for op in OPS.iter().chain(SENDING).chain(special).chain(tools) {
             let right = match (op.name, op.is_of_message()) {
                 ("revoke_message", _) => arguments(op, &private),
+                ("read_document", _) => arguments(op, &filed),
                 (_, true) => arguments(op, &message),
                 (_, false) => arguments(op, &id),
             };

@@ -15,6 +15,7 @@ on_both!(
     a_description_tells_what_happens_to_the_customer_and_gives_an_example,
     inputs_are_the_rest_fields_with_their_limits_and_the_id,
     schemas_keep_to_what_every_client_understands,
+    the_list_of_tools_stays_short,
     fields_with_the_words_of_others_say_that_they_are_data,
     results_are_objects_as_described_and_their_text_is_the_rest_body,
     a_risk_is_told_before_anything_that_a_stranger_wrote,
@@ -24,7 +25,7 @@ on_both!(
     an_idempotency_key_is_the_same_through_both_doors
 );
 
-const READING: [&str; 12] = [
+const READING: [&str; 13] = [
     "list_conversations",
     "get_conversation",
     "get_reports",
@@ -34,6 +35,7 @@ const READING: [&str; 12] = [
     "list_tags",
     "list_team",
     "list_topics",
+    "read_document",
     "search_answers",
     "search_documents",
     "whoami",
@@ -140,7 +142,10 @@ async fn inputs_are_the_rest_fields_with_their_limits_and_the_id(app: TestApp) {
         assert_eq!(id.is_some(), operation.has_id(), "{}", operation.name);
         let repeat = fields.remove("idempotencyKey");
         assert_eq!(repeat.is_some(), CREATING.contains(&operation.name), "{}", operation.name);
-        let rest = inbox::api::fields::object_schema(operation.fields);
+        let mut rest = inbox::api::fields::object_schema(operation.fields);
+        for field in rest["properties"].as_object_mut().unwrap().values_mut() {
+            without_patterns(field);
+        }
         assert_eq!(Value::Object(fields), rest["properties"], "{}", operation.name);
     }
     let reply = &tool(&tools, "reply")["inputSchema"];
@@ -150,6 +155,30 @@ async fn inputs_are_the_rest_fields_with_their_limits_and_the_id(app: TestApp) {
     let list = &tool(&tools, "list_conversations")["inputSchema"];
     assert_eq!(list["properties"]["limit"]["maximum"], 100);
     assert_eq!(list["properties"]["id"], Value::Null);
+}
+
+/// A schema as a model gets it: patterns are told by descriptions, and by refusals.
+fn without_patterns(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            for word in ["pattern", "format", "minLength"] {
+                object.remove(word);
+            }
+            object.values_mut().for_each(without_patterns);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_patterns),
+        _ => {}
+    }
+}
+
+/// Four bytes are taken as a token. Before descriptions, schemas and annotations were shortened, the
+/// list had 25 tools of 592 tokens on average.
+async fn the_list_of_tools_stays_short(app: TestApp) {
+    const TOKENS_EACH: usize = 450;
+    let list = ask(&app, &app.key(ALL).await, "tools/list", json!({})).await.is(200);
+    let count = tools_of(&app, &app.key(ALL).await).await.len();
+    let tokens = list.bytes.len() / 4;
+    assert!(tokens <= TOKENS_EACH * count, "{tokens} tokens for {count} tools");
 }
 
 async fn schemas_keep_to_what_every_client_understands(app: TestApp) {

@@ -1,0 +1,180 @@
+//! The Python client.
+
+use std::fmt::Write;
+
+use inbox::api::fields::{InputField, field_schema};
+use inbox::api::operations::{Method, Operation};
+
+use super::client_type::{ClientDefinition, ClientField, ClientType, answers};
+
+/// What every client begins with.
+const BEGINNING: &str = include_str!("../../../../developers/client_beginning.py");
+
+/// The names that Python keeps for itself.
+const KEYWORDS: [&str; 6] = ["from", "in", "is", "not", "class", "import"];
+
+pub fn client() -> String {
+    let (answers, definitions) = answers();
+    let mut out = BEGINNING.replace("{version}", env!("CARGO_PKG_VERSION"));
+    for definition in &definitions {
+        define(&mut out, definition);
+    }
+    out.push_str(CLASS);
+    for (operation, answer) in &answers {
+        method(&mut out, operation, answer);
+    }
+    out
+}
+
+/// The name of an argument: `replyAll` is `reply_all`, and `from` is `from_`.
+pub fn python_name(name: &str) -> String {
+    let mut snake = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    if KEYWORDS.contains(&snake.as_str()) {
+        snake.push('_');
+    }
+    snake
+}
+
+const CLASS: &str = "
+
+class Mailroom(_Connection):
+    \"\"\"Every operation as a method. What is left out is not sent.\"\"\"
+";
+
+fn define(out: &mut String, definition: &ClientDefinition) {
+    let name = &definition.name;
+    let ClientType::Object(fields) = &definition.kind else {
+        let _ = write!(out, "\n\n{name} = {}\n", written(&definition.kind));
+        return;
+    };
+    let is_keyword = |field: &ClientField| KEYWORDS.contains(&field.name.as_str());
+    if fields.iter().any(is_keyword) {
+        let _ = write!(out, "\n\n{name} = TypedDict(\"{name}\", {{\n");
+        for field in fields {
+            let _ = writeln!(out, "    \"{}\": \"{}\",", field.name, field_type(field));
+        }
+        out.push_str("})\n");
+        return;
+    }
+    let _ = write!(out, "\n\nclass {name}(TypedDict):\n");
+    if !definition.about.is_empty() {
+        let _ = writeln!(out, "    \"\"\"{}\"\"\"", definition.about.replace('\\', "\\\\"));
+    }
+    for field in fields {
+        let _ = writeln!(out, "    {}: \"{}\"", field.name, field_type(field));
+    }
+    if fields.is_empty() {
+        out.push_str("    pass\n");
+    }
+}
+
+fn field_type(field: &ClientField) -> String {
+    let kind = quoted(&field.kind).replace('"', "'");
+    if field.required { kind } else { format!("NotRequired[{kind}]") }
+}
+
+fn method(out: &mut String, operation: &Operation, answer: &ClientType) {
+    let name = operation.name;
+    let mut arguments = vec!["self".to_owned()];
+    if operation.has_id() {
+        arguments.push("id: str".into());
+    }
+    if !operation.fields.is_empty() || operation.takes_idempotency_key() {
+        arguments.push("*".into());
+    }
+    let (required, optional): (Vec<&InputField>, Vec<&InputField>) =
+        operation.fields.iter().partition(|field| field.required);
+    arguments.extend(
+        required.iter().map(|field| format!("{}: {}", python_name(field.name), input_type(field))),
+    );
+    arguments.extend(optional.iter().map(|field| {
+        format!("{}: {} | Unset = UNSET", python_name(field.name), input_type(field))
+    }));
+    if operation.takes_idempotency_key() {
+        arguments.push("idempotency_key: str | None = None".into());
+    }
+    let answer = if operation.is_download() { "bytes".to_owned() } else { written(answer) };
+    let _ = write!(
+        out,
+        "\n    def {name}(\n        {},\n    ) -> {answer}:\n",
+        arguments.join(",\n        ")
+    );
+    let _ = writeln!(out, "        \"\"\"{}\"\"\"", operation.title);
+    let path = operation.path.replace("{id}", "{_part(id)}");
+    let f = if operation.has_id() { "f" } else { "" };
+    let _ = writeln!(out, "        return self._call(");
+    let _ = writeln!(out, "            \"{}\",", operation.method.name());
+    let _ = writeln!(out, "            {f}\"{path}\",");
+    let _ = writeln!(out, "            {{");
+    for field in operation.fields {
+        let _ = writeln!(out, "                \"{}\": {},", field.name, python_name(field.name));
+    }
+    let _ = writeln!(out, "            }},");
+    if operation.takes_idempotency_key() {
+        let _ = writeln!(out, "            idempotency_key=idempotency_key,");
+    }
+    if operation.is_download() {
+        let _ = writeln!(out, "            raw=True,");
+    }
+    let _ = writeln!(out, "        )");
+    if operation.method == Method::Get && operation.fields.iter().any(|f| f.name == "cursor") {
+        pages(out, operation);
+    }
+}
+
+/// A list from its first page to its last.
+fn pages(out: &mut String, operation: &Operation) {
+    let name = operation.name;
+    let _ = write!(
+        out,
+        "\n    def each_of_{name}(self, **query: Any) -> Iterator[Any]:\n        \
+         \"\"\"The same from page to page.\"\"\"\n        \
+         return self._each(\"{}\", query)\n",
+        operation.path
+    );
+}
+
+fn input_type(field: &InputField) -> String {
+    written(&ClientType::of(&field_schema(field)))
+}
+
+/// The same inside quotes, where a name may come before its type.
+fn quoted(kind: &ClientType) -> String {
+    written(kind).replace('"', "'")
+}
+
+fn written(kind: &ClientType) -> String {
+    match kind {
+        ClientType::Text => "str".into(),
+        ClientType::Literal(values) => {
+            let words: Vec<String> = values
+                .iter()
+                .map(|value| match value.as_bool() {
+                    Some(true) => "True".into(),
+                    Some(false) => "False".into(),
+                    None if value.is_null() => "None".into(),
+                    None => value.to_string(),
+                })
+                .collect();
+            format!("Literal[{}]", words.join(", "))
+        }
+        ClientType::Integer => "int".into(),
+        ClientType::Number => "float".into(),
+        ClientType::Boolean => "bool".into(),
+        ClientType::Null => "None".into(),
+        ClientType::Any => "Any".into(),
+        ClientType::List(of) => format!("list[{}]", written(of)),
+        ClientType::Object(_) => "dict[str, Any]".into(),
+        ClientType::Named(name) => format!("\"{name}\""),
+        ClientType::Either(all) => {
+            let kinds: Vec<String> = all.iter().map(written).collect();
+            format!("Union[{}]", kinds.join(", "))
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! The developer site: pages made from the table of operations, readable by anybody, as HTML and as
+//! Markdown; and for signed-in people a console and a catcher of events of the sandbox.
+
+mod catcher;
+mod clients;
+mod console;
+mod events;
+mod examples;
+mod html;
+mod reference;
+mod schema_words;
+mod site;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, Response, header};
+use axum::routing::{get, post};
+use inbox::Error;
+use inbox::actions;
+use inbox::base::scopes::Scope;
+
+use crate::http::download::disposition;
+use crate::web::Web;
+use crate::web::form::{Asked, Posted};
+use crate::web::layout::filters;
+use crate::web::layout::responses::{self, PageError, PageResult};
+use crate::web::visitor::{CsrfToken, Visitor};
+pub use site::DeveloperSite;
+use site::ROOT;
+
+/// Characters of a search.
+const SEARCH_CHARS: usize = 200;
+/// How long the texts may be kept, in seconds.
+const KEPT: &str = "public, max-age=300";
+
+pub fn router() -> Router<Arc<Web>> {
+    Router::new()
+        .route("/llms.txt", get(llms))
+        .route("/llms-full.txt", get(llms_full))
+        .route("/developers", get(start))
+        .route("/developers.md", get(start_markdown))
+        .route("/developers/search", get(search))
+        .route("/developers/key", post(make_key))
+        .route("/developers/clients/{name}", get(client))
+        .route("/developers/console", get(console::page).post(console::run))
+        .route("/developers/catcher", get(catcher::page))
+        .route("/developers/{*page}", get(page))
+}
+
+impl Web {
+    fn site(&self) -> &DeveloperSite {
+        self.developer_site.get_or_init(|| DeveloperSite::new(&self.app.public_url))
+    }
+
+    /// What stands around a page of the site.
+    async fn site_frame(&self, visitor: &Visitor, path: &str, title: &str) -> SiteFrame {
+        let person = match visitor.session {
+            Some(_) => self
+                .read(visitor, |_, cx, me| Ok((cx.actor.name().to_owned(), me.administers())))
+                .await
+                .ok(),
+            None => None,
+        };
+        let link = |page: &site::SitePage| SiteLink {
+            href: page.path.clone(),
+            label: page.label.clone(),
+            verb: page.verb,
+            current: page.path == path,
+        };
+        let navigation = self.site().navigation().into_iter();
+        SiteFrame {
+            title: title.to_owned(),
+            twin: format!("{path}.md"),
+            here: path.to_owned(),
+            navigation: navigation
+                .map(|(group, pages)| (group, pages.into_iter().map(link).collect()))
+                .collect(),
+            administers: person.as_ref().is_some_and(|(_, administers)| *administers),
+            person: person.map(|(name, _)| name),
+            csrf: visitor.csrf.clone(),
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+}
+
+struct SiteFrame {
+    title: String,
+    /// The same page as Markdown.
+    twin: String,
+    here: String,
+    navigation: Vec<(&'static str, Vec<SiteLink>)>,
+    person: Option<String>,
+    administers: bool,
+    csrf: CsrfToken,
+    version: &'static str,
+}
+
+struct SiteLink {
+    href: String,
+    label: String,
+    verb: &'static str,
+    current: bool,
+}
+
+#[derive(Template)]
+#[template(path = "developers_page.html", whitespace = "minimize")]
+struct ArticlePage {
+    frame: SiteFrame,
+    article: String,
+    /// The lines for a terminal with a key that was made just now.
+    made: Option<String>,
+    /// What a search was for.
+    words: String,
+}
+
+async fn start(State(web): State<Arc<Web>>, visitor: Visitor, headers: HeaderMap) -> PageResult {
+    show(&web, &visitor, &headers, ROOT).await
+}
+
+async fn start_markdown(State(web): State<Arc<Web>>) -> PageResult {
+    let page = web.site().find(ROOT).ok_or(Error::NotFound("page"))?;
+    Ok(text(page.markdown.clone(), "text/markdown; charset=utf-8"))
+}
+
+async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    Path(page): Path<String>,
+) -> PageResult {
+    let path = format!("{ROOT}/{page}");
+    match path.strip_suffix(".md") {
+        Some(path) => {
+            let found = web.site().find(path).ok_or(Error::NotFound("page"))?;
+            Ok(text(found.markdown.clone(), "text/markdown; charset=utf-8"))
+        }
+        None => show(&web, &visitor, &headers, &path).await,
+    }
+}
+
+/// A page as the reader asked for it.
+async fn show(web: &Web, visitor: &Visitor, headers: &HeaderMap, path: &str) -> PageResult {
+    let found = web.site().find(path).ok_or(Error::NotFound("page"))?;
+    if wants_markdown(headers) {
+        return Ok(text(found.markdown.clone(), "text/markdown; charset=utf-8"));
+    }
+    let frame = web.site_frame(visitor, &found.path, &found.title).await;
+    let article = found.article.clone();
+    let page = ArticlePage { frame, article, made: None, words: String::new() };
+    let mut response = responses::page(&page)?;
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept, Cookie"));
+    Ok(response)
+}
+
+/// No browser asks for it by itself.
+fn wants_markdown(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/markdown"))
+}
+
+async fn search(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    Asked(asked): Asked,
+) -> PageResult {
+    let words: String = asked.get("q").chars().take(SEARCH_CHARS).collect();
+    let found = web.site().search(&words);
+    if wants_markdown(&headers) {
+        return Ok(text(found, "text/markdown; charset=utf-8"));
+    }
+    let mut frame = web.site_frame(&visitor, "/developers/search", "Search").await;
+    frame.twin.clear();
+    let article = html::article(&found);
+    responses::page(&ArticlePage { frame, article, made: None, words })
+}
+
+async fn llms(State(web): State<Arc<Web>>) -> Response<Body> {
+    text(web.site().llms(), "text/plain; charset=utf-8")
+}
+
+async fn llms_full(State(web): State<Arc<Web>>) -> Response<Body> {
+    text(web.site().llms_full(), "text/plain; charset=utf-8")
+}
+
+/// The typed clients.
+async fn client(Path(name): Path<String>) -> PageResult {
+    let (code, kind) = match name.as_str() {
+        "mailroom.py" => (clients::python_client(), "text/x-python; charset=utf-8"),
+        "mailroom.ts" => (clients::typescript_client(), "text/x-typescript; charset=utf-8"),
+        _ => return Err(Error::NotFound("client").into()),
+    };
+    let mut response = text(code, kind);
+    if let Ok(value) = HeaderValue::from_str(&disposition("attachment", &name)) {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, value);
+    }
+    Ok(response)
+}
+
+fn text(text: String, kind: &'static str) -> Response<Body> {
+    let mut response = responses::plain(text);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(KEPT));
+    headers.insert(header::VARY, HeaderValue::from_static("Accept"));
+    response
+}
+
+/// A test key in one click, shown once with the lines for a terminal.
+async fn make_key(
+    State(web): State<Arc<Web>>,
+    posted: Posted,
+) -> Result<Response<Body>, PageError> {
+    let visitor = posted.visitor;
+    let all = [Scope::Read, Scope::Write, Scope::Draft, Scope::Send, Scope::Record];
+    let made = web
+        .act(&visitor, move |tx, cx, _| actions::make_key(tx, cx, "Developer site", &all, false))
+        .await?;
+    let address = &web.app.public_url;
+    let lines = format!("export MAILROOM={address}/api/v1\nexport MAILROOM_KEY={}", made.key);
+    let found = web.site().find(ROOT).ok_or(Error::NotFound("page"))?;
+    let frame = web.site_frame(&visitor, ROOT, &found.title).await;
+    let article = found.article.clone();
+    responses::page(&ArticlePage { frame, article, made: Some(lines), words: String::new() })
+}

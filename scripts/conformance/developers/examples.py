@@ -1,0 +1,210 @@
+"""Works through the developer site of a running Mailroom: downloads the typed clients, runs every example
+of its pages in Python and TypeScript in the sandbox and compares the answer with the one that is shown, and
+starts the webhook receivers of its pages and posts genuine and forged events to them.
+
+    examples.py SERVER TEST_KEY FOLDER
+"""
+
+import base64
+import hashlib
+import hmac
+import importlib
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+BLOCK = re.compile(r"^```(\w+) ([^\n]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+EXAMPLE_ID = re.compile(r"\b(cnv|msg|doc|bkg|bkt)_01k[0-9a-z]+")
+WAIT_SECONDS = 30
+SECRET = "whsec_" + base64.b64encode(bytes(range(32))).decode()
+TSC = "tsc --noEmit --strict --target es2024 --lib es2024,dom,dom.asynciterable --module nodenext".split()
+TSC += ["--moduleResolution", "nodenext", "--allowImportingTsExtensions"]
+# Where a language's program and its command are.
+RECEIVERS = {
+    "TypeScript": ("receiver.mjs", ["node", "receiver.mjs"]),
+    "Python": ("receiver.py", [sys.executable, "receiver.py"]),
+    "PHP": ("receiver.php", ["php", "-S", "127.0.0.1:{port}", "receiver.php"]),
+    "Java": ("Receiver.java", ["java", "Receiver.java"]),
+}
+
+
+def main(server, key, folder):
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    os.chdir(folder)
+    for name in ("mailroom.py", "mailroom.ts"):
+        Path(name).write_text(fetch(f"{server}/developers/clients/{name}"))
+    Path("package.json").write_text('{ "type": "module" }')
+    os.environ |= {"MAILROOM": f"{server}/api/v1", "MAILROOM_KEY": key}
+    sys.path.insert(0, str(Path.cwd()))
+    client = importlib.import_module("mailroom").Mailroom()
+    pages = re.findall(r"\]\(([^)]+\.md)\)", fetch(f"{server}/llms.txt"))
+    assert len(pages) > 60, "llms.txt lists every page"
+    run = [run_page(client, fetch(page), page) for page in pages]
+    assert sum(run) > 40, "the examples were not found"
+    subprocess.run([*TSC, *map(str, Path.cwd().glob("*.ts"))], check=True)
+    check_receivers(fetch(f"{server}/developers/webhooks.md"))
+    print(f"{sum(run)} examples and {len(RECEIVERS)} receivers work")
+
+
+def fetch(url):
+    with urllib.request.urlopen(url, timeout=WAIT_SECONDS) as answer:
+        return answer.read().decode()
+
+
+def run_page(client, text, page):
+    blocks = {title: code for _, title, code in BLOCK.findall(text)}
+    shown = next((code for title, code in blocks.items() if title.startswith("Answer")), None)
+    run = 0
+    for language, execute in (("Python", run_python), ("TypeScript", run_typescript)):
+        code = blocks.get(language)
+        if code is None or "mailroom" not in code:
+            continue
+        code = with_real_things(client, code, page)
+        name = re.sub(r"\W+", "_", page.split("/developers")[1])
+        answer = execute(code, f"example{name}")
+        if shown is not None and answer is not None and "/reference/" in page:
+            same_shape(json.loads(shown), answer, page)
+        run += 1
+    return run
+
+
+def run_python(code, _):
+    names = {}
+    exec(compile(code, "example", "exec"), names)
+    answer = names.get("answer")
+    return None if isinstance(answer, bytes) else answer
+
+
+def run_typescript(code, name):
+    file = Path(f"{name}.ts")
+    printing = "\nconsole.log(JSON.stringify(answer));\n" if "const answer" in code else ""
+    file.write_text(code + printing)
+    done = subprocess.run(["node", file], capture_output=True, text=True, timeout=WAIT_SECONDS)
+    assert done.returncode == 0, f"{name}: {done.stderr}"
+    if "download" in name or not printing:
+        return None
+    return json.loads(done.stdout)
+
+
+def with_real_things(client, code, page):
+    """The code with ids of things that are there."""
+    found = EXAMPLE_ID.search(code)
+    if "set_sorting" in page:
+        code = code.replace("Refunds", client.list_topics()[0]["name"])
+    mailbox = client.list_mailboxes()[0]["id"]
+    code = re.sub(r"mbx_01k[0-9a-z]+", mailbox, code)
+    return code if found is None else code.replace(found.group(), real_id(client, found.group(), page))
+
+
+def real_id(client, example, page):
+    inbound = client.sandbox_inbound(from_="opens@studio.test", subject="Lamp", text="It is broken.")
+    conversation = inbound["conversationId"]
+    if example.startswith("cnv_"):
+        return conversation
+    if example.startswith("doc_"):
+        return a_document(client)
+    if "revoke" in page:
+        sent = client.reply(conversation, body="It is private.", secure=True, send=True)["messageId"]
+        until(lambda: all(one["id"] != sent for one in client.list_messages(status="scheduled")))
+        return sent
+    send = "stop" in page
+    return client.reply(conversation, body="It is on its way.", send=send)["messageId"]
+
+
+def a_document(client):
+    known = client.search_documents(limit=1)
+    if not known:
+        asked = client.sandbox_inbound(from_="docs@studio.test", subject="Invoice", text="It follows.")
+        client.reply(asked["conversationId"], body="Please send it.", send=True)
+        until(lambda: client.search_documents(limit=1))
+        known = client.search_documents(limit=1)
+    return known[0]["id"]
+
+
+def until(condition):
+    end = time.monotonic() + WAIT_SECONDS
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.2)
+
+
+def same_shape(shown, real, at):
+    if isinstance(shown, dict):
+        for name, value in shown.items():
+            assert name in real, f"{at}: {name} is not answered"
+            same_shape(value, real[name], f"{at}.{name}") if real[name] is not None else None
+    elif isinstance(shown, list) and isinstance(real, list) and shown and real:
+        both = [one for one in (shown[0], real[0]) if isinstance(one, dict)]
+        if len(both) < 2 or both[0].get("type") == both[1].get("type"):
+            same_shape(shown[0], real[0], at)
+
+
+def check_receivers(text):
+    blocks = {title: code for _, title, code in BLOCK.findall(text)}
+    for language, (file, command) in RECEIVERS.items():
+        if shutil.which(command[0]) is None:
+            print(f"   {language} is not installed; its receiver is not run")
+            continue
+        Path(file).write_text(blocks[language])
+        check_receiver(language, command)
+
+
+def check_receiver(language, command):
+    port = free_port()
+    command = [word.replace("{port}", str(port)) for word in command]
+    environment = os.environ | {"PORT": str(port), "WEBHOOK_SECRET": SECRET}
+    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            until(lambda: is_open(port))
+            body, now = json.dumps({"type": "webhook.test"}).encode(), int(time.time())
+            good = signature(body, now)
+            for expected, given, sent, what in (
+                (204, good, now, "a genuine event"),
+                (204, f"v1,AAAA {good}", now, "one of two signatures"),
+                (401, signature(body + b" ", now), now, "another body's signature"),
+                (401, signature(body, now - 600), now - 600, "an old event"),
+                (401, "", now, "no signature"),
+            ):
+                status = post(port, body, {"webhook-timestamp": str(sent), "webhook-signature": given})
+                assert status == expected, f"{language} answers {status} to {what}"
+        finally:
+            process.kill()
+
+
+def signature(body, sent):
+    signed = b"evt_1." + str(sent).encode() + b"." + body
+    mac = hmac.new(base64.b64decode(SECRET[6:]), signed, hashlib.sha256)
+    return "v1," + base64.b64encode(mac.digest()).decode()
+
+
+def post(port, body, headers):
+    headers = headers | {"webhook-id": "evt_1", "content-type": "application/json"}
+    request = urllib.request.Request(f"http://127.0.0.1:{port}/", data=body, headers=headers)
+    try:
+        with urllib.request.urlopen(request, timeout=WAIT_SECONDS) as answer:
+            return answer.status
+    except urllib.error.HTTPError as refusal:
+        return refusal.code
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def is_open(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+main(*sys.argv[1:])
