@@ -32,3 +32,4 @@ pub use model::recipients::{Party, RecipientList};
 pub use model::timeline::{RetiredBy, StoredTimelineEvent, TimelineEvent, WokenBy};
 pub use schema::MIGRATIONS;
 pub use search::list::ConversationSummary;
+pub use search::{Excerpt, OPERATORS, OperatorHelp};

@@ -20,6 +20,8 @@ string_enum! {
         Sorting = "sorting",
         EventRetention = "retention",
         IndexMaintenance = "upkeep",
+        IndexRebuild = "index rebuild",
+        Trash = "trash",
         Imap = "imap",
         Events = "events",
         Pages = "pages",

@@ -6,6 +6,7 @@ mod concurrency;
 mod deliver_webhooks;
 mod document_reader;
 mod draft_replies;
+mod empty_trash;
 mod end_snoozes;
 mod expire_events;
 mod extract_documents;
@@ -17,6 +18,7 @@ mod lease;
 mod message_body;
 mod outgoing_mail;
 mod quiet;
+mod rebuild_index;
 mod recipient_outcomes;
 mod relay;
 mod remind;
@@ -81,5 +83,7 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(sort_conversations::SortConversations { runtime: runtime() }),
         Arc::new(expire_events::ExpireEvents { runtime: runtime() }),
         Arc::new(index_maintenance::IndexMaintenance { runtime: runtime() }),
+        Arc::new(rebuild_index::RebuildIndex { runtime: runtime() }),
+        Arc::new(empty_trash::EmptyTrash { runtime: runtime() }),
     ]
 }

@@ -203,4 +203,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 31,
+        name: "search in notes, documents, drafts and tags; spam, trash and undo",
+        both: include_str!("031_search_entries.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];
