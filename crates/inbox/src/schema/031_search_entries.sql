@@ -11,7 +11,6 @@ ALTER TABLE conversations ADD COLUMN next_entry BIGINT NOT NULL DEFAULT 524288;
 
 -- What was read in a document, for search; null before it was read.
 ALTER TABLE documents ADD COLUMN text TEXT;
-CREATE INDEX documents_of_conversation ON documents (ws, conversation, id) WHERE conversation IS NOT NULL;
 
 -- Conversations whose words are to be indexed again, from the newest down; the row ends with the work.
 CREATE TABLE index_rebuilds (
@@ -73,3 +72,14 @@ CREATE INDEX blobs_in_folder ON blobs (hash) WHERE packed IS NULL;
 CREATE INDEX messages_of_blob ON messages (ws, raw_hash) WHERE raw_hash IS NOT NULL;
 CREATE INDEX documents_of_blob ON documents (ws, hash);
 CREATE INDEX attachments_of_blob ON attachments (ws, hash);
+
+-- Searches that stand in the sidebar. `owner` is `team`, or the person whose own it is.
+CREATE TABLE saved_views (
+    ws         BIGINT NOT NULL,
+    owner      TEXT NOT NULL,
+    id         TEXT NOT NULL,
+    name       TEXT NOT NULL,
+    q          TEXT NOT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (ws, owner, id)
+) {keyed};
