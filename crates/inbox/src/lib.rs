@@ -33,3 +33,4 @@ pub use model::recipients::{Party, RecipientList};
 pub use model::timeline::{RetiredBy, StoredTimelineEvent, TargetKind, TimelineEvent, WokenBy};
 pub use schema::MIGRATIONS;
 pub use search::list::ConversationSummary;
+pub use search::{Excerpt, OPERATORS, OperatorHelp};

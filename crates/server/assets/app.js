@@ -10,6 +10,9 @@ showChanges();
 offerCopying();
 growFrames();
 openAtMessage();
+completeOperators();
+keepSelection();
+filterMenus();
 document.querySelector(".news .flash[role]")?.focus();
 document.addEventListener("mailroom:fresh", countDown);
 document.addEventListener("mailroom:fresh", growFrames);
@@ -119,11 +122,98 @@ function keyPressed(event) {
   }
   if (key === "?") return go(event, "/help");
   if (key === "/") return go(event, "/search");
+  if (rowKey(event)) return;
   const shifted = event.shiftKey && document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
   const own = shifted || document.querySelector(`[data-key="${CSS.escape(key)}"]`);
   if (own) return press(event, own);
   if (key === "j" || key === "k") return move(event, key === "j" ? 1 : -1);
   if (key === "enter") return openChosen(event);
+}
+
+// Keys on a row, or on the rows that are ticked: the same acts as the bar above the list.
+function rowKey(event) {
+  const row = document.activeElement?.closest?.(".pick")?.querySelector(".tick input");
+  if (event.key === "x" && row) {
+    event.preventDefault();
+    row.click();
+    return true;
+  }
+  const ticked = document.querySelector(".tick input:checked");
+  const act = document.querySelector(`.bulk [data-row-key="${CSS.escape(event.key)}"]`);
+  if (!act || (!ticked && !row)) return false;
+  if (!ticked) {
+    row.checked = true;
+    row.dispatchEvent(new Event("change", { bubbles: true }));
+  }
+  press(event, act);
+  const menu = act.closest("details.menu");
+  menu?.querySelector(".menu-body input:not([type=hidden])")?.focus();
+  return true;
+}
+
+// What is ticked stays so when the list is fetched anew; Shift ticks all rows between two.
+function keepSelection() {
+  const form = document.querySelector("form.triage");
+  if (!form) return;
+  const chosen = new Set();
+  let last = null;
+  const boxes = () => [...form.querySelectorAll(".tick input")];
+  const count = () => {
+    const shown = form.querySelector("[data-selected]");
+    const all = form.elements.all?.checked;
+    if (shown) shown.textContent = all ? "All selected" : `${chosen.size} selected`;
+  };
+  const note = (box) => (box.checked ? chosen.add(box.value) : chosen.delete(box.value));
+  form.addEventListener("click", (event) => {
+    const box = event.target.closest(".tick input");
+    if (!box) return;
+    const all = boxes();
+    const [from, to] = [all.findIndex((one) => one.value === last), all.indexOf(box)];
+    if (event.shiftKey && from >= 0) {
+      for (const one of all.slice(Math.min(from, to), Math.max(from, to) + 1)) {
+        one.checked = box.checked;
+        note(one);
+      }
+    }
+    last = box.value;
+  });
+  form.addEventListener("change", (event) => {
+    if (event.target.matches(".tick input")) note(event.target);
+    count();
+  });
+  document.addEventListener("mailroom:fresh", () => {
+    const here = new Set(boxes().map((box) => box.value));
+    for (const id of [...chosen]) if (!here.has(id)) chosen.delete(id);
+    for (const box of boxes()) box.checked = chosen.has(box.value);
+    count();
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || chosen.size === 0 || document.querySelector("details.menu[open]")) return;
+    for (const box of boxes()) box.checked = false;
+    if (form.elements.all) form.elements.all.checked = false;
+    chosen.clear();
+    count();
+  });
+  for (const box of boxes()) note(box);
+  count();
+}
+
+// Typing in a menu shows the entries that contain what is typed.
+function filterMenus() {
+  document.addEventListener("input", (event) => {
+    const field = event.target.closest?.("[data-filters]");
+    if (!field) return;
+    const typed = field.value.trim().toLowerCase();
+    for (const button of field.closest(".menu-body").querySelectorAll("button")) {
+      button.hidden = !button.textContent.toLowerCase().includes(typed);
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    const field = event.target.closest?.("[data-filters]");
+    if (!field || event.key !== "Enter") return;
+    event.preventDefault();
+    field.closest(".menu-body").querySelector("button:not([hidden])")?.click();
+  });
 }
 
 function go(event, path) {
@@ -245,6 +335,70 @@ function difference(was, is) {
   }
   add("same", a.slice(a.length - end).join(""));
   return pieces;
+}
+
+// The operators of a search: those that begin like what is being typed. The arrows choose, Tab puts it in.
+function completeOperators() {
+  const field = document.querySelector("[data-completes]");
+  const list = field && document.getElementById(field.dataset.completes);
+  if (!list) return;
+  const most = 8;
+  const options = [...list.children];
+  field.setAttribute("role", "combobox");
+  field.setAttribute("aria-controls", list.id);
+  field.setAttribute("aria-autocomplete", "list");
+  const shown = () => options.filter((option) => !option.hidden);
+  const choose = (chosen) => {
+    for (const option of options) option.setAttribute("aria-selected", String(option === chosen));
+    if (chosen) field.setAttribute("aria-activedescendant", chosen.id);
+    else field.removeAttribute("aria-activedescendant");
+  };
+  const typed = () => /(^|\s)-?([^\s"]*)$/.exec(field.value.slice(0, field.selectionStart))?.[2] ?? "";
+  const show = () => {
+    const start = typed().toLowerCase();
+    let left = start.length > 0 ? most : 0;
+    for (const option of options) {
+      const word = option.dataset.word.toLowerCase();
+      const fits = left > 0 && word.startsWith(start) && word !== start && (start.includes(":") || word.endsWith(":"));
+      option.hidden = !fits;
+      if (fits) left--;
+    }
+    list.hidden = shown().length === 0;
+    field.setAttribute("aria-expanded", String(!list.hidden));
+    choose(null);
+  };
+  const put = (option) => {
+    const end = field.selectionStart;
+    const before = field.value.slice(0, end - typed().length) + option.dataset.word;
+    const gap = option.dataset.word.endsWith(":") ? "" : " ";
+    field.value = before + gap + field.value.slice(end);
+    field.setSelectionRange(before.length + gap.length, before.length + gap.length);
+    field.focus();
+    show();
+  };
+  field.addEventListener("input", show);
+  field.addEventListener("keydown", (event) => {
+    const all = shown();
+    const at = all.findIndex((option) => option.getAttribute("aria-selected") === "true");
+    if (all.length === 0) return;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      const step = event.key === "ArrowDown" ? 1 : -1;
+      choose(all[(at + step + all.length) % all.length]);
+    } else if ((event.key === "Enter" || event.key === "Tab") && at >= 0) {
+      event.preventDefault();
+      put(all[at]);
+    } else if (event.key === "Escape") {
+      list.hidden = true;
+      for (const option of all) option.hidden = true;
+    }
+  });
+  list.addEventListener("mousedown", (event) => {
+    const option = event.target.closest("[role=option]");
+    if (!option) return;
+    event.preventDefault();
+    put(option);
+  });
 }
 
 function offerCopying() {

@@ -233,6 +233,7 @@ impl DocumentReader for TestReader {
                 true => ExtractionOutcome::Read {
                     kind: DocumentKind::Other,
                     fields: DocumentFields::default(),
+                    text: String::new(),
                 },
                 false => state.script.remove(0),
             }

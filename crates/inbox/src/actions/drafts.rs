@@ -20,6 +20,7 @@ use crate::model::messages::{self, OutgoingMessage};
 use crate::model::placeholders::signed_text;
 use crate::model::recipients::{self, RecipientList};
 use crate::model::report_facts::DraftFate;
+use crate::model::search_index;
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::written_text::{TextFormat, WrittenText};
 
@@ -126,6 +127,7 @@ pub fn edit_draft(
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, id, &written.text, &written.markdown, &edited],
     )?;
+    search_index::draft(tx, cx.actor.ws, id)?;
     Ok(message.revision + 1)
 }
 
@@ -198,6 +200,7 @@ pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Stop
         "UPDATE messages SET discarded_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, id, &cx.now],
     )?;
+    search_index::draft(tx, cx.actor.ws, id)?;
     conversations::note_drafts(tx, cx, &conversation)?;
     Ok(StoppedMessage::InComposer)
 }

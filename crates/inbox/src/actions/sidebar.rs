@@ -29,6 +29,8 @@ pub struct Sidebar {
     pub waiting: i64,
     pub snoozed: i64,
     pub held: i64,
+    pub spam: i64,
+    pub trash: i64,
     /// Notes that name them and that they have not read.
     pub mentions: i64,
     /// Conversations with a draft that waits for a person, one entry for each draft.
@@ -65,6 +67,8 @@ pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
         waiting: count_view(tx, actor, View::Waiting)?,
         snoozed: count_view(tx, actor, View::Snoozed)?,
         held: count_held(tx, actor)?,
+        spam: count_view(tx, actor, View::Spam)?,
+        trash: count_view(tx, actor, View::Trash)?,
         mentions: count_mentions(tx, actor, &me)?,
         drafts: drafts(tx, actor)?,
         leaving: leaving(tx, actor)?,
@@ -98,7 +102,7 @@ fn count_view(tx: &mut Tx<'_>, actor: &Actor, view: View) -> Result<i64> {
 }
 
 fn count_held(tx: &mut Tx<'_>, actor: &Actor) -> Result<i64> {
-    count(tx, actor, "held = TRUE", &[])
+    count(tx, actor, "held = TRUE AND removed IS NULL", &[])
 }
 
 /// Counts the matching conversations of both circles, up to the limit. The ORDER BY of each
@@ -169,6 +173,7 @@ pub fn list_held(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ConversationSummary
     Ok(tx.all(
         &format!(
             "{} WHERE c.ws = ?1 AND c.circle IN (?2, ?3) AND c.held = TRUE
+               AND c.removed IS NULL
              ORDER BY c.last_message_at DESC, c.id DESC LIMIT ?4",
             list::select("conversations c")
         ),
@@ -190,6 +195,7 @@ pub fn list_tagged(
     Ok(tx.all(
         &format!(
             "{} WHERE t.ws = ?1 AND t.tag = ?2 AND t.conversation < ?3 AND c.circle IN (?4, ?5)
+               AND c.removed IS NULL
              ORDER BY t.conversation DESC LIMIT ?6",
             list::select(
                 "conversation_tags t

@@ -228,6 +228,27 @@ impl Blobs {
         place_in(&self.folder, hash)
     }
 
+    /// Moves a blob's file away, so that it can still be put back.
+    pub fn set_aside(&self, hash: &str) -> io::Result<()> {
+        missing_is_fine(fs::rename(self.path(hash), self.aside(hash)))
+    }
+
+    /// Puts a file back that was set aside, unless it was written anew.
+    pub fn put_back(&self, hash: &str) -> io::Result<()> {
+        match self.path(hash).exists() {
+            true => self.remove_aside(hash),
+            false => missing_is_fine(fs::rename(self.aside(hash), self.path(hash))),
+        }
+    }
+
+    pub fn remove_aside(&self, hash: &str) -> io::Result<()> {
+        missing_is_fine(fs::remove_file(self.aside(hash)))
+    }
+
+    fn aside(&self, hash: &str) -> PathBuf {
+        self.path(hash).with_extension("unused")
+    }
+
     /// The bytes of a blob that a row of this workspace names; `None` when there is none.
     pub fn get(&self, tx: &mut Tx<'_>, ws: i64, hash: &str) -> Result<Option<Vec<u8>>> {
         let row: Option<(i64, Option<Vec<u8>>)> =
@@ -255,6 +276,14 @@ impl Blobs {
 /// What a blob is called in a shared store.
 fn shared_name(hash: &str) -> String {
     format!("{}/{hash}", &hash[..2])
+}
+
+/// What was moved or removed already need not be again.
+fn missing_is_fine(done: io::Result<()>) -> io::Result<()> {
+    match done {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
 }
 
 /// Where a blob's file lies in the folder of blobs.

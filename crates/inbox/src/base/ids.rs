@@ -95,6 +95,7 @@ id!(AnswerId, "ans_");
 id!(AuditId, "aud_");
 id!(ServiceId, "svc_");
 id!(UploadId, "upl_");
+id!(UndoId, "und_");
 id!(TopicId, "tpc_");
 id!(RuleId, "rul_");
 

@@ -299,7 +299,7 @@ pub const REFERENCE_TAG_CHARS: usize = 80;
 
 /// Bytes of a file that is read; a larger one is kept and shown, and nothing is made of it.
 pub const DOCUMENT_READ_BYTES: i64 = 32 * 1024 * 1024;
-/// Characters of a document's text that an answer holds.
+/// Characters of a document's text that are kept, indexed and answered.
 pub const DOCUMENT_TEXT_CHARS: usize = 50_000;
 /// Characters of a vendor or reference that was read in a document or written by a person.
 pub const DOCUMENT_FIELD_CHARS: usize = 200;
@@ -364,3 +364,11 @@ mod tests {
         assert_eq!(REMINDER_DAYS, format!("{first}, {second} and {third}"));
     }
 }
+
+/// How long what was deleted can be restored.
+pub const TRASH_MS: i64 = TRASH_DAYS * DAY_MS;
+pub const TRASH_DAYS: i64 = 30;
+/// Conversations that one act of a person changes at the most.
+pub const TRIAGED: usize = 1_000;
+/// How long an act can be undone.
+pub const UNDO_ACT_MS: i64 = 10 * MINUTE_MS;

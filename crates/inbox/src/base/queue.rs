@@ -24,6 +24,8 @@ string_enum! {
         ReportBackfill = "report backfill",
         EventRetention = "retention",
         IndexMaintenance = "upkeep",
+        IndexRebuild = "index rebuild",
+        Trash = "trash",
         Imap = "imap",
         Events = "events",
         Pages = "pages",

@@ -9,7 +9,24 @@ string_enum! {
 
 string_enum! {
     /// The list a conversation is found in.
-    View { Open = "open", Waiting = "waiting", Snoozed = "snoozed", Closed = "closed" }
+    View {
+        Open = "open",
+        Waiting = "waiting",
+        Snoozed = "snoozed",
+        Closed = "closed",
+        Spam = "spam",
+        Trash = "trash",
+    }
+}
+
+impl View {
+    /// The lists that are searched and shown together: all but spam and trash.
+    pub const KEPT: &[View] = &[View::Open, View::Waiting, View::Snoozed, View::Closed];
+}
+
+string_enum! {
+    /// Why a conversation is out of the way.
+    Removal { Spam = "spam", Trash = "trash" }
 }
 
 string_enum! {

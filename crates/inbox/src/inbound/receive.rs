@@ -9,7 +9,7 @@ use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::{DAY_MS, RISK_REASONS};
-use crate::base::states::{ConversationRisk, Direction, Status};
+use crate::base::states::{ConversationRisk, Direction, Removal, Status};
 use crate::base::string_enum::string_enum;
 use crate::inbound::mail_dates::MailDates;
 use crate::inbound::threading::{find_thread, joined};
@@ -17,6 +17,7 @@ use crate::model::app_mail;
 use crate::model::attachments::AttachmentInfo;
 use crate::model::authentication::SenderAuthentication;
 use crate::model::away_reply;
+use crate::model::blocked_senders;
 use crate::model::contacts;
 use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
 use crate::model::documents::{self, NewDocument};
@@ -30,7 +31,7 @@ use crate::model::rule_queue;
 use crate::model::sorting;
 use crate::model::targets;
 use crate::model::timeline::{self, RetiredBy, TimelineEvent, WokenBy};
-use crate::search;
+use crate::search::{self, HAS_FILE, IndexPlace, IndexedText};
 
 /// Mail that is fetched later than this gets no draft: it was answered long ago.
 const DRAFTED_WITHIN_MS: i64 = DAY_MS;
@@ -148,9 +149,13 @@ pub(crate) fn file(
         let livemode = !mailbox.circle.is_sandbox();
         app_mail::answered_by(tx, cx.actor.ws, livemode, header_id, &conversation.id, cx.now)?;
     }
-    let announcement = InboundAnnouncement::of(mail, begins, answers_app_mail);
+    let is_spam = goes_to_spam(tx, cx, &mut conversation, mail, begins)?;
+    let announcement = match is_spam {
+        true => InboundAnnouncement::Nothing,
+        false => InboundAnnouncement::of(mail, begins, answers_app_mail),
+    };
     let suspicious = mail.warning.as_ref().is_some_and(|warning| warning.hold);
-    let held = suspicious || conversation.held;
+    let held = (suspicious && !is_spam) || conversation.held;
     let withheld = held.then_some(announcement);
     let filing = Filing { id: &id, header_id: &header_id, dates, withheld };
     write_message(tx, cx, mailbox, &conversation, incoming, &filing)?;
@@ -160,7 +165,7 @@ pub(crate) fn file(
         automatic: false,
         secure_answer: (mail.kind == AuthorKind::Person && !held).then_some(false),
         text: &mail.text,
-        sorts: !held && mail.kind == AuthorKind::Person && !mailbox.circle.is_sandbox(),
+        sorts: !held && !is_spam && mail.kind == AuthorKind::Person && !mailbox.circle.is_sandbox(),
     };
     conversations::count_mail(tx, cx, &mut conversation, &counted)?;
     if !held {
@@ -178,10 +183,33 @@ pub(crate) fn file(
     }
     let is_recent = dates.arrived_at > cx.now - DRAFTED_WITHIN_MS;
     let is_live = !mailbox.circle.is_sandbox();
-    if !held && is_recent && is_live && mail.kind == AuthorKind::Person {
+    if !held && !is_spam && is_recent && is_live && mail.kind == AuthorKind::Person {
         queue::enqueue_received(tx, cx, &mailbox.id, &id)?;
     }
     Ok(FiledMail { conversation: conversation.id, message: id })
+}
+
+/// True for a blocked sender and for a conversation that is spam already. What was deleted comes back
+/// when somebody writes.
+fn goes_to_spam(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    mail: &Mail,
+    begins: bool,
+) -> Result<bool> {
+    match conversation.removed {
+        Some(Removal::Spam) => return Ok(true),
+        Some(Removal::Trash) => conversations::set_removed(tx, cx, conversation, None)?,
+        None => {}
+    }
+    let from = &mail.from.email;
+    let is_blocked =
+        begins && blocked_senders::is_blocked(tx, cx.actor.ws, &conversation.circle, from)?;
+    if is_blocked {
+        conversations::set_removed(tx, cx, conversation, Some(Removal::Spam))?;
+    }
+    Ok(is_blocked)
 }
 
 /// The reference in the plus tag of any recipient that is this inbox.
@@ -305,13 +333,19 @@ pub(super) fn index(
     serial: i64,
     mail: &Mail,
 ) -> Result<()> {
-    let mut texts: Vec<&str> = vec![&mail.subject];
-    for address in std::iter::once(&mail.from).chain(&mail.to).chain(&mail.cc) {
-        texts.extend(address.name.as_deref());
-        texts.push(&address.email);
+    fn names(address: &mail::Address) -> impl Iterator<Item = &str> {
+        address.name.as_deref().into_iter().chain([address.email.as_str()])
     }
-    texts.push(&mail.text);
-    search::index_mail(tx, cx.actor.ws, (conversation.num, &conversation.id), serial, &texts)
+    let text = IndexedText {
+        subject: &mail.subject,
+        from: names(&mail.from).collect(),
+        to: mail.to.iter().chain(&mail.cc).flat_map(names).collect(),
+        text: &mail.text,
+        files: mail.attachments.iter().map(|file| file.filename.as_str()).collect(),
+        has: if mail.attachments.is_empty() { Vec::new() } else { vec![HAS_FILE] },
+    };
+    let place = IndexPlace { num: conversation.num, conversation: &conversation.id, serial };
+    search::index_mail(tx, cx.actor.ws, place, &text)
 }
 
 fn warn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation, mail: &Mail) -> Result<()> {

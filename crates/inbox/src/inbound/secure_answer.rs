@@ -18,11 +18,12 @@ use crate::model::messages::{self, NewMessage};
 use crate::model::notices::{self, CustomerNotice, Notice};
 use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::report_facts::count_received;
+use crate::model::search_index;
 use crate::model::secure::{
     self, ANSWER_FILES, LinkState, PROTECTED, ProtectedContent, ProtectedFile, SecureLink,
 };
 use crate::model::timeline::RetiredBy;
-use crate::search;
+use crate::search::{self, IndexPlace, IndexedText};
 
 /// An answer as it was written on the page. Its files are sealed and stored already.
 #[derive(Clone)]
@@ -133,10 +134,13 @@ fn write(
     let serial = messages::insert(tx, cx, conversation, &message)?;
     recipients::add_participant(tx, cx.actor.ws, &conversation.id, &link.email)?;
     contacts::note(tx, cx, &conversation.circle, &from)?;
-    let mut words: Vec<&str> = vec![&conversation.subject, &from.email];
-    words.extend(from.name.as_deref());
-    let place = (conversation.num, &conversation.id);
-    search::index_mail(tx, cx.actor.ws, place, serial, &words)
+    let text = IndexedText {
+        subject: &conversation.subject,
+        from: search_index::names(&from).collect(),
+        ..IndexedText::default()
+    };
+    let place = IndexPlace { num: conversation.num, conversation: &conversation.id, serial };
+    search::index_mail(tx, cx.actor.ws, place, &text)
 }
 
 /// A line to the customer that the answer is here, without a word of it.

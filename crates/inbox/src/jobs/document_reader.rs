@@ -22,6 +22,8 @@ pub enum ExtractionOutcome {
     Read {
         kind: DocumentKind,
         fields: DocumentFields,
+        /// Its text, as far as it has one.
+        text: String,
     },
     /// It is unreadable; a retry would not help.
     Unreadable(String),

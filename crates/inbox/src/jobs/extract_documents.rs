@@ -192,7 +192,10 @@ fn record(
         return Ok(());
     }
     match found {
-        ExtractionOutcome::Read { kind, fields } => documents::describe(tx, ws, id, *kind, fields),
+        ExtractionOutcome::Read { kind, fields, text } => {
+            documents::keep_text(tx, ws, id, text)?;
+            documents::describe(tx, ws, id, *kind, fields)
+        }
         ExtractionOutcome::Unreadable(_) | ExtractionOutcome::Later(_) => {
             documents::describe(tx, ws, id, DocumentKind::Other, &DocumentFields::default())
         }

@@ -7,6 +7,7 @@ mod count_reports;
 mod deliver_webhooks;
 mod document_reader;
 mod draft_replies;
+mod empty_trash;
 mod end_snoozes;
 mod expire_events;
 mod extract_documents;
@@ -19,6 +20,7 @@ mod message_body;
 mod miss_targets;
 mod outgoing_mail;
 mod quiet;
+mod rebuild_index;
 mod recipient_outcomes;
 mod relay;
 mod remind;
@@ -88,5 +90,7 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(count_reports::BackfillReports { runtime: runtime() }),
         Arc::new(expire_events::ExpireEvents { runtime: runtime() }),
         Arc::new(index_maintenance::IndexMaintenance { runtime: runtime() }),
+        Arc::new(rebuild_index::RebuildIndex { runtime: runtime() }),
+        Arc::new(empty_trash::EmptyTrash { runtime: runtime() }),
     ]
 }

@@ -8,9 +8,9 @@ use crate::base::assignee::Assignee;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MemberId, TopicId};
-use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS};
+use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS, TRASH_MS};
 use crate::base::queue::Queue;
-use crate::base::states::{ConversationRisk, Direction, Status, Urgency, View};
+use crate::base::states::{ConversationRisk, Direction, Removal, Status, Urgency, View};
 use crate::base::time::Moment;
 use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
@@ -32,6 +32,8 @@ db::row! {
         pub view: View,
         pub status: Status,
         pub snoozed_until: Option<i64>,
+        /// Why it is out of the way.
+        pub removed: Option<Removal>,
         pub held: bool,
         announced_turn: Option<Turn>,
         pub subject: String,
@@ -318,6 +320,16 @@ pub fn end_hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -
     Ok(())
 }
 
+/// Takes the warning of the scam check off.
+pub fn clear_risk(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
+    tx.exec(
+        "UPDATE conversations SET risk = NULL, risk_reasons = '[]' WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id],
+    )?;
+    conversation.risk = None;
+    timeline::record(tx, cx, &conversation.id, &TimelineEvent::WarningRemoved {})
+}
+
 /// Puts an open conversation away until a time.
 pub fn snooze(
     tx: &mut Tx<'_>,
@@ -351,6 +363,61 @@ pub fn wake(
     timeline::record(tx, cx, &conversation.id, &TimelineEvent::Woken { by })
 }
 
+/// Puts a conversation with the spam or into the trash, or back among the others. What is in the
+/// trash is erased after a time.
+pub fn set_removed(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    to: Option<Removal>,
+) -> Result<()> {
+    let from = conversation.removed;
+    if from == to {
+        return Ok(());
+    }
+    let erase_at = (to == Some(Removal::Trash)).then_some(cx.now + TRASH_MS);
+    tx.exec(
+        "UPDATE conversations SET removed = ?3, erase_at = ?4 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &to, &erase_at],
+    )?;
+    conversation.removed = to;
+    let (status, snoozed_until) = (conversation.status, conversation.snoozed_until);
+    put_in_view(tx, cx, conversation, status, snoozed_until)?;
+    if erase_at.is_some() {
+        tx.wake(Queue::Trash);
+    }
+    let event = match (from, to) {
+        (_, Some(Removal::Spam)) => TimelineEvent::Spam {},
+        (_, Some(Removal::Trash)) => TimelineEvent::Deleted {},
+        (Some(Removal::Spam), None) => TimelineEvent::NotSpam {},
+        (_, None) => TimelineEvent::Restored {},
+    };
+    timeline::record(tx, cx, &conversation.id, &event)
+}
+
+/// Sets a status and a snooze as they were before, and records what changed.
+pub fn put_back(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    status: Status,
+    snoozed_until: Option<i64>,
+) -> Result<()> {
+    let from = conversation.status;
+    let snoozed_until = snoozed_until.filter(|until| *until > cx.now);
+    put_in_view(tx, cx, conversation, status, snoozed_until)?;
+    if let Some(until) = snoozed_until {
+        tx.wake(Queue::Snoozes);
+        let snoozed = TimelineEvent::Snoozed { until: Moment(until) };
+        timeline::record(tx, cx, &conversation.id, &snoozed)?;
+    }
+    if from != status {
+        let changed = TimelineEvent::StatusChanged { from, to: status };
+        timeline::record(tx, cx, &conversation.id, &changed)?;
+    }
+    announce_turn(tx, cx, conversation)
+}
+
 /// The one place that writes status, snooze and view, and keeps the open count true.
 fn put_in_view(
     tx: &mut Tx<'_>,
@@ -359,11 +426,13 @@ fn put_in_view(
     status: Status,
     snoozed_until: Option<i64>,
 ) -> Result<()> {
-    let view = match (snoozed_until, status) {
-        (Some(_), _) => View::Snoozed,
-        (None, Status::Open) => View::Open,
-        (None, Status::Waiting) => View::Waiting,
-        (None, Status::Closed) => View::Closed,
+    let view = match (conversation.removed, snoozed_until, status) {
+        (Some(Removal::Spam), _, _) => View::Spam,
+        (Some(Removal::Trash), _, _) => View::Trash,
+        (None, Some(_), _) => View::Snoozed,
+        (None, None, Status::Open) => View::Open,
+        (None, None, Status::Waiting) => View::Waiting,
+        (None, None, Status::Closed) => View::Closed,
     };
     tx.exec(
         "UPDATE conversations SET status = ?3, snoozed_until = ?4, view = ?5,

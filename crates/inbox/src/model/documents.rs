@@ -8,9 +8,11 @@ use crate::app::Cx;
 use crate::base::blobs::{self, Blob};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{DocumentId, MessageId};
+use crate::base::limits::DOCUMENT_TEXT_CHARS;
 use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
 use crate::model::conversations::Conversation;
+use crate::model::search_index;
 use crate::search;
 
 string_enum! {
@@ -106,6 +108,7 @@ pub fn file(
     let extract_at = (!conversation.circle.is_sandbox()).then_some(cx.now);
     let (id, num) = insert(tx, cx, conversation, document, extract_at)?;
     search::index_document(tx, cx.actor.ws, num, &[document.filename])?;
+    search_index::document(tx, cx.actor.ws, &id, &[document.filename])?;
     if extract_at.is_some() {
         tx.wake(Queue::Documents);
     }
@@ -175,6 +178,13 @@ fn insert(
     Ok((id, num))
 }
 
+/// Keeps the text of a document, by which its conversation is found once it is described.
+pub fn keep_text(tx: &mut Tx<'_>, ws: i64, id: &DocumentId, text: &str) -> Result<()> {
+    let text: String = text.chars().take(DOCUMENT_TEXT_CHARS).collect();
+    tx.exec("UPDATE documents SET text = ?3 WHERE ws = ?1 AND id = ?2", &[&ws, id, &text])?;
+    Ok(())
+}
+
 /// Stores a document's kind and fields, the title derived from them, and its search words.
 pub fn describe(
     tx: &mut Tx<'_>,
@@ -193,7 +203,8 @@ pub fn describe(
     )?;
     let texts = indexed_texts(&title, &filename, fields);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    search::reindex_document(tx, ws, num, &texts)
+    search::reindex_document(tx, ws, num, &texts)?;
+    search_index::document(tx, ws, id, &texts)
 }
 
 /// The texts by which a document is found.

@@ -20,6 +20,7 @@ use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage, OutgoingMessage};
 use crate::model::recipients::{Party, RecipientList};
 use crate::model::report_facts;
+use crate::model::search_index;
 use crate::model::secure::{self, PROTECTED, ProtectedContent, ProtectedFile, SecureWish};
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::written_text::WrittenText;
@@ -200,6 +201,7 @@ pub fn rewrite(
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, &draft.id, &text, &summary],
     )?;
+    search_index::draft(tx, cx.actor.ws, &draft.id)?;
     let mut other_drafts = waiting_drafts(tx, cx, conversation)?;
     other_drafts.retain(|id| *id != draft.id);
     Ok(ReplyResult {
@@ -224,6 +226,7 @@ pub fn discard(
         "UPDATE messages SET discarded_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, &draft.id, &cx.now],
     )?;
+    search_index::draft(tx, cx.actor.ws, &draft.id)?;
     conversations::note_drafts(tx, cx, conversation)?;
     if draft.secure {
         secure::forget(tx, cx, &draft.id)?;
@@ -307,6 +310,7 @@ fn write(
     conversation: &Conversation,
     draft: &DraftContent<'_>,
 ) -> Result<OutgoingMessage> {
+    let ws = cx.actor.ws;
     let days = secure::days_of(tx, cx, conversation, draft.secure)?;
     if days.is_some() && draft.forwards.is_some() {
         return Err(Error::invalid("secure", "a message that is passed on cannot be protected"));
@@ -321,6 +325,7 @@ fn write(
         };
         secure::insert(tx, cx, (&conversation.id, &message.id), &content, days)?;
     }
+    search_index::new_draft(tx, ws, &message.id)?;
     Ok(message)
 }
 

@@ -23,8 +23,9 @@ use crate::model::report_facts::{self, DraftFate, HELPER_NAME, ReportMeasure};
 use crate::model::secure::{self, PROTECTED, ProtectedContent};
 use crate::model::timeline::{self, RetiredBy, TimelineEvent};
 use crate::model::written_text::WrittenText;
-use crate::model::{contacts, correspondents, document_requests, outgoing_servers, signatures};
-use crate::search;
+use crate::model::{
+    contacts, correspondents, document_requests, outgoing_servers, search_index, signatures,
+};
 
 /// The field of the error when no server takes outgoing mail, and what it says.
 pub const NO_RELAY_FIELD: &str = "send";
@@ -207,7 +208,7 @@ pub fn address(
         "UPDATE messages SET to_list = ?3, cc_list = ?4, bcc_list = ?5 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, id, &Json(to), &Json(cc), &Json(bcc)],
     )?;
-    Ok(())
+    search_index::draft(tx, cx.actor.ws, id)
 }
 
 /// How long a message of this conversation can be stopped before it leaves.
@@ -257,6 +258,9 @@ pub fn schedule(
     )?;
     if moved == 0 {
         return Err(Error::NotFound("draft"));
+    }
+    if text != message.text {
+        search_index::draft(tx, cx.actor.ws, &message.id)?;
     }
     if message.secure {
         secure::open_links(tx, cx, (&conversation.id, &message.id), sends_at)?;
@@ -349,9 +353,8 @@ pub fn mark_sent(
     if moved == 0 {
         return Err(Error::NotFound("scheduled message"));
     }
-    let (from_name, from_email, automatic): (String, String, bool) = tx.one(
-        "SELECT coalesce(from_name, ''), from_email, automatic FROM messages
-         WHERE ws = ?1 AND id = ?2",
+    let (automatic,): (bool,) = tx.one(
+        "SELECT automatic FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],
     )?;
     if !automatic {
@@ -367,22 +370,12 @@ pub fn mark_sent(
     };
     conversations::count_mail(tx, cx, conversation, &counted)?;
     let recipients = recipients::of_message(tx, cx.actor.ws, &message.id)?;
-    let mut words: Vec<&str> = vec![&message.subject, &from_name, &from_email];
     for party in recipients.everybody() {
-        words.extend(party.name.as_deref());
-        words.push(&party.email);
         correspondents::note(tx, cx, &conversation.circle, &party.email)?;
         contacts::note(tx, cx, &conversation.circle, party)?;
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &party.address())?;
     }
-    words.push(&message.text);
-    search::index_mail(
-        tx,
-        cx.actor.ws,
-        (conversation.num, &conversation.id),
-        message.serial,
-        &words,
-    )?;
+    search_index::sent(tx, cx.actor.ws, &message.id)?;
     if let Some(request) = &message.request {
         document_requests::left(tx, cx, request)?;
     }

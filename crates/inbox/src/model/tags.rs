@@ -11,6 +11,7 @@ use crate::model::conversations::Conversation;
 use crate::model::counters::{self, Counter};
 use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::model::rule_queue;
+use crate::model::search_index;
 
 /// Conversations whose tag is renamed at once.
 pub const RENAMED: i64 = 10_000;
@@ -175,7 +176,7 @@ pub fn save_names(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> 
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &conversation.tags],
     )?;
-    Ok(())
+    search_index::tags(tx, cx.actor.ws, &conversation.id, &conversation.tags)
 }
 
 type TaggedConversation = (ConversationId, Circle, Json<Vec<String>>, MailboxId, i64);
@@ -239,9 +240,9 @@ fn write_name(
     }
     tx.exec(
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&ws, conversation, &Json(renamed)],
+        &[&ws, conversation, &Json(&renamed)],
     )?;
-    Ok(())
+    search_index::tags(tx, ws, conversation, &renamed)
 }
 
 /// 1 when the conversation did not have the other tag yet, otherwise 0.

@@ -74,6 +74,14 @@ pub enum TimelineEvent {
         risk: Option<ConversationRisk>,
     },
     Released {},
+    /// A person checked it and took the warning off.
+    WarningRemoved {},
+    /// It was put with the spam.
+    Spam {},
+    NotSpam {},
+    /// It was put into the trash.
+    Deleted {},
+    Restored {},
     /// A draft was approved.
     Approved {
         message_id: MessageId,

@@ -211,6 +211,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 31,
+        name: "search in notes, documents, drafts and tags; spam, trash and undo",
+        both: include_str!("031_search_entries.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 32,
         name: "reports",
         both: include_str!("032_reports.sql"),

@@ -1,8 +1,11 @@
 //! Full-text search: words are folded here, for indexing and for queries alike, so that both
 //! databases return the same and a caller's text never reaches a query grammar.
 
+mod amounts;
 mod fold;
+mod highlight;
 pub(crate) mod list;
+mod operators;
 mod query;
 mod search_term;
 
@@ -12,18 +15,27 @@ use db::Tx;
 
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, short_base32};
+use amounts::amounts;
 pub use fold::fold_name;
 use fold::index_words;
 pub use fold::{Piece, pieces};
+pub use highlight::{Excerpt, excerpt};
+use operators::Field;
+pub use operators::{Condition, HAS_FILE, HAS_NOTE, OPERATORS, OperatorHelp};
 pub use query::{Query, Term};
 pub use search_term::{
-    PROBED_AT_ONCE, SearchTerm, all_terms, conversations_with, search_term, those_with_all,
+    PROBED_AT_ONCE, SearchTerm, all_terms, any_term, conversations_with, search_term,
+    those_with_all, those_without,
 };
 
 /// Characters before each word that keep the words of workspaces apart.
 const TAG_CHARS: u32 = 4;
 /// Bits of a row's number that hold the serial of a mail within its conversation (SQLite).
 const SERIAL_BITS: u32 = 20;
+/// The serials of notes, documents and tags follow those of the mails of a conversation.
+pub const FIRST_ENTRY: i64 = 1 << (SERIAL_BITS - 1);
+/// SQLite: leads the list of a conversation that may have words which its messages no longer have.
+const HAS_OTHERS: u8 = b'~';
 /// Words of one mail or document that are indexed.
 const WORDS_INDEXED: usize = 200_000;
 /// SQLite: how long the list of a conversation's different words may grow, in bytes.
@@ -36,31 +48,127 @@ const ROW_REPEATS: usize = 50;
 /// PostgreSQL: words of the next row that a row holds too, so that a phrase is not cut.
 const ROW_OVERLAP: usize = 200;
 
-/// Makes a mail findable by its words.
+/// What a message is found by.
+#[derive(Default)]
+pub struct IndexedText<'a> {
+    pub subject: &'a str,
+    /// Names and addresses.
+    pub from: Vec<&'a str>,
+    /// Names and addresses, copies included.
+    pub to: Vec<&'a str>,
+    pub text: &'a str,
+    /// The names of its files.
+    pub files: Vec<&'a str>,
+    /// Markers of what it contains, for `has:`.
+    pub has: Vec<&'static str>,
+}
+
+impl IndexedText<'_> {
+    /// The words with the workspace's tag: those of each field, then all, then the amounts.
+    fn words(&self, ws: i64) -> Vec<String> {
+        let tag = short_base32(ws, TAG_CHARS);
+        let mut words = Vec::new();
+        let subject = [self.subject];
+        let fields: [(Field, &[&str]); 4] = [
+            (Field::From, &self.from),
+            (Field::To, &self.to),
+            (Field::Subject, &subject),
+            (Field::Has, &self.has),
+        ];
+        for (field, texts) in fields {
+            let marked = texts.iter().flat_map(|text| index_words(text));
+            words.extend(marked.map(|word| format!("{tag}{}{word}", field.marker())));
+        }
+        let mut texts = vec![self.subject];
+        texts.extend(&self.from);
+        texts.extend(&self.to);
+        texts.push(self.text);
+        texts.extend(&self.files);
+        words.extend(tagged(ws, &texts));
+        words.truncate(WORDS_INDEXED);
+        words
+    }
+}
+
+/// A row of the index: a conversation, and the number of a message, note or document within it.
+#[derive(Clone, Copy)]
+pub struct IndexPlace<'a> {
+    pub num: i64,
+    pub conversation: &'a ConversationId,
+    pub serial: i64,
+}
+
+impl IndexPlace<'_> {
+    fn rowid(self) -> i64 {
+        self.num << SERIAL_BITS | self.serial
+    }
+}
+
+/// Makes a mail findable by its words; it must not be in the index yet. On SQLite the entries of
+/// mails are written last and together.
 pub fn index_mail(
     tx: &mut Tx<'_>,
     ws: i64,
-    (num, conversation): (i64, &ConversationId),
-    serial: i64,
-    texts: &[&str],
+    place: IndexPlace<'_>,
+    text: &IndexedText<'_>,
 ) -> Result<()> {
-    if serial >= 1 << SERIAL_BITS {
+    if place.serial >= FIRST_ENTRY {
         return Ok(());
     }
-    let words = tagged(ws, texts);
+    let words = text.words(ws);
     if tx.pick(true, false) {
-        tx.exec_last(
-            "INSERT INTO message_index (rowid, words) VALUES (?1, ?2)",
-            num << SERIAL_BITS | serial,
-            words.join(" "),
-        )?;
-        return add_conversation_words(tx, num, &words);
+        tx.exec_last(INSERT_SQLITE, place.rowid(), words.join(" "))?;
+        return add_conversation_words(tx, place.num, &words);
     }
-    for (part, row) in rows(&words).into_iter().enumerate() {
+    insert_rows(tx, ws, place, &words)
+}
+
+/// As [`index_mail`], for a mail whose draft may be in the index with some of the same words.
+pub fn index_sent(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    place: IndexPlace<'_>,
+    text: &IndexedText<'_>,
+) -> Result<()> {
+    delete_row(tx, ws, place)?;
+    index_mail(tx, ws, place, text)
+}
+
+/// Makes a message, note or document findable by other words than before.
+pub fn replace(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    place: IndexPlace<'_>,
+    text: &IndexedText<'_>,
+) -> Result<()> {
+    remove(tx, ws, place)?;
+    extend(tx, ws, place, text)
+}
+
+/// As [`replace`], where the words include those of before.
+pub fn extend(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    place: IndexPlace<'_>,
+    text: &IndexedText<'_>,
+) -> Result<()> {
+    delete_row(tx, ws, place)?;
+    let words = text.words(ws);
+    if tx.pick(true, false) {
+        tx.exec(INSERT_SQLITE, &[&place.rowid(), &words.join(" ")])?;
+        return add_conversation_words(tx, place.num, &words);
+    }
+    insert_rows(tx, ws, place, &words)
+}
+
+const INSERT_SQLITE: &str = "INSERT INTO message_index (rowid, words) VALUES (?1, ?2)";
+
+fn insert_rows(tx: &mut Tx<'_>, ws: i64, place: IndexPlace<'_>, words: &[String]) -> Result<()> {
+    for (part, row) in rows(words).into_iter().enumerate() {
         tx.exec(
             "INSERT INTO message_index (ws, conversation, serial, part, words)
              VALUES (?1, ?2, ?3, ?4, CAST(CAST(?5 AS TEXT) AS TSVECTOR))",
-            &[&ws, conversation, &serial, &(part as i64), &tsvector(row)],
+            &[&ws, place.conversation, &place.serial, &(part as i64), &tsvector(row)],
         )?;
     }
     Ok(())
@@ -73,16 +181,86 @@ pub fn forget_mail(
     (num, conversation): (i64, &ConversationId),
     serial: i64,
 ) -> Result<()> {
+    delete_row(tx, ws, IndexPlace { num, conversation, serial })
+}
+
+/// Takes a row out of the index, so that its words are not found any more.
+pub fn remove(tx: &mut Tx<'_>, ws: i64, place: IndexPlace<'_>) -> Result<()> {
+    delete_row(tx, ws, place)?;
     if tx.pick(true, false) {
-        let row = num << SERIAL_BITS | serial;
-        tx.exec("DELETE FROM message_index WHERE rowid = ?1", &[&row])?;
-        return Ok(());
+        tx.exec(
+            "UPDATE conversation_index SET words = '~' || words
+             WHERE num = ?1 AND words <> '' AND substr(words, 1, 1) <> '~'",
+            &[&place.num],
+        )?;
     }
-    tx.exec(
-        "DELETE FROM message_index WHERE ws = ?1 AND conversation = ?2 AND serial = ?3",
-        &[&ws, conversation, &serial],
-    )?;
     Ok(())
+}
+
+fn delete_row(tx: &mut Tx<'_>, ws: i64, place: IndexPlace<'_>) -> Result<()> {
+    if tx.pick(true, false) {
+        tx.exec("DELETE FROM message_index WHERE rowid = ?1", &[&place.rowid()])?;
+    } else {
+        tx.exec(
+            "DELETE FROM message_index WHERE ws = ?1 AND conversation = ?2 AND serial = ?3",
+            &[&ws, place.conversation, &place.serial],
+        )?;
+    }
+    Ok(())
+}
+
+/// Takes all rows of a conversation out of the index.
+pub fn forget_conversation(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    (num, conversation): (i64, &ConversationId),
+    serials: &[i64],
+) -> Result<()> {
+    for serial in serials {
+        delete_row(tx, ws, IndexPlace { num, conversation, serial: *serial })?;
+    }
+    if tx.pick(true, false) {
+        tx.exec("DELETE FROM conversation_index WHERE num = ?1", &[&num])?;
+    }
+    Ok(())
+}
+
+/// Takes a document out of the index.
+pub fn forget_document(tx: &mut Tx<'_>, num: i64) -> Result<()> {
+    let forget = tx.pick(
+        "DELETE FROM document_index WHERE rowid = ?1",
+        "DELETE FROM document_index WHERE num = ?1",
+    );
+    tx.exec(forget, &[&num])?;
+    Ok(())
+}
+
+/// The newest row of a conversation that matches an expression.
+pub fn newest_match(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    (num, conversation): (i64, &ConversationId),
+    expression: &str,
+) -> Result<Option<i64>> {
+    if tx.pick(true, false) {
+        let first = num << SERIAL_BITS;
+        let last = first | ((1 << SERIAL_BITS) - 1);
+        let found: Option<(i64,)> = tx.opt(
+            "SELECT rowid FROM message_index
+             WHERE message_index MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT 1",
+            &[&expression, &first, &last],
+        )?;
+        return Ok(found.map(|(rowid,)| rowid & ((1 << SERIAL_BITS) - 1)));
+    }
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT serial FROM (
+             SELECT m.serial, m.words FROM message_index m
+             WHERE m.ws = ?1 AND m.conversation = ?2 OFFSET 0
+         ) mails
+         WHERE words @@ CAST(CAST(?3 AS TEXT) AS TSQUERY) ORDER BY serial DESC LIMIT 1",
+        &[&ws, conversation, &expression],
+    )?;
+    Ok(found.map(|(serial,)| serial))
 }
 
 /// SQLite: adds the words that the conversation did not have yet, without the workspace's tag.
@@ -159,20 +337,11 @@ pub fn reindex_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> R
     index_document(tx, ws, num, texts)
 }
 
-/// Takes a document out of the index.
-pub fn forget_document(tx: &mut Tx<'_>, num: i64) -> Result<()> {
-    let forget = tx.pick(
-        "DELETE FROM document_index WHERE rowid = ?1",
-        "DELETE FROM document_index WHERE num = ?1",
-    );
-    tx.exec(forget, &[&num])?;
-    Ok(())
-}
-
 fn tagged(ws: i64, texts: &[&str]) -> Vec<String> {
     let tag = short_base32(ws, TAG_CHARS);
     let words = texts.iter().flat_map(|text| index_words(text));
-    words.take(WORDS_INDEXED).map(|word| format!("{tag}{word}")).collect()
+    let amounts = texts.iter().flat_map(|text| amounts(text)).map(|amount| amount.word);
+    words.take(WORDS_INDEXED).chain(amounts).map(|word| format!("{tag}{word}")).collect()
 }
 
 /// The words and their places as PostgreSQL writes them. Words hold letters and digits only.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use db::{Arg, Tx};
 use memchr::memmem::Finder;
 
-use super::{Query, SERIAL_BITS, TAG_CHARS, Term};
+use super::{HAS_OTHERS, Query, SERIAL_BITS, TAG_CHARS, Term};
 use crate::base::error::Result;
 use crate::base::ids::short_base32;
 
@@ -20,6 +20,8 @@ pub struct SearchTerm {
     pub whole: String,
     /// SQLite: the substrings that a conversation's word list must contain; of a phrase, each word.
     lines: Vec<Finder<'static>>,
+    /// SQLite: the substring that it may contain instead.
+    amount: Option<Finder<'static>>,
     is_phrase: bool,
 }
 
@@ -27,6 +29,12 @@ impl SearchTerm {
     /// True when its last word is not a prefix.
     pub fn is_whole(&self) -> bool {
         self.expression == self.whole
+    }
+
+    /// True when a conversation's word list has it, or has each word of a phrase.
+    fn is_in(&self, words: &[u8]) -> bool {
+        self.lines.iter().all(|line| line.find(words).is_some())
+            || self.amount.as_ref().is_some_and(|line| line.find(words).is_some())
     }
 }
 
@@ -39,8 +47,9 @@ pub fn search_term(tx: &Tx<'_>, ws: i64, term: &Term) -> SearchTerm {
     });
     SearchTerm {
         expression: expression(tx, &tag, term),
-        whole: expression(tx, &tag, &Term { words: term.words.clone(), prefix: false }),
+        whole: expression(tx, &tag, &Term { prefix: false, ..term.clone() }),
         lines: lines.collect(),
+        amount: term.amount.as_ref().map(|word| Finder::new(&format!("\n{word}\n")).into_owned()),
         is_phrase: term.words.len() > 1,
     }
 }
@@ -52,7 +61,24 @@ pub fn all_terms(tx: &Tx<'_>, ws: i64, query: &Query) -> String {
     terms.join(tx.pick(" AND ", " & "))
 }
 
+/// Any of the terms, in the query language of the index.
+pub fn any_term(tx: &Tx<'_>, ws: i64, query: &Query) -> String {
+    let tag = short_base32(ws, TAG_CHARS);
+    let terms: Vec<String> = query.terms.iter().map(|term| expression(tx, &tag, term)).collect();
+    terms.join(tx.pick(" OR ", " | "))
+}
+
+/// A term, and the word of its amount where it is one.
 fn expression(tx: &Tx<'_>, tag: &str, term: &Term) -> String {
+    let phrase = phrase(tx, tag, term);
+    match (&term.amount, tx.pick(true, false)) {
+        (None, _) => phrase,
+        (Some(word), true) => format!("({phrase} OR \"{tag}{word}\")"),
+        (Some(word), false) => format!("({phrase} | '{tag}{word}')"),
+    }
+}
+
+fn phrase(tx: &Tx<'_>, tag: &str, term: &Term) -> String {
     let words = term.words.iter().map(|word| format!("{tag}{word}"));
     match tx.pick(true, false) {
         true => {
@@ -84,6 +110,22 @@ pub fn conversations_with(
     Ok(few.then(|| nums.into_iter().filter_map(|(num,)| num).collect()))
 }
 
+/// Those of the conversations that have no mail for any of the terms.
+pub fn those_without(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    terms: &[SearchTerm],
+    mut nums: HashSet<i64>,
+) -> Result<HashSet<i64>> {
+    for term in terms {
+        let left: Vec<i64> = nums.iter().copied().collect();
+        for num in those_with_all(tx, ws, &[term], &left)? {
+            nums.remove(&num);
+        }
+    }
+    Ok(nums)
+}
+
 /// Those of the conversations that have a mail for each term.
 pub fn those_with_all(
     tx: &mut Tx<'_>,
@@ -91,6 +133,9 @@ pub fn those_with_all(
     terms: &[&SearchTerm],
     nums: &[i64],
 ) -> Result<HashSet<i64>> {
+    if terms.is_empty() {
+        return Ok(nums.iter().copied().collect());
+    }
     let mut found = HashSet::new();
     for nums in nums.chunks(PROBED_AT_ONCE) {
         match tx.pick(true, false) {
@@ -112,11 +157,11 @@ fn in_sqlite(
     for num in nums {
         tx.each("SELECT words FROM conversation_index WHERE num = ?1", &[num], |row| {
             let words = row.take_bytes()?;
-            let has = |term: &&SearchTerm| term.lines.iter().all(|line| line.find(words).is_some());
             if words.is_empty() {
                 in_question.push(*num);
-            } else if terms.iter().all(has) {
-                match terms.iter().any(|term| term.is_phrase) {
+            } else if terms.iter().all(|term| term.is_in(words)) {
+                let has_others = words.first() == Some(&HAS_OTHERS);
+                match has_others || terms.iter().any(|term| term.is_phrase) {
                     true => in_question.push(*num),
                     false => drop(found.insert(*num)),
                 }

@@ -93,8 +93,8 @@ impl DocumentReader for BuiltInReader {
 /// The result as a domain type.
 pub fn found(reading: FileReading) -> ExtractionOutcome {
     match reading {
-        FileReading::Read { paper, .. } => {
-            ExtractionOutcome::Read { kind: kind(paper.kind), fields: fields(paper.fields) }
+        FileReading::Read { paper, text, .. } => {
+            ExtractionOutcome::Read { kind: kind(paper.kind), fields: fields(paper.fields), text }
         }
         FileReading::Unreadable(reason) => ExtractionOutcome::Unreadable(reason),
         FileReading::Later(reason) => ExtractionOutcome::Later(reason),

@@ -50,7 +50,8 @@ use multipart::FORMS_WITH_FILES;
 use pages::{
     answers, approvals, attached_mails, compose, consent, conversation, document_requests,
     documents, files, inbox_page, mail_frame, mentions, new_conversation, originals, previews,
-    protected, reports, request_documents, scheduled, search, sign_in, sorting, unsent, welcome,
+    protected, reports, request_documents, scheduled, search, sign_in, sorting, triage, unsent,
+    welcome,
 };
 use picture_cache::PictureCache;
 use presence::Presence;
@@ -191,6 +192,9 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/authorize", get(consent::page).post(consent::decide))
         .route("/inbox", get(inbox_page::list))
         .route("/search", get(search::page))
+        .route("/triage", post(triage::act))
+        .route("/triage/opens", post(triage::choose))
+        .route("/undo/{id}", post(triage::undo))
         .route("/help", get(signed_in::help))
         .route("/welcome", get(welcome::page))
         .route("/welcome/over", post(welcome::end))
@@ -207,6 +211,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/sorting", post(sorting::sort))
         .route("/conversations/{id}/snooze", post(conversation::snooze))
         .route("/conversations/{id}/release", post(conversation::release))
+        .route("/conversations/{id}/warning", post(conversation::remove_warning))
         .route("/conversations/{id}/messages/{message}/original", get(originals::page))
         .route("/conversations/{id}/messages/{message}/headers", get(originals::headers))
         .route("/conversations/{id}/messages/{message}/html", get(originals::html))

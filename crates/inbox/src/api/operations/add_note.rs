@@ -11,7 +11,7 @@ use crate::base::error::Result;
 use crate::base::ids::NoteId;
 use crate::base::limits::NOTE_CHARS;
 use crate::base::scopes::Scope;
-use crate::model::{conversations, mentions};
+use crate::model::{conversations, mentions, search_index};
 
 pub const OPERATION: Operation = Operation {
     name: "add_note",
@@ -75,6 +75,7 @@ pub fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: AddNoteInput) -> Result<Add
             &input.body,
         ],
     )?;
+    search_index::note(tx, cx.actor.ws, &conversation.id, &id)?;
     let mentions = mentions::tell(tx, cx, &conversation, &id, &input.body)?;
     Ok(AddedNote {
         ok: true,

@@ -18,7 +18,7 @@ use crate::base::limits::{
 use crate::base::scopes::Scope;
 use crate::base::states::{ConversationRisk, Urgency, View};
 use crate::base::time::NamedTime;
-use crate::model::{mailboxes, tags, topics};
+use crate::model::{mailboxes, search_filter, tags, topics};
 use crate::search::Query;
 use crate::search::list::{
     ConversationSummary, Filter, ListOrder, ListPosition, ListWalk, TaggedWith,
@@ -51,8 +51,9 @@ pub const OPERATION: Operation = Operation {
     fields: &[
         InputField::optional(
             "view",
-            InputKind::Choice(&["open", "waiting", "snoozed", "closed", "all"]),
-            "Which conversations: by status, the snoozed ones, or all.",
+            InputKind::Choice(&["open", "waiting", "snoozed", "closed", "all", "spam", "trash"]),
+            "Which conversations: by status, the snoozed ones, or all of these; what is spam or \
+             was deleted is listed apart.",
         )
         .or("\"open\""),
         InputField::optional(
@@ -63,8 +64,13 @@ pub const OPERATION: Operation = Operation {
         InputField::optional(
             "q",
             InputKind::Text { min: 0, max: QUERY_CHARS, rule: Rule::Any },
-            "Full-text search over all mail text, names and addresses. All words must match, the \
-             last one as a prefix; \"quoted words\" stand together.",
+            "Full-text search over mail, drafts, notes, file names, documents, tags, names and \
+             addresses. All words must match, the last one as a prefix; \"quoted words\" stand \
+             together, -word must not occur. Operators: from: to: subject: in: (an inbox) tag: \
+             assigned: (a name, me, nobody) is: (open, waiting, snoozed, closed, unread, \
+             unassigned, held, secure) has: (attachment, note, draft) before: after: (a day, or \
+             3d, 2w, 1m, 1y) topic: urgency:. What is no operator is a word. is: stands in for \
+             view where view is left out.",
         ),
         InputField::optional(
             "assigned",
@@ -177,7 +183,8 @@ pub fn list_conversations(
 ) -> Result<ListPage<ConversationSummary>> {
     let limit = input.limit.unwrap_or(LIST_ITEMS_DEFAULT) as usize;
     let nothing = ListPage { items: Vec::new(), next: None };
-    let Some(filter) = filter(tx, cx.actor, &input)? else { return Ok(nothing) };
+    let query = input.q.as_deref().and_then(|q| Query::parse(q, cx.now));
+    let Some(filter) = filter(tx, cx.actor, &input, query.as_ref())? else { return Ok(nothing) };
     let cursor = input.cursor.as_deref().and_then(PageCursor::parse);
     let as_of = cursor.as_ref().map_or(cx.now, |cursor| cursor.as_of);
     let walk = match cursor {
@@ -187,7 +194,7 @@ pub fn list_conversations(
             ListWalk::resume(tx, cx.actor, &filter, as_of, ListPosition { at: cursor.at, id })?
         }
     };
-    let listed = match input.q.as_deref().and_then(Query::parse) {
+    let listed = match query {
         Some(query) => walk.next_matching(tx, &query, limit)?,
         None => walk.next(tx, limit)?,
     };
@@ -203,6 +210,7 @@ fn filter(
     tx: &mut Tx<'_>,
     actor: &Actor,
     input: &ListConversationsInput,
+    query: Option<&Query>,
 ) -> Result<Option<Filter>> {
     let mailbox = match &input.mailbox {
         None => None,
@@ -216,8 +224,9 @@ fn filter(
         }
     };
     let views = match input.view.as_deref() {
-        Some("all") => View::ALL.to_vec(),
+        Some("all") => View::KEPT.to_vec(),
         Some(view) => View::parse(view).into_iter().collect(),
+        None if query.is_some_and(search_filter::asks_for_views) => View::ALL.to_vec(),
         None => vec![View::Open],
     };
     let assignee = match input.assigned.as_deref() {
@@ -240,7 +249,7 @@ fn filter(
         },
     };
     let time = |text: &Option<String>| text.as_deref().and_then(NamedTime::parse);
-    Ok(Some(Filter {
+    let mut filter = Filter {
         views,
         mailbox,
         assignee,
@@ -256,5 +265,11 @@ fn filter(
             Some("waiting") => ListOrder::LongestWaiting,
             _ => ListOrder::Newest,
         },
-    }))
+        tests: Vec::new(),
+    };
+    let can_match = match query {
+        Some(query) => search_filter::narrow(tx, actor, query, &mut filter)?,
+        None => true,
+    };
+    Ok(can_match.then_some(filter))
 }

@@ -89,7 +89,7 @@ pub fn search_documents(
     input: &SearchDocumentsInput,
 ) -> Result<ListPage<Document>> {
     let limit = input.limit.unwrap_or(LIST_ITEMS_DEFAULT);
-    let query = input.q.as_deref().and_then(Query::parse);
+    let query = input.q.as_deref().and_then(Query::of_words);
     if query.as_ref().is_some_and(|query| query.terms.is_empty()) {
         return Ok(ListPage { items: Vec::new(), next: None });
     }

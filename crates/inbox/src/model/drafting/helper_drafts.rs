@@ -9,6 +9,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{AnswerId, ConversationId, MessageId};
 use crate::model::conversations::{self, Conversation};
+use crate::model::search_index;
 use crate::model::timeline::{self, RetiredBy, TimelineEvent};
 
 /// The name that the helper's drafts have until a person approves them.
@@ -97,6 +98,7 @@ fn retire_one(
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, message, &cx.now],
     )?;
+    search_index::draft(tx, cx.actor.ws, message)?;
     let outcome = match by {
         RetiredBy::Customer => DraftOutcome::Retired,
         RetiredBy::Team => DraftOutcome::Overtaken,

@@ -9,7 +9,7 @@ use super::{
     ConversationSummary, List, ListOrder, ListPosition, ListWalk, ListedConversation, select,
 };
 use crate::base::error::Result;
-use crate::search::{self, PROBED_AT_ONCE, SearchTerm};
+use crate::search::{self, PROBED_AT_ONCE, Query, SearchTerm, Term};
 
 /// A term with at most this many mails is looked up in the index before conversations are scanned.
 const FEW_MAILS: i64 = 50;
@@ -31,6 +31,8 @@ const LOOKED_UP: usize = 100;
 const WALKED_PER_CANDIDATE: usize = 8;
 /// Conversations tested at a time, and fetched from each list at first.
 const AT_ONCE: usize = 25;
+/// Conversations tested when a query says only what they must not have.
+const TRIED_WITHOUT: usize = 20_000;
 /// The largest fetch; each fetch is twice as large as the one before.
 const FETCHED_AT_ONCE: usize = 400;
 
@@ -41,12 +43,15 @@ const FETCHED_AT_ONCE: usize = 400;
 pub(super) fn first_matching(
     tx: &mut Tx<'_>,
     walk: &ListWalk,
-    terms: &[SearchTerm],
+    terms: &QueryTerms,
     limit: usize,
 ) -> Result<Vec<ListedConversation>> {
-    let all: Vec<&SearchTerm> = terms.iter().collect();
-    let has_all = |tx: &mut Tx<'_>, nums: &[i64]| search::those_with_all(tx, walk.ws, &all, nums);
+    let has_all = |tx: &mut Tx<'_>, nums: &[i64]| terms.those_matching(tx, walk.ws, nums);
     let mut scan = ListScan::new(walk, limit);
+    if terms.all.is_empty() {
+        scan.go_on(tx, TRIED_WITHOUT, has_all)?;
+        return scan.listed(tx);
+    }
     let mut candidates = Candidates::by_few_mails(tx, terms)?;
     if candidates.nums.is_none() {
         if scan.go_on(tx, TRIED_FIRST, has_all)? {
@@ -65,6 +70,33 @@ pub(super) fn first_matching(
     scan.end(tx, &candidates)
 }
 
+/// The terms of a query in the language of the index.
+pub(super) struct QueryTerms {
+    all: Vec<SearchTerm>,
+    without: Vec<SearchTerm>,
+}
+
+impl QueryTerms {
+    pub(super) fn new(tx: &Tx<'_>, ws: i64, query: &Query) -> QueryTerms {
+        let terms = |terms: &[Term]| -> Vec<SearchTerm> {
+            terms.iter().map(|term| search::search_term(tx, ws, term)).collect()
+        };
+        QueryTerms { all: terms(&query.terms), without: terms(&query.without) }
+    }
+
+    /// Those of the conversations that match.
+    pub(super) fn those_matching(
+        &self,
+        tx: &mut Tx<'_>,
+        ws: i64,
+        nums: &[i64],
+    ) -> Result<HashSet<i64>> {
+        let all: Vec<&SearchTerm> = self.all.iter().collect();
+        let found = search::those_with_all(tx, ws, &all, nums)?;
+        search::those_without(tx, ws, &self.without, found)
+    }
+}
+
 /// The conversations that the index lookups leave as possible matches.
 struct Candidates<'n> {
     /// The conversations that match every rare term; `None` without a rare term.
@@ -72,12 +104,14 @@ struct Candidates<'n> {
     /// Terms that the candidates were not checked for: frequent ones, and prefixes that are no word
     /// themselves, which are expensive to look up.
     unchecked: Vec<&'n SearchTerm>,
+    without: &'n [SearchTerm],
 }
 
 impl<'n> Candidates<'n> {
-    fn by_few_mails(tx: &mut Tx<'_>, terms: &'n [SearchTerm]) -> Result<Candidates<'n>> {
-        let mut candidates = Candidates { nums: None, unchecked: Vec::new() };
-        for term in terms {
+    fn by_few_mails(tx: &mut Tx<'_>, terms: &'n QueryTerms) -> Result<Candidates<'n>> {
+        let mut candidates =
+            Candidates { nums: None, unchecked: Vec::new(), without: &terms.without };
+        for term in &terms.all {
             match search::conversations_with(tx, &term.whole, FEW_MAILS)? {
                 Some(nums) if term.is_whole() => candidates.keep(nums),
                 Some(nums) if !nums.is_empty() => candidates.by_expression(tx, term, RARE_MAILS)?,
@@ -111,10 +145,8 @@ impl<'n> Candidates<'n> {
 
     /// Those of the conversations that have every term.
     fn those_with_all(&self, tx: &mut Tx<'_>, ws: i64, nums: Vec<i64>) -> Result<HashSet<i64>> {
-        match self.unchecked.is_empty() {
-            true => Ok(nums.into_iter().collect()),
-            false => search::those_with_all(tx, ws, &self.unchecked, &nums),
-        }
+        let found = search::those_with_all(tx, ws, &self.unchecked, &nums)?;
+        search::those_without(tx, ws, self.without, found)
     }
 }
 

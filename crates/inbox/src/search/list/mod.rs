@@ -2,6 +2,7 @@
 
 mod matching;
 mod order;
+mod row_test;
 mod sql;
 
 use db::{Json, Tx};
@@ -12,8 +13,10 @@ use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId, MemberId, TagId, TopicId};
 use crate::base::states::{ConversationRisk, Direction, Status, Urgency, View};
-use crate::search::{self, Query};
+use crate::search::Query;
+use matching::QueryTerms;
 pub use order::ListOrder;
+pub use row_test::{RowCondition, RowTest};
 use sql::Sql;
 
 /// Conversations that moved since a walk began and whose former place is looked up.
@@ -42,6 +45,8 @@ pub struct Filter {
     pub since: Option<i64>,
     /// The latest mail came at or before this.
     pub until: Option<i64>,
+    /// What else is tested on each conversation.
+    pub tests: Vec<RowTest>,
     pub order: ListOrder,
 }
 
@@ -66,6 +71,19 @@ impl TaggedWith {
             by_many |= beyond.is_some();
         }
         Ok(TaggedWith { ids, by_many })
+    }
+
+    fn sql(&self, sql: &mut Sql, ws: i64) -> String {
+        let ids: Vec<String> = self.ids.iter().map(|id| sql.text(id.as_str())).collect();
+        let tagged = format!(
+            "SELECT t.conversation FROM conversation_tags t WHERE t.ws = {} AND t.tag IN ({})",
+            sql.int(ws),
+            ids.join(", ")
+        );
+        match self.by_many {
+            true => format!("EXISTS ({tagged} AND t.conversation = c.id)"),
+            false => format!("c.id IN ({tagged})"),
+        }
     }
 }
 
@@ -168,6 +186,7 @@ struct Conditions {
     tag: Option<TaggedWith>,
     since: Option<i64>,
     until: Option<i64>,
+    tests: Vec<RowTest>,
 }
 
 impl Conditions {
@@ -181,16 +200,10 @@ impl Conditions {
             text += &format!(" AND c.last_message_at <= {}", sql.int(until));
         }
         if let Some(tag) = &self.tag {
-            let ids: Vec<String> = tag.ids.iter().map(|id| sql.text(id.as_str())).collect();
-            let tagged = format!(
-                "SELECT t.conversation FROM conversation_tags t WHERE t.ws = {} AND t.tag IN ({})",
-                sql.int(ws),
-                ids.join(", ")
-            );
-            text += &match tag.by_many {
-                true => format!(" AND EXISTS ({tagged} AND t.conversation = c.id)"),
-                false => format!(" AND c.id IN ({tagged})"),
-            };
+            text += &format!(" AND {}", tag.sql(sql, ws));
+        }
+        for test in &self.tests {
+            text += &format!(" AND {}", test.sql(sql, ws));
         }
         text
     }
@@ -213,7 +226,7 @@ db::row! {
     /// A conversation as a list shows it.
     #[derive(Clone, Debug, Hash)]
     pub struct ConversationSummary from "c" {
-        num: i64,
+        pub num: i64,
         pub id: ConversationId,
         pub subject: String,
         /// The start of the latest message.
@@ -297,12 +310,17 @@ impl ListWalk {
     pub fn begin(actor: &Actor, filter: &Filter) -> ListWalk {
         let mut circles = actor.circles.to_vec();
         circles.dedup();
-        let Filter { tag, since, until, order, .. } = filter;
+        let Filter { tag, since, until, tests, order, .. } = filter;
         ListWalk {
             ws: actor.ws,
             lists: filter.lists(&circles),
             order: *order,
-            conditions: Conditions { tag: tag.clone(), since: *since, until: *until },
+            conditions: Conditions {
+                tag: tag.clone(),
+                since: *since,
+                until: *until,
+                tests: tests.clone(),
+            },
             from: order.start(*since, *until),
             moved: Vec::new(),
         }
@@ -348,21 +366,23 @@ impl ListWalk {
         Ok(self.with_moved(found, limit))
     }
 
-    /// The next conversations that have a mail for each term of a query.
+    /// The next conversations that have a mail for each term of a query. Its operators are part of
+    /// the filter.
     pub fn next_matching(
         mut self,
         tx: &mut Tx<'_>,
         query: &Query,
         limit: usize,
     ) -> Result<Vec<ListedConversation>> {
-        if query.terms.is_empty() {
+        if query.is_empty() {
             return Ok(Vec::new());
         }
-        let terms: Vec<_> =
-            query.terms.iter().map(|term| search::search_term(tx, self.ws, term)).collect();
-        let all: Vec<_> = terms.iter().collect();
+        if query.terms.is_empty() && query.without.is_empty() {
+            return self.next(tx, limit);
+        }
+        let terms = QueryTerms::new(tx, self.ws, query);
         let moved: Vec<i64> = self.moved.iter().map(|listed| listed.summary.num).collect();
-        let moved = search::those_with_all(tx, self.ws, &all, &moved)?;
+        let moved = terms.those_matching(tx, self.ws, &moved)?;
         self.moved.retain(|listed| moved.contains(&listed.summary.num));
         let found = matching::first_matching(tx, &self, &terms, limit)?;
         Ok(self.with_moved(found, limit))

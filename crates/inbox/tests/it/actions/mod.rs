@@ -6,4 +6,5 @@ mod people;
 mod reading;
 mod snooze;
 mod topics;
+mod triage;
 mod writing;

@@ -182,7 +182,8 @@ fn invoice(vendor: &str, amount: f64) -> ExtractionOutcome {
         reference: Some("R-7".into()),
         ..DocumentFields::default()
     };
-    ExtractionOutcome::Read { kind: DocumentKind::Invoice, fields }
+    let text = format!("{vendor} thanks you for your order of peonies");
+    ExtractionOutcome::Read { kind: DocumentKind::Invoice, fields, text }
 }
 
 async fn documents(app: &TestApp, key: &TestKey, query: &str) -> Vec<Value> {

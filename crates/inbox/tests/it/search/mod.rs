@@ -1,4 +1,5 @@
 //! The full-text index and the lists.
 
 mod model;
+mod operators;
 mod query;

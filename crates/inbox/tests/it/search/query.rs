@@ -10,7 +10,7 @@ on_both!(
     the_index_is_put_together_in_time_and_finds_the_same,
     words_are_found_in_subject_text_names_and_addresses,
     the_whole_text_is_searched_and_not_only_what_a_read_shows,
-    sent_mail_is_searched_and_drafts_and_scheduled_mail_are_not,
+    drafts_scheduled_and_sent_mail_are_found_until_a_draft_is_discarded,
     the_writer_of_sent_mail_is_found_by_name_and_address,
     case_accents_width_and_script_do_not_matter,
     all_words_must_match_though_in_different_mails_of_the_conversation,
@@ -103,19 +103,25 @@ async fn the_whole_text_is_searched_and_not_only_what_a_read_shows(app: TestApp)
     assert_eq!(app.found(&key, "hay needle straw").await, ["Stack"]);
 }
 
-async fn sent_mail_is_searched_and_drafts_and_scheduled_mail_are_not(app: TestApp) {
+async fn drafts_scheduled_and_sent_mail_are_found_until_a_draft_is_discarded(app: TestApp) {
     let key = app.key("draft send").await;
     let mail = app.mail("a@x.example", "Lamp", "Broken").await;
-    app.draft(&key, &mail.conversation, "A whispered draft").await;
+    let draft = app.draft(&key, &mail.conversation, "A whispered draft").await;
     let message = app.schedule(&key, &mail.conversation, "We refund everything").await;
-    for q in ["whispered", "refund"] {
-        assert!(app.found(&key, q).await.is_empty(), "{q}");
+    for q in ["whispered", "refund everything"] {
+        assert_eq!(app.found(&key, q).await, ["Lamp"], "{q}");
     }
     app.mark_sent(&app.support, &message).await;
     for q in ["refund", "refund everything", "\"we refund\"", "re lamp"] {
         assert_eq!(app.found(&key, q).await, ["Lamp"], "{q}");
     }
+    let path = format!("/messages/{draft}");
+    app.post(&key, &format!("{path}/update"), json!({ "body": "A shouted one" })).await.is(200);
+    assert_eq!(app.found(&key, "shouted").await, ["Lamp"]);
     assert!(app.found(&key, "whispered").await.is_empty());
+    app.post(&key, &format!("{path}/discard"), json!({})).await.is(200);
+    assert!(app.found(&key, "shouted").await.is_empty());
+    assert_eq!(app.found(&key, "refund").await, ["Lamp"]);
 }
 
 async fn the_writer_of_sent_mail_is_found_by_name_and_address(app: TestApp) {

@@ -41,8 +41,11 @@ flashes! {
     Noted: "noted", "note", "Noted. Only the team sees it.";
     Discarded: "discarded", "x", "Discarded. The customer never saw it.";
     Saved: "saved", "check", "Saved.";
-    Closed: "closed", "closed", "Closed.";
-    Snoozed: "snoozed", "snooze", "Snoozed. It comes back by itself.";
+    Triaged: "triaged", "check", "Done.";
+    NothingTriaged: "nothing-triaged", "warn", "Nothing was changed: it was so already, or does not fit.";
+    Undone: "undone", "undo", "Undone.";
+    NothingToUndo: "nothing-to-undo", "warn", "There is nothing left to undo.";
+    WarningRemoved: "warning-removed", "check", "The warning is removed. The scam check learns from it.";
     Released: "released", "check", "Released to the inbox.";
     Gone: "gone", "warn", "Somebody else was faster: this draft is decided already.";
     SignedOut: "signed-out", "check", "You are signed out.";

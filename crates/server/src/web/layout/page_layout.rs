@@ -6,7 +6,7 @@ use inbox::Cx;
 use inbox::actions::{self, Sidebar, SignedIn};
 
 use crate::web::layout::flash::Flash;
-use crate::web::layout::wording::{Avatar, TimeFormat, count};
+use crate::web::layout::wording::{Avatar, TimeFormat, act_words, count};
 use crate::web::page_version::{PageVersion, PartVersion};
 use crate::web::visitor::{CsrfToken, Visitor};
 
@@ -67,6 +67,8 @@ pub struct PageLayout {
     pub reports_current: bool,
     pub flash: Option<Flash>,
     pub undo: Option<Undo>,
+    /// The act that the flash is about, while it can be undone: its id and what was done.
+    pub act: Option<(String, String)>,
     pub times: TimeFormat,
     pub sidebar: Sidebar,
     /// What the live connection watches; empty on pages that do not change.
@@ -112,8 +114,13 @@ impl PageLayout {
             Some(id) => actions::under_way(tx, cx, id)?,
             None => None,
         };
+        let act = match visitor.flash {
+            Some(Flash::Triaged) => actions::undo_offer(tx, cx)?,
+            _ => None,
+        };
         let name = cx.actor.name().to_owned();
         Ok(PageLayout {
+            act: act.map(|offer| (offer.id.to_string(), act_words(&offer))),
             title: location.title.clone(),
             csrf: visitor.csrf.clone(),
             avatar: Avatar::person(&name),
@@ -175,6 +182,8 @@ enum SidebarView {
     Snoozed,
     Held,
     Closed,
+    Spam,
+    Trash,
 }
 
 /// The views with address, icon and label, in the order of a day's work.
@@ -189,6 +198,8 @@ const VIEWS: &[(SidebarView, &str, &str, &str)] = &[
     (SidebarView::Snoozed, "/inbox?view=snoozed", "snooze", "Snoozed"),
     (SidebarView::Held, "/inbox?view=held", "held", "Held"),
     (SidebarView::Closed, "/inbox?view=closed", "closed", "Closed"),
+    (SidebarView::Spam, "/inbox?view=spam", "spam", "Spam"),
+    (SidebarView::Trash, "/inbox?view=trash", "trash", "Trash"),
 ];
 
 fn views(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
@@ -203,7 +214,8 @@ fn views(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
             SidebarView::Waiting => count(sidebar.waiting),
             SidebarView::Snoozed => count(sidebar.snoozed),
             SidebarView::Held => count(sidebar.held),
-            SidebarView::Open | SidebarView::Closed => String::new(),
+            SidebarView::Spam => count(sidebar.spam),
+            SidebarView::Open | SidebarView::Closed | SidebarView::Trash => String::new(),
         },
         href: (*href).to_owned(),
         icon,

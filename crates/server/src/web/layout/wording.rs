@@ -1,7 +1,9 @@
 //! How times, names, sizes and states are shown.
 
 use inbox::actions::COUNTED;
+use inbox::actions::{ActKind, UndoOffer};
 use inbox::base::ids::MemberId;
+use inbox::base::limits::TRASH_DAYS;
 use inbox::base::states::Status;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -272,6 +274,41 @@ pub fn paragraphs(text: &str) -> Vec<Vec<String>> {
 
 pub fn first_name(name: &str) -> &str {
     name.split_whitespace().next().unwrap_or(name)
+}
+
+/// What an act did, in words.
+pub fn act_words(offer: &UndoOffer) -> String {
+    let n = offer.changed;
+    if n == 1 {
+        return match offer.kind {
+            ActKind::Assigned => "Assigned.".into(),
+            ActKind::Tagged => "Tagged.".into(),
+            ActKind::Closed => "Closed. New mail opens it again.".into(),
+            ActKind::Reopened => "Opened again.".into(),
+            ActKind::Snoozed => "Snoozed. It comes back by itself.".into(),
+            ActKind::MarkedUnread => "Marked as unread.".into(),
+            ActKind::Spam => "Moved to the spam.".into(),
+            ActKind::Blocked => "Moved to the spam. The sender is blocked.".into(),
+            ActKind::Deleted => format!("Deleted. The trash keeps it for {TRASH_DAYS} days."),
+            ActKind::Restored => "Restored.".into(),
+        };
+    }
+    match offer.kind {
+        ActKind::Assigned => format!("Assigned {n} conversations."),
+        ActKind::Tagged => format!("Tagged {n} conversations."),
+        ActKind::Closed => format!("Closed {n} conversations. New mail opens them again."),
+        ActKind::Reopened => format!("Opened {n} conversations again."),
+        ActKind::Snoozed => format!("Snoozed {n} conversations. They come back by themselves."),
+        ActKind::MarkedUnread => format!("Marked {n} conversations as unread."),
+        ActKind::Spam => format!("Moved {n} conversations to the spam."),
+        ActKind::Blocked => {
+            format!("Moved {n} conversations to the spam. Their senders are blocked.")
+        }
+        ActKind::Deleted => {
+            format!("Deleted {n} conversations. The trash keeps them for {TRASH_DAYS} days.")
+        }
+        ActKind::Restored => format!("Restored {n} conversations."),
+    }
 }
 
 #[cfg(test)]

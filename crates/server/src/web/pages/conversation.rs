@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use db::Tx;
 use inbox::actions::{
     self, HelperFindings, OpenConversation, SavedReply, SignedIn, TimelineCursor, TimelineEntry,
-    TimelinePart,
+    TimelinePart, TriageAct,
 };
 use inbox::api::operations::{
     AssignConversationInput, SetStatusInput, TagConversationInput, assign_conversation,
@@ -16,10 +16,9 @@ use inbox::api::operations::{
 use inbox::base::agent_presence::AGENT_STAYS_MS;
 use inbox::base::ids::{AgentId, UserId};
 use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
-use inbox::base::states::Status;
+use inbox::base::states::{Removal, Status};
 use inbox::model::drafting::findings::AnsweredBefore;
 use inbox::{Conversation, Cx, Error};
-use jiff::civil::Weekday;
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, FormValue, Posted, form};
@@ -36,9 +35,11 @@ use crate::web::pages::conversation_list::{ConversationFilter, ListView, subject
 use crate::web::pages::list_query::{ConversationButton, ListQuery};
 use crate::web::pages::message_cards::MessageCard;
 use crate::web::pages::request_form::AskForm;
+use crate::web::pages::snooze_times::{day_and_time, snoozes};
 use crate::web::pages::sorting::SortingView;
 use crate::web::pages::targets::{TargetView, target};
 use crate::web::pages::timeline::{self, MessageProgress, TimelineChoice, TimelineRow};
+use crate::web::pages::triage;
 use crate::web::presence::Other;
 use crate::web::visitor::Visitor;
 
@@ -82,6 +83,8 @@ pub struct ConvoView {
     pub is_open: bool,
     pub is_waiting: bool,
     pub is_closed: bool,
+    /// Where it is, when it is out of the way: `the spam` or `the trash`.
+    pub removed: Option<&'static str>,
     pub snoozed_until: Option<DisplayTime>,
     pub snoozes: Vec<(String, String)>,
     pub assignee: Option<(Avatar, String)>,
@@ -348,6 +351,10 @@ fn convo_view(
         is_open: conversation.status == Status::Open,
         is_waiting: conversation.status == Status::Waiting,
         is_closed: conversation.status == Status::Closed,
+        removed: conversation.removed.map(|removal| match removal {
+            Removal::Spam => "the spam",
+            Removal::Trash => "the trash",
+        }),
         snoozed_until: conversation.snoozed_until.map(|until| times.long(until)),
         snoozes: snoozes(times),
         assignee: open.assignee.as_ref().map(|assignee| {
@@ -368,25 +375,6 @@ fn convo_view(
         target: target(conversation.answer_due_at, conversation.resolve_due_at, times),
         row: conversation,
     }
-}
-
-/// The morning hour that "tomorrow" and "Monday" mean.
-const MORNING: i8 = 8;
-
-/// Times to snooze until: what they are called, and the moment in milliseconds.
-fn snoozes(times: &TimeFormat) -> Vec<(String, String)> {
-    let now = times.zoned(times.now);
-    let morning = |day: jiff::civil::Date| {
-        let at = day.at(MORNING, 0, 0, 0).to_zoned(times.zone.clone()).ok()?;
-        Some(at.timestamp().as_millisecond())
-    };
-    let tomorrow = now.date().tomorrow().ok().and_then(morning);
-    let monday = now.date().nth_weekday(1, Weekday::Monday).ok().and_then(morning);
-    let later = times.now + 3 * 60 * inbox::base::limits::MINUTE_MS;
-    let mut choices = vec![(format!("Until {}, in 3 hours", times.clock(later)), later)];
-    choices.extend(tomorrow.map(|at| ("Until tomorrow, 08:00".to_owned(), at)));
-    choices.extend(monday.map(|at| (format!("Until {}", times.long(at).text), at)));
-    choices.into_iter().map(|(words, at)| (words, at.to_string())).collect()
 }
 
 form! {
@@ -439,11 +427,11 @@ pub async fn set_status(
     posted: Posted<StatusForm>,
 ) -> PageResult {
     let Posted { visitor, form: StatusForm { status, from } } = posted;
+    if status == Status::Closed {
+        return triage::act_on_open(&web, &visitor, TriageAct::Close, &id, &from).await;
+    }
     let input = SetStatusInput { id: id.clone(), status };
     web.act(&visitor, move |tx, cx, _| put_status(tx, cx, input.clone()).map(|_| ())).await?;
-    if status == Status::Closed {
-        return web.redirect(&from.list(), Flash::Closed);
-    }
     Ok(see_other(&from.conversation(&id)))
 }
 
@@ -488,16 +476,19 @@ pub async fn snooze(
         Some(until) => until,
         None => day_and_time(&visitor, &form.at)?,
     };
-    web.act(&visitor, move |tx, cx, _| actions::snooze(tx, cx, &id, until)).await?;
-    web.redirect(&form.from.list(), Flash::Snoozed)
+    triage::act_on_open(&web, &visitor, TriageAct::Snooze(until), &id, &form.from).await
 }
 
-/// `2026-11-16T08:00` as the reader's clock shows it, in milliseconds.
-fn day_and_time(visitor: &Visitor, text: &str) -> inbox::Result<i64> {
-    let wrong = || Error::invalid("at", "Say a day and a time to come.");
-    let at: jiff::civil::DateTime = text.parse().map_err(|_| wrong())?;
-    let zoned = at.to_zoned(visitor.zone.clone()).map_err(|_| wrong())?;
-    Ok(zoned.timestamp().as_millisecond())
+/// Takes the warning of the scam check off, and releases what was held.
+pub async fn remove_warning(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted<ConversationButton>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let wanted = id.clone();
+    web.act(&visitor, move |tx, cx, _| actions::remove_warning(tx, cx, &wanted)).await?;
+    web.redirect(&form.from.conversation(&id), Flash::WarningRemoved)
 }
 
 pub async fn release(

@@ -9,6 +9,7 @@ use inbox::api::fields::check_query;
 use inbox::api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
 use inbox::base::assignee::MemberType;
 use inbox::base::ids::{ConversationId, TagId};
+use inbox::base::limits::{DAY_MS, TRASH_DAYS};
 use inbox::base::states::{Status, Urgency};
 use inbox::model::topics;
 use inbox::{Cx, Error};
@@ -17,7 +18,9 @@ use crate::web::form::FormFields;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat};
 use crate::web::pages::list_filters::{FilterMenu, ListFilters};
+use crate::web::pages::snooze_times::snoozes;
 use crate::web::pages::targets::target;
+use crate::web::visitor::CsrfToken;
 
 /// Conversations on one page of a list.
 const LISTED: i64 = 30;
@@ -51,6 +54,8 @@ pub struct Listing {
     pub title: String,
     /// The names of the topics that it can be narrowed by.
     topics: Vec<String>,
+    /// Who a conversation can be given to: the value of the button and the name.
+    team: Vec<(String, String)>,
 }
 
 impl ConversationFilter {
@@ -73,7 +78,9 @@ impl ConversationFilter {
             "held" => return Ok(ConversationFilter::new(Kind::Held, "view=held".into(), None)),
             "mine" => input.assigned = Some("me".into()),
             "unassigned" => input.assigned = Some("unassigned".into()),
-            "open" | "waiting" | "snoozed" | "closed" => input.view = Some(view.clone()),
+            "open" | "waiting" | "snoozed" | "closed" | "spam" | "trash" => {
+                input.view = Some(view.clone());
+            }
             _ => return Err(Error::NotFound("list")),
         }
         ConversationFilter::walk(input, format!("view={view}"), fields)
@@ -132,7 +139,40 @@ impl ConversationFilter {
             Kind::Held | Kind::Tag(_) => Vec::new(),
         };
         let topics = topics.into_iter().map(|topic| topic.name).collect();
-        Ok(Listing { items, unread, next, title, topics })
+        let team = actions::list_assignees(tx, cx)?;
+        Ok(Listing { items, unread, next, title, topics, team })
+    }
+
+    /// The conversations of the whole list, up to a number.
+    pub fn ids(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, most: usize) -> inbox::Result<Vec<String>> {
+        let items = match &self.kind {
+            Kind::Walk(input) => {
+                let input = ListConversationsInput {
+                    limit: Some(most as i64),
+                    cursor: None,
+                    ..(**input).clone()
+                };
+                list_conversations(tx, cx, input)?.items
+            }
+            Kind::Held => actions::list_held(tx, cx)?,
+            Kind::Tag(tag) => actions::list_tagged(tx, cx, tag, None, most as i64)?,
+        };
+        Ok(items.into_iter().map(|summary| summary.id.to_string()).collect())
+    }
+
+    /// The conversation below one on its page of the list, or else the one above it.
+    pub fn next_after(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        id: &str,
+    ) -> inbox::Result<Option<String>> {
+        let items = self.read(tx, cx)?.items;
+        let place = items.iter().position(|summary| summary.id.as_str() == id);
+        let Some(place) = place else { return Ok(None) };
+        let above = place.checked_sub(1).and_then(|above| items.get(above));
+        let next = items.get(place + 1).or(above);
+        Ok(next.map(|summary| summary.id.to_string()))
     }
 
     fn title(
@@ -152,6 +192,8 @@ impl ConversationFilter {
             (_, Some("waiting")) => "Waiting on customer",
             (_, Some("snoozed")) => "Snoozed",
             (_, Some("closed")) => "Closed",
+            (_, Some("spam")) => "Spam",
+            (_, Some("trash")) => "Trash",
             _ => "All open",
         };
         Ok(title.to_owned())
@@ -187,6 +229,21 @@ pub struct ListView {
     pub empty: Empty,
     /// The menu that narrows it, where there is one.
     pub menu: Option<FilterMenu>,
+    pub bulk: BulkBar,
+}
+
+/// What can be done with the conversations that are ticked.
+pub struct BulkBar {
+    /// The query of the list, to return to.
+    pub from: String,
+    pub csrf: CsrfToken,
+    /// True in the spam and the trash.
+    pub restores: bool,
+    pub reopens: bool,
+    pub team: Vec<(String, String)>,
+    pub snoozes: Vec<(String, String)>,
+    /// True when the list goes on beyond this page.
+    pub has_more: bool,
 }
 
 pub struct Empty {
@@ -196,6 +253,7 @@ pub struct Empty {
 }
 
 pub struct RowView {
+    pub id: String,
     pub href: String,
     pub current: bool,
     pub unread: bool,
@@ -236,8 +294,19 @@ impl ListView {
             row.marks = marks(summary, frame, filter.mixes());
             row
         });
+        let rows = rows.collect();
+        let bulk = BulkBar {
+            from: query,
+            csrf: frame.csrf.clone(),
+            restores: matches!(filter.list.as_str(), "view=spam" | "view=trash"),
+            reopens: filter.list == "view=closed",
+            team: listing.team,
+            snoozes: snoozes(&frame.times),
+            has_more: listing.next.is_some() || filter.cursor.is_some(),
+        };
         ListView {
-            rows: rows.collect(),
+            rows,
+            bulk,
             next: listing.next.map(|cursor| format!("/inbox?{}&cursor={cursor}", filter.query)),
             begin: filter.cursor.as_ref().map(|_| format!("/inbox?{}", filter.query)),
             menu: filter.menu(&listing.topics),
@@ -264,6 +333,7 @@ pub fn row(summary: &ConversationSummary, times: &TimeFormat, query: &str) -> Ro
         }
     });
     RowView {
+        id: summary.id.to_string(),
         href: match query {
             "" => format!("/conversations/{}", summary.id),
             query => format!("/conversations/{}?{query}", summary.id),
@@ -299,6 +369,12 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
     }
     if let Some(target) = target(summary.answer_due_at, summary.resolve_due_at, &frame.times) {
         add(target.class, "wait", target.words);
+    }
+    if let Some(since) = summary.waiting_since.filter(|_| summary.status == Status::Open) {
+        let days = (frame.times.now - since) / DAY_MS;
+        if days > 0 {
+            add("", "wait", format!("Waits {days} d"));
+        }
     }
     if summary.urgency == Some(Urgency::High) {
         add("warn", "wait", "High urgency".into());
@@ -367,6 +443,16 @@ fn empty(href: &str, frame: &PageLayout) -> Empty {
         "/inbox?view=closed" => Empty {
             title: "Nothing is closed yet",
             text: "Close a conversation when it is done. New mail opens it again.".into(),
+            link: None,
+        },
+        "/inbox?view=spam" => Empty {
+            title: "No spam",
+            text: "What you mark as spam, and mail of blocked senders, stands here.".into(),
+            link: None,
+        },
+        "/inbox?view=trash" => Empty {
+            title: "The trash is empty",
+            text: format!("Deleted conversations stand here for {TRASH_DAYS} days."),
             link: None,
         },
         "/inbox?view=open" => Empty {

@@ -43,6 +43,11 @@ fn sentence(event: &TimelineEvent, times: &TimeFormat) -> String {
         TimelineEvent::Held { risk } => {
             format!("held this: {}", risk.map_or("", ConversationRisk::as_str))
         }
+        TimelineEvent::WarningRemoved {} => "checked this and removed the warning".into(),
+        TimelineEvent::Spam {} => "moved this to the spam".into(),
+        TimelineEvent::NotSpam {} => "said that this is no spam".into(),
+        TimelineEvent::Deleted {} => "deleted this".into(),
+        TimelineEvent::Restored {} => "took this out of the trash".into(),
         TimelineEvent::Released {} => "released this to the inbox".into(),
         TimelineEvent::Approved { edited: true, .. } => "edited and approved the draft".into(),
         TimelineEvent::Approved { edited: false, .. } => "approved the draft".into(),

@@ -13,7 +13,16 @@ pub struct ListFilters {
     /// A topic's name.
     topic: Option<String>,
     urgency: Option<Urgency>,
+    /// An order other than newest first.
+    sort: Option<&'static str>,
 }
+
+/// The orders of a list and what they are called.
+const ORDERS: [(Option<&str>, &str); 3] = [
+    (None, "Newest first"),
+    (Some("oldest"), "Oldest first"),
+    (Some("waiting"), "Longest waiting"),
+];
 
 /// The menu above a list.
 pub struct FilterMenu {
@@ -22,6 +31,7 @@ pub struct FilterMenu {
     pub is_narrowed: bool,
     pub topics: Vec<FilterChoice>,
     pub urgencies: Vec<FilterChoice>,
+    pub orders: Vec<FilterChoice>,
     /// The whole list.
     pub all: String,
 }
@@ -42,12 +52,18 @@ impl ListFilters {
             None => None,
             Some(word) => Some(Urgency::parse(&word).ok_or(Error::NotFound("list"))?),
         };
-        Ok(ListFilters { topic, urgency })
+        let sort = match fields.opt("sort").as_deref() {
+            None | Some("newest") => None,
+            Some("oldest") => Some("oldest"),
+            Some("waiting") => Some("waiting"),
+            Some(_) => return Err(Error::NotFound("list")),
+        };
+        Ok(ListFilters { topic, urgency, sort })
     }
 
     /// By a topic alone.
     pub fn of_topic(name: &str) -> ListFilters {
-        ListFilters { topic: Some(name.to_owned()), urgency: None }
+        ListFilters { topic: Some(name.to_owned()), ..ListFilters::default() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -57,6 +73,7 @@ impl ListFilters {
     pub fn narrow(&self, input: &mut ListConversationsInput) {
         input.topic = self.topic.clone();
         input.urgency = self.urgency;
+        input.sort = self.sort.map(str::to_owned);
     }
 
     /// The query of a list, narrowed by these.
@@ -67,6 +84,9 @@ impl ListFilters {
         }
         if let Some(urgency) = self.urgency {
             query.append_pair("urgency", urgency.as_str());
+        }
+        if let Some(sort) = self.sort {
+            query.append_pair("sort", sort);
         }
         query.finish()
     }
@@ -86,14 +106,23 @@ impl ListFilters {
             label: format!("{word} urgency"),
             current: self.urgency == Some(*urgency),
         };
+        let orders = ORDERS.into_iter().map(|(sort, label)| FilterChoice {
+            href: href(ListFilters { sort, ..self.clone() }),
+            label: label.to_owned(),
+            current: self.sort == sort,
+        });
         let urgencies: Vec<FilterChoice> = urgencies.iter().map(urgency).collect();
         let chosen = urgencies.iter().find(|choice| choice.current).map(|one| one.label.clone());
-        let label: Vec<String> = self.topic.clone().into_iter().chain(chosen).collect();
+        let order = ORDERS.iter().find(|(sort, _)| sort.is_some() && *sort == self.sort);
+        let order = order.map(|(_, label)| (*label).to_owned());
+        let label: Vec<String> =
+            self.topic.clone().into_iter().chain(chosen).chain(order).collect();
         FilterMenu {
             label: if label.is_empty() { "Filter".into() } else { label.join(", ") },
-            is_narrowed: !self.is_empty(),
+            is_narrowed: !self.is_empty() || self.sort.is_some(),
             topics: topics.iter().map(topic).collect(),
             urgencies,
+            orders: orders.collect(),
             all: format!("/inbox?{list}"),
         }
     }

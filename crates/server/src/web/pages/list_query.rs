@@ -7,7 +7,7 @@ use crate::web::form::{FormFields, FormValue, form};
 pub struct ListQuery(String);
 
 /// The parameters of a list; all others are dropped.
-const KNOWN: [&str; 6] = ["view", "mailbox", "tag", "topic", "urgency", "cursor"];
+const KNOWN: [&str; 7] = ["view", "mailbox", "tag", "topic", "urgency", "sort", "cursor"];
 
 impl FormValue for ListQuery {
     fn read(fields: &FormFields, name: &str) -> inbox::Result<ListQuery> {

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use inbox::Error;
+use inbox::actions::{self, HitKind, SearchHit, SearchNames};
 use inbox::api::fields::check_query;
 use inbox::api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
 use inbox::model::mailboxes;
+use inbox::{Error, Excerpt, OperatorHelp};
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields};
 use crate::web::layout::filters;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageResult};
-use crate::web::layout::wording::{Avatar, StatusLabel, status_label};
+use crate::web::layout::wording::{Avatar, StatusLabel, TimeFormat, status_label};
 use crate::web::pages::conversation_list::{RowView, row};
 use crate::web::visitor::Visitor;
 
@@ -34,14 +35,32 @@ struct SearchPage {
     searched: bool,
     hits: Vec<Hit>,
     next: Option<String>,
+    operators: &'static [OperatorHelp],
+    completions: Vec<Completion>,
 }
 
 struct Hit {
     row: RowView,
+    /// The newest thing in it that was found.
+    inside: Option<Inside>,
     avatar: Avatar,
     status: StatusLabel,
     inbox: String,
     tags: Vec<String>,
+}
+
+/// A message, note or document with the found words.
+struct Inside {
+    href: String,
+    what: String,
+    is_note: bool,
+    excerpt: Vec<Excerpt>,
+}
+
+/// What an operator can be completed to, in plain words.
+struct Completion {
+    word: String,
+    about: String,
 }
 
 pub async fn page(
@@ -61,19 +80,30 @@ pub async fn page(
         Err(error) => return Err(error.into()),
     };
     let searched = input.is_some();
-    let (frame, (page, inboxes)) = web
+    let (frame, (found, inboxes, names)) = web
         .page(&visitor, PageLocation::new("Search"), move |tx, cx, _| {
-            let page = match &input {
-                Some(input) => Some(list_conversations(tx, cx, input.clone())?),
+            let found = match &input {
+                Some(input) => {
+                    let page = list_conversations(tx, cx, input.clone())?;
+                    let q = input.q.as_deref().unwrap_or_default();
+                    let hits = actions::search_hits(tx, cx, q, &page.items)?;
+                    Some((page, hits))
+                }
                 None => None,
             };
-            Ok((page, mailboxes::all_seen_by(tx, cx.actor)?))
+            Ok((found, mailboxes::all_seen_by(tx, cx.actor)?, actions::search_names(tx, cx)?))
         })
         .await?;
-    let (items, cursor) = page.map(|page| (page.items, page.next)).unwrap_or_default();
-    let hits = items.iter().map(|summary| {
-        let row = row(summary, &frame.times, "");
+    let (items, cursor, inside) =
+        found.map(|(page, hits)| (page.items, page.next, hits)).unwrap_or_default();
+    let hits = items.iter().zip(inside).map(|(summary, inside)| {
+        let mut row = row(summary, &frame.times, "");
+        let inside = inside.map(|hit| inside_view(&row.href, hit, &frame.times));
+        if let Some(inside) = &inside {
+            row.href = inside.href.clone();
+        }
         Hit {
+            inside,
             avatar: Avatar::customer(&row.who),
             status: status_label(summary.status, false),
             inbox: summary.mailbox.clone(),
@@ -102,7 +132,52 @@ pub async fn page(
         searched,
         hits,
         next,
+        operators: inbox::OPERATORS,
+        completions: completions(&names),
     })
+}
+
+/// Opens the conversation at what was found.
+fn inside_view(conversation: &str, hit: SearchHit, times: &TimeFormat) -> Inside {
+    let part = hit.part.map(|part| format!("?before={part}")).unwrap_or_default();
+    let anchor = if hit.anchor.is_empty() { String::new() } else { format!("#{}", hit.anchor) };
+    let kind = match hit.kind {
+        HitKind::Message => "Message",
+        HitKind::Draft => "Unsent message",
+        HitKind::Note => "Note",
+        HitKind::Document => "File",
+    };
+    Inside {
+        href: format!("{conversation}{part}{anchor}"),
+        what: format!("{kind}, {}, {}", hit.name, times.short(hit.at).text),
+        is_note: hit.kind == HitKind::Note,
+        excerpt: hit.excerpt,
+    }
+}
+
+/// Every operator, then those with a value that is known.
+fn completions(names: &SearchNames) -> Vec<Completion> {
+    let mut all: Vec<Completion> = Vec::new();
+    for OperatorHelp { name, about, values } in inbox::OPERATORS {
+        all.push(Completion { word: format!("{name}:"), about: (*about).to_owned() });
+        let known = match *name {
+            "in" => &names.inboxes,
+            "tag" => &names.tags,
+            "topic" => &names.topics,
+            "assigned" => &names.members,
+            _ => &names.none,
+        };
+        let values = values.iter().map(|value| (*value).to_owned()).chain(known.iter().cloned());
+        all.extend(values.map(|value| Completion {
+            word: if value.contains(char::is_whitespace) {
+                format!("{name}:\"{value}\"")
+            } else {
+                format!("{name}:{value}")
+            },
+            about: (*about).to_owned(),
+        }));
+    }
+    all
 }
 
 /// The input after the API's own checks; `None` when there is nothing to look for.

@@ -118,6 +118,7 @@ pub struct FileView {
 }
 
 pub struct NoteView {
+    pub id: String,
     pub avatar: Avatar,
     pub is_agent: bool,
     pub name: String,
@@ -424,6 +425,7 @@ fn note_view(note: &NoteEntry, names: &[&str], times: &TimeFormat) -> NoteView {
     let avatar = Avatar::of(Some(&note.author), &note.author_name);
     let lines = |lines: Vec<String>| lines.iter().map(|line| marked(line, names)).collect();
     NoteView {
+        id: note.id.to_string(),
         is_agent: avatar.is_agent(),
         avatar,
         name: note.author_name.clone(),

@@ -36,6 +36,8 @@ struct YouPage {
     old_error: String,
     new_error: String,
     mail_mentions: bool,
+    /// True when the list is shown after an act, and not the next conversation.
+    opens_list: bool,
     duty: String,
     /// Senders whose remote pictures are always shown, and since when.
     picture_senders: Vec<(String, DisplayTime)>,
@@ -63,6 +65,7 @@ struct OwnSettings {
     me: SignedIn,
     has_password: bool,
     mail_mentions: bool,
+    opens_list: bool,
     duty: String,
     picture_senders: Vec<PictureSender>,
     sessions: Vec<SessionListing>,
@@ -74,6 +77,7 @@ impl OwnSettings {
             me: me.clone(),
             has_password: actions::has_password(tx, cx)?,
             mail_mentions: actions::wants_mention_mail(tx, cx)?,
+            opens_list: actions::opens_list(tx, cx)?,
             duty: actions::own_duty(tx, cx)?,
             picture_senders: actions::picture_senders(tx, cx)?,
             sessions: actions::list_sessions(tx, cx)?,
@@ -106,6 +110,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
         old_error: String::new(),
         new_error: String::new(),
         mail_mentions: own.mail_mentions,
+        opens_list: own.opens_list,
         duty: own.duty,
         private_shut: !me.opens_private,
         open_error: String::new(),

@@ -179,7 +179,7 @@ async fn the_sentence_tells_what_would_be_right(app: TestApp) {
     let answer = app.get(&key, "/conversations?limit=x&view=y").await.is(400);
     let error = answer.error();
     assert!(error.contains("limit: must be a whole number from 1 to 100"), "{error}");
-    let views = ["open", "waiting", "snoozed", "closed", "all"];
+    let views = ["open", "waiting", "snoozed", "closed", "all", "spam", "trash"];
     assert!(error.contains("view: must be one of "), "{error}");
     assert!(views.iter().all(|view| error.contains(view)), "{error}");
 }

@@ -219,7 +219,7 @@ async fn the_examples_of_the_document_fit_its_own_schemas(app: TestApp) {
 
 async fn the_document_tells_each_parameter_and_header(app: TestApp) {
     let document = document(&app).await;
-    let views = json!(["open", "waiting", "snoozed", "closed", "all"]);
+    let views = json!(["open", "waiting", "snoozed", "closed", "all", "spam", "trash"]);
     let kinds =
         json!(["invoice", "receipt", "statement", "contract", "id", "tax", "photo", "other"]);
     for op in every_op() {

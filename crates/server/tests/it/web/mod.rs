@@ -28,6 +28,7 @@ mod sign_in;
 mod tags;
 mod team;
 mod templates;
+mod triage;
 mod upload;
 mod visibility;
 mod webhooks;

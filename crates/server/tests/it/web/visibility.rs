@@ -30,6 +30,7 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("POST", "/conversations/{id}/sorting", &[("urgency", "high")]),
     ("POST", "/conversations/{id}/snooze", &[("until", "9999999999999")]),
     ("POST", "/conversations/{id}/release", &[]),
+    ("POST", "/conversations/{id}/warning", &[]),
     ("GET", "/conversations/{id}/messages/{message}/original", &[]),
     ("GET", "/conversations/{id}/messages/{message}/headers", &[]),
     ("GET", "/conversations/{id}/messages/{message}/html", &[]),

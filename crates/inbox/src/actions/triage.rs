@@ -1,0 +1,461 @@
+//! Acts on one or many conversations, and undoing them. A lot is worked on in batches, each a
+//! transaction of its own, so that nobody waits for it.
+
+use db::{Json, Tx};
+use serde::{Deserialize, Serialize};
+
+use crate::app::Cx;
+use crate::base::actor::Circle;
+use crate::base::assignee::Assignee;
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ConversationId, MemberId, UndoId};
+use crate::base::limits::UNDO_ACT_MS;
+use crate::base::states::{Removal, Status};
+use crate::base::string_enum::string_enum;
+use crate::model::conversations::{self, Conversation};
+use crate::model::tags::{self, TagName};
+use crate::model::timeline::{self, TimelineEvent};
+use crate::model::{blocked_senders, members, sorting};
+
+/// Conversations that one transaction changes.
+pub const TRIAGED_AT_ONCE: usize = 50;
+
+/// What is done with conversations.
+#[derive(Clone, Debug)]
+pub enum TriageAct {
+    /// To `me`, `none`, or a member as the operation `assign` takes it.
+    Assign(String),
+    AddTags(Vec<String>),
+    Close,
+    Reopen,
+    /// Until a time in milliseconds.
+    Snooze(i64),
+    MarkUnread,
+    Spam,
+    /// The same, and further mail of the sender goes to the spam at once.
+    SpamAndBlock,
+    Delete,
+    /// Out of the spam or the trash.
+    Restore,
+}
+
+string_enum! {
+    /// The kind of an act, as it is kept for undoing it.
+    ActKind {
+        Assigned = "assigned",
+        Tagged = "tagged",
+        Closed = "closed",
+        Reopened = "reopened",
+        Snoozed = "snoozed",
+        MarkedUnread = "unread",
+        Spam = "spam",
+        Blocked = "blocked",
+        Deleted = "deleted",
+        Restored = "restored",
+    }
+}
+
+impl TriageAct {
+    pub fn kind(&self) -> ActKind {
+        match self {
+            TriageAct::Assign(_) => ActKind::Assigned,
+            TriageAct::AddTags(_) => ActKind::Tagged,
+            TriageAct::Close => ActKind::Closed,
+            TriageAct::Reopen => ActKind::Reopened,
+            TriageAct::Snooze(_) => ActKind::Snoozed,
+            TriageAct::MarkUnread => ActKind::MarkedUnread,
+            TriageAct::Spam => ActKind::Spam,
+            TriageAct::SpamAndBlock => ActKind::Blocked,
+            TriageAct::Delete => ActKind::Deleted,
+            TriageAct::Restore => ActKind::Restored,
+        }
+    }
+}
+
+/// How a conversation stood before an act, as far as the act changed it.
+#[derive(Serialize, Deserialize)]
+struct StateBefore {
+    status: Status,
+    snoozed_until: Option<i64>,
+    assignee: Option<MemberId>,
+    removed: Option<Removal>,
+    /// Tags that the act added.
+    #[serde(default)]
+    tagged: Vec<String>,
+    read_at: Option<i64>,
+    /// True when the act blocked the sender.
+    #[serde(default)]
+    blocked: bool,
+}
+
+/// Begins an act that can be undone; the one before it cannot be undone any more.
+pub fn begin_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, act: &TriageAct) -> Result<UndoId> {
+    let (ws, me) = (cx.actor.ws, person(cx)?);
+    tx.exec(
+        "DELETE FROM undo_steps WHERE ws = ?1 AND undo IN (
+             SELECT id FROM undos WHERE ws = ?1 AND person = ?2
+         )",
+        &[&ws, &me],
+    )?;
+    tx.exec("DELETE FROM undos WHERE ws = ?1 AND person = ?2", &[&ws, &me])?;
+    let id = UndoId::new(cx.ids, cx.now);
+    tx.exec(
+        "INSERT INTO undos (ws, person, id, act, changed, created_at)
+         VALUES (?1, ?2, ?3, ?4, 0, ?5)",
+        &[&ws, &me, &id, &act.kind(), &cx.now],
+    )?;
+    Ok(id)
+}
+
+/// Acts on one batch of conversations; returns how many were changed. What is not there any more, and
+/// what the act does not fit, stays as it is.
+pub fn triage(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    undo: &UndoId,
+    act: &TriageAct,
+    ids: &[String],
+) -> Result<usize> {
+    let mut changed = 0;
+    for id in ids.iter().take(TRIAGED_AT_ONCE) {
+        match triage_one(tx, cx, undo, act, id) {
+            Ok(done) => changed += usize::from(done),
+            Err(Error::NotFound(_) | Error::Invalid(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(changed)
+}
+
+/// Acts on one conversation; false when nothing changed.
+pub fn triage_one(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    undo: &UndoId,
+    act: &TriageAct,
+    id: &str,
+) -> Result<bool> {
+    let mut conversation = conversations::load(tx, cx.actor, id)?;
+    let Some(before) = apply(tx, cx, act, &mut conversation)? else { return Ok(false) };
+    let (ws, me) = (cx.actor.ws, person(cx)?);
+    tx.exec(
+        "INSERT INTO undo_steps (ws, undo, conversation, before) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (ws, undo, conversation) DO NOTHING",
+        &[&ws, undo, &conversation.id, &Json(&before)],
+    )?;
+    tx.exec(
+        "UPDATE undos SET changed = changed + 1 WHERE ws = ?1 AND person = ?2 AND id = ?3",
+        &[&ws, &me, undo],
+    )?;
+    Ok(true)
+}
+
+/// `None` when the conversation is so already.
+fn apply(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    act: &TriageAct,
+    conversation: &mut Conversation,
+) -> Result<Option<StateBefore>> {
+    let mut before = StateBefore {
+        status: conversation.status,
+        snoozed_until: conversation.snoozed_until,
+        assignee: conversation.assignee.clone(),
+        removed: conversation.removed,
+        tagged: Vec::new(),
+        read_at: None,
+        blocked: false,
+    };
+    let changed = match act {
+        TriageAct::Assign(to) => assign(tx, cx, conversation, to)?,
+        TriageAct::AddTags(names) => {
+            before.tagged = add_tags(tx, cx, conversation, names)?;
+            !before.tagged.is_empty()
+        }
+        TriageAct::Close => set_status(tx, cx, conversation, Status::Closed)?,
+        TriageAct::Reopen => set_status(tx, cx, conversation, Status::Open)?,
+        TriageAct::Snooze(until) => {
+            conversations::snooze(tx, cx, conversation, *until)?;
+            true
+        }
+        TriageAct::MarkUnread => {
+            before.read_at = unread(tx, cx, &conversation.id)?;
+            true
+        }
+        TriageAct::Spam | TriageAct::SpamAndBlock => {
+            before.blocked = matches!(act, TriageAct::SpamAndBlock)
+                && blocked_senders::block(
+                    tx,
+                    cx,
+                    &conversation.circle,
+                    &conversation.contact_email,
+                )?;
+            sorting::teach_spam(tx, cx, conversation, true)?;
+            remove(tx, cx, conversation, Some(Removal::Spam))? || before.blocked
+        }
+        TriageAct::Delete => remove(tx, cx, conversation, Some(Removal::Trash))?,
+        TriageAct::Restore => restore(tx, cx, conversation)?,
+    };
+    Ok(changed.then_some(before))
+}
+
+fn assign(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation, to: &str) -> Result<bool> {
+    let id = match to {
+        "none" => None,
+        "me" => cx.actor.member(),
+        named => Some(named.split_once(':').and_then(|(_, id)| MemberId::parse(id))).flatten(),
+    };
+    let to = match (to, id) {
+        ("none", _) => None,
+        (_, Some(id)) => Some(seen_by_assignee(tx, cx, conversation, &id)?),
+        (_, None) => return Err(Error::invalid("to", NOT_ON_TEAM)),
+    };
+    if to.as_ref().map(|to| &to.id) == conversation.assignee.as_ref() {
+        return Ok(false);
+    }
+    conversations::assign(tx, cx, conversation, to.as_ref())?;
+    Ok(true)
+}
+
+const NOT_ON_TEAM: &str = "is not on the team, or cannot see this conversation's inbox";
+
+fn seen_by_assignee(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    id: &MemberId,
+) -> Result<Assignee> {
+    let found = members::in_circle(tx, cx.actor.ws, &conversation.circle, id)?;
+    found.ok_or_else(|| Error::invalid("to", NOT_ON_TEAM))
+}
+
+fn add_tags(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    names: &[String],
+) -> Result<Vec<String>> {
+    let mut added = Vec::new();
+    for name in names {
+        added.extend(tags::put_on(tx, cx, conversation, &TagName::new(name))?);
+    }
+    record_tags(tx, cx, conversation, &added, &[])?;
+    Ok(added)
+}
+
+fn record_tags(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    added: &[String],
+    removed: &[String],
+) -> Result<()> {
+    if added.is_empty() && removed.is_empty() {
+        return Ok(());
+    }
+    tags::save_names(tx, cx, conversation)?;
+    let tagged = TimelineEvent::Tagged { added: added.to_vec(), removed: removed.to_vec() };
+    timeline::record(tx, cx, &conversation.id, &tagged)
+}
+
+fn set_status(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    to: Status,
+) -> Result<bool> {
+    let is_so = conversation.status == to && conversation.snoozed_until.is_none();
+    if is_so {
+        return Ok(false);
+    }
+    // Who closes held mail agrees that it is spam.
+    if conversation.held && to == Status::Closed {
+        sorting::teach_spam(tx, cx, conversation, true)?;
+    }
+    match conversation.status == to {
+        true => conversations::put_back(tx, cx, conversation, to, None)?,
+        false => conversations::set_status(tx, cx, conversation, to)?,
+    }
+    Ok(true)
+}
+
+/// Takes the reader's mark off; returns when they had read it.
+fn unread(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<i64>> {
+    let (ws, me) = (cx.actor.ws, person(cx)?);
+    let read: Option<(i64,)> = tx.opt(
+        "SELECT read_at FROM read_marks WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
+        &[&ws, &me, id],
+    )?;
+    tx.exec(
+        "DELETE FROM read_marks WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
+        &[&ws, &me, id],
+    )?;
+    Ok(read.map(|(at,)| at))
+}
+
+fn remove(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    to: Option<Removal>,
+) -> Result<bool> {
+    let changes = conversation.removed != to;
+    conversations::set_removed(tx, cx, conversation, to)?;
+    Ok(changes)
+}
+
+/// Out of the spam it is no spam, and its sender may write again.
+fn restore(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<bool> {
+    if conversation.removed == Some(Removal::Spam) {
+        sorting::teach_spam(tx, cx, conversation, false)?;
+        let (circle, email) = (&conversation.circle, &conversation.contact_email);
+        blocked_senders::unblock(tx, cx.actor.ws, circle, email)?;
+    }
+    remove(tx, cx, conversation, None)
+}
+
+/// The latest act of a person, while it can be undone.
+#[derive(Clone, Debug)]
+pub struct UndoOffer {
+    pub id: UndoId,
+    pub kind: ActKind,
+    /// Conversations that it changed.
+    pub changed: i64,
+}
+
+pub fn undo_offer(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<UndoOffer>> {
+    let Ok(me) = person(cx) else { return Ok(None) };
+    let found: Option<(UndoId, ActKind, i64)> = tx.opt(
+        "SELECT id, act, changed FROM undos
+         WHERE ws = ?1 AND person = ?2 AND created_at > ?3 AND changed > 0
+         ORDER BY id DESC LIMIT 1",
+        &[&cx.actor.ws, &me, &(cx.now - UNDO_ACT_MS)],
+    )?;
+    Ok(found.map(|(id, kind, changed)| UndoOffer { id, kind, changed }))
+}
+
+/// Undoes a batch of an own act; false when nothing is left of it.
+pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
+    let (ws, me) = (cx.actor.ws, person(cx)?);
+    let found: Option<(ActKind,)> =
+        tx.opt("SELECT act FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3", &[&ws, &me, id])?;
+    let Some((kind,)) = found else { return Ok(false) };
+    let steps: Vec<(ConversationId, Json<StateBefore>)> = tx.all(
+        "SELECT conversation, before FROM undo_steps WHERE ws = ?1 AND undo = ?2
+         ORDER BY conversation LIMIT ?3",
+        &[&ws, id, &(TRIAGED_AT_ONCE as i64)],
+    )?;
+    if steps.is_empty() {
+        tx.exec("DELETE FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3", &[&ws, &me, id])?;
+        return Ok(false);
+    }
+    for (conversation, before) in &steps {
+        tx.exec(
+            "DELETE FROM undo_steps WHERE ws = ?1 AND undo = ?2 AND conversation = ?3",
+            &[&ws, id, conversation],
+        )?;
+        match conversations::load(tx, cx.actor, conversation.as_str()) {
+            Ok(mut conversation) => revert(tx, cx, kind, &mut conversation, &before.0)?,
+            Err(Error::NotFound(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(true)
+}
+
+/// Puts back what the act changed, unless somebody changed it again since.
+fn revert(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: ActKind,
+    conversation: &mut Conversation,
+    before: &StateBefore,
+) -> Result<()> {
+    let is_snoozed = conversation.snoozed_until.is_some();
+    match kind {
+        ActKind::Assigned => {
+            let to = match &before.assignee {
+                Some(id) => members::in_circle(tx, cx.actor.ws, &conversation.circle, id)?,
+                None => None,
+            };
+            conversations::assign(tx, cx, conversation, to.as_ref())
+        }
+        ActKind::Tagged => {
+            let mut removed = Vec::new();
+            for name in &before.tagged {
+                removed.extend(tags::take_off(tx, cx, conversation, &TagName::new(name))?);
+            }
+            record_tags(tx, cx, conversation, &[], &removed)
+        }
+        ActKind::Closed if conversation.status == Status::Closed => {
+            conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)
+        }
+        ActKind::Reopened if conversation.status == Status::Open => {
+            conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)
+        }
+        ActKind::Snoozed if is_snoozed => {
+            conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)
+        }
+        ActKind::MarkedUnread => read_again(tx, cx, &conversation.id, before.read_at),
+        ActKind::Spam | ActKind::Blocked if conversation.removed == Some(Removal::Spam) => {
+            sorting::teach_spam(tx, cx, conversation, false)?;
+            if before.blocked {
+                let (circle, email) = (&conversation.circle, &conversation.contact_email);
+                blocked_senders::unblock(tx, cx.actor.ws, circle, email)?;
+            }
+            conversations::set_removed(tx, cx, conversation, before.removed)
+        }
+        ActKind::Deleted if conversation.removed == Some(Removal::Trash) => {
+            conversations::set_removed(tx, cx, conversation, before.removed)
+        }
+        ActKind::Restored if conversation.removed.is_none() => {
+            conversations::set_removed(tx, cx, conversation, before.removed)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read_again(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &ConversationId,
+    read_at: Option<i64>,
+) -> Result<()> {
+    let Some(read_at) = read_at else { return Ok(()) };
+    tx.exec(
+        "INSERT INTO read_marks (ws, person, conversation, read_at) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (ws, person, conversation) DO NOTHING",
+        &[&cx.actor.ws, &person(cx)?, id, &read_at],
+    )?;
+    Ok(())
+}
+
+/// Only people undo what they did.
+fn person(cx: &Cx<'_>) -> Result<MemberId> {
+    cx.actor.member().ok_or(Error::NotFound("person"))
+}
+
+/// Who conversations of the team can be given to: the value that [`TriageAct::Assign`] takes, and the
+/// name.
+pub fn list_assignees(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<(String, String)>> {
+    let team = members::team(tx, cx.actor.ws, &Circle::team())?;
+    let all = team.people.into_iter().chain(team.agents);
+    Ok(all.map(|member| (member.id, member.name)).collect())
+}
+
+/// Whether a person sees the list after closing, snoozing or passing on, and not the next conversation.
+pub fn opens_list(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
+    let chosen: Option<(bool,)> = tx.opt(
+        "SELECT opens_list FROM users WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &person(cx)?],
+    )?;
+    Ok(chosen.is_some_and(|(chosen,)| chosen))
+}
+
+pub fn choose_what_opens(tx: &mut Tx<'_>, cx: &Cx<'_>, list: bool) -> Result<()> {
+    tx.exec(
+        "UPDATE users SET opens_list = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &person(cx)?, &list],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! Erases what was deleted long enough ago, and the files that nothing refers to any more.
+
+use db::Tx;
+
+use super::failures::{JobRule, send_no_notice};
+use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
+use crate::app::App;
+use crate::base::error::{Error, Result};
+use crate::base::future::BoxFuture;
+use crate::base::ids::ConversationId;
+use crate::base::limits::MINUTE_MS;
+use crate::base::queue::Queue;
+use crate::model::erasure;
+
+/// Conversations erased in one round.
+const AT_ONCE: i64 = 20;
+/// Files looked at in one round.
+const FILES_AT_ONCE: i64 = 100;
+/// Mail that refers to a file that was there is filed by then.
+const SET_ASIDE_MS: i64 = 10 * MINUTE_MS;
+
+const DUE: &str = "SELECT ws, id FROM conversations WHERE erase_at <= ?1
+                   ORDER BY erase_at LIMIT ?2";
+
+/// A conversation that cannot be erased stays in the trash and is tried again.
+const RULE: JobRule = JobRule {
+    queue: Queue::Trash,
+    put_off: Some("UPDATE conversations SET erase_at = ?1 WHERE ws = ?2 AND id = ?3"),
+    stop: "UPDATE conversations SET erase_at = NULL WHERE ws = ?1 AND id = ?2",
+    report: send_no_notice,
+};
+
+pub(super) struct EmptyTrash {
+    pub runtime: JobRuntime,
+}
+
+impl BackgroundJob for EmptyTrash {
+    fn queue(&self) -> Queue {
+        Queue::Trash
+    }
+
+    fn earliest(&self) -> &'static str {
+        "SELECT min(at) FROM (
+             SELECT min(erase_at) AS at FROM conversations WHERE erase_at IS NOT NULL
+             UNION ALL SELECT min(due_at) FROM unused_blobs
+         ) AS due"
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let due = self.runtime.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
+            let erased = self.runtime.run_each(&RULE, due, erase).await;
+            let files = remove_files(&self.runtime.app).await?;
+            Ok((erased + files).into())
+        })
+    }
+}
+
+fn erase(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
+    let (now, lock) = (app.clock.now(), tx.pick("", " FOR UPDATE SKIP LOCKED"));
+    let due: Option<(i64, ConversationId)> = tx.opt(
+        &format!(
+            "SELECT num, id FROM conversations
+             WHERE ws = ?1 AND id = ?2 AND erase_at <= ?3 AND removed = 'trash'{lock}"
+        ),
+        &[&job.ws, &job.key[0], &now],
+    )?;
+    let Some((num, id)) = due else { return Ok(false) };
+    erasure::erase(tx, job.ws, num, &id, now)?;
+    tx.wake(Queue::Pages);
+    Ok(true)
+}
+
+/// Sets unused files aside, and removes those that were set aside and are still unused.
+async fn remove_files(app: &App) -> Result<usize> {
+    let now = app.clock.now();
+    let claim = move |tx: &mut Tx<'_>| {
+        let due: Vec<(String, bool)> = tx.all(
+            "SELECT hash, set_aside FROM unused_blobs WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2",
+            &[&now, &FILES_AT_ONCE],
+        )?;
+        let mut files = Vec::new();
+        for (hash, set_aside) in due {
+            let used: Option<(i64,)> = tx.opt(
+                "SELECT size FROM blobs WHERE hash = ?1 AND packed IS NULL LIMIT 1",
+                &[&hash],
+            )?;
+            tx.exec(
+                "UPDATE unused_blobs SET due_at = ?2 WHERE hash = ?1",
+                &[&hash, &(now + LEASE_MS)],
+            )?;
+            files.push((hash, set_aside, used.is_some()));
+        }
+        Ok::<_, Error>(files)
+    };
+    let files = app.store.write(claim).await?;
+    let count = files.len();
+    for (hash, set_aside, used) in files {
+        let (blobs, name) = (app.blobs.clone(), hash.clone());
+        let moved = tokio::task::spawn_blocking(move || match (set_aside, used) {
+            (false, true) => Ok(()),
+            (false, false) => blobs.set_aside(&name),
+            (true, true) => blobs.put_back(&name),
+            (true, false) => blobs.remove_aside(&name),
+        });
+        if let Err(error) = moved.await? {
+            tracing::warn!(%error, hash, "a file that is not used any more could not be removed");
+            continue;
+        }
+        let is_over = set_aside || used;
+        let settle = move |tx: &mut Tx<'_>| {
+            match is_over {
+                true => tx.exec("DELETE FROM unused_blobs WHERE hash = ?1", &[&hash])?,
+                false => tx.exec(
+                    "UPDATE unused_blobs SET set_aside = TRUE, due_at = ?2 WHERE hash = ?1",
+                    &[&hash, &(now + SET_ASIDE_MS)],
+                )?,
+            };
+            Ok::<_, Error>(())
+        };
+        app.store.write(settle).await?;
+    }
+    Ok(count)
+}

@@ -1,0 +1,186 @@
+//! Erasing a conversation for good: its rows, its words in the index, and the bytes that nothing else
+//! refers to.
+
+use std::collections::BTreeSet;
+
+use db::Tx;
+
+use crate::base::actor::Circle;
+use crate::base::error::Result;
+use crate::base::ids::{ConversationId, TagId};
+use crate::model::counters::{self, Counter};
+use crate::search;
+
+/// Tables that lead with the conversation.
+const OF_CONVERSATION: &[&str] = &[
+    "index_entries",
+    "participants",
+    "notes",
+    "timeline_events",
+    "guest_sessions",
+    "helper_findings",
+    "attachments",
+    "documents",
+    "document_requests",
+    "messages",
+];
+
+/// Tables of which a person has rows for conversations.
+const OF_PERSON: &[&str] = &["read_marks", "autosaves", "mentions"];
+
+/// Tables whose rows belong to a message.
+const OF_MESSAGE: &[&str] = &[
+    "recipient_outcomes",
+    "sent_copies",
+    "drafting_jobs",
+    "draft_sources",
+    "helper_drafts",
+    "secure_links",
+    "secure_messages",
+];
+
+/// Tables whose rows belong to a document request.
+const OF_REQUEST: &[&str] = &["requested_documents", "uploads"];
+
+/// Erases a conversation. Bytes that nothing else refers to are queued, see [`crate::base::blobs`].
+pub fn erase(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId, now: i64) -> Result<()> {
+    forget_words(tx, ws, num, id)?;
+    uncount_tags(tx, ws, id)?;
+    let hashes = hashes(tx, ws, id)?;
+    for table in OF_MESSAGE {
+        tx.exec(
+            &format!(
+                "DELETE FROM {table} WHERE ws = ?1 AND message IN (
+                     SELECT id FROM messages WHERE ws = ?1 AND conversation = ?2
+                 )"
+            ),
+            &[&ws, id],
+        )?;
+    }
+    for table in OF_REQUEST {
+        tx.exec(
+            &format!(
+                "DELETE FROM {table} WHERE ws = ?1 AND request IN (
+                     SELECT id FROM document_requests WHERE ws = ?1 AND conversation = ?2
+                 )"
+            ),
+            &[&ws, id],
+        )?;
+    }
+    for table in OF_PERSON {
+        tx.exec(
+            &format!(
+                "DELETE FROM {table} WHERE ws = ?1
+                   AND person IN (SELECT id FROM users WHERE ws = ?1) AND conversation = ?2"
+            ),
+            &[&ws, id],
+        )?;
+    }
+    forget_examples(tx, ws, id)?;
+    for table in OF_CONVERSATION {
+        tx.exec(&format!("DELETE FROM {table} WHERE ws = ?1 AND conversation = ?2"), &[&ws, id])?;
+    }
+    tx.exec(
+        "UPDATE app_mail SET conversation = NULL WHERE ws = ?1 AND conversation = ?2",
+        &[&ws, id],
+    )?;
+    tx.exec("DELETE FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    for hash in hashes {
+        forget_bytes(tx, ws, &hash, now)?;
+    }
+    Ok(())
+}
+
+fn forget_words(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId) -> Result<()> {
+    let documents: Vec<(i64,)> =
+        tx.all("SELECT num FROM documents WHERE ws = ?1 AND conversation = ?2", &[&ws, id])?;
+    for (document,) in documents {
+        search::forget_document(tx, document)?;
+    }
+    let serials: Vec<(i64,)> = tx.all(
+        "SELECT serial FROM messages WHERE ws = ?1 AND conversation = ?2
+         UNION SELECT serial FROM index_entries WHERE ws = ?1 AND conversation = ?2",
+        &[&ws, id],
+    )?;
+    let serials: Vec<i64> = serials.into_iter().map(|(serial,)| serial).collect();
+    search::forget_conversation(tx, ws, (num, id), &serials)
+}
+
+fn uncount_tags(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<()> {
+    let (circle,): (Circle,) =
+        tx.one("SELECT circle FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    let tags: Vec<(TagId,)> = tx.all(
+        "SELECT t.id FROM tags t
+         JOIN conversation_tags c ON c.ws = t.ws AND c.tag = t.id AND c.conversation = ?2
+         WHERE t.ws = ?1",
+        &[&ws, id],
+    )?;
+    for (tag,) in tags {
+        counters::add(tx, ws, &circle, Counter::Tagged(&tag), id.as_str(), -1)?;
+    }
+    Ok(())
+}
+
+/// What helpers learned from its mail.
+fn forget_examples(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<()> {
+    let circle = "(SELECT circle FROM conversations WHERE ws = ?1 AND id = ?2)";
+    tx.exec(
+        &format!(
+            "DELETE FROM answered_mail WHERE ws = ?1 AND circle = {circle} AND conversation = ?2"
+        ),
+        &[&ws, id],
+    )?;
+    tx.exec(
+        &format!(
+            "DELETE FROM sorter_examples WHERE ws = ?1 AND circle = {circle} AND conversation = ?2"
+        ),
+        &[&ws, id],
+    )?;
+    tx.exec(
+        "DELETE FROM conversation_tags
+         WHERE ws = ?1 AND tag IN (SELECT id FROM tags WHERE ws = ?1) AND conversation = ?2",
+        &[&ws, id],
+    )?;
+    Ok(())
+}
+
+/// The bytes that the conversation refers to.
+fn hashes(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<BTreeSet<String>> {
+    let found: Vec<(String,)> = tx.all(
+        "SELECT raw_hash FROM messages WHERE ws = ?1 AND conversation = ?2 AND raw_hash IS NOT NULL
+         UNION SELECT hash FROM documents WHERE ws = ?1 AND conversation = ?2
+         UNION SELECT hash FROM attachments WHERE ws = ?1 AND conversation = ?2
+         UNION SELECT p.preview FROM documents d JOIN previews p ON p.ws = d.ws AND p.hash = d.hash
+               WHERE d.ws = ?1 AND d.conversation = ?2 AND p.preview IS NOT NULL",
+        &[&ws, id],
+    )?;
+    Ok(found.into_iter().map(|(hash,)| hash).collect())
+}
+
+/// Forgets bytes that no row of the workspace refers to any more.
+fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
+    for used in [
+        "messages WHERE ws = ?1 AND raw_hash = ?2",
+        "documents WHERE ws = ?1 AND hash = ?2",
+        "attachments WHERE ws = ?1 AND hash = ?2",
+        "saved_reply_files WHERE ws = ?1 AND hash = ?2",
+    ] {
+        let found: Option<(i64,)> =
+            tx.opt(&format!("SELECT CAST(1 AS BIGINT) FROM {used} LIMIT 1"), &[&ws, &hash])?;
+        if found.is_some() {
+            return Ok(());
+        }
+    }
+    tx.exec("DELETE FROM previews WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
+    let row: Option<(bool,)> =
+        tx.opt("SELECT packed IS NULL FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
+    tx.exec("DELETE FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
+    if row.is_some_and(|(in_folder,)| in_folder) {
+        tx.exec(
+            "INSERT INTO unused_blobs (hash, set_aside, due_at) VALUES (?1, FALSE, ?2)
+             ON CONFLICT (hash) DO NOTHING",
+            &[&hash, &now],
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,163 @@
+//! Acts on selected conversations, what opens after one, and undoing the latest.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use db::Tx;
+use inbox::actions::{self, TRIAGED_AT_ONCE, TriageAct};
+use inbox::base::ids::UndoId;
+use inbox::base::limits::{TAG_CHARS, TRIAGED};
+use inbox::{Cx, Error};
+
+use crate::web::Web;
+use crate::web::form::{Posted, form};
+use crate::web::layout::flash::Flash;
+use crate::web::layout::responses::{PageError, PageResult};
+use crate::web::pages::conversation_list::ConversationFilter;
+use crate::web::pages::list_query::{ConversationButton, ListQuery};
+use crate::web::pages::snooze_times::day_and_time;
+use crate::web::visitor::Visitor;
+
+form! {
+    pub struct TriageForm {
+        /// The button that was pressed, where it says no more than what to do.
+        act: String,
+        /// Whom it is given to: the button of a menu.
+        assign: String,
+        /// The name of a tag, typed or the button of a menu.
+        tag: String,
+        /// A moment that the page offered, in milliseconds.
+        until: Option<i64>,
+        /// A day and time of the reader's own choice.
+        at: String,
+        /// The conversations that are ticked.
+        chosen: Vec<String> = "c",
+        /// Every conversation of the list, ticked or not.
+        all: bool,
+        from: ListQuery,
+    }
+}
+
+impl TriageForm {
+    fn act(&self, visitor: &Visitor) -> inbox::Result<TriageAct> {
+        let tag = self.tag.trim();
+        Ok(match self.act.as_str() {
+            "close" => TriageAct::Close,
+            "reopen" => TriageAct::Reopen,
+            "unread" => TriageAct::MarkUnread,
+            "spam" => TriageAct::Spam,
+            "block" => TriageAct::SpamAndBlock,
+            "delete" => TriageAct::Delete,
+            "restore" => TriageAct::Restore,
+            "tag" if tag.is_empty() || tag.chars().count() > TAG_CHARS || tag.contains('\0') => {
+                let sentence = format!("Say a tag of 1 to {TAG_CHARS} characters.");
+                return Err(Error::invalid("tag", sentence));
+            }
+            "tag" => TriageAct::AddTags(vec![tag.to_owned()]),
+            "until" => TriageAct::Snooze(day_and_time(visitor, &self.at)?),
+            _ => match (self.assign.as_str(), self.until) {
+                ("", Some(until)) => TriageAct::Snooze(until),
+                ("", None) => return Err(Error::invalid("act", "Choose what to do.")),
+                (to, _) => TriageAct::Assign(to.to_owned()),
+            },
+        })
+    }
+}
+
+/// Acts on what was ticked, batch after batch.
+pub async fn act(State(web): State<Arc<Web>>, posted: Posted<TriageForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let act = form.act(&visitor)?;
+    let chosen = if form.all {
+        all_of_list(&web, &visitor, &form.from).await?
+    } else {
+        form.chosen.iter().take(TRIAGED).cloned().collect()
+    };
+    if chosen.is_empty() {
+        return Err(Error::invalid("c", "Tick one conversation or more.").into());
+    }
+    let beginning = act.clone();
+    let begin =
+        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::begin_triage(tx, cx, &beginning);
+    let undo = web.act(&visitor, begin).await?;
+    let mut changed = 0;
+    for batch in chosen.chunks(TRIAGED_AT_ONCE) {
+        let (undo, act, batch) = (undo.clone(), act.clone(), batch.to_vec());
+        let work =
+            move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::triage(tx, cx, &undo, &act, &batch);
+        changed += web.act(&visitor, work).await?;
+    }
+    let flash = if changed == 0 { Flash::NothingTriaged } else { Flash::Triaged };
+    web.redirect(&form.from.list(), flash)
+}
+
+async fn all_of_list(
+    web: &Web,
+    visitor: &Visitor,
+    list: &ListQuery,
+) -> Result<Vec<String>, PageError> {
+    let filter = ConversationFilter::asked(&list.fields())?;
+    web.read(visitor, move |tx, cx, _| filter.ids(tx, cx, TRIAGED)).await
+}
+
+/// Acts on the conversation that is open, and says what opens next: the one below it in the list, or
+/// the list.
+pub async fn act_on_open(
+    web: &Web,
+    visitor: &Visitor,
+    act: TriageAct,
+    id: &str,
+    from: &ListQuery,
+) -> PageResult {
+    let filter = ConversationFilter::asked(&from.fields())?;
+    let wanted = id.to_owned();
+    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
+        let next =
+            if actions::opens_list(tx, cx)? { None } else { filter.next_after(tx, cx, &wanted)? };
+        let undo = actions::begin_triage(tx, cx, &act)?;
+        actions::triage_one(tx, cx, &undo, &act, &wanted)?;
+        Ok(next)
+    };
+    match web.act(visitor, work).await? {
+        Some(next) => web.redirect(&from.conversation(&next), Flash::Triaged),
+        None => web.redirect(&from.list(), Flash::Triaged),
+    }
+}
+
+/// Undoes the latest act, batch after batch.
+pub async fn undo(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted<ConversationButton>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let id = UndoId::parse(&id).ok_or(Error::NotFound("act"))?;
+    let batches = TRIAGED.div_ceil(TRIAGED_AT_ONCE) + 1;
+    let mut some = false;
+    for _ in 0..batches {
+        let wanted = id.clone();
+        let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::undo_triage(tx, cx, &wanted);
+        if !web.act(&visitor, work).await? {
+            break;
+        }
+        some = true;
+    }
+    let flash = if some { Flash::Undone } else { Flash::NothingToUndo };
+    web.redirect(&form.from.list(), flash)
+}
+
+form! {
+    pub struct OpensForm {
+        /// True for the list, false for the next conversation.
+        list: bool,
+    }
+}
+
+/// Chooses what opens after an act.
+pub async fn choose(State(web): State<Arc<Web>>, posted: Posted<OpensForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let work =
+        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::choose_what_opens(tx, cx, form.list);
+    web.act(&visitor, work).await?;
+    web.redirect("/settings/you", Flash::Saved)
+}

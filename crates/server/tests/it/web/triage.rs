@@ -1,0 +1,82 @@
+//! Acting on many conversations from the list, what opens after an act, and search with operators.
+
+use serde_json::json;
+
+use crate::support::*;
+
+on_both!(
+    rows_are_ticked_acted_on_and_undone_without_script,
+    after_an_act_the_next_conversation_opens_or_the_list,
+    a_search_shows_what_it_found_and_opens_there
+);
+
+async fn rows_are_ticked_acted_on_and_undone_without_script(app: TestApp) {
+    let mails = (0..35).map(|n| letter(&format!("c{n}@x.example"), &format!("Mail {n:02}"), "Hi"));
+    let filed = app.deliver_all(&app.support, mails.collect()).await;
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get("/inbox?view=open").await.is(200);
+    page.shows("name=\"c\" value=\"cnv_").shows("name=\"act\" value=\"close\"");
+    let ids: Vec<String> = filed.iter().map(|mail| mail.conversation.to_string()).collect();
+    let list = ("from", "view=open");
+    let fields = [("act", "close"), ("c", &ids[0]), ("c", &ids[1]), list];
+    browser.post("/triage", &fields).await.goes_to("/inbox?view=open");
+    let page = browser.get("/inbox?view=open").await.is(200);
+    page.shows("Closed 2 conversations.").shows("Undo");
+    let undo = page.between("action=\"/undo/", "\"").to_owned();
+    browser.post(&format!("/undo/{undo}"), &[list]).await.goes_to("/inbox?view=open");
+    browser.get("/inbox?view=open").await.is(200).shows("Undone.").hides("/undo/");
+    // All that match, not only this page.
+    browser.post("/triage", &[("act", "spam"), ("all", "on"), list]).await.is(303);
+    browser.get("/inbox?view=open").await.shows("Moved 35 conversations to the spam.");
+    browser.get("/inbox?view=spam").await.is(200).shows("value=\"restore\"");
+    let fields = [("act", "restore"), ("all", "on"), ("from", "view=spam")];
+    browser.post("/triage", &fields).await.goes_to("/inbox?view=spam");
+    browser.get("/inbox?view=spam").await.is(200).shows("No spam").shows("Restored 35");
+    browser.post("/triage", &[("act", "close"), list]).await.is(400).shows("Tick one");
+    browser.post("/triage", &[("act", "odd"), ("c", &ids[0]), list]).await.is(400);
+    browser
+        .post("/triage", &[("act", "tag"), ("tag", "Urgent"), ("c", &ids[0]), list])
+        .await
+        .is(303);
+    browser.get("/inbox?view=open").await.shows("Tagged.");
+    browser.get("/inbox?view=open&sort=oldest").await.is(200).shows("Oldest first");
+    browser.get("/inbox?view=open&sort=odd").await.is(404);
+}
+
+async fn after_an_act_the_next_conversation_opens_or_the_list(app: TestApp) {
+    let mut ids = Vec::new();
+    for subject in ["Third", "Second", "First"] {
+        app.advance(MINUTE);
+        ids.push(app.mail("a@x.example", subject, "Hi").await.conversation.to_string());
+    }
+    let browser = app.signed_in(&app.owner).await;
+    let close = |id: &str| format!("/conversations/{id}/status");
+    let fields = [("status", "closed"), ("from", "view=open")];
+    let next = format!("/conversations/{}?view=open", ids[1]);
+    browser.post(&close(&ids[2]), &fields).await.goes_to(&next);
+    browser.get(&next).await.is(200).shows("Closed. New mail").shows("/undo/");
+    browser.post("/triage/opens", &[("list", "on")]).await.is(303);
+    browser.post(&close(&ids[1]), &fields).await.goes_to("/inbox?view=open");
+    let page = browser.get(&format!("/conversations/{}?view=open", ids[0])).await.is(200);
+    page.shows("Spam, and block the sender").shows("Mark unread");
+    let fields = [("act", "delete"), ("c", ids[0].as_str()), ("from", "view=open")];
+    browser.post("/triage", &fields).await.goes_to("/inbox?view=open");
+    let page = browser.get(&format!("/conversations/{}?view=trash", ids[0])).await.is(200);
+    page.shows("Take it out of the trash");
+}
+
+async fn a_search_shows_what_it_found_and_opens_there(app: TestApp) {
+    let key = app.key("write").await;
+    let mail = app.mail("ann@x.example Ann", "Lamp", "You owe 1.240,50 EUR by Friday").await;
+    app.on(&key, &mail.conversation, "notes", json!({ "body": "He phoned about tulips" }))
+        .await
+        .is(201);
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get("/search?q=from%3Aann+1240.50").await.is(200);
+    page.shows("<mark>1.240,50</mark>").shows("Message, Ann");
+    page.shows(&format!("/conversations/{}#{}", mail.conversation, mail.message));
+    let page = browser.get("/search?q=tulips").await.is(200);
+    page.shows("<mark>tulips</mark>").shows("Note, ").shows("#not_");
+    browser.get("/search?q=from%3Abob").await.is(200).shows("No message says");
+    browser.get("/search").await.is(200).shows("All operators").shows("data-word=\"is:unread\"");
+}
