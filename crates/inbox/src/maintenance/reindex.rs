@@ -3,32 +3,15 @@
 use db::{Arg, Json, Store, Tx};
 
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, DocumentId, MessageId};
+use crate::base::ids::{ConversationId, DocumentId};
 use crate::model::documents::{self, DocumentFields};
-use crate::model::recipients::Party;
+use crate::model::search_index;
 use crate::search;
 
-/// Messages or documents of one transaction.
+/// Documents of one transaction.
 const BATCH: i64 = 500;
-
-db::row! {
-    /// A message as the index has it. Drafts and mail that waits are not in it.
-    struct IndexedMessage from "m" {
-        ws: i64,
-        id: MessageId,
-        num: i64 = "c.num",
-        conversation: ConversationId,
-        serial: i64,
-        subject: String,
-        from_name: Option<String>,
-        from_email: String,
-        to_list: Json<Vec<Party>>,
-        cc_list: Json<Vec<Party>>,
-        bcc_list: Json<Vec<Party>>,
-        text: String,
-        secure: bool,
-    }
-}
+/// Conversations of one transaction.
+const CONVERSATIONS: i64 = 100;
 
 db::row! {
     struct IndexedDocument from "d" {
@@ -44,7 +27,8 @@ db::row! {
 /// What was put into the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexCounts {
-    pub messages: u64,
+    /// Messages, notes and files of conversations.
+    pub items: u64,
     pub documents: u64,
 }
 
@@ -56,17 +40,16 @@ pub async fn rebuild_index(store: &Store, mut progress: impl FnMut(u64)) -> Resu
     let mut after = (i64::MIN, String::new());
     loop {
         let from = after.clone();
-        let (done, last) = store.write(move |tx| index_messages(tx, &from)).await?;
-        counts.messages += done;
-        progress(counts.messages);
+        let (done, last) = store.write(move |tx| index_documents(tx, &from)).await?;
+        counts.documents += done;
         let Some(last) = last else { break };
         after = last;
     }
-    let mut after = (i64::MIN, String::new());
+    let mut after = 0;
     loop {
-        let from = after.clone();
-        let (done, last) = store.write(move |tx| index_documents(tx, &from)).await?;
-        counts.documents += done;
+        let (done, last) = store.write(move |tx| index_conversations(tx, after)).await?;
+        counts.items += done;
+        progress(counts.items);
         let Some(last) = last else { break };
         after = last;
     }
@@ -88,68 +71,36 @@ fn clear(tx: &mut Tx<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The number of indexed messages, and the key of the last unless there are no more.
-fn index_messages(
-    tx: &mut Tx<'_>,
-    (ws, id): &(i64, String),
-) -> Result<(u64, Option<(i64, String)>)> {
-    let rows: Vec<IndexedMessage> = tx.all(
-        &format!(
-            "SELECT {} FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-             WHERE (m.ws, m.id) > (?1, ?2) AND m.counted_at IS NOT NULL
-             ORDER BY m.ws, m.id LIMIT ?3",
-            IndexedMessage::COLUMNS
-        ),
-        &[ws, id, &BATCH],
+/// The number of indexed items, and that of the last conversation unless there are no more.
+fn index_conversations(tx: &mut Tx<'_>, after: i64) -> Result<(u64, Option<i64>)> {
+    let rows: Vec<(i64, i64, ConversationId)> = tx.all(
+        "SELECT num, ws, id FROM conversations WHERE num > ?1 ORDER BY num LIMIT ?2",
+        &[&after, &CONVERSATIONS],
     )?;
-    for row in &rows {
-        let place = (row.num, &row.conversation);
-        search::forget_mail(tx, row.ws, place, row.serial)?;
-        search::index_mail(tx, row.ws, place, row.serial, &row.texts())?;
+    let mut items = 0;
+    for (_, ws, id) in &rows {
+        items += search_index::rebuild(tx, *ws, id)? as u64;
     }
-    let last = rows.last().map(|row| (row.ws, row.id.as_str().to_owned()));
-    Ok((rows.len() as u64, last.filter(|_| rows.len() as i64 == BATCH)))
+    Ok((items, rows.last().map(|(num, ..)| *num)))
 }
 
-/// Indexes the messages of one conversation anew, after some were removed or changed.
+/// Indexes one conversation anew, after something in it was removed or changed.
 pub(super) fn index_conversation(
     tx: &mut Tx<'_>,
     ws: i64,
     num: i64,
     id: &ConversationId,
 ) -> Result<()> {
-    if tx.pick(true, false) {
-        tx.exec("DELETE FROM conversation_index WHERE num = ?1", &[&num])?;
-    }
-    let rows: Vec<IndexedMessage> = tx.all(
-        &format!(
-            "SELECT {} FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-             WHERE m.ws = ?1 AND m.conversation = ?2 AND m.counted_at IS NOT NULL
-             ORDER BY m.at, m.id",
-            IndexedMessage::COLUMNS
-        ),
+    let serials: Vec<(i64,)> = tx.all(
+        "SELECT serial FROM messages WHERE ws = ?1 AND conversation = ?2
+         UNION ALL
+         SELECT serial FROM index_entries WHERE ws = ?1 AND conversation = ?2",
         &[&ws, id],
     )?;
-    for row in &rows {
-        search::forget_mail(tx, ws, (num, id), row.serial)?;
-        search::index_mail(tx, ws, (num, id), row.serial, &row.texts())?;
-    }
+    let serials: Vec<i64> = serials.into_iter().map(|(serial,)| serial).collect();
+    search::forget_conversation(tx, ws, (num, id), &serials)?;
+    search_index::rebuild(tx, ws, id)?;
     Ok(())
-}
-
-impl IndexedMessage {
-    fn texts(&self) -> Vec<&str> {
-        let mut texts: Vec<&str> = vec![&self.subject, &self.from_email];
-        texts.extend(self.from_name.as_deref());
-        for party in self.to_list.iter().chain(self.cc_list.iter()).chain(self.bcc_list.iter()) {
-            texts.extend(party.name.as_deref());
-            texts.push(&party.email);
-        }
-        if !self.secure {
-            texts.push(&self.text);
-        }
-        texts
-    }
 }
 
 fn index_documents(

@@ -300,12 +300,11 @@ impl Reindex {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
         let done = reindex::rebuild_index(&app.store, |_| {}).await.map_err(sentence)?;
-        let said = format!("Indexed {} messages and {} documents.", done.messages, done.documents);
-        print(
-            self.output,
-            &json!({ "messages": done.messages, "documents": done.documents }),
-            &said,
+        let said = format!(
+            "Indexed {} messages, notes and files, and {} documents.",
+            done.items, done.documents
         );
+        print(self.output, &json!({ "items": done.items, "documents": done.documents }), &said);
         Ok(())
     }
 }
