@@ -94,6 +94,9 @@ fn count_conversation(
     count_events(tx, cx, conversation, until)
 }
 
+/// A row of the timeline: when, the name and the data.
+type PastEvent = (i64, String, Json<Map<String, Value>>);
+
 fn count_messages(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -129,7 +132,7 @@ fn count_events(
     conversation: &Conversation,
     until: i64,
 ) -> Result<()> {
-    let events: Vec<(i64, String, Json<Map<String, Value>>)> = tx.all(
+    let events: Vec<PastEvent> = tx.all(
         "SELECT at, event, data FROM timeline_events
          WHERE ws = ?1 AND conversation = ?2 AND at < ?3 ORDER BY id LIMIT ?4",
         &[&cx.actor.ws, &conversation.id, &until, &OF_EACH],

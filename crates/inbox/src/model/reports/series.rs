@@ -53,11 +53,10 @@ pub(super) fn series(
     let first = day_number(span.from);
     let in_days =
         |span: &ReportSpan| vec![SpanPart::Days(day_number(span.from), day_number(span.to))];
-    let step_days = match span.days() {
-        ..=DAYS_SHOWN => 1,
-        ..=DAYS_IN_WEEKS => 7,
-        _ => return by_month(tx, cx, span, mailbox),
-    };
+    if span.days() > DAYS_IN_WEEKS {
+        return by_month(tx, cx, span, mailbox);
+    }
+    let step_days = if span.days() > DAYS_SHOWN { 7 } else { 1 };
     let now = rows(tx, cx, &in_days(span), mailbox)?;
     let before = rows(tx, cx, &in_days(&span.before()), mailbox)?;
     let starts: Vec<i64> = (0..span.days()).step_by(step_days).map(|days| first + days).collect();
