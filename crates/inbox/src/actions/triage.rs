@@ -77,6 +77,9 @@ impl TriageAct {
 struct StateBefore {
     status: Status,
     snoozed_until: Option<i64>,
+    /// Since when the customer waited.
+    #[serde(default)]
+    waiting_since: Option<i64>,
     assignee: Option<MemberId>,
     removed: Option<Removal>,
     /// Tags that the act added.
@@ -160,6 +163,7 @@ fn apply(
     let mut before = StateBefore {
         status: conversation.status,
         snoozed_until: conversation.snoozed_until,
+        waiting_since: conversation.waiting_since,
         assignee: conversation.assignee.clone(),
         removed: conversation.removed,
         tagged: Vec::new(),
@@ -388,7 +392,8 @@ fn revert(
             record_tags(tx, cx, conversation, &[], &removed)
         }
         ActKind::Closed if conversation.status == Status::Closed => {
-            conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)
+            conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)?;
+            conversations::wait_since(tx, cx, conversation, before.waiting_since)
         }
         ActKind::Reopened if conversation.status == Status::Open => {
             conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)

@@ -96,6 +96,7 @@ id!(AuditId, "aud_");
 id!(ServiceId, "svc_");
 id!(UploadId, "upl_");
 id!(UndoId, "und_");
+id!(ViewId, "viw_");
 id!(TopicId, "tpc_");
 id!(RuleId, "rul_");
 

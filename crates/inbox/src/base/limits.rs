@@ -372,3 +372,6 @@ pub const TRASH_DAYS: i64 = 30;
 pub const TRIAGED: usize = 1_000;
 /// How long an act can be undone.
 pub const UNDO_ACT_MS: i64 = 10 * MINUTE_MS;
+/// Saved searches of the team, and of one person.
+pub const SAVED_VIEWS: i64 = 30;
+pub const VIEW_NAME_CHARS: usize = 40;

@@ -395,6 +395,21 @@ pub fn set_removed(
     timeline::record(tx, cx, &conversation.id, &event)
 }
 
+/// Sets since when the customer waits.
+pub fn wait_since(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    since: Option<i64>,
+) -> Result<()> {
+    tx.exec(
+        "UPDATE conversations SET waiting_since = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &since],
+    )?;
+    conversation.waiting_since = since;
+    Ok(())
+}
+
 /// Sets a status and a snooze as they were before, and records what changed.
 pub fn put_back(
     tx: &mut Tx<'_>,

@@ -1,7 +1,7 @@
 //! Acts on many conversations with one undo, spam and blocked senders, and the trash.
 
 use inbox::actions::{self, TRIAGED_AT_ONCE, TriageAct};
-use inbox::base::actor::Actor;
+use inbox::base::actor::{Actor, Role};
 use inbox::base::ids::UndoId;
 use mail::Mail;
 use serde_json::json;
@@ -69,17 +69,17 @@ async fn an_act_on_many_is_undone_as_one(app: TestApp) {
         let rows = rows(&app, &key).await;
         let (id, changed) = triage(&app, &app.owner, act, &ids).await;
         assert_eq!(changed, 60, "{name}");
-        let offer = app.act(&app.owner, |tx, cx| actions::undo_offer(tx, cx)).await.unwrap();
+        let offer = app.act(&app.owner, actions::undo_offer).await.unwrap();
         assert_eq!((&offer.id, offer.changed), (&id, 60));
-        let sidebar = app.act(&app.owner, |tx, cx| actions::sidebar(tx, cx)).await;
+        let sidebar = app.act(&app.owner, actions::sidebar).await;
         assert_eq!(sidebar.open, listed(&app, &key, "open").await.len() as i64, "{name}");
         undo(&app, &app.owner, &id).await;
-        let sidebar = app.act(&app.owner, |tx, cx| actions::sidebar(tx, cx)).await;
+        let sidebar = app.act(&app.owner, actions::sidebar).await;
         assert_eq!(sidebar.open, 59, "{name}");
         let after = (listed(&app, &key, "open").await, listed(&app, &key, "snoozed").await);
         assert_eq!(after, before, "{name}");
         assert_eq!(self::rows(&app, &key).await, rows, "{name}");
-        assert!(app.act(&app.owner, |tx, cx| actions::undo_offer(tx, cx)).await.is_none());
+        assert!(app.act(&app.owner, actions::undo_offer).await.is_none());
     }
     // What somebody changed since is theirs.
     let (id, _) = triage(&app, &app.owner, TriageAct::Close, &ids[3..5]).await;
@@ -90,13 +90,16 @@ async fn an_act_on_many_is_undone_as_one(app: TestApp) {
     let (_, changed) = triage(&app, &app.owner, TriageAct::Reopen, &ids[4..5]).await;
     assert_eq!(changed, 0);
     app.advance(11 * MINUTE);
-    assert!(app.act(&app.owner, |tx, cx| actions::undo_offer(tx, cx)).await.is_none());
+    assert!(app.act(&app.owner, actions::undo_offer).await.is_none());
 }
 
 /// Assignees and tags of all conversations.
 async fn rows(app: &TestApp, key: &TestKey) -> Vec<String> {
     let list = app.list(key, "view=all&limit=100").await;
-    list.iter().map(|row| format!("{} {} {}", row["id"], row["assignee"], row["tags"])).collect()
+    let shown = list.iter().map(|row| {
+        format!("{} {} {} {}", row["id"], row["assignee"], row["tags"], row["waitingSince"])
+    });
+    shown.collect()
 }
 
 async fn spam_is_out_of_the_way_and_a_blocked_sender_stays_there(app: TestApp) {
@@ -175,7 +178,7 @@ fn files(app: &TestApp) -> Vec<std::path::PathBuf> {
 }
 
 async fn nobody_acts_on_or_undoes_what_is_somebody_elses(app: TestApp) {
-    let ines = app.person("Ines").await;
+    let ines = app.person_with("Ines", Role::Admin).await;
     let private = app.private_inbox(&ines).await;
     let hidden = app.deliver(&private, letter("a@x.example", "Hidden", "Hi")).await.conversation;
     let own = app.key_of(&ines, "Hers", "read", true).await;

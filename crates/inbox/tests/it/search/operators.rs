@@ -1,6 +1,7 @@
 //! The operators of `q`, what else search finds than mail, and indexing older mail again.
 
 use inbox::api::operations::{SetSortingInput, set_sorting};
+use inbox::base::actor::Role;
 use inbox::base::states::Urgency;
 use inbox::jobs::ExtractionOutcome;
 use inbox::{DocumentFields, DocumentKind, actions};
@@ -144,7 +145,7 @@ async fn an_amount_is_found_however_it_is_written(app: TestApp) {
 }
 
 async fn what_one_person_sees_no_operator_opens_to_another(app: TestApp) {
-    let (ines, key) = (app.person("Ines").await, app.key("write").await);
+    let (ines, key) = (app.person_with("Ines", Role::Admin).await, app.key("write").await);
     let private = app.private_inbox(&ines).await;
     let own = app.key_of(&ines, "Hers", "write", true).await;
     let attachments = vec![file("secretplan.pdf", b"x")];

@@ -339,10 +339,10 @@ async fn odd_input_is_never_an_error(app: TestApp) {
             app.get(&key, &path).await.is(200);
         }
     }
-    for q in ["lamp*", "(lamp)", "lamp AND broken", "\0lamp", "-lamp", "'lamp'", "lamp OR"] {
+    for q in ["lamp*", "(lamp)", "lamp AND broken", "\0lamp", "'lamp'", "lamp OR"] {
         assert_eq!(app.found(&key, q).await, ["Lamp"], "{q}");
     }
-    for q in ["NEAR lamp missing", "lamp OR missing", "!!!", "😀", "\"\""] {
+    for q in ["NEAR lamp missing", "lamp OR missing", "-lamp", "!!!", "😀", "\"\""] {
         assert!(app.found(&key, q).await.is_empty(), "{q}");
     }
 }

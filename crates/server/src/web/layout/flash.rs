@@ -41,6 +41,8 @@ flashes! {
     Noted: "noted", "note", "Noted. Only the team sees it.";
     Discarded: "discarded", "x", "Discarded. The customer never saw it.";
     Saved: "saved", "check", "Saved.";
+    ViewSaved: "view-saved", "check", "Saved. It stands in the sidebar.";
+    ViewRemoved: "view-removed", "check", "Removed from the sidebar.";
     Triaged: "triaged", "check", "Done.";
     NothingTriaged: "nothing-triaged", "warn", "Nothing was changed: it was so already, or does not fit.";
     Undone: "undone", "undo", "Undone.";

@@ -55,6 +55,8 @@ pub struct PageLayout {
     pub views: Vec<NavEntry>,
     pub inboxes: Vec<NavEntry>,
     pub tags: Vec<NavEntry>,
+    /// Saved searches.
+    pub saved_views: Vec<NavEntry>,
     pub settings_current: bool,
     /// True while the first steps of the workspace are shown to the reader.
     pub first_steps: bool,
@@ -130,6 +132,7 @@ impl PageLayout {
             views: views(&sidebar, &location.current),
             inboxes: inboxes(&sidebar, &location.current),
             tags: tags(&sidebar, &location.current),
+            saved_views: saved_views(&actions::list_views(tx, cx)?, &location.current),
             quiet: false,
             settings_current: location.current == "/settings",
             first_steps: me.is_new && me.administers(),
@@ -241,6 +244,28 @@ fn inboxes(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
         }
     };
     sidebar.inboxes.iter().map(entry).collect()
+}
+
+/// The address of a search.
+pub fn search_href(q: &str) -> String {
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("q", q).finish();
+    format!("/search?{query}")
+}
+
+fn saved_views(views: &[actions::SavedView], current: &str) -> Vec<NavEntry> {
+    let entry = |view: &actions::SavedView| {
+        let href = search_href(&view.q);
+        NavEntry {
+            current: href == current,
+            href,
+            icon: if view.is_team { "search" } else { "you" },
+            abbr: String::new(),
+            label: view.name.clone(),
+            count: String::new(),
+            hot: false,
+        }
+    };
+    views.iter().map(entry).collect()
 }
 
 fn tags(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {

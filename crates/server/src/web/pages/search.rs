@@ -11,10 +11,11 @@ use inbox::model::mailboxes;
 use inbox::{Error, Excerpt, OperatorHelp};
 
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields};
+use crate::web::form::{Asked, FormFields, Posted, form};
 use crate::web::layout::filters;
-use crate::web::layout::page_layout::{PageLayout, PageLocation};
-use crate::web::layout::responses::{self, PageResult};
+use crate::web::layout::flash::Flash;
+use crate::web::layout::page_layout::{PageLayout, PageLocation, search_href};
+use crate::web::layout::responses::PageResult;
 use crate::web::layout::wording::{Avatar, StatusLabel, TimeFormat, status_label};
 use crate::web::pages::conversation_list::{RowView, row};
 use crate::web::visitor::Visitor;
@@ -35,6 +36,8 @@ struct SearchPage {
     searched: bool,
     hits: Vec<Hit>,
     next: Option<String>,
+    /// The view that this search is saved as.
+    saved: Option<String>,
     operators: &'static [OperatorHelp],
     completions: Vec<Completion>,
 }
@@ -80,8 +83,8 @@ pub async fn page(
         Err(error) => return Err(error.into()),
     };
     let searched = input.is_some();
-    let (frame, (found, inboxes, names)) = web
-        .page(&visitor, PageLocation::new("Search"), move |tx, cx, _| {
+    let (frame, (found, inboxes, names, views)) = web
+        .page(&visitor, PageLocation::at("Search", &search_href(&q)), move |tx, cx, _| {
             let found = match &input {
                 Some(input) => {
                     let page = list_conversations(tx, cx, input.clone())?;
@@ -91,7 +94,9 @@ pub async fn page(
                 }
                 None => None,
             };
-            Ok((found, mailboxes::all_seen_by(tx, cx.actor)?, actions::search_names(tx, cx)?))
+            let (inboxes, names) =
+                (mailboxes::all_seen_by(tx, cx.actor)?, actions::search_names(tx, cx)?);
+            Ok((found, inboxes, names, actions::list_views(tx, cx)?))
         })
         .await?;
     let (items, cursor, inside) =
@@ -120,8 +125,10 @@ pub async fn page(
             .finish();
         format!("/search?{query}")
     });
+    let saved = views.into_iter().find(|view| view.q == q).map(|view| view.id.to_string());
     let inboxes = inboxes.into_iter().map(|inbox| (inbox.id.to_string(), inbox.name)).collect();
-    responses::page(&SearchPage {
+    let page = SearchPage {
+        saved,
         frame,
         q,
         view,
@@ -134,7 +141,44 @@ pub async fn page(
         next,
         operators: inbox::OPERATORS,
         completions: completions(&names),
+    };
+    web.show(&visitor, &page)
+}
+
+form! {
+    pub struct ViewForm {
+        name: String,
+        q: String,
+        /// For the whole team.
+        team: bool,
+    }
+
+    pub struct RemovalForm {
+        view: String,
+        q: String,
+    }
+}
+
+/// Saves a search as a view in the sidebar.
+pub async fn save(State(web): State<Arc<Web>>, posted: Posted<ViewForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let href = search_href(form.q.trim());
+    web.act(&visitor, move |tx, cx, _| {
+        if form.team {
+            actions::save_team_view(tx, cx, &form.name, &form.q)
+        } else {
+            actions::save_own_view(tx, cx, &form.name, &form.q)
+        }
     })
+    .await?;
+    web.redirect(&href, Flash::ViewSaved)
+}
+
+pub async fn remove(State(web): State<Arc<Web>>, posted: Posted<RemovalForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let href = search_href(form.q.trim());
+    web.act(&visitor, move |tx, cx, _| actions::remove_view(tx, cx, &form.view)).await?;
+    web.redirect(&href, Flash::ViewRemoved)
 }
 
 /// Opens the conversation at what was found.

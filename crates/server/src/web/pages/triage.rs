@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use db::Tx;
 use inbox::actions::{self, TRIAGED_AT_ONCE, TriageAct};
 use inbox::base::ids::UndoId;
@@ -14,7 +14,7 @@ use crate::web::form::{Posted, form};
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{PageError, PageResult};
 use crate::web::pages::conversation_list::ConversationFilter;
-use crate::web::pages::list_query::{ConversationButton, ListQuery};
+use crate::web::pages::list_query::ListQuery;
 use crate::web::pages::snooze_times::day_and_time;
 use crate::web::visitor::Visitor;
 
@@ -124,14 +124,18 @@ pub async fn act_on_open(
     }
 }
 
+form! {
+    pub struct UndoForm {
+        /// The act that is undone.
+        undo: String,
+        from: ListQuery,
+    }
+}
+
 /// Undoes the latest act, batch after batch.
-pub async fn undo(
-    State(web): State<Arc<Web>>,
-    Path(id): Path<String>,
-    posted: Posted<ConversationButton>,
-) -> PageResult {
+pub async fn undo(State(web): State<Arc<Web>>, posted: Posted<UndoForm>) -> PageResult {
     let Posted { visitor, form } = posted;
-    let id = UndoId::parse(&id).ok_or(Error::NotFound("act"))?;
+    let id = UndoId::parse(&form.undo).ok_or(Error::NotFound("act"))?;
     let batches = TRIAGED.div_ceil(TRIAGED_AT_ONCE) + 1;
     let mut some = false;
     for _ in 0..batches {

@@ -7,7 +7,8 @@ use crate::support::*;
 on_both!(
     rows_are_ticked_acted_on_and_undone_without_script,
     after_an_act_the_next_conversation_opens_or_the_list,
-    a_search_shows_what_it_found_and_opens_there
+    a_search_shows_what_it_found_and_opens_there,
+    a_search_is_saved_as_a_view_of_ones_own_or_the_teams
 );
 
 async fn rows_are_ticked_acted_on_and_undone_without_script(app: TestApp) {
@@ -22,9 +23,9 @@ async fn rows_are_ticked_acted_on_and_undone_without_script(app: TestApp) {
     browser.post("/triage", &fields).await.goes_to("/inbox?view=open");
     let page = browser.get("/inbox?view=open").await.is(200);
     page.shows("Closed 2 conversations.").shows("Undo");
-    let undo = page.between("action=\"/undo/", "\"").to_owned();
-    browser.post(&format!("/undo/{undo}"), &[list]).await.goes_to("/inbox?view=open");
-    browser.get("/inbox?view=open").await.is(200).shows("Undone.").hides("/undo/");
+    let undo = page.between("name=\"undo\" value=\"", "\"").to_owned();
+    browser.post("/undo", &[("undo", undo.as_str()), list]).await.goes_to("/inbox?view=open");
+    browser.get("/inbox?view=open").await.is(200).shows("Undone.").hides("action=\"/undo\"");
     // All that match, not only this page.
     browser.post("/triage", &[("act", "spam"), ("all", "on"), list]).await.is(303);
     browser.get("/inbox?view=open").await.shows("Moved 35 conversations to the spam.");
@@ -54,7 +55,7 @@ async fn after_an_act_the_next_conversation_opens_or_the_list(app: TestApp) {
     let fields = [("status", "closed"), ("from", "view=open")];
     let next = format!("/conversations/{}?view=open", ids[1]);
     browser.post(&close(&ids[2]), &fields).await.goes_to(&next);
-    browser.get(&next).await.is(200).shows("Closed. New mail").shows("/undo/");
+    browser.get(&next).await.is(200).shows("Closed. New mail").shows("action=\"/undo\"");
     browser.post("/triage/opens", &[("list", "on")]).await.is(303);
     browser.post(&close(&ids[1]), &fields).await.goes_to("/inbox?view=open");
     let page = browser.get(&format!("/conversations/{}?view=open", ids[0])).await.is(200);
@@ -79,4 +80,23 @@ async fn a_search_shows_what_it_found_and_opens_there(app: TestApp) {
     page.shows("<mark>tulips</mark>").shows("Note, ").shows("#not_");
     browser.get("/search?q=from%3Abob").await.is(200).shows("No message says");
     browser.get("/search").await.is(200).shows("All operators").shows("data-word=\"is:unread\"");
+}
+
+async fn a_search_is_saved_as_a_view_of_ones_own_or_the_teams(app: TestApp) {
+    let ines = app.person("Ines").await;
+    let (browser, other) = (app.signed_in(&app.owner).await, app.signed_in(&ines).await);
+    let own = [("name", "Mine alone"), ("q", "from:ann is:open")];
+    browser.post("/views", &own).await.goes_to("/search?q=from%3Aann+is%3Aopen");
+    let team = [("name", "For us"), ("q", "has:note"), ("team", "on")];
+    browser.post("/views", &team).await.is(303);
+    browser.post("/views", &[("name", ""), ("q", "x")]).await.is(400).shows("Give the view a name");
+    let page = browser.get("/inbox?view=open").await.is(200);
+    page.shows("Mine alone").shows("For us").shows("/search?q=from%3Aann+is%3Aopen");
+    other.get("/inbox?view=open").await.is(200).hides("Mine alone").shows("For us");
+    let page = browser.get("/search?q=from%3Aann+is%3Aopen").await.is(200);
+    let view = page.between("name=\"view\" value=\"", "\"").to_owned();
+    let fields = [("view", view.as_str()), ("q", "x")];
+    other.post("/views/remove", &fields).await.is(404);
+    browser.post("/views/remove", &fields).await.is(303);
+    browser.get("/inbox?view=open").await.is(200).hides("Mine alone").shows("For us");
 }
