@@ -96,6 +96,9 @@ id!(AuditId, "aud_");
 id!(ServiceId, "svc_");
 id!(UploadId, "upl_");
 id!(TopicId, "tpc_");
+id!(BookingId, "bkg_");
+id!(BookingTypeId, "bkt_");
+id!(BusyCalendarId, "cal_");
 
 /// Someone who can write or be assigned: a person or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]

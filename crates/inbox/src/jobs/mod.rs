@@ -2,6 +2,7 @@
 //! the others: see `failures`.
 
 mod app_mail_reader;
+mod bookings;
 mod concurrency;
 mod deliver_webhooks;
 mod document_reader;
@@ -74,6 +75,8 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(fetch_app_mail::FetchAppMail { runtime: runtime(), app_mail_reader }),
         Arc::new(remind::Remind { runtime: runtime() }),
         Arc::new(remind_secure::RemindSecure { runtime: runtime() }),
+        Arc::new(bookings::EndHolds { runtime: runtime() }),
+        Arc::new(bookings::RemindOfBookings { runtime: runtime() }),
         Arc::new(upload_cleanup::SubmitUploads { runtime: runtime() }),
         Arc::new(upload_cleanup::CleanUpUploads { runtime: runtime() }),
         Arc::new(extract_documents::ExtractDocuments::new(runtime(), document_reader)),

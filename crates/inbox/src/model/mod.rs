@@ -6,6 +6,7 @@ pub(crate) mod app_mail;
 pub(crate) mod attachments;
 pub mod audit_log;
 pub mod authentication;
+pub mod bookings;
 pub(crate) mod contacts;
 pub(crate) mod conversations;
 pub(crate) mod correspondents;

@@ -203,4 +203,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 30,
+        name: "bookings",
+        both: include_str!("030_bookings.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];
