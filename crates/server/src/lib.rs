@@ -4,6 +4,7 @@
 //! Only this crate uses HTTP and sockets; it contains no SQL.
 
 pub mod api;
+pub mod calendars;
 pub mod cli;
 pub mod demo;
 pub mod documents;

@@ -17,6 +17,9 @@ from mcp.shared.exceptions import MCPError
 READING = [
     "list_conversations",
     "get_conversation",
+    "list_booking_types",
+    "find_slots",
+    "list_bookings",
     "list_mailboxes",
     "list_messages",
     "list_tags",
@@ -38,6 +41,9 @@ DOING = [
     "record_sent",
     "update_draft",
     "discard_draft",
+    "create_booking",
+    "cancel_booking",
+    "move_booking",
 ]
 INVALID_PARAMS = -32602
 

@@ -3,6 +3,7 @@
 
 mod app_mail_reader;
 mod bookings;
+mod calendar_reader;
 mod concurrency;
 mod deliver_webhooks;
 mod document_reader;
@@ -13,6 +14,7 @@ mod extract_documents;
 mod failures;
 mod fair_share;
 mod fetch_app_mail;
+mod fetch_calendars;
 mod index_maintenance;
 mod lease;
 mod message_body;
@@ -39,6 +41,7 @@ use std::sync::Arc;
 
 pub use crate::base::future::BoxFuture;
 pub use app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
+pub use calendar_reader::CalendarReader;
 pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
 pub use document_reader::{DocumentFile, DocumentReader, ExtractionOutcome};
 pub use outgoing_mail::sent_copy;
@@ -57,6 +60,8 @@ struct Ports {
     webhook_sender: Arc<dyn WebhookSender>,
     document_reader: Arc<dyn DocumentReader>,
     app_mail_reader: Arc<dyn AppMailReader>,
+    /// Reads hosts' calendars, in a process that can.
+    calendar_reader: Option<Arc<dyn CalendarReader>>,
     /// The language model that drafts, if one is configured.
     reply_model: Option<Arc<dyn ReplyModel>>,
 }
@@ -64,9 +69,18 @@ struct Ports {
 /// Every background job.
 fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
     let runtime = || runtime.clone();
-    let Ports { relay, webhook_sender, document_reader, app_mail_reader, reply_model } =
-        ports.clone();
-    vec![
+    let Ports {
+        relay,
+        webhook_sender,
+        document_reader,
+        app_mail_reader,
+        calendar_reader,
+        reply_model,
+    } = ports.clone();
+    let calendars = calendar_reader.map(|calendar_reader| -> Arc<dyn BackgroundJob> {
+        Arc::new(fetch_calendars::FetchCalendars { runtime: runtime(), calendar_reader })
+    });
+    let mut jobs: Vec<Arc<dyn BackgroundJob>> = vec![
         Arc::new(send_messages::SendMessages::new(runtime(), relay.clone())),
         Arc::new(deliver_webhooks::DeliverWebhooks::new(runtime(), webhook_sender)),
         Arc::new(sandbox_replies::SandboxReplies { runtime: runtime() }),
@@ -84,5 +98,7 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(sort_conversations::SortConversations { runtime: runtime() }),
         Arc::new(expire_events::ExpireEvents { runtime: runtime() }),
         Arc::new(index_maintenance::IndexMaintenance { runtime: runtime() }),
-    ]
+    ];
+    jobs.extend(calendars);
+    jobs
 }

@@ -6,13 +6,17 @@
 //! | `hours` | when a person can be booked |
 //! | `availability` | the times that are free now |
 //! | `booking` | making, proving, moving and cancelling a booking |
+//! | `guest` | who may book at once, and who has to prove their address |
 //! | `offers` | times that a reply offers |
 //! | `mail` | what guest and host are told |
+//! | `feed` | the address at which a host subscribes to their bookings |
 //! | `calendars` | calendars that say when a host is busy |
 
 pub mod availability;
 pub mod booking;
 pub mod calendars;
+pub mod feed;
+pub mod guest;
 pub mod hours;
 pub mod mail;
 pub mod offers;
