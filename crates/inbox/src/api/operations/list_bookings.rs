@@ -85,7 +85,7 @@ fn list_bookings(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Vec<Booki
     };
     let time = |text: &Option<String>| text.as_deref().and_then(NamedTime::parse);
     let from = time(&input.from).map(|time| time.begins);
-    let ahead = (conversation.is_none()).then_some(cx.now);
+    let ahead = conversation.is_none().then_some(cx.now);
     let filter = BookingFilter {
         from: from.or(ahead),
         to: time(&input.to).map(|time| time.ends.saturating_add(1)),

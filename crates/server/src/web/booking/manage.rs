@@ -14,8 +14,8 @@ use inbox::model::bookings::{Booking, BookingStatus, booking, manage_token, type
 use inbox::model::one_time_codes::CodeEntry;
 
 use super::views::{
-    AskPage, BookingCodePage, BookingSheet, DonePage, SlipView, TimesPage, TimesView, host_names,
-    zone_of, zoned,
+    BookingAskPage, BookingCodePage, BookingSheet, DonePage, SlipView, TimesPage, TimesView,
+    host_names, zone_of, zoned,
 };
 use super::{AskedTimes, refusal, shown_times, start_of};
 use crate::web::Web;
@@ -388,8 +388,8 @@ fn ask_page(
     browser: &GuestBrowser,
     visitor: &Visitor,
     token: &str,
-) -> AskPage {
-    AskPage {
+) -> BookingAskPage {
+    BookingAskPage {
         sheet: sheet(found, browser),
         token: token.to_owned(),
         slip: SlipView::of_booking(&found.kind, &found.booking, visitor),

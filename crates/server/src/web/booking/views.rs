@@ -75,14 +75,15 @@ impl SlipView {
         let (start, end) = (zoned(starts_at, &zone.zone), zoned(ends_at, &zone.zone));
         let host = zone_or_utc(host_zone);
         let (there, there_end) = (zoned(starts_at, &host), zoned(ends_at, &host));
-        let host_clock = match start.offset() == there.offset() {
-            true => String::new(),
-            false => format!(
+        let host_clock = if start.offset() == there.offset() {
+            String::new()
+        } else {
+            format!(
                 "{} to {} in {}, where they are",
                 there.strftime("%H:%M"),
                 there_end.strftime("%H:%M"),
                 city(host_zone)
-            ),
+            )
         };
         SlipView {
             weekday: start.strftime("%A").to_string(),
@@ -124,13 +125,13 @@ impl SlipView {
 /// The zone that a guest booked in, else the browser's, else the host's.
 pub fn zone_of(booking: &Booking, visitor: &Visitor) -> GuestZone {
     let zone = GuestZone::of(&booking.guest_zone, visitor);
-    match zone.is_chosen {
-        true => zone,
-        false => GuestZone {
-            zone: zone_or_utc(&booking.host_zone),
-            name: booking.host_zone.clone(),
-            is_chosen: false,
-        },
+    if zone.is_chosen {
+        return zone;
+    }
+    GuestZone {
+        zone: zone_or_utc(&booking.host_zone),
+        name: booking.host_zone.clone(),
+        is_chosen: false,
     }
 }
 
@@ -379,7 +380,7 @@ pub struct DonePage {
 /// The page that asks before something is moved or cancelled.
 #[derive(Template)]
 #[template(path = "booking_ask.html", whitespace = "minimize")]
-pub struct AskPage {
+pub struct BookingAskPage {
     pub sheet: BookingSheet,
     pub token: String,
     pub slip: SlipView,
