@@ -35,6 +35,8 @@ pub struct ComposedMail {
     /// The files that the HTML names by `cid:`.
     pub inline: Vec<InlineFile>,
     pub attachments: Vec<Attachment>,
+    /// The entry for the recipients' calendars.
+    pub calendar: Option<CalendarEntry>,
     /// Milliseconds since 1970.
     pub at: i64,
     /// True for mail that no person or agent wrote.
@@ -43,6 +45,15 @@ pub struct ComposedMail {
     pub loop_mark: Option<String>,
     /// The one-click unsubscribe URL.
     pub unsubscribe: Option<String>,
+}
+
+/// An iCalendar entry (RFC 6047), as another form of the text and as a file, because some programs
+/// look for the one and some for the other.
+#[derive(Clone, Debug)]
+pub struct CalendarEntry {
+    /// The method, the same as in the entry itself: `REQUEST` or `CANCEL`.
+    pub method: String,
+    pub text: String,
 }
 
 /// A file that is shown inside the HTML of a mail.
@@ -90,12 +101,16 @@ pub fn compose(content: &ComposedMail) -> Vec<u8> {
 
 /// Text and HTML, followed by the attachments.
 fn body(content: &ComposedMail) -> MimePart<'_> {
-    let words = vec![MimePart::new("text/plain", content.text.as_str()), html_part(content)];
+    let mut words = vec![MimePart::new("text/plain", content.text.as_str()), html_part(content)];
+    words.extend(content.calendar.as_ref().map(calendar_part));
     let words = multipart("alternative", content, words);
-    if content.attachments.is_empty() {
+    if content.attachments.is_empty() && content.calendar.is_none() {
         return words;
     }
     let mut parts = vec![words];
+    parts.extend(
+        content.calendar.as_ref().map(|entry| calendar_part(entry).attachment("invite.ics")),
+    );
     let attached = content.attachments.iter();
     parts.extend(attached.map(|file| file_part(file).attachment(one_line(&file.filename))));
     multipart("mixed", content, parts)
@@ -120,6 +135,13 @@ fn html_part(content: &ComposedMail) -> MimePart<'_> {
             .cid(one_line(&inline.content_id))
     }));
     multipart("related", content, parts)
+}
+
+fn calendar_part(entry: &CalendarEntry) -> MimePart<'_> {
+    let kind = ContentType::new("text/calendar")
+        .attribute("charset", "utf-8")
+        .attribute("method", one_line(&entry.method));
+    MimePart::new(kind, base64_lines(entry.text.as_bytes())).transfer_encoding("base64")
 }
 
 fn file_part(file: &Attachment) -> MimePart<'_> {
@@ -205,6 +227,7 @@ mod tests {
             html: None,
             inline: Vec::new(),
             attachments: Vec::new(),
+            calendar: None,
             at: 1_794_733_200_000,
             automatic: false,
             loop_mark: Some("mark".into()),
@@ -246,6 +269,30 @@ mod tests {
             let expected = (file.filename.clone(), (*kind).to_owned(), file.bytes.clone());
             assert_eq!(found.get(place), Some(&expected));
         }
+    }
+
+    #[test]
+    fn an_entry_for_calendars_is_a_form_of_the_text_and_a_file() {
+        let mut content = content();
+        let text = "BEGIN:VCALENDAR\r\nMETHOD:CANCEL\r\nEND:VCALENDAR\r\n".to_owned();
+        content.calendar = Some(CalendarEntry { method: "CANCEL".into(), text: text.clone() });
+        let mail = compose(&content);
+        let read = mail_parser::MessageParser::new().parse(&mail).expect("a mail");
+        let entries: Vec<_> = read
+            .parts
+            .iter()
+            .filter(|part| {
+                let kind = mail_parser::MimeHeaders::content_type(*part);
+                kind.is_some_and(|kind| {
+                    kind.ctype() == "text"
+                        && kind.subtype() == Some("calendar")
+                        && kind.attribute("method") == Some("CANCEL")
+                        && kind.attribute("charset") == Some("utf-8")
+                })
+            })
+            .map(|part| part.contents().to_vec())
+            .collect();
+        assert_eq!(entries, [text.as_bytes(), text.as_bytes()]);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 pub mod api;
 pub mod backup;
+pub mod calendars;
 pub mod cli;
 pub mod demo;
 pub mod documents;

@@ -19,6 +19,7 @@ use mail::smtp::Protocol;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::calendars::HttpCalendarReader;
 use crate::documents;
 use crate::drafting::HttpReplyModel;
 use crate::http::HttpServer;
@@ -202,6 +203,8 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     let document_reader = documents::open_reader(settings.reader.as_ref())?;
     let worker = Worker::new(app.clone(), relay, Arc::new(webhook_sender), document_reader);
     let worker = worker.with_reader(Arc::new(app_mail_reader));
+    let calendars = HttpCalendarReader::of(&net_config(settings))?;
+    let worker = worker.with_calendars(Arc::new(calendars));
     Ok(match &settings.model {
         Some(endpoint) => worker.with_model(Arc::new(HttpReplyModel::open(endpoint)?)),
         None => worker,

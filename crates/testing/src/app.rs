@@ -12,7 +12,7 @@ use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
 use inbox::base::scanner::Scanner;
 use inbox::base::time::Clock;
-use inbox::jobs::{AppMailReader, ReplyModel, Worker};
+use inbox::jobs::{AppMailReader, CalendarReader, ReplyModel, Worker};
 use inbox::model::mailboxes::Mailbox;
 use inbox::{App, RateLimiter};
 use serde_json::Value;
@@ -138,6 +138,11 @@ impl TestApp {
     /// Sets a way to read the words of mail at the services that sent it.
     pub fn set_reader(&mut self, reader: Arc<dyn AppMailReader>) {
         self.worker = self.worker.clone().with_reader(reader);
+    }
+
+    /// Reads hosts' calendars from now on.
+    pub fn set_calendars(&mut self, reader: Arc<dyn CalendarReader>) {
+        self.worker = self.worker.clone().with_calendars(reader);
     }
 
     /// Sets a language model that drafts.

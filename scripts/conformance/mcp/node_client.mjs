@@ -6,12 +6,14 @@ import { randomUUID } from 'node:crypto';
 
 const INVALID_PARAMS = -32602;
 const READING = [
-    'get_conversation', 'get_reports', 'list_conversations', 'list_mailboxes', 'list_messages', 'list_rules', 'list_tags',
-    'list_team', 'list_topics', 'read_document', 'search_answers', 'search_documents', 'whoami',
+    'find_slots', 'get_conversation', 'get_reports', 'list_booking_types', 'list_bookings', 'list_conversations',
+    'list_mailboxes', 'list_messages', 'list_rules', 'list_tags', 'list_team', 'list_topics', 'read_document',
+    'search_answers', 'search_documents', 'whoami',
 ];
 const DOING = [
     'add_note', 'assign_conversation', 'record_sent', 'reply', 'request_documents', 'set_sorting', 'set_status',
-    'start_conversation', 'tag_conversation', 'update_draft', 'discard_draft',
+    'start_conversation', 'tag_conversation', 'update_draft', 'discard_draft', 'create_booking', 'cancel_booking',
+    'move_booking',
 ];
 const MODES = {
     'client-auto': { mode: 'auto' },

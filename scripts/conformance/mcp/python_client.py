@@ -18,6 +18,9 @@ READING = [
     "list_conversations",
     "get_conversation",
     "get_reports",
+    "list_booking_types",
+    "find_slots",
+    "list_bookings",
     "list_mailboxes",
     "list_messages",
     "list_rules",
@@ -41,6 +44,9 @@ DOING = [
     "record_sent",
     "update_draft",
     "discard_draft",
+    "create_booking",
+    "cancel_booking",
+    "move_booking",
 ]
 INVALID_PARAMS = -32602
 

@@ -10,6 +10,7 @@ use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::{MailboxId, UserId, WorkspaceId};
 use crate::base::limits::PERSON_NAME_CHARS;
 use crate::model::audit_log::{self, Action};
+use crate::model::bookings::types;
 use crate::model::mailboxes;
 
 /// The initial data of a workspace.
@@ -57,7 +58,8 @@ pub fn set_up_workspace(
     let owner = add_person(tx, cx, &new.owner_email, &new.owner_name, Role::Owner)?;
     let mailbox = add_mailbox(tx, cx, &new.inbox, &new.inbox_name, None)?;
     let sandbox = format!("sandbox@{slug}.test");
-    insert_mailbox(tx, cx, &sandbox, "Sandbox", &Circle::sandbox())?;
+    let sandbox = insert_mailbox(tx, cx, &sandbox, "Sandbox", &Circle::sandbox())?;
+    types::add_sandbox(tx, cx, &sandbox)?;
     Ok(CreatedWorkspace { workspace, owner, mailbox })
 }
 

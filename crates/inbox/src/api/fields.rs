@@ -64,6 +64,8 @@ pub enum Rule {
     Omit,
     /// A day, or a moment with its offset.
     Time,
+    /// A moment with its offset.
+    Moment,
 }
 
 impl InputField {
@@ -268,6 +270,10 @@ impl Rule {
                 NamedTime::parse(text).is_some(),
                 "must be a date such as 2026-11-30, or a time such as 2026-11-30T09:00:00Z",
             ),
+            Rule::Moment => (
+                text.len() > DATE_CHARS && NamedTime::parse(text).is_some(),
+                "must be a time such as 2026-11-30T09:00:00Z",
+            ),
             Rule::Language => (is_language(text), "must be two letters such as en"),
             Rule::Omit => (
                 text.split(',').all(|part| matches!(part, "team" | "events")),
@@ -295,6 +301,9 @@ impl Rule {
             Rule::Cursor => Some(crate::api::cursor::PATTERN),
             Rule::Time => Some(
                 r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",
+            ),
+            Rule::Moment => Some(
+                r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})$",
             ),
             Rule::Language => Some("^[a-z]{2}$"),
             Rule::Omit => Some(r"^(team|events)(,(team|events))*$"),
@@ -401,6 +410,15 @@ pub const fn filled(max: usize) -> InputKind {
 
 /// A day, or a moment with its offset.
 pub const TIME: InputKind = InputKind::Text { min: 10, max: 40, rule: Rule::Time };
+
+/// A moment with its offset.
+pub const MOMENT: InputKind = InputKind::Text { min: 17, max: 40, rule: Rule::Moment };
+
+/// Characters of a day, such as `2026-11-30`.
+const DATE_CHARS: usize = 10;
+
+/// A day.
+pub const DATE: InputKind = InputKind::Text { min: DATE_CHARS, max: DATE_CHARS, rule: Rule::Date };
 
 pub const EMAIL: InputKind = InputKind::Text { min: 3, max: ADDRESS_CHARS, rule: Rule::Email };
 

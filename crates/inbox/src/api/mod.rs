@@ -1,5 +1,6 @@
 //! What a key may ask for: the operations, their input and JSON, and how a call is made.
 
+pub mod booking_json;
 pub(crate) mod calls;
 pub(crate) mod cursor;
 pub mod fields;

@@ -99,6 +99,9 @@ id!(UndoId, "und_");
 id!(ViewId, "viw_");
 id!(TopicId, "tpc_");
 id!(RuleId, "rul_");
+id!(BookingId, "bkg_");
+id!(BookingTypeId, "bkt_");
+id!(BusyCalendarId, "cal_");
 
 /// Someone who can write or be assigned: a person or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]

@@ -51,6 +51,57 @@ pub const SECURE_DAYS: i64 = 30;
 pub const SECURE_REMINDER_MS: i64 = 3 * DAY_MS;
 /// Whether a page is read is written down at most this often.
 pub const GUEST_SEEN_EVERY_MS: i64 = MINUTE_MS;
+/// Booking types of a workspace.
+pub const BOOKING_TYPES: i64 = 50;
+pub const BOOKING_TYPE_NAME_CHARS: usize = 80;
+pub const BOOKING_SLUG_CHARS: usize = 60;
+pub const BOOKING_DESCRIPTION_CHARS: usize = 1_000;
+pub const BOOKING_PLACE_CHARS: usize = 300;
+/// Questions of a booking type, and characters of a question and of an answer.
+pub const BOOKING_QUESTIONS: usize = 5;
+pub const BOOKING_QUESTION_CHARS: usize = 200;
+pub const BOOKING_ANSWER_CHARS: usize = 1_000;
+pub const BOOKING_GUEST_NAME_CHARS: usize = 100;
+pub const BOOKING_REASON_CHARS: usize = 500;
+/// Minutes of an appointment, of what is kept free on each side of it, and from now to the earliest.
+pub const BOOKING_MINUTES_MIN: i64 = 5;
+pub const BOOKING_MINUTES: i64 = 720;
+pub const BOOKING_BUFFER_MINUTES: i64 = 240;
+pub const BOOKING_NOTICE_MINUTES: i64 = 30 * 24 * 60;
+/// Days into the future that can be booked.
+pub const BOOKING_HORIZON_DAYS: i64 = 365;
+/// Bookings of a type that a host takes on one day, at most.
+pub const BOOKINGS_PER_DAY: i64 = 100;
+/// Days that slots may be asked for at once, those that are shown unasked, and slots in one answer.
+pub const SLOT_DAYS: i64 = calendar::limits::SLOT_DAYS;
+pub const SLOT_DAYS_DEFAULT: i64 = 14;
+pub const SLOTS_GIVEN: i64 = calendar::limits::SLOTS_GIVEN as i64;
+/// Times that a reply offers, and that a refusal names.
+pub const OFFERED_TIMES: usize = 5;
+pub const NEXT_TIMES: usize = 3;
+/// The link of a reply that offers times works this long.
+pub const OFFER_MS: i64 = 30 * DAY_MS;
+/// A booking is held this long until the guest proves their address.
+pub const BOOKING_HOLD_MS: i64 = 15 * MINUTE_MS;
+/// Bookings held for one address within a day, and for one type at once.
+pub const HOLDS_PER_ADDRESS: i64 = 3;
+pub const HOLDS_PER_TYPE: i64 = 20;
+/// Guests and hosts are reminded so long before an appointment.
+pub const BOOKING_REMINDERS_MS: [i64; 2] = [DAY_MS, HOUR_MS];
+/// Dates of a host with hours of their own, days off among them, and stays elsewhere.
+pub const HOST_DATES: i64 = 400;
+pub const HOST_STAYS: i64 = 50;
+pub const WEEKLY_HOURS_CHARS: usize = 1_000;
+/// Calendars of a host.
+pub const BUSY_CALENDARS: i64 = 10;
+/// A calendar is read this often; one that cannot be read for so long is told to its host, and for so
+/// long takes its host out of what is offered.
+pub const CALENDAR_EVERY_MS: i64 = 10 * MINUTE_MS;
+pub const CALENDAR_WARNING_MS: i64 = HOUR_MS;
+pub const CALENDAR_STALE_MS: i64 = DAY_MS;
+/// Days of a calendar that are kept: before today, and from then on.
+pub const BUSY_DAYS_BEFORE: i64 = 2;
+pub const BUSY_DAYS_KEPT: i64 = BOOKING_HORIZON_DAYS + 7;
 pub const TAGS_PER_CALL: usize = 10;
 pub const TAG_CHARS: usize = 40;
 /// Rules of a workspace.

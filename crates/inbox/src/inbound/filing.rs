@@ -1,9 +1,11 @@
 //! Files a mail in one inbox, after checking for duplicates, copies of our own mail, reports, and
 //! replies to a signed address.
 
+use calendar::CalendarReply;
 use db::Tx;
 use mail::{AddressToken, Dmarc};
 
+use super::calendar_replies;
 use super::own_copies;
 use super::own_markers::OwnMarkers;
 use super::reports;
@@ -23,7 +25,7 @@ pub(super) fn file(
     cx: &Cx<'_>,
     mailbox: &Mailbox,
     incoming: &mut IncomingMail,
-    signs: &OwnMarkers,
+    (signs, replies): (&OwnMarkers, &[CalendarReply]),
     fetched: Option<&FetchedMail>,
 ) -> Result<Ingested> {
     if let Some(fetched) = fetched
@@ -40,6 +42,9 @@ pub(super) fn file(
         MailLookup::Duplicate(known) => return Ok(Ingested::Duplicate(known)),
         MailLookup::Unknown(unknown) => unknown,
     };
+    if calendar_replies::settle(tx, cx, incoming, replies)? {
+        return Ok(Ingested::CalendarAnswer);
+    }
     let report = reports::verified(tx, cx, &secret, signs)?;
     incoming.joins = match &report {
         Some(report) => Some(report.conversation.id.clone()),

@@ -5,6 +5,7 @@
 //! [`find_recipient`] resolves a recipient's inbox.
 
 mod authenticator;
+mod calendar_replies;
 mod filing;
 pub mod history;
 pub mod imap;
@@ -24,6 +25,7 @@ pub(crate) mod threading;
 use std::sync::Arc;
 use std::time::Instant;
 
+use calendar::CalendarReply;
 use mail::Authentication;
 use metrics::{counter, histogram};
 
@@ -71,6 +73,8 @@ pub enum Ingested {
     Duplicate(FiledMail),
     /// A copy of our own mail, dropped.
     OwnCopy,
+    /// A calendar's answer to an invitation of ours, which is dealt with and not kept.
+    CalendarAnswer,
     /// A mail loop, found by the number of Received headers; nothing is kept.
     MailLoop,
     /// The recipient is not an inbox (any more), or the fetching process lost its lease.
@@ -83,6 +87,7 @@ impl Ingested {
             Ingested::Filed(_) => "filed",
             Ingested::Duplicate(_) => "known",
             Ingested::OwnCopy => "our-own",
+            Ingested::CalendarAnswer => "calendar-answer",
             Ingested::MailLoop => "in-circles",
             Ingested::NoInbox => "no-inbox",
         }
@@ -91,7 +96,10 @@ impl Ingested {
     fn message(&self) -> Option<&MessageId> {
         match self {
             Ingested::Filed(received) | Ingested::Duplicate(received) => Some(&received.message),
-            Ingested::OwnCopy | Ingested::MailLoop | Ingested::NoInbox => None,
+            Ingested::OwnCopy
+            | Ingested::CalendarAnswer
+            | Ingested::MailLoop
+            | Ingested::NoInbox => None,
         }
     }
 }
@@ -166,6 +174,7 @@ async fn ingest_once(
             source: &delivery.source,
         })
         .await;
+    let replies = Arc::new(calendar_replies::read(&delivery.raw));
     let mut taken: Vec<Result<Ingested, IngestError>> = Vec::with_capacity(inboxes.len());
     for (place, inbox) in inboxes.iter().enumerate() {
         let Some(inbox) = inbox else {
@@ -180,7 +189,8 @@ async fn ingest_once(
                 let addresses = delivery.recipients.iter().zip(&inboxes);
                 let addresses = addresses.filter(|(_, inbox)| same(inbox)).map(|(to, _)| to);
                 let addresses: Vec<String> = addresses.cloned().collect();
-                let filed = file(app, inbox, &read, &authentication, addresses, fetched.clone());
+                let mail = (&read, &authentication, Arc::clone(&replies));
+                let filed = file(app, inbox, mail, addresses, fetched.clone());
                 filed.await.map_err(|error| {
                     let mailbox = &inbox.mailbox.id;
                     tracing::error!(cause = ?error, %mailbox, "a mail was not filed");
@@ -192,12 +202,14 @@ async fn ingest_once(
     Ok(taken)
 }
 
+/// A mail with what was found in it.
+type ReadMail<'a> = (&'a Arc<StoredMail>, &'a Authentication, Arc<Vec<CalendarReply>>);
+
 /// One inbox's part, in one transaction of its own.
 async fn file(
     app: &App,
     inbox: &RecipientInbox,
-    read: &Arc<StoredMail>,
-    authentication: &Authentication,
+    (read, authentication, replies): ReadMail<'_>,
     addresses: Vec<String>,
     fetched: Option<FetchedMail>,
 ) -> Result<Ingested> {
@@ -215,7 +227,7 @@ async fn file(
     let mut incoming = read.incoming(&inbox.mailbox, &addresses, &authentication, warning);
     let mailbox = inbox.mailbox.clone();
     let filed = app.act(&actor, move |tx, cx| {
-        filing::file(tx, cx, &mailbox, &mut incoming, &signs, fetched.as_ref())
+        filing::file(tx, cx, &mailbox, &mut incoming, (&signs, &replies), fetched.as_ref())
     });
     let taken = filed.await?;
     tracing::info!(

@@ -10,6 +10,7 @@ use crate::base::ids::MessageId;
 use crate::base::limits::SANDBOX_ANSWERS_AFTER_MS;
 use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
+use crate::model::bookings::offers;
 use crate::model::messages::{self, OutgoingMessage};
 use crate::model::pdf;
 use crate::model::recipients::Party;
@@ -25,8 +26,18 @@ enum SimulatedBehaviour {
 }
 
 string_enum! {
-    /// The kind of reply from a simulated customer. `opens` reads a secure message and answers nothing.
-    Answer { Reply = "reply", Documents = "docs", OutOfOffice = "ooo", Opens = "opens" }
+    /// The kind of reply from a simulated customer. `opens` reads a secure message and answers nothing;
+    /// `book` picks an offered time, and `book-cancel` then calls it off: `cancel-booking`, which no
+    /// address has.
+    Answer {
+        Reply = "reply",
+        Documents = "docs",
+        OutOfOffice = "ooo",
+        Opens = "opens",
+        Book = "book",
+        BookCancel = "book-cancel",
+        CancelBooking = "cancel-booking",
+    }
 }
 
 impl SimulatedBehaviour {
@@ -36,6 +47,7 @@ impl SimulatedBehaviour {
             "bounce" => SimulatedBehaviour::Bounces,
             "complaint" => SimulatedBehaviour::Complains,
             local => Answer::parse(local)
+                .filter(|answer| *answer != Answer::CancelBooking)
                 .map_or(SimulatedBehaviour::Delivers, SimulatedBehaviour::Answers),
         }
     }
@@ -58,7 +70,9 @@ pub fn deliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
             SimulatedBehaviour::Delivers | SimulatedBehaviour::Bounces => {}
             SimulatedBehaviour::Complains => complain(tx, cx, &message, email)?,
             SimulatedBehaviour::Answers(Answer::Opens) if !message.secure => {}
-            SimulatedBehaviour::Answers(answer) => plan_answer(tx, cx, &message, email, answer)?,
+            SimulatedBehaviour::Answers(Answer::Book | Answer::BookCancel)
+                if offers::of_message(tx, cx.actor.ws, &message.id)?.is_none() => {}
+            SimulatedBehaviour::Answers(answer) => plan_answer(tx, cx, &message.id, email, answer)?,
         }
     }
     Ok(())
@@ -95,17 +109,18 @@ fn complain(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage, email: &str
     timeline::record(tx, cx, &message.conversation, &complaint)
 }
 
-fn plan_answer(
+/// Has a simulated customer react to a message in a few seconds.
+pub fn plan_answer(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    message: &OutgoingMessage,
+    message: &MessageId,
     email: &str,
     answer: Answer,
 ) -> Result<()> {
     tx.exec(
         "INSERT INTO sandbox_replies (ws, message, email, kind, due_at) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (ws, message, email) DO NOTHING",
-        &[&cx.actor.ws, &message.id, &email, &answer, &(cx.now + SANDBOX_ANSWERS_AFTER_MS)],
+        &[&cx.actor.ws, message, &email, &answer, &(cx.now + SANDBOX_ANSWERS_AFTER_MS)],
     )?;
     tx.wake(Queue::SandboxReplies);
     Ok(())
@@ -123,7 +138,11 @@ pub fn answer_mail(
     subject: &str,
 ) -> Mail {
     let (kind, text) = match answer {
-        Answer::Reply | Answer::Opens => (AuthorKind::Person, REPLY),
+        Answer::Reply
+        | Answer::Opens
+        | Answer::Book
+        | Answer::BookCancel
+        | Answer::CancelBooking => (AuthorKind::Person, REPLY),
         Answer::Documents => (AuthorKind::Person, "Here is the invoice you asked for."),
         Answer::OutOfOffice => {
             (AuthorKind::AutoReply, "I am out of the office and will answer when I am back.")
@@ -135,7 +154,7 @@ pub fn answer_mail(
             content_type: "application/pdf".into(),
             bytes: invoice(),
         }],
-        Answer::Reply | Answer::OutOfOffice | Answer::Opens => Vec::new(),
+        _ => Vec::new(),
     };
     Mail {
         message_id: Some(format!("{}.{answers}", answer.as_str())),
@@ -193,6 +212,9 @@ mod tests {
             ("ooo@shop.test", SimulatedBehaviour::Answers(Answer::OutOfOffice)),
             ("someone+bounce@shop.test", SimulatedBehaviour::Delivers),
             ("replies@shop.test", SimulatedBehaviour::Delivers),
+            ("book@shop.test", SimulatedBehaviour::Answers(Answer::Book)),
+            ("book-cancel+7@shop.test", SimulatedBehaviour::Answers(Answer::BookCancel)),
+            ("cancel-booking@shop.test", SimulatedBehaviour::Delivers),
             ("opens@shop.test", SimulatedBehaviour::Answers(Answer::Opens)),
         ] {
             assert_eq!(SimulatedBehaviour::of(email), behaviour, "{email}");

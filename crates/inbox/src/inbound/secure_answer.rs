@@ -172,6 +172,8 @@ fn confirm(
         from_name: &firm,
         email: &link.email,
         answers: Some(&header_id),
+        conversation: None,
+        calendar: None,
         notice: Notice { subject: &subject, text: &text },
     };
     notices::write_to_customer(tx, cx, &conversation.circle, &notice)

@@ -2,6 +2,8 @@
 //! the others: see `failures`.
 
 mod app_mail_reader;
+mod bookings;
+mod calendar_reader;
 mod concurrency;
 mod count_reports;
 mod deliver_webhooks;
@@ -14,6 +16,7 @@ mod extract_documents;
 mod failures;
 mod fair_share;
 mod fetch_app_mail;
+mod fetch_calendars;
 mod index_maintenance;
 mod lease;
 mod message_body;
@@ -43,6 +46,7 @@ use std::sync::Arc;
 
 pub use crate::base::future::BoxFuture;
 pub use app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
+pub use calendar_reader::CalendarReader;
 pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
 pub use document_reader::{DocumentFile, DocumentReader, ExtractionOutcome};
 pub use outgoing_mail::sent_copy;
@@ -61,6 +65,8 @@ struct Ports {
     webhook_sender: Arc<dyn WebhookSender>,
     document_reader: Arc<dyn DocumentReader>,
     app_mail_reader: Arc<dyn AppMailReader>,
+    /// Reads hosts' calendars, in a process that can.
+    calendar_reader: Option<Arc<dyn CalendarReader>>,
     /// The language model that drafts, if one is configured.
     reply_model: Option<Arc<dyn ReplyModel>>,
 }
@@ -68,9 +74,18 @@ struct Ports {
 /// Every background job.
 fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
     let runtime = || runtime.clone();
-    let Ports { relay, webhook_sender, document_reader, app_mail_reader, reply_model } =
-        ports.clone();
-    vec![
+    let Ports {
+        relay,
+        webhook_sender,
+        document_reader,
+        app_mail_reader,
+        calendar_reader,
+        reply_model,
+    } = ports.clone();
+    let calendars = calendar_reader.map(|calendar_reader| -> Arc<dyn BackgroundJob> {
+        Arc::new(fetch_calendars::FetchCalendars { runtime: runtime(), calendar_reader })
+    });
+    let mut jobs: Vec<Arc<dyn BackgroundJob>> = vec![
         Arc::new(send_messages::SendMessages::new(runtime(), relay.clone())),
         Arc::new(deliver_webhooks::DeliverWebhooks::new(runtime(), webhook_sender)),
         Arc::new(sandbox_replies::SandboxReplies { runtime: runtime() }),
@@ -79,6 +94,8 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(fetch_app_mail::FetchAppMail { runtime: runtime(), app_mail_reader }),
         Arc::new(remind::Remind { runtime: runtime() }),
         Arc::new(remind_secure::RemindSecure { runtime: runtime() }),
+        Arc::new(bookings::EndHolds { runtime: runtime() }),
+        Arc::new(bookings::RemindOfBookings { runtime: runtime() }),
         Arc::new(upload_cleanup::SubmitUploads { runtime: runtime() }),
         Arc::new(upload_cleanup::CleanUpUploads { runtime: runtime() }),
         Arc::new(extract_documents::ExtractDocuments::new(runtime(), document_reader)),
@@ -92,5 +109,7 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(index_maintenance::IndexMaintenance { runtime: runtime() }),
         Arc::new(rebuild_index::RebuildIndex { runtime: runtime() }),
         Arc::new(empty_trash::EmptyTrash { runtime: runtime() }),
-    ]
+    ];
+    jobs.extend(calendars);
+    jobs
 }

@@ -221,6 +221,7 @@ fn load(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, before: i64) -> Resul
         html: Some(body.html),
         inline: body.inline,
         attachments: body.attachments,
+        calendar: None,
         at: row.first_attempt_at,
         automatic: row.automatic,
         loop_mark: None,

@@ -16,7 +16,9 @@ use crate::base::queue::Queue;
 use crate::inbound::receive::{IncomingMail, receive};
 use crate::inbound::sandbox::{self, Answer};
 use crate::inbound::secure_answer::{SecureAnswer, receive_answer};
-use crate::model::{mailboxes, secure};
+use crate::model::bookings::booking::{self, BookingGuest, NewBooking};
+use crate::model::bookings::{self, BookingFilter, BookingStatus, availability, offers, types};
+use crate::model::{conversations, mailboxes, secure};
 
 /// Simulated replies filed in one round.
 const AT_ONCE: i64 = 20;
@@ -95,6 +97,11 @@ fn file_reply(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Resul
         tx.wake(Queue::Pages);
         return answer_on_page(tx, &cx, message, email, answer);
     }
+    if matches!(answer, Answer::Book | Answer::BookCancel | Answer::CancelBooking) {
+        tx.wake(Queue::Pages);
+        let message = MessageId::parse(message).ok_or(Error::NotFound("message"))?;
+        return pick_time(tx, &cx, &message, email, answer);
+    }
     let Some(mailbox) = mailboxes::seen_by(tx, &actor, &due.mailbox)? else { return Ok(true) };
     let is_contact = due.contact_email == email.as_str();
     let from =
@@ -132,6 +139,52 @@ fn answer_on_page(
     if answer == Answer::Reply {
         let answer = SecureAnswer { text: sandbox::REPLY.into(), files: Vec::new() };
         receive_answer(tx, cx, &link, &answer)?;
+    }
+    Ok(true)
+}
+
+/// A simulated guest books the first offered time, or the first free one; `book-cancel@…` calls it off
+/// a little later.
+fn pick_time(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &MessageId,
+    email: &str,
+    answer: Answer,
+) -> Result<bool> {
+    let Some(offer) = offers::of_message(tx, cx.actor.ws, message)? else { return Ok(true) };
+    if answer == Answer::CancelBooking {
+        let filter = BookingFilter {
+            conversation: Some(&offer.conversation),
+            status: Some(BookingStatus::Booked),
+            ..BookingFilter::default()
+        };
+        let booked = bookings::list(tx, cx.actor, &filter, 1)?;
+        if let Some(booking) = booked.first().filter(|booking| booking.starts_at > cx.now) {
+            booking::cancel(tx, cx, booking, "")?;
+        }
+        return Ok(true);
+    }
+    let kind = types::of_booking(tx, cx.actor.ws, &offer.type_id)?;
+    let mut starts: Vec<i64> = offer.times.iter().copied().filter(|at| *at > cx.now).collect();
+    starts.extend(
+        availability::next_free(tx, cx, &kind, cx.now, 1, None)?.iter().map(|free| free.starts_at),
+    );
+    let conversation = conversations::load(tx, cx.actor, offer.conversation.as_str())?;
+    for starts_at in starts {
+        let guest =
+            BookingGuest { name: offer.guest_name.as_deref().unwrap_or(email), email, zone: None };
+        let new = NewBooking { starts_at, guest, answers: &[], conversation: Some(&conversation) };
+        match booking::book(tx, cx, &kind, &new) {
+            Err(Error::Conflict(_)) => {}
+            Err(error) => return Err(error),
+            Ok(_) => {
+                if answer == Answer::BookCancel {
+                    sandbox::plan_answer(tx, cx, message, email, Answer::CancelBooking)?;
+                }
+                return Ok(true);
+            }
+        }
     }
     Ok(true)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use db::Tx;
-use mail::{Address, ComposedMail};
+use mail::{Address, CalendarEntry, ComposedMail};
 
 use super::failures::{JobRule, send_no_notice, system};
 use super::outgoing_mail::{self, ReturnMarkers, UnsignedMail};
@@ -16,7 +16,7 @@ use crate::base::backoff::retry_after;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
-use crate::base::ids::MailboxId;
+use crate::base::ids::{ConversationId, MailboxId};
 use crate::base::queue::Queue;
 use crate::model::sealing;
 
@@ -141,6 +141,9 @@ db::row! {
         mailbox: Option<MailboxId>,
         from_name: Option<String>,
         answers: Option<String>,
+        calendar: Option<String>,
+        calendar_method: Option<String>,
+        conversation: Option<ConversationId>,
     }
 }
 
@@ -174,8 +177,12 @@ fn unsigned(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
     let purpose = sealing::notice_purpose(due.ws, &due.id);
     let text = sealing::unseal(cx.sealer, &purpose, due.text)?;
     let mut mail = service_mail(&due.id, &address, &due.email, &due.subject, text, due.created_at);
+    if let (Some(text), Some(method)) = (due.calendar, due.calendar_method) {
+        let text = sealing::unseal(cx.sealer, &purpose, text)?;
+        mail.calendar = Some(CalendarEntry { method, text });
+    }
     let message = format!("msg_{}", due.id);
-    let markers = ReturnMarkers { message: &message, conversation: None };
+    let markers = ReturnMarkers { message: &message, conversation: due.conversation.as_ref() };
     if due.mailbox.is_some() {
         mail.from.name = due.from_name;
         mail.answers = due.answers.into_iter().collect();
@@ -205,6 +212,7 @@ pub(super) fn service_mail(
         html: None,
         inline: Vec::new(),
         attachments: Vec::new(),
+        calendar: None,
         at,
         automatic: true,
         loop_mark: None,

@@ -14,7 +14,8 @@ use super::app_mail_reader::NoAppMailReader;
 use super::quiet::SimulateMessages;
 use super::runtime::{BackgroundJob, JobRuntime};
 use super::{
-    AppMailReader, DocumentReader, Ports, Relay, ReplyModel, WebhookSender, all, index_maintenance,
+    AppMailReader, CalendarReader, DocumentReader, Ports, Relay, ReplyModel, WebhookSender, all,
+    index_maintenance,
 };
 use crate::app::App;
 use crate::base::error::{Error, Result};
@@ -54,8 +55,14 @@ impl Worker {
         document_reader: Arc<dyn DocumentReader>,
     ) -> Worker {
         let app_mail_reader = Arc::new(NoAppMailReader);
-        let reply_model = None;
-        let ports = Ports { relay, webhook_sender, document_reader, app_mail_reader, reply_model };
+        let ports = Ports {
+            relay,
+            webhook_sender,
+            document_reader,
+            app_mail_reader,
+            calendar_reader: None,
+            reply_model: None,
+        };
         Worker::of(JobRuntime::new(app), ports, false)
     }
 
@@ -71,6 +78,12 @@ impl Worker {
     /// The same worker with a reader for the text of app mail.
     pub fn with_reader(self, app_mail_reader: Arc<dyn AppMailReader>) -> Worker {
         Worker::of(self.runtime, Ports { app_mail_reader, ..self.ports }, self.quiet)
+    }
+
+    /// The same worker with a reader for hosts' calendars.
+    pub fn with_calendars(self, calendar_reader: Arc<dyn CalendarReader>) -> Worker {
+        let calendar_reader = Some(calendar_reader);
+        Worker::of(self.runtime, Ports { calendar_reader, ..self.ports }, self.quiet)
     }
 
     /// The same worker with a language model that drafts replies.

@@ -62,6 +62,11 @@ actions! {
     RuleDeleted: "rule-deleted", "deleted the rule";
     HoursChanged: "hours-changed", "changed the office hours of";
     SortingForgotten: "sorting-forgotten", "had the sorting helper forget what it learned";
+    BookingTypeAdded: "booking-type-added", "added the booking type";
+    BookingTypeChanged: "booking-type-changed", "changed the booking type";
+    HoursChanged: "hours-changed", "changed the hours of";
+    CalendarAdded: "calendar-added", "added a calendar of";
+    CalendarRemoved: "calendar-removed", "removed a calendar of";
     PlanChanged: "plan-changed", "changed the plan to";
     MailboxConnected: "mailbox-connected", "connected the mailbox";
     MailboxDisconnected: "mailbox-disconnected", "disconnected the mailbox";

@@ -12,6 +12,7 @@ use crate::base::queue::Queue;
 use crate::base::states::{Direction, MessageStatus};
 use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
+use crate::model::bookings::offers::{self, CheckedOffer};
 use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::document_requests::{self, RequestedDocument};
 use crate::model::drafting::outcomes::{self, DraftOutcome};
@@ -63,6 +64,8 @@ pub struct DraftContent<'a> {
     pub secure: SecureWish,
     /// Files of a secure message, sealed already.
     pub files: Vec<ProtectedFile>,
+    /// Times to pick from, whose links stand under the text.
+    pub offer: Option<CheckedOffer>,
 }
 
 impl DraftContent<'_> {
@@ -388,6 +391,10 @@ fn write_row(
         secure: is_secure,
     };
     let serial = messages::insert(tx, cx, conversation, &message)?;
+    if let Some(offer) = &draft.offer {
+        let guest = draft.recipients.to.first();
+        offers::create(tx, cx, conversation, &id, guest, offer)?;
+    }
     Ok(OutgoingMessage {
         id,
         conversation: conversation.id.clone(),

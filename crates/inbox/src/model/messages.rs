@@ -14,6 +14,7 @@ use crate::base::queue::Queue;
 use crate::base::states::{Direction, MessageStatus, Status};
 use crate::model::attachments::AttachmentInfo;
 use crate::model::authentication::SenderAuthentication;
+use crate::model::bookings::offers;
 use crate::model::conversations::{self, Conversation, CountedMail};
 use crate::model::drafting::{helper_drafts, queue};
 use crate::model::events::{self, Event};
@@ -245,9 +246,12 @@ pub fn schedule(
         Some(request) => document_requests::open(tx, cx, request, &written.text)?,
         None => written.text.clone(),
     };
+    let offer = offers::open(tx, cx, &message.id)?;
+    let offered = |text: String| offer.as_ref().map_or(text.clone(), |offer| offer.below(&text));
+    let (text, markdown) = (offered(text), written.markdown.clone().map(offered));
     let signature = signature(tx, cx, message)?;
     let quotes = quoted_below(tx, cx, message)?;
-    let written = WrittenText { text, markdown: written.markdown.clone() };
+    let written = WrittenText { text, markdown };
     let WrittenText { text, markdown } = kept_words(tx, cx, message, written)?;
     let moved = tx.exec(
         "UPDATE messages

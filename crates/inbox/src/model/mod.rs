@@ -8,6 +8,7 @@ pub mod audit_log;
 pub mod authentication;
 pub(crate) mod away_reply;
 pub(crate) mod blocked_senders;
+pub mod bookings;
 pub(crate) mod contacts;
 pub(crate) mod conversations;
 pub(crate) mod correspondents;

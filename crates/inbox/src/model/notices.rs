@@ -8,7 +8,7 @@ use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
-use crate::base::ids::{MailboxId, UserId};
+use crate::base::ids::{ConversationId, MailboxId, UserId};
 use crate::base::queue::Queue;
 use crate::model::sealing;
 
@@ -30,7 +30,17 @@ pub struct CustomerNotice<'a> {
     pub email: &'a str,
     /// The Message-ID of the mail that it stands below in the customer's mailbox.
     pub answers: Option<&'a str>,
+    /// The conversation that an answer to it joins.
+    pub conversation: Option<&'a ConversationId>,
+    pub calendar: Option<NoticeCalendar<'a>>,
     pub notice: Notice<'a>,
+}
+
+/// An entry for the recipient's calendar (RFC 5546).
+#[derive(Clone, Copy, Debug)]
+pub struct NoticeCalendar<'a> {
+    pub method: &'a str,
+    pub text: &'a str,
 }
 
 /// Queues mail to a customer. Nothing leaves the sandbox.
@@ -44,11 +54,14 @@ pub fn write_to_customer(
         return Ok(());
     }
     let id = cx.ids.token(ID_CHARS);
-    let text = sealing::seal(cx, &sealing::notice_purpose(cx.actor.ws, &id), mail.notice.text);
+    let purpose = sealing::notice_purpose(cx.actor.ws, &id);
+    let text = sealing::seal(cx, &purpose, mail.notice.text);
+    let calendar = mail.calendar.map(|entry| sealing::seal(cx, &purpose, entry.text));
     tx.exec(
         "INSERT INTO notices (
-            ws, id, email, subject, text, due_at, attempts, created_at, mailbox, from_name, answers
-         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?6, ?7, ?8, ?9)",
+            ws, id, email, subject, text, due_at, attempts, created_at, mailbox, from_name, answers,
+            calendar, calendar_method, conversation
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         &[
             &cx.actor.ws,
             &id,
@@ -59,6 +72,9 @@ pub fn write_to_customer(
             mail.mailbox,
             &mail.from_name,
             &mail.answers,
+            &calendar,
+            &mail.calendar.map(|entry| entry.method),
+            &mail.conversation,
         ],
     )?;
     tx.wake(Queue::Notices);
@@ -72,7 +88,7 @@ pub fn notify(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, notice: &Notice<'_>
     let found: Option<(String,)> =
         tx.opt("SELECT email FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
     let (email,) = found.ok_or(Error::NotFound("person"))?;
-    if mail::is_unattended(&email) || is_inbox(tx, &email)? {
+    if is_unread(tx, &email)? {
         tracing::debug!(%person, "a notice is not sent to an address that nobody reads");
         return Ok(());
     }
@@ -106,6 +122,11 @@ pub fn notify_responsible(
         notify(tx, cx, &person, notice)?;
     }
     Ok(())
+}
+
+/// True for an address that nobody reads, or that is an inbox here.
+pub fn is_unread(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
+    Ok(mail::is_unattended(email) || is_inbox(tx, email)?)
 }
 
 /// True for the address of an inbox of any workspace here, with a plus tag or without.

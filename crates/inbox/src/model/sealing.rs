@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::app::{App, Cx};
 use crate::base::error::{Error, Result};
-use crate::base::ids::{AttachmentId, MessageId, RequestId, SessionId, WebhookId};
+use crate::base::ids::{AttachmentId, BusyCalendarId, MessageId, RequestId, SessionId, WebhookId};
 use crate::base::secret_sealer::{SEALED_PREFIX, SecretSealer};
 
 /// Bytes of a workspace's mail secret while it is not sealed.
@@ -55,6 +55,11 @@ pub(crate) fn autosave_purpose(ws: i64, person: &str, place: &str) -> String {
 /// The text of a queued notice: it may contain a sign-in link.
 pub(crate) fn notice_purpose(ws: i64, id: &str) -> String {
     format!("notice {ws} {id}")
+}
+
+/// Address and app password of a calendar.
+pub(crate) fn calendar_purpose(ws: i64, id: &BusyCalendarId) -> String {
+    format!("calendar {ws} {id}")
 }
 
 /// The password of the server that an inbox, or every inbox, sends through.

@@ -8,7 +8,7 @@ use crate::app::Cx;
 use crate::base::actor::{Actor, Principal};
 use crate::base::assignee::Assignee;
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, DocumentId, EventId, MessageId, RequestId};
+use crate::base::ids::{BookingId, ConversationId, DocumentId, EventId, MessageId, RequestId};
 use crate::base::states::{ConversationRisk, Status, Urgency};
 use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
@@ -179,6 +179,13 @@ pub enum TimelineEvent {
         message_id: MessageId,
         email: String,
     },
+    /// A time was booked.
+    Booked {
+        booking_id: BookingId,
+    },
+    BookingCancelled {
+        booking_id: BookingId,
+    },
 }
 
 /// A row of the timeline, read back.
@@ -260,7 +267,9 @@ mod tests {
         let (message_id, request_id) = (message(), request());
         let member = crate::base::ids::MemberId::parse("agt_1").unwrap();
         let to = Some(Assignee::new(member, "Billing bot".into()));
+        let booking_id = BookingId::parse("bkg_1").unwrap();
         for (event, name, data) in [
+            (BookingCancelled { booking_id }, "booking-cancelled", r#"{"bookingId":"bkg_1"}"#),
             (
                 StatusChanged { from: Status::Open, to: Status::Closed },
                 "status",

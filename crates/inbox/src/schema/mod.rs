@@ -211,6 +211,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 30,
+        name: "bookings",
+        both: include_str!("030_bookings.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 31,
         name: "search in notes, documents, drafts and tags; spam, trash and undo",
         both: include_str!("031_search_entries.sql"),

@@ -5,7 +5,7 @@ use inbox::api::fields::{InputField, field_schema, object_schema};
 use inbox::api::idempotency;
 use inbox::api::operations::{Method, OPERATIONS, Operation, ScopeRule};
 use inbox::api::wire::ErrorBody;
-use inbox::base::ids::{ConversationId, DocumentId, MessageId};
+use inbox::base::ids::{BookingId, BookingTypeId, ConversationId, DocumentId, MessageId};
 use inbox::base::limits::{HOUR_MS, IDEMPOTENCY_KEPT_MS};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
@@ -65,6 +65,7 @@ const TAGS: &[(&str, &str)] = &[
     ("Key", "Who is asking."),
     ("Conversations", "Reading and working on conversations."),
     ("Workspace", "Inboxes, tags and documents."),
+    ("Bookings", "Times that customers pick."),
     ("Events", "What happened, as webhooks are told it."),
     ("App mail", "Mail that apps send by themselves."),
     ("Sandbox", "Trying everything without real mail."),
@@ -80,6 +81,7 @@ fn tag(operation: &Operation) -> &'static str {
         path if path.starts_with("/conversations") || path.starts_with("/messages") => {
             "Conversations"
         }
+        path if path.starts_with("/booking") => "Bookings",
         _ => "Workspace",
     }
 }
@@ -123,6 +125,8 @@ fn parameters(operation: &Operation) -> Vec<Value> {
         let (of, prefix) = match operation.path.split('/').nth(1) {
             Some("messages") => ("message", MessageId::PREFIX),
             Some("documents") => ("document", DocumentId::PREFIX),
+            Some("booking-types") => ("booking type", BookingTypeId::PREFIX),
+            Some("bookings") => ("booking", BookingId::PREFIX),
             _ => ("conversation", ConversationId::PREFIX),
         };
         parameters.push(json!({
@@ -192,8 +196,11 @@ fn answers(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
         answers["400"] = json!({ "$ref": "#/components/responses/Invalid" });
     }
     let has_field = |name: &str| operation.fields.iter().any(|field| field.name == name);
-    let names_one = has_field("conversationId") || operation.name == "start_conversation";
-    if has_field("onlyIfNoDraft") || operation.name == "update_draft" {
+    let names_one = has_field("conversationId")
+        || has_field("conversation")
+        || operation.name == "start_conversation";
+    let books = operation.path.starts_with("/bookings") && operation.method == Method::Post;
+    if has_field("onlyIfNoDraft") || operation.name == "update_draft" || books {
         answers["409"] = json!({ "$ref": "#/components/responses/Conflict" });
     }
     if operation.has_id() || names_one {

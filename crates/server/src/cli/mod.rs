@@ -3,6 +3,7 @@
 mod admin;
 mod answers;
 mod backup;
+mod booking;
 mod command;
 mod domain;
 mod imap;
@@ -125,6 +126,12 @@ enum Command {
     /// Try the sorting helper on texts of your own
     #[command(subcommand)]
     Sorter(topic::SorterCommand),
+    /// Bookings: hours, types, calendars
+    #[command(subcommand)]
+    Booking(booking::BookingCommand),
+    /// Try hours and busy times as arithmetic
+    #[command(subcommand)]
+    Slots(booking::SlotsCommand),
     /// How well the helpers do
     #[command(subcommand)]
     Helpers(topic::HelperCommand),
@@ -209,6 +216,8 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::Migrate(output) => Ok(run::migrate(settings, output.json)?),
         Command::Topic(topic) => topic.run(settings).await,
         Command::Sorter(sorter) => Ok(sorter.run()?),
+        Command::Booking(booking) => booking.run(settings).await,
+        Command::Slots(slots) => Ok(slots.run()?),
         Command::Helpers(helpers) => helpers.run(settings).await,
         Command::Workspace(workspace) => workspace.run(settings).await,
     }

@@ -2,6 +2,7 @@
 //! its mail, an agent whose drafts wait for a person, and answers that a helper drafts from.
 
 mod answers;
+mod bookings;
 mod builder;
 mod files;
 mod people;
@@ -55,6 +56,7 @@ pub async fn fill(app: &App) -> Result<Sample> {
         inbox::actions::end_first_steps(tx, &app.cx(owner))?;
         topics::teach(tx, &app.cx(owner))?;
         rules::set_up(tx, &app.cx(owner))?;
+        bookings::add(tx, &app.cx(owner))?;
         Ok(people.sample)
     };
     store.write(play).await

@@ -3,6 +3,7 @@
 //! Each page is one read transaction: whose session it is, the navigation, and what the page
 //! shows. Each form is one write transaction. Templates get ready-made view structs.
 
+mod booking;
 mod client_documents;
 mod compression;
 mod developers;
@@ -48,9 +49,10 @@ use layout::{assets, responses};
 pub use mail_setup::{MailSetup, OutgoingMailSetup};
 use multipart::FORMS_WITH_FILES;
 use pages::{
-    answers, approvals, attached_mails, compose, consent, conversation, document_requests,
-    documents, files, inbox_page, mail_frame, mentions, new_conversation, originals, previews,
-    protected, reports, request_documents, scheduled, search, sign_in, sorting, triage, unsent,
+    answers, approvals, attached_mails, calendar as calendar_page, compose, consent, conversation,
+    document_requests, documents, files, inbox_page, mail_frame, mentions, new_conversation,
+    originals, previews, protected, reports, request_documents, scheduled, search, sign_in, sorting,
+    triage, unsent,
     welcome,
 };
 use picture_cache::PictureCache;
@@ -277,9 +279,15 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/approvals/{id}/save", post(approvals::save))
         .route("/approvals/{id}/discard", post(approvals::discard))
         .merge(developers::router())
+        .route("/calendar", get(calendar_page::page))
+        .route("/calendar/feed/{token}", get(calendar_page::feed))
+        .route("/calendar/{id}", get(calendar_page::booking))
+        .route("/calendar/{id}/move", post(calendar_page::reschedule))
+        .route("/calendar/{id}/cancel", post(calendar_page::cancel))
         .merge(settings::router())
         .merge(upload::router())
         .merge(secure_pages::router())
+        .merge(booking::router())
         .fallback(responses::nothing_here)
         .method_not_allowed_fallback(responses::not_this_way)
         .layer(from_fn_with_state(Arc::clone(&web), compression::compress))

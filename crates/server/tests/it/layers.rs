@@ -12,7 +12,7 @@ const LAYERS: &[&[&str]] = &[
     &["settings", "http::router"],
     &["web", "api", "mail_in"],
     &["mailbox_setup"],
-    &["mail_out", "webhooks", "documents", "drafting", "imap_client"],
+    &["mail_out", "webhooks", "documents", "drafting", "calendars", "imap_client"],
     &["mail_oauth", "backup"],
     &["node"],
     &["http"],

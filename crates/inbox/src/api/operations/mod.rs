@@ -3,10 +3,15 @@
 
 mod add_note;
 mod assign_conversation;
+mod cancel_booking;
+mod create_booking;
 mod discard_draft;
 mod download_document;
+mod find_slots;
 mod get_conversation;
 mod get_reports;
+mod list_booking_types;
+mod list_bookings;
 mod list_conversations;
 mod list_events;
 mod list_mailboxes;
@@ -16,6 +21,7 @@ mod list_tags;
 mod list_team;
 mod list_topics;
 mod me;
+mod move_booking;
 mod read_document;
 mod record_sent;
 mod reply;
@@ -41,12 +47,17 @@ use serde_json::{Map, Value};
 pub use add_note::{AddNoteInput, add_note};
 pub use assign_conversation::{AssignConversationInput, assign_conversation};
 pub use get_reports::{GetReportsInput, get_reports};
+pub use cancel_booking::{CancelBookingInput, cancel_booking};
+pub use create_booking::{CreateBookingInput, create_booking};
+pub use find_slots::{FindSlotsInput, find_slots};
+pub use list_booking_types::list_booking_types;
 pub use list_conversations::{
     ListConversationsInput, OPERATION as LIST_CONVERSATIONS, list_conversations,
 };
 pub use list_rules::list_rules;
 pub use list_tags::list_tags;
 pub use list_topics::list_topics;
+pub use move_booking::{MoveBookingInput, move_booking};
 pub use record_sent::{RecordSentInput, record_sent};
 pub use reply::{ReplyInput, reply};
 pub use request_documents::{
@@ -72,8 +83,7 @@ pub struct Operation {
     /// As a person would say it; also the OpenAPI operation id.
     pub name: &'static str,
     pub method: Method,
-    /// Relative to the REST prefix; `{id}` is what stands before it: a conversation, a message or a
-    /// document.
+    /// Relative to the REST prefix; `{id}` is what stands before it, such as a conversation.
     pub path: &'static str,
     /// The MCP tool, where there is one.
     pub tool: Option<Tool>,
@@ -182,7 +192,7 @@ impl Operation {
         self.path.ends_with("/text")
     }
 
-    /// True when the path names a conversation, a message or a document.
+    /// True when the path names one thing.
     pub fn has_id(&self) -> bool {
         self.path.contains("{id}")
     }
@@ -234,6 +244,12 @@ pub static OPERATIONS: &[Operation] = &[
     stop_message::OPERATION,
     revoke_message::OPERATION,
     get_reports::OPERATION,
+    list_booking_types::OPERATION,
+    find_slots::OPERATION,
+    list_bookings::OPERATION,
+    create_booking::OPERATION,
+    cancel_booking::OPERATION,
+    move_booking::OPERATION,
     list_events::OPERATION,
     sandbox_inbound::OPERATION,
 ];

@@ -4,14 +4,15 @@ use db::Tx;
 use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::api::fields::{EMAIL, InputField, InputKind, filled, text};
+use crate::api::fields::{EMAIL, InputField, InputKind, MOMENT, filled, text};
 use crate::api::wire::ReplyResultJson;
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::limits::{
-    ITEM_DESCRIPTION_CHARS, ITEM_LABEL_CHARS, RECIPIENTS, REPLY_CHARS, REPLY_SUMMARY_CHARS,
-    REQUEST_ITEMS, SECURE_DAYS_MAX, undo_minutes, undo_sandbox_seconds,
+    FILTER_CHARS, ITEM_DESCRIPTION_CHARS, ITEM_LABEL_CHARS, OFFERED_TIMES, RECIPIENTS, REPLY_CHARS,
+    REPLY_SUMMARY_CHARS, REQUEST_ITEMS, SECURE_DAYS_MAX, undo_minutes, undo_sandbox_seconds,
 };
+use crate::model::bookings::offers::{self, OfferInput};
 use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::RequestedDocument;
 use crate::model::drafts::{self, DraftContent, ReplyResult};
@@ -51,6 +52,16 @@ pub const SECURE_LIFETIME: InputField = InputField::optional(
     "For how many days the page is open; 30 unless the workspace says otherwise.",
 );
 
+/// Times that a customer can pick from (`booking`).
+const BOOKING: InputKind = InputKind::Object(&[
+    InputField::required("typeId", filled(FILTER_CHARS), "What they can book."),
+    InputField::optional(
+        "times",
+        InputKind::List { min: 0, max: OFFERED_TIMES, of: &MOMENT },
+        "Starts to offer, as find_slots gives them; without any the link leads to all free times.",
+    ),
+]);
+
 /// Addresses of one line of a message.
 pub const ADDRESSES: InputKind = InputKind::List { min: 1, max: RECIPIENTS, of: &EMAIL };
 
@@ -69,8 +80,10 @@ pub const OPERATION: Operation = Operation {
             " minutes (",
             undo_sandbox_seconds!(),
             " seconds in the sandbox) unless somebody stops it. Ask for files with documents; never \
-             write a link for uploads yourself. Without an idempotencyKey a repeat makes a second \
-             reply. Never copy protected text into an ordinary reply, a note or another tool.",
+             write a link for uploads yourself. Offer times with booking: a type of \
+             list_booking_types and up to five times of find_slots. Without an idempotencyKey a \
+             repeat makes a second reply. Never copy protected text into an ordinary reply, a note \
+             or another tool.",
         ),
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
@@ -122,6 +135,12 @@ pub const OPERATION: Operation = Operation {
         )
         .or("false"),
         ONLY_IF_NO_DRAFT,
+        InputField::optional(
+            "booking",
+            BOOKING,
+            "Lets the customer pick a time: a link, and the times as links, are added under the text; \
+             do not write a link yourself. What they pick belongs to this conversation.",
+        ),
         SECURE,
         SECURE_LIFETIME,
     ],
@@ -156,6 +175,7 @@ pub struct ReplyInput {
     pub reply_all: bool,
     #[serde(default)]
     pub only_if_no_draft: bool,
+    pub booking: Option<OfferInput>,
     pub secure: Option<bool>,
     pub secure_days: Option<i64>,
 }
@@ -166,7 +186,12 @@ pub fn reply(tx: &mut Tx<'_>, cx: &Cx<'_>, input: ReplyInput) -> Result<ReplyRes
     if input.only_if_no_draft {
         drafts::must_be_only_draft(tx, cx, &conversation)?;
     }
+    let offer = match &input.booking {
+        Some(booking) => Some(offers::check(tx, cx, booking)?),
+        None => None,
+    };
     let draft = DraftContent {
+        offer,
         recipients: recipients(tx, cx, &conversation, &input)?,
         text: &input.body,
         summary: input.summary.as_deref(),

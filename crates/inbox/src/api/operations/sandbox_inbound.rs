@@ -127,6 +127,7 @@ pub fn sandbox_inbound(
         html: None,
         inline: Vec::new(),
         attachments: Vec::new(),
+        calendar: None,
         at: cx.now,
         automatic: false,
         loop_mark: None,

@@ -23,7 +23,8 @@ impl Operation {
 
     /// True when something can leave for people outside the team.
     pub fn reaches_customers(&self) -> bool {
-        self.scope == ScopeRule::DraftOrSend
+        let invites = self.path.starts_with("/bookings") && !self.only_reads();
+        self.scope == ScopeRule::DraftOrSend || invites
     }
 }
 

@@ -1,5 +1,7 @@
 //! Events for other apps (API section 6), written in the transaction of the change they tell of.
 
+mod bookings;
+
 use db::Tx;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -13,6 +15,8 @@ use crate::base::limits::EVENT_SUMMARY_CHARS;
 use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
+use bookings::{BOOKING_CANCELLED, BOOKING_CREATED};
+pub use bookings::{BookingChange, BookingEvent, record_booking};
 
 string_enum! {
     /// Whose turn it is (API section 3.2).
@@ -141,20 +145,6 @@ const MESSAGE_SENT: WebhookEventType = WebhookEventType {
     },
 };
 
-const BOOKING_CREATED: WebhookEventType = WebhookEventType {
-    name: "booking.created",
-    when: "Someone booked a time",
-    by_choice: false,
-    fields: booking,
-};
-
-const BOOKING_CANCELLED: WebhookEventType = WebhookEventType {
-    name: "booking.cancelled",
-    when: "A booking was cancelled",
-    by_choice: false,
-    fields: booking,
-};
-
 const SCOUT_HELD: WebhookEventType = WebhookEventType {
     name: "scout.held",
     when: "A likely scam was held",
@@ -214,18 +204,6 @@ fn named(types: &[&str]) -> Value {
     let mut schema = member(types);
     schema["required"] = json!(["type", "id", "name"]);
     schema
-}
-
-fn booking() -> Value {
-    let moment = json!({ "type": "string", "format": "date-time" });
-    json!({
-        "booking_id": id_schema("bkg"),
-        "booking_type_id": id_schema("bkt"),
-        "host_user_id": id_schema("usr"),
-        "conversation_id": nullable(id_schema("cnv")),
-        "starts_at": moment,
-        "ends_at": moment.clone(),
-    })
 }
 
 /// Something that happened to a conversation. `summary` and `url` are added when it is recorded.

@@ -217,6 +217,8 @@ fn mail_code(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink, code: &str) -> Res
         from_name: &firm,
         email: &link.email,
         answers: None,
+        conversation: None,
+        calendar: None,
         notice: Notice { subject: &subject, text: &text },
     };
     notices::write_to_customer(tx, cx, &conversation.circle, &notice)

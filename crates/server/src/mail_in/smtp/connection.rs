@@ -234,9 +234,12 @@ fn is_our_domain(tx: &mut Tx<'_>, address: &str) -> inbox::Result<bool> {
 
 fn outcome(taken: &Result<Ingested, IngestError>) -> RecipientReply {
     match taken {
-        Ok(Ingested::Filed(_) | Ingested::Duplicate(_) | Ingested::OwnCopy) => {
-            RecipientReply::Taken
-        }
+        Ok(
+            Ingested::Filed(_)
+            | Ingested::Duplicate(_)
+            | Ingested::OwnCopy
+            | Ingested::CalendarAnswer,
+        ) => RecipientReply::Taken,
         Ok(Ingested::MailLoop) => RecipientReply::MailLoop,
         Ok(Ingested::NoInbox) => RecipientReply::NoInbox,
         Err(IngestError) => RecipientReply::Trouble,

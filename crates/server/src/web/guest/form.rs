@@ -26,6 +26,10 @@ impl GuestForm {
         self.0.get(name)
     }
 
+    pub fn fields(&self) -> &FormFields {
+        &self.0
+    }
+
     /// What tells a form of this browser from any other.
     pub fn csrf(&self) -> String {
         self.0.get("csrf")

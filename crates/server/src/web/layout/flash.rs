@@ -77,6 +77,10 @@ flashes! {
     SecureRevoked: "secure-revoked", "check", "Taken back. Its page is closed.";
     SecureExtended: "secure-extended", "check", "The page stays open for longer.";
     SecureSentAgain: "secure-sent-again", "check", "A new link is on its way. The one before it leads nowhere.";
+    BookingsSaved: "bookings-saved", "check", "Saved. It counts for the next booking.";
+    BookingMoved: "booking-moved", "check", "Moved. Guest and host are told.";
+    BookingCancelled: "booking-cancelled", "check", "Cancelled. Guest and host are told.";
+    BookingUnchanged: "booking-unchanged", "warn", "Nothing was changed: that time is not free, or it has begun.";
     SecureSaved: "secure-saved", "check", "Saved. It applies to the next message.";
     RequestReopened: "request-reopened", "check", "Open again. The customer can add documents.";
     RequestRevoked: "request-revoked", "lock", "Taken back. The link leads nowhere from now on.";

@@ -97,6 +97,8 @@ fn sentence(event: &TimelineEvent, times: &TimeFormat) -> String {
         TimelineEvent::LinkAsked { email, .. } => {
             format!("was asked by {email} for a new link to the protected message")
         }
+        TimelineEvent::Booked { .. } => "booked a time".into(),
+        TimelineEvent::BookingCancelled { .. } => "cancelled a booking".into(),
         TimelineEvent::LinkLocked { email, .. } => {
             format!("locked the page of {email} for a day: too many wrong codes")
         }

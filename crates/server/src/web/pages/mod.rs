@@ -3,6 +3,7 @@
 pub(crate) mod answers;
 pub(crate) mod approvals;
 pub(crate) mod attached_mails;
+pub(crate) mod calendar;
 pub(crate) mod compose;
 pub(crate) mod composer;
 pub(crate) mod consent;

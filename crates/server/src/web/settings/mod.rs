@@ -2,6 +2,7 @@
 
 mod apps;
 mod audit;
+mod bookings;
 mod connect;
 pub mod connect_fields;
 mod drafting;
@@ -68,6 +69,7 @@ menu! {
     Tags: "Tags", "/settings/tags", for_admins: false;
     Replies: "Saved replies", "/settings/replies", for_admins: false;
     Rules: "Rules and hours", "/settings/rules", for_admins: false;
+    Bookings: "Bookings", "/settings/bookings", for_admins: false;
     Helpers: "Helpers", "/settings/helpers", for_admins: false;
     Drafting: "Drafting", "/settings/drafting", for_admins: true;
     Secure: "Protected messages", "/settings/secure", for_admins: true;
@@ -135,6 +137,18 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/helpers/topics/{topic}/remove", post(helpers::remove))
         .route("/settings/helpers/tags", post(helpers::make_of_tags))
         .route("/settings/helpers/forget", post(helpers::forget))
+        .route("/settings/bookings", get(bookings::page))
+        .route("/settings/bookings/hours", post(bookings::set_hours))
+        .route("/settings/bookings/dates", post(bookings::set_date))
+        .route("/settings/bookings/dates/{date}", post(bookings::remove_date))
+        .route("/settings/bookings/calendars", post(bookings::add_calendar))
+        .route("/settings/bookings/calendars/{id}", post(bookings::remove_calendar))
+        .route("/settings/bookings/feed", post(bookings::make_feed))
+        .route("/settings/bookings/types", post(bookings::add_type))
+        .route(
+            "/settings/bookings/types/{id}",
+            get(bookings::type_page).post(bookings::change_type),
+        )
         .route("/settings/secure", get(secure::page).post(secure::save))
         .route("/settings/keys", get(keys::page).post(keys::make))
         .route("/settings/keys/{id}/revoke", post(keys::revoke))

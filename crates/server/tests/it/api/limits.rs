@@ -52,6 +52,14 @@ pub const IN_SANDBOX_TEXTS: &[(&str, &str, usize)] = &[
     ("sandbox_inbound", "/inReplyTo", 998),
 ];
 
+/// The same of the operations on bookings.
+pub const BOOKING_TEXTS: &[(&str, &str, usize)] = &[
+    ("create_booking", "/name", 100),
+    ("create_booking", "/answers/0/question", 200),
+    ("create_booking", "/answers/0/answer", 1_000),
+    ("cancel_booking", "/reason", 500),
+];
+
 /// Each list of each operation, and how many items it may have.
 pub const LISTS: &[(&str, &str, usize)] = &[
     ("tag_conversation", "/add", 10),

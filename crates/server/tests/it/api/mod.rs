@@ -30,8 +30,9 @@ use std::task::Poll;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Request};
 use inbox::api::operations::{self, ReplyInput};
-use inbox::base::actor::Actor;
+use inbox::base::actor::{Actor, Principal};
 use inbox::base::ids::ConversationId;
+use inbox::model::bookings::types::BookingTypeInput;
 use serde_json::{Value, json};
 
 use crate::support::{Answer, TestApp, TestKey, letter, request, text_of};
@@ -160,6 +161,8 @@ pub const OPS: &[Op] = &[
             "html": "<p>It left today.</p>"
         }"#,
     ),
+    get("list_booking_types", "/booking-types"),
+    get("list_bookings", "/bookings"),
     get("list_messages", "/messages"),
     post("stop_message", "/messages/{id}/stop", "send", 200, "{}"),
     get("list_events", "/events"),
@@ -204,6 +207,33 @@ pub const ON_DOCUMENTS: &[Op] = &[
 pub const ON_SECURE_MESSAGES: &[Op] =
     &[post("revoke_message", "/messages/{id}/revoke", "send", 200, "{}")];
 
+/// The operations on a booking or its type, of which there are none before [`a_booking`].
+pub const ON_BOOKINGS: &[Op] = &[
+    get("find_slots", "/booking-types/{id}/slots"),
+    post(
+        "create_booking",
+        "/bookings",
+        "send",
+        201,
+        r#"{
+            "typeId": "bkt_0",
+            "startsAt": "2026-11-16T10:00:00Z",
+            "name": "Bruno",
+            "email": "bruno@keller.example",
+            "conversationId": "cnv_0",
+            "answers": [{ "question": "Why?", "answer": "My lamp" }]
+        }"#,
+    ),
+    post(
+        "move_booking",
+        "/bookings/{id}/move",
+        "send",
+        200,
+        r#"{ "startsAt": "2026-11-17T09:00:00Z" }"#,
+    ),
+    post("cancel_booking", "/bookings/{id}/cancel", "send", 200, r#"{ "reason": "Solved." }"#),
+];
+
 /// The operations that can send, asked to.
 pub const SENDING: &[Op] = &[
     post(
@@ -236,8 +266,15 @@ pub const SENDING: &[Op] = &[
 ];
 
 /// The operations of which a repeat makes a second item (API section 7).
-pub const CREATING: [&str; 5] =
-    ["add_note", "reply", "start_conversation", "request_documents", "sandbox_inbound"];
+pub const CREATING: [&str; 7] = [
+    "add_note",
+    "reply",
+    "start_conversation",
+    "request_documents",
+    "sandbox_inbound",
+    "create_booking",
+    "move_booking",
+];
 
 pub fn op(name: &str) -> &'static Op {
     every_op().find(|op| op.name == name).expect("an operation")
@@ -245,8 +282,8 @@ pub fn op(name: &str) -> &'static Op {
 
 /// The operations of every key.
 pub fn every_op() -> impl Iterator<Item = &'static Op> {
-    let special = IN_SANDBOX.iter().chain(ON_OWN_DRAFTS).chain(ON_SECURE_MESSAGES);
-    OPS.iter().chain(special).chain(ON_DOCUMENTS)
+    let others = [IN_SANDBOX, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, ON_BOOKINGS, ON_DOCUMENTS];
+    OPS.iter().chain(others.into_iter().flatten())
 }
 
 impl Op {
@@ -280,6 +317,11 @@ impl Op {
         serde_json::from_str(&body).expect("a body")
     }
 
+    /// The same; empty for a GET.
+    pub fn json_or_empty(&self) -> Value {
+        if self.method == "GET" { json!({}) } else { self.json() }
+    }
+
     pub fn request(&self, key: Option<&str>, id: &impl ToString) -> Request<Body> {
         let is_test = key.is_some_and(|key| key.starts_with("rk_test_"));
         let inbox = if is_test { "sandbox@acme.test" } else { "support@acme.example" };
@@ -307,6 +349,32 @@ pub fn with_header(mut request: Request<Body>, name: &'static str, value: &str) 
     let value = HeaderValue::from_bytes(value.as_bytes()).unwrap();
     request.headers_mut().insert(HeaderName::from_static(name), value);
     request
+}
+
+/// A booking type of the owner's, and a booking of it: their ids.
+pub async fn a_booking(app: &TestApp, key: &TestKey) -> (String, String) {
+    let kind = app
+        .act(&app.owner, |tx, cx| {
+            let Principal::Person { id, .. } = &cx.actor.who else { panic!("a person") };
+            let weekly = "mon-fri 09:00-17:00";
+            inbox::actions::set_hours(tx, cx, id, "UTC", weekly)?;
+            let input = BookingTypeInput {
+                name: "Call".into(),
+                slug: format!("call{}", cx.ids.token(6)),
+                hosts: vec![id.clone()],
+                ..BookingTypeInput::default()
+            };
+            inbox::actions::add_booking_type(tx, cx, &input)
+        })
+        .await;
+    let body = json!({
+        "typeId": kind.id,
+        "startsAt": "2026-11-16T12:00:00Z",
+        "name": "Ann",
+        "email": "ann@keller.example"
+    });
+    let made = app.post(key, "/bookings", body).await.is(201).json();
+    (kind.id.to_string(), text_of(&made, "id"))
 }
 
 /// A conversation of the support inbox, to ask about.

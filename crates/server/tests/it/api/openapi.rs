@@ -6,11 +6,12 @@ use axum::body::Body;
 use mail::{Attachment, Risk, Warning};
 use serde_json::{Value, json};
 
-use super::limits::{IN_SANDBOX_TEXTS, LISTS, TEXTS};
+use super::limits::{BOOKING_TEXTS, IN_SANDBOX_TEXTS, LISTS, TEXTS};
 use super::schema::problems;
 use super::{
-    ALL, CREATING, IN_SANDBOX, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING,
-    a_secure_message, a_test_conversation, beside, every_op, fields_named, give_message, op,
+    ALL, CREATING, IN_SANDBOX, ON_BOOKINGS, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING,
+    a_booking, a_secure_message, a_test_conversation, beside, every_op, fields_named, give_message,
+    op,
 };
 use crate::support::{Answer, DAY, TestApp, TestKey, letter, nowhere, on_both, request};
 
@@ -118,6 +119,8 @@ async fn the_document_tells_scope_key_and_refusals_of_each_operation(app: TestAp
             "list_conversations",
             "get_conversation",
             "list_messages",
+            "list_bookings",
+            "find_slots",
             "search_answers",
             "search_documents",
             "get_reports",
@@ -125,8 +128,10 @@ async fn the_document_tells_scope_key_and_refusals_of_each_operation(app: TestAp
         ];
         let takes_input = op.method == "POST" || asking.contains(&op.name);
         expected.extend(takes_input.then_some("400"));
-        let names_one = op.has_id() || ["sandbox_inbound", "start_conversation"].contains(&op.name);
-        let insists = ["reply", "request_documents", "update_draft"].contains(&op.name);
+        let naming = ["sandbox_inbound", "start_conversation", "list_bookings", "create_booking"];
+        let names_one = op.has_id() || naming.contains(&op.name);
+        let insists = ["reply", "request_documents", "update_draft"].contains(&op.name)
+            || op.name.ends_with("_booking");
         expected.extend(insists.then_some("409"));
         expected.extend(names_one.then_some("404"));
         expected.extend((op.method == "POST").then_some("413"));
@@ -165,6 +170,25 @@ async fn every_answer_is_as_the_document_says(app: TestApp) {
         fits(&document, op, &op.ask(&app, &key, &beside(&sent)).await.is(op.success));
         fits(&document, op, &op.ask(&app, &test, &beside(&sent)).await.is(404));
     }
+    let (kind, booking) = a_booking(&app, &key).await;
+    for op in ON_BOOKINGS {
+        let id = if op.name == "find_slots" { &kind } else { &booking };
+        let mut body = op.json_or_empty();
+        body["typeId"] = json!(kind);
+        body["conversationId"] = json!(plain);
+        let answer = op.ask_with(&app, &key, id, body.to_string()).await;
+        fits(&document, op, &answer.is(op.success));
+        fits(&document, op, &op.ask(&app, &test, id).await.is(404));
+    }
+    let taken = op("create_booking").ask_with(
+        &app,
+        &key,
+        &id,
+        json!({ "typeId": kind, "startsAt": "2026-11-16T10:00:00Z", "name": "A", "email": "a@b.example" })
+            .to_string(),
+    );
+    fits(&document, op("create_booking"), &taken.await.is(409));
+    fits(&document, op("list_bookings"), &op("list_bookings").ask(&app, &key, &id).await.is(200));
     let all = Op { path: "/conversations?view=all", ..*op("list_conversations") };
     let answer = all.ask(&app, &key, &id).await.is(200);
     assert!(answer.json().as_array().unwrap().len() >= 2);
@@ -235,7 +259,7 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
                 "kind" => assert_eq!(schema["enum"], kinds),
                 "assigned" => assert_eq!(schema["enum"], json!(["me", "unassigned"])),
                 "q" => assert_eq!(schema["maxLength"], 200),
-                "limit" => {
+                "limit" if op.name != "find_slots" => {
                     let told = ["minimum", "maximum", "default"].map(|word| &schema[word]);
                     assert_eq!(told, [&json!(1), &json!(100), &json!(25)]);
                 }
@@ -261,11 +285,13 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
             ],
             "get_conversation" => &["id", "include", "omit", "after"],
             "list_messages" => &["status", "limit"],
+            "list_bookings" => &["from", "to", "conversation", "status", "limit"],
+            "find_slots" => &["id", "from", "to", "zone", "limit"],
             "search_answers" => &["q", "language", "limit"],
             "get_reports" => &["from", "to", "mailbox"],
             "search_documents" => &["q", "kind", "limit", "cursor"],
             "list_events" => &["start", "limit", "cursor"],
-            "sandbox_inbound" | "start_conversation" => &["Idempotency-Key"],
+            "sandbox_inbound" | "start_conversation" | "create_booking" => &["Idempotency-Key"],
             name if CREATING.contains(&name) => &["id", "Idempotency-Key"],
             _ if op.has_id() => &["id"],
             _ => &[],
@@ -276,7 +302,8 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
 
 async fn the_document_tells_the_limits_that_hold(app: TestApp) {
     let document = document(&app).await;
-    let limits = TEXTS.iter().chain(IN_SANDBOX_TEXTS).map(|limit| (limit, "maxLength"));
+    let texts = TEXTS.iter().chain(IN_SANDBOX_TEXTS).chain(BOOKING_TEXTS);
+    let limits = texts.map(|limit| (limit, "maxLength"));
     for ((name, pointer, most), word) in limits.chain(LISTS.iter().map(|l| (l, "maxItems"))) {
         let body = &described(&document, op(name))["requestBody"]["content"];
         let mut schema = &body["application/json"]["schema"];
@@ -303,7 +330,10 @@ async fn what_the_document_requires_of_a_body_is_what_is_required(app: TestApp) 
         };
         let fields: BTreeSet<String> =
             schema["properties"].as_object().unwrap().keys().cloned().collect();
-        assert_eq!(fields, op.json().as_object().unwrap().keys().cloned().collect(), "{}", op.name);
+        let mut known: BTreeSet<String> = op.json().as_object().unwrap().keys().cloned().collect();
+        // Its type is made by a person first.
+        known.extend((op.name == "reply").then(|| "booking".to_owned()));
+        assert_eq!(fields, known, "{}", op.name);
         let answer = op.ask_with(&app, key, &nowhere(), "{}").await;
         let missing = match answer.status {
             // One of its two fields is needed, whichever, which no list can say.

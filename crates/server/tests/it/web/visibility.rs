@@ -67,6 +67,9 @@ const NAMING: &[(&str, &str, Form)] = &[
     ("POST", "/approvals/{draft}/approve", &[("revision", "1"), ("seen", "99"), ("body", "x")]),
     ("POST", "/approvals/{draft}/save", &[("revision", "1"), ("body", "x")]),
     ("POST", "/approvals/{draft}/discard", &[("revision", "1")]),
+    ("GET", "/calendar/{booking}", &[]),
+    ("POST", "/calendar/{booking}/move", &[("startsAt", "2026-11-17T09:00:00Z")]),
+    ("POST", "/calendar/{booking}/cancel", &[("reason", "x")]),
     ("GET", "/inbox?mailbox={mailbox}", &[]),
     ("GET", "/live?conversation={id}", &[]),
     ("GET", "/live?mailbox={mailbox}", &[]),
@@ -105,6 +108,10 @@ const ADMINISTERED: &[(&str, &str, Form)] = &[
 
 /// Routes that name people, keys and services, whom everyone on the team may know, or files of ours.
 const KNOWN_TO_ALL: &[&str] = &[
+    "/calendar/feed/{token}",
+    "/settings/bookings/dates/{date}",
+    "/settings/bookings/calendars/{id}",
+    "/settings/bookings/types/{id}",
     "/settings/inboxes/connect/{provider}",
     "/assets/{name}",
     "/sign-in/{token}",
@@ -166,6 +173,7 @@ struct Things {
     saved: String,
     attachment: String,
     answer: String,
+    booking: String,
 }
 
 impl Things {
@@ -183,6 +191,7 @@ impl Things {
             .replace("{saved}", &self.saved)
             .replace("{attachment}", &self.attachment)
             .replace("{answer}", &self.answer)
+            .replace("{booking}", &self.booking)
             .replace("{path}", "top")
             .replace("{number}", "0")
     }
@@ -234,6 +243,15 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
         ..Default::default()
     };
     let answer = app.try_answer(person, answer).await.unwrap();
+    let (kind, _) = crate::api::a_booking(app, &key).await;
+    let body = json!({
+        "typeId": kind,
+        "startsAt": "2026-11-16T13:00:00Z",
+        "name": "Zed",
+        "email": "zed@shop.example",
+        "conversationId": id
+    });
+    let booked = app.post(&key, "/bookings", body).await.is(201).json();
     let webhook = app.webhook(person, true, true).await;
     let tested = webhook.clone();
     let event =
@@ -252,6 +270,7 @@ async fn private_things(app: &TestApp, person: &Actor) -> Things {
         saved,
         attachment,
         answer: answer.to_string(),
+        booking: text_of(&booked, "id"),
     }
 }
 
@@ -309,6 +328,7 @@ fn nothing() -> Things {
         saved: none("sav"),
         attachment: none("enc"),
         answer: none("ans"),
+        booking: none("bkg"),
     }
 }
 

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, call, code};
 use crate::api::{
-    ALL, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING, a_secure_message, op,
-    rows, with_header,
+    ALL, ON_BOOKINGS, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING, a_booking,
+    a_secure_message, op, rows, with_header,
 };
 use crate::support::{
     Answer, Backend, MINUTE, TestApp, TestKey, file, held_warning, letter, nowhere, query, request,
@@ -76,6 +76,7 @@ impl Holder {
         match op.scope {
             "read" => true,
             "send" if ["stop_message", "revoke_message"].contains(&op.name) => has("send"),
+            "send" if ON_BOOKINGS.iter().any(|own| own.name == op.name) => has("send"),
             "draft" if ON_OWN_DRAFTS.iter().any(|own| own.name == op.name) => has("draft"),
             "draft" | "send" => has("draft") || has("send"),
             scope => has(scope),
@@ -110,10 +111,18 @@ impl Story {
         let private = a_secure_message(app, &all.key, &id).await;
         let filed = app.get(&all.key, "/documents").await.is(200).json();
         let filed = text_of(&filed[0], "id");
-        let special = ON_OWN_DRAFTS.iter().chain(ON_SECURE_MESSAGES);
+        let (kind, booking) = a_booking(app, &all.key).await;
+        let others = [SENDING, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, ON_BOOKINGS];
         let tools = ON_DOCUMENTS.iter().filter(|op| op.name == "read_document");
-        for op in OPS.iter().chain(SENDING).chain(special).chain(tools) {
+        for op in OPS.iter().chain(others.into_iter().flatten()).chain(tools) {
             let right = match (op.name, op.is_of_message()) {
+                ("find_slots", _) => arguments(op, &kind),
+                ("move_booking" | "cancel_booking", _) => arguments(op, &booking),
+                ("create_booking", _) => {
+                    let mut right = arguments(op, &id);
+                    (right["typeId"], right["conversationId"]) = (json!(kind), json!(id));
+                    right
+                }
                 ("revoke_message", _) => arguments(op, &private),
                 ("read_document", _) => arguments(op, &filed),
                 (_, true) => arguments(op, &message),
@@ -251,6 +260,11 @@ fn wrongs(op: &Op) -> Vec<Value> {
         "start_conversation" => vec![json!({ "mailbox": "x", "to": [], "subject": 1 })],
         "request_documents" => vec![json!({ "documents": [], "dueDate": "tomorrow" })],
         "get_conversation" => vec![json!({ "omit": "all" }), json!({ "after": "msg_0" })],
+        "list_bookings" => vec![json!({ "status": "gone", "limit": 0 }), json!({ "from": "x" })],
+        "find_slots" => vec![json!({ "zone": "Nowhere" }), json!({ "from": "x", "limit": 501 })],
+        "create_booking" => vec![json!({ "startsAt": "x", "email": "y" })],
+        "move_booking" => vec![json!({ "startsAt": "2026-11-17" })],
+        "cancel_booking" => vec![json!({ "reason": 1 })],
         "list_messages" => vec![json!({ "status": "sent", "limit": 0 })],
         "update_draft" => vec![json!({ "body": " " })],
         "discard_draft" => vec![json!({ "reason": 1 })],

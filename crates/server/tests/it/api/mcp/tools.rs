@@ -25,10 +25,13 @@ on_both!(
     an_idempotency_key_is_the_same_through_both_doors
 );
 
-const READING: [&str; 13] = [
+const READING: [&str; 16] = [
     "list_conversations",
     "get_conversation",
     "get_reports",
+    "find_slots",
+    "list_booking_types",
+    "list_bookings",
     "list_mailboxes",
     "list_messages",
     "list_rules",
@@ -52,7 +55,17 @@ const BY_SCOPE: [(&str, &[&str]); 5] = [
         "draft",
         &["reply", "start_conversation", "request_documents", "update_draft", "discard_draft"],
     ),
-    ("send", &["reply", "start_conversation", "request_documents"]),
+    (
+        "send",
+        &[
+            "reply",
+            "start_conversation",
+            "request_documents",
+            "create_booking",
+            "cancel_booking",
+            "move_booking",
+        ],
+    ),
     ("record", &["record_sent"]),
 ];
 

@@ -1,0 +1,98 @@
+//! The secret address at which a host's calendar program subscribes to their bookings. Only a hash of the
+//! secret is kept, and a new address ends the one before.
+
+use calendar::{BookingFeed, BookingFeedEntry, BookingFeedStatus, TimeRange};
+use db::Tx;
+
+use super::availability::timestamp;
+use super::{Booking, BookingFilter, BookingStatus, hours, list};
+use crate::app::{App, Cx};
+use crate::base::actor::{Actor, Circle};
+use crate::base::error::{Error, Result};
+use crate::base::ids::{UserId, WorkspaceId};
+use crate::base::limits::DAY_MS;
+use crate::model::guest_tokens::GuestToken;
+
+/// Bookings in a feed, and days before today that it reaches back.
+const ENTRIES: i64 = 500;
+const DAYS_BACK: i64 = 30;
+/// How often programs are asked to look, in minutes.
+const REFRESH_MINUTES: u32 = 15;
+
+/// The address of somebody's feed, if they have made one.
+pub fn url(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<Option<String>> {
+    let found: Option<(i64, bool)> = tx.opt(
+        "SELECT feed_generation, feed_hash IS NOT NULL FROM hosts WHERE ws = ?1 AND person = ?2",
+        &[&cx.actor.ws, person],
+    )?;
+    let Some((generation, true)) = found else { return Ok(None) };
+    let token = token(tx, cx, person, generation)?;
+    Ok(Some(format!("{}/calendar/feed/{}", cx.public_url, token.as_str())))
+}
+
+/// Gives somebody a new address; the one before leads nowhere.
+pub fn renew(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
+    hours::ensure(tx, cx.actor.ws, person)?;
+    let (generation,): (i64,) = tx.one(
+        "UPDATE hosts SET feed_generation = feed_generation + 1
+         WHERE ws = ?1 AND person = ?2 RETURNING feed_generation",
+        &[&cx.actor.ws, person],
+    )?;
+    let token = token(tx, cx, person, generation)?;
+    tx.exec(
+        "UPDATE hosts SET feed_hash = ?3 WHERE ws = ?1 AND person = ?2",
+        &[&cx.actor.ws, person, &token.hash()],
+    )?;
+    Ok(())
+}
+
+/// The feed behind an address, as iCalendar. Titles name the type, never the customer's words.
+pub fn at(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<String> {
+    let missing = || Error::NotFound("page");
+    let token = GuestToken::parse(token).ok_or_else(missing)?;
+    let found: Option<(i64, UserId)> =
+        tx.opt("SELECT ws, person FROM hosts WHERE feed_hash = ?1", &[&token.hash()])?;
+    let (ws, person) = found.ok_or_else(missing)?;
+    let (workspace, name): (WorkspaceId, String) =
+        tx.one("SELECT id, name FROM workspaces WHERE ws = ?1", &[&ws])?;
+    let mut actor = Actor::system(ws, workspace, Circle::team());
+    actor.circles[1] = Circle::of(&person);
+    let now = app.clock.now();
+    let filter = BookingFilter {
+        from: Some(now - DAYS_BACK * DAY_MS),
+        host: Some(&person),
+        ..BookingFilter::default()
+    };
+    let bookings = list(tx, &actor, &filter, ENTRIES)?;
+    let shown: Vec<&Booking> = bookings.iter().filter(|one| one.rescheduled_to.is_none()).collect();
+    let titles: Vec<String> =
+        shown.iter().map(|one| format!("{} with {}", one.type_name, one.guest_name)).collect();
+    let links: Vec<String> =
+        shown.iter().map(|one| format!("{}/calendar/{}", app.public_url, one.id)).collect();
+    let entries: Vec<BookingFeedEntry<'_>> = shown
+        .iter()
+        .zip(titles.iter().zip(&links))
+        .map(|(booking, (title, link))| BookingFeedEntry {
+            uid: &booking.uid,
+            sequence: u32::try_from(booking.sequence).unwrap_or(0),
+            stamp: timestamp(booking.created_at),
+            range: TimeRange::new(timestamp(booking.starts_at), timestamp(booking.ends_at)),
+            status: match booking.status {
+                BookingStatus::Held => BookingFeedStatus::Held,
+                BookingStatus::Booked => BookingFeedStatus::Booked,
+                BookingStatus::Cancelled => BookingFeedStatus::Cancelled,
+            },
+            summary: title,
+            location: Some(booking.place.as_str()).filter(|place| !place.is_empty()),
+            description: None,
+            url: Some(link),
+        })
+        .collect();
+    let name = format!("Bookings, {name}");
+    let feed = BookingFeed { name: &name, refresh_minutes: REFRESH_MINUTES, entries: &entries };
+    Ok(calendar::booking_feed(&feed))
+}
+
+fn token(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, generation: i64) -> Result<GuestToken> {
+    GuestToken::derive(tx, cx, &format!("feed {person} {generation}"))
+}

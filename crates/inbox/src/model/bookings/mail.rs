@@ -1,0 +1,402 @@
+//! What guest and host are told of a booking: invitations, changes and cancellations that every calendar
+//! takes for one entry, the code of an unproven address, and reminders.
+
+use calendar::{BookingInvitation, InvitationPerson, TimeRange};
+use db::Tx;
+
+use super::availability::timestamp;
+use super::types::BookingType;
+use super::{Booking, local_time, manage_url, zone_or_utc};
+use crate::app::Cx;
+use crate::base::email_address::EmailAddress;
+use crate::base::error::Result;
+use crate::base::ids::{MailboxId, UserId};
+use crate::base::limits::{BOOKING_HOLD_MS, CODE_MS, DAY_MS, duration};
+use crate::model::notices::{self, CustomerNotice, Notice, NoticeCalendar};
+
+/// The domain of UIDs when the public address has none.
+const NO_DOMAIN: &str = "localhost";
+
+/// The domain by which the UIDs of this installation are known.
+pub fn uid_domain(public_url: &str) -> String {
+    let parsed = url::Url::parse(public_url).ok();
+    let host = parsed.as_ref().and_then(|url| url.host_str());
+    host.unwrap_or(NO_DOMAIN).to_owned()
+}
+
+/// Tells guest and hosts that a time is booked, or that it replaces an earlier one.
+pub(super) fn invite(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    booking: &Booking,
+    before: Option<&Booking>,
+) -> Result<()> {
+    if booking.circle.is_sandbox() {
+        return Ok(());
+    }
+    let sender = sender(tx, cx, kind, booking)?;
+    let word = if before.is_some() { "Moved" } else { "Booked" };
+    let lead = if before.is_some() { "your appointment has moved." } else { "it is booked." };
+    let link = manage_url(tx, cx, &booking.id)?;
+    let text = guest_text(kind, booking, lead, Some(&link), &sender.firm);
+    let entry = entry(cx, kind, booking, &sender, Some(&link));
+    let letter = Letter { word, text: &text, calendar: Some(("REQUEST", &entry)) };
+    write_guest(tx, cx, kind, booking, &sender, &letter)?;
+    let (link, text) = host_text(cx, kind, booking, word);
+    let entry = self::entry(cx, kind, booking, &sender, Some(&link));
+    let letter = Letter { word, text: &text, calendar: Some(("REQUEST", &entry)) };
+    for host in hosts(tx, cx, booking)? {
+        write_host(tx, cx, kind, booking, &sender, &host, &letter)?;
+    }
+    match before.filter(|before| before.host != booking.host) {
+        Some(before) => tell_former_host(tx, cx, kind, before, booking, &sender),
+        None => Ok(()),
+    }
+}
+
+/// Another host has the appointment now, so it leaves the calendar of the one before.
+fn tell_former_host(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    before: &Booking,
+    booking: &Booking,
+    sender: &BookingSender,
+) -> Result<()> {
+    let gone = Booking { sequence: booking.sequence, ..before.clone() };
+    let entry = cancelled_entry(cx, kind, &gone, sender);
+    let (_, text) = host_text(cx, kind, before, "Moved to somebody else");
+    let letter = Letter { word: "Moved", text: &text, calendar: Some(("CANCEL", &entry)) };
+    write_host(tx, cx, kind, before, sender, &before.host, &letter)
+}
+
+/// Tells guest and hosts that an appointment is off.
+pub(super) fn cancel(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    booking: &Booking,
+) -> Result<()> {
+    if booking.circle.is_sandbox() {
+        return Ok(());
+    }
+    let sender = sender(tx, cx, kind, booking)?;
+    let entry = cancelled_entry(cx, kind, booking, &sender);
+    let said = match booking.reason.is_empty() {
+        true => String::new(),
+        false => format!("\n\n  {}", booking.reason),
+    };
+    let lead = format!("this appointment is cancelled.{said}");
+    let text = guest_text(kind, booking, &lead, None, &sender.firm);
+    let letter = Letter { word: "Cancelled", text: &text, calendar: Some(("CANCEL", &entry)) };
+    write_guest(tx, cx, kind, booking, &sender, &letter)?;
+    let (_, text) = host_text(cx, kind, booking, "Cancelled");
+    let text = format!("{text}{said}");
+    let letter = Letter { word: "Cancelled", text: &text, calendar: Some(("CANCEL", &entry)) };
+    write_host(tx, cx, kind, booking, &sender, &booking.host, &letter)
+}
+
+/// Reminds guest and hosts of an appointment.
+pub fn remind(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, booking: &Booking) -> Result<()> {
+    if booking.circle.is_sandbox() {
+        return Ok(());
+    }
+    let sender = sender(tx, cx, kind, booking)?;
+    let link = manage_url(tx, cx, &booking.id)?;
+    let is_tomorrow = booking.starts_at - cx.now > DAY_MS / 2;
+    let when = if is_tomorrow { "tomorrow" } else { "in an hour" };
+    let lead = format!("we remind you of your appointment {when}.");
+    let text = guest_text(kind, booking, &lead, Some(&link), &sender.firm);
+    let letter = Letter { word: "Reminder", text: &text, calendar: None };
+    write_guest(tx, cx, kind, booking, &sender, &letter)?;
+    let (_, text) = host_text(cx, kind, booking, "Reminder");
+    let letter = Letter { word: "Reminder", text: &text, calendar: None };
+    for host in hosts(tx, cx, booking)? {
+        write_host(tx, cx, kind, booking, &sender, &host, &letter)?;
+    }
+    Ok(())
+}
+
+/// Mails the code that proves a guest's address. It says nothing else of what they wrote.
+pub fn send_code(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    booking: &Booking,
+    code: &str,
+) -> Result<()> {
+    let sender = sender(tx, cx, kind, booking)?;
+    let text = format!(
+        "Hello,\n\nsomebody, probably you, is booking a time with {}.\n\nThe code is {code}\n\nIt \
+         works for {}, on the page where it was asked for; the time is held for {}. If it was not \
+         you, do nothing: without the code nothing is booked, and we do not write again.\n",
+        sender.firm,
+        duration(CODE_MS),
+        duration(BOOKING_HOLD_MS),
+    );
+    let subject = format!("Your code for booking a time with {}", sender.firm);
+    let letter = CustomerNotice {
+        mailbox: &sender.mailbox,
+        from_name: &sender.firm,
+        email: &booking.guest_email,
+        answers: None,
+        conversation: None,
+        calendar: None,
+        notice: Notice { subject: &subject, text: &text },
+    };
+    notices::write_to_customer(tx, cx, &booking.circle, &letter)
+}
+
+/// In whose name a booking's mail is written.
+struct BookingSender {
+    mailbox: MailboxId,
+    address: EmailAddress,
+    firm: String,
+    /// The Message-ID of the customer's latest mail.
+    answers: Option<String>,
+}
+
+struct Letter<'a> {
+    /// What the subject begins with.
+    word: &'a str,
+    text: &'a str,
+    /// Method and entry for the recipient's calendar.
+    calendar: Option<(&'a str, &'a str)>,
+}
+
+/// The inbox of the conversation, or the type's.
+fn sender(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    booking: &Booking,
+) -> Result<BookingSender> {
+    let ws = cx.actor.ws;
+    let of_conversation: Option<(MailboxId,)> = match &booking.conversation {
+        Some(conversation) => tx.opt(
+            "SELECT mailbox FROM conversations WHERE ws = ?1 AND id = ?2",
+            &[&ws, conversation],
+        )?,
+        None => None,
+    };
+    let wanted = of_conversation.map_or_else(|| kind.mailbox.clone(), |(mailbox,)| mailbox);
+    let found: Option<(MailboxId, EmailAddress)> =
+        tx.opt("SELECT id, address FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, &wanted])?;
+    let (mailbox, address) = match found {
+        Some(found) => found,
+        None => tx.one(
+            "SELECT id, address FROM mailboxes WHERE ws = ?1 AND circle = 'team'
+             ORDER BY created_at, id LIMIT 1",
+            &[&ws],
+        )?,
+    };
+    let (firm,): (String,) = tx.one("SELECT name FROM workspaces WHERE ws = ?1", &[&ws])?;
+    let answers: Option<(String,)> = match &booking.conversation {
+        Some(conversation) => tx.opt(
+            "SELECT header_id FROM messages
+             WHERE ws = ?1 AND conversation = ?2 AND direction = 'inbound'
+             ORDER BY at DESC, id DESC LIMIT 1",
+            &[&ws, conversation],
+        )?,
+        None => None,
+    };
+    Ok(BookingSender { mailbox, address, firm, answers: answers.map(|(id,)| id) })
+}
+
+/// The people that a live booking takes time from.
+fn hosts(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<Vec<UserId>> {
+    let people: Vec<(UserId,)> = tx.all(
+        "SELECT person FROM host_bookings WHERE ws = ?1 AND booking = ?2 ORDER BY person",
+        &[&cx.actor.ws, &booking.id],
+    )?;
+    Ok(people.into_iter().map(|(person,)| person).collect())
+}
+
+fn write_guest(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    booking: &Booking,
+    sender: &BookingSender,
+    letter: &Letter<'_>,
+) -> Result<()> {
+    let zone = zone_or_utc(guest_zone(booking));
+    let subject = subject(kind, booking, letter.word, &zone);
+    let notice = CustomerNotice {
+        mailbox: &sender.mailbox,
+        from_name: &sender.firm,
+        email: &booking.guest_email,
+        answers: sender.answers.as_deref(),
+        conversation: booking.conversation.as_ref(),
+        calendar: letter.calendar.map(|(method, text)| NoticeCalendar { method, text }),
+        notice: Notice { subject: &subject, text: letter.text },
+    };
+    notices::write_to_customer(tx, cx, &booking.circle, &notice)
+}
+
+fn write_host(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    booking: &Booking,
+    sender: &BookingSender,
+    host: &UserId,
+    letter: &Letter<'_>,
+) -> Result<()> {
+    let found: Option<(String,)> =
+        tx.opt("SELECT email FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, host])?;
+    let Some((email,)) = found else { return Ok(()) };
+    if notices::is_unread(tx, &email)? {
+        return Ok(());
+    }
+    let subject = subject(kind, booking, letter.word, &zone_or_utc(&booking.host_zone));
+    let subject = format!("{subject} with {}", booking.guest_name);
+    let notice = CustomerNotice {
+        mailbox: &sender.mailbox,
+        from_name: &sender.firm,
+        email: &email,
+        answers: None,
+        conversation: None,
+        calendar: letter.calendar.map(|(method, text)| NoticeCalendar { method, text }),
+        notice: Notice { subject: &subject, text: letter.text },
+    };
+    notices::write_to_customer(tx, cx, &booking.circle, &notice)
+}
+
+fn subject(kind: &BookingType, booking: &Booking, word: &str, zone: &jiff::tz::TimeZone) -> String {
+    let at = timestamp(booking.starts_at).to_zoned(zone.clone());
+    let place = zone.iana_name().unwrap_or("UTC");
+    format!("{word}: {}, {} ({})", kind.name, at.strftime("%a %-d %b, %H:%M"), city(place))
+}
+
+fn guest_text(
+    kind: &BookingType,
+    booking: &Booking,
+    lead: &str,
+    link: Option<&str>,
+    firm: &str,
+) -> String {
+    let guest = zone_or_utc(guest_zone(booking));
+    let mut text = format!("Hello {},\n\n{lead}\n\n  {}\n", booking.guest_name, kind.name);
+    text.push_str(&format!("  {}\n", span(booking, &guest)));
+    let host = zone_or_utc(&booking.host_zone);
+    if offset(booking, &host) != offset(booking, &guest) {
+        text.push_str(&format!("  {}\n", span(booking, &host)));
+    }
+    text.push_str(&format!("  With {}, {} minutes\n", booking.host_name, kind.minutes));
+    if !booking.place.is_empty() {
+        text.push_str(&format!("  {}\n", booking.place));
+    }
+    if let Some(link) = link {
+        text.push_str(&format!(
+            "\nMove or cancel it:\n{link}\n\nWhoever has this link can move or cancel the \
+             appointment, so do not pass it on. We remind you a day and an hour before. Questions? \
+             Answer this mail.\n"
+        ));
+    }
+    text.push_str(&format!("\n{firm}\n"));
+    text
+}
+
+/// The address of the booking in the app, and the words for its host.
+fn host_text(cx: &Cx<'_>, kind: &BookingType, booking: &Booking, word: &str) -> (String, String) {
+    let link = format!("{}/calendar/{}", cx.public_url, booking.id);
+    let mut text = format!(
+        "{word}: {}\n\n  {}\n  With {} <{}>\n",
+        kind.name,
+        span(booking, &zone_or_utc(&booking.host_zone)),
+        booking.guest_name,
+        booking.guest_email,
+    );
+    if !booking.place.is_empty() {
+        text.push_str(&format!("  {}\n", booking.place));
+    }
+    for one in booking.answers.iter() {
+        text.push_str(&format!("\n{}\n  {}\n", one.question, one.answer));
+    }
+    text.push_str(&format!("\nMove or cancel it, or see the conversation:\n{link}\n"));
+    (link, text)
+}
+
+fn entry(
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    booking: &Booking,
+    sender: &BookingSender,
+    link: Option<&str>,
+) -> String {
+    written(cx, kind, booking, sender, link, calendar::invitation)
+}
+
+fn cancelled_entry(
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    booking: &Booking,
+    sender: &BookingSender,
+) -> String {
+    written(cx, kind, booking, sender, None, calendar::cancellation)
+}
+
+fn written(
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    booking: &Booking,
+    sender: &BookingSender,
+    link: Option<&str>,
+    write: fn(&BookingInvitation<'_>) -> String,
+) -> String {
+    let description = link.map(|link| format!("Move or cancel: {link}"));
+    let guest =
+        InvitationPerson { name: Some(&booking.guest_name), email: booking.guest_email.as_str() };
+    write(&BookingInvitation {
+        uid: &booking.uid,
+        sequence: u32::try_from(booking.sequence).unwrap_or(u32::MAX),
+        stamp: timestamp(cx.now),
+        range: TimeRange::new(timestamp(booking.starts_at), timestamp(booking.ends_at)),
+        summary: &kind.name,
+        location: Some(booking.place.as_str()).filter(|place| !place.is_empty()),
+        description: description.as_deref(),
+        url: link,
+        organizer: InvitationPerson { name: Some(&sender.firm), email: sender.address.as_str() },
+        attendees: &[guest],
+    })
+}
+
+fn guest_zone(booking: &Booking) -> &str {
+    if booking.guest_zone.is_empty() { &booking.host_zone } else { &booking.guest_zone }
+}
+
+fn offset(booking: &Booking, zone: &jiff::tz::TimeZone) -> jiff::tz::Offset {
+    zone.to_offset(timestamp(booking.starts_at))
+}
+
+/// `Monday 16 November 2026, 10:00 to 10:30 (Lisbon)`.
+fn span(booking: &Booking, zone: &jiff::tz::TimeZone) -> String {
+    let end = timestamp(booking.ends_at).to_zoned(zone.clone());
+    let place = zone.iana_name().unwrap_or("UTC");
+    format!(
+        "{} to {} ({})",
+        local_time(booking.starts_at, zone),
+        end.strftime("%H:%M"),
+        city(place)
+    )
+}
+
+/// The last part of a zone's name: `New York`.
+pub fn city(zone: &str) -> String {
+    zone.rsplit('/').next().unwrap_or(zone).replace('_', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zone_is_named_after_its_city_and_uids_after_the_installation() {
+        assert_eq!(city("America/New_York"), "New York");
+        assert_eq!(city("UTC"), "UTC");
+        assert_eq!(uid_domain("https://mail.acme.example:8443"), "mail.acme.example");
+        assert_eq!(uid_domain(""), "localhost");
+    }
+}

@@ -1,0 +1,45 @@
+//! What can be booked in the sample workspace, and an appointment.
+
+use db::Tx;
+use inbox::base::actor::Principal;
+use inbox::base::limits::DAY_MS;
+use inbox::model::bookings::BookingAnswer;
+use inbox::model::bookings::availability::next_free;
+use inbox::model::bookings::booking::{BookingGuest, NewBooking, book};
+use inbox::model::bookings::types::{BookingQuestion, BookingTypeInput};
+use inbox::{Cx, Error, Result, actions};
+
+const QUESTION: &str = "Which room is the lamp for?";
+
+/// Ines takes calls on weekdays; one is booked.
+pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
+    let Principal::Person { id, .. } = &cx.actor.who else {
+        return Err(Error::NotFound("person"));
+    };
+    let weekly = "mon-fri 09:00-12:00,13:00-17:00";
+    actions::set_hours(tx, cx, id, "Europe/Berlin", weekly)?;
+    let input = BookingTypeInput {
+        name: "Choosing a lamp".into(),
+        slug: "choosing-a-lamp".into(),
+        description: "Half an hour with photographs of your room, and what would suit it.".into(),
+        place: "By telephone; we call you".into(),
+        after: 10,
+        questions: vec![BookingQuestion { text: QUESTION.into(), required: true }],
+        hosts: vec![id.clone()],
+        ..BookingTypeInput::default()
+    };
+    let kind = actions::add_booking_type(tx, cx, &input)?;
+    let free = next_free(tx, cx, &kind, cx.now + DAY_MS, 1, None)?;
+    let Some(first) = free.first() else { return Ok(()) };
+    let guest = BookingGuest {
+        name: "Noor Haddad",
+        email: "noor@haddad-interiors.example",
+        zone: Some("Europe/Lisbon"),
+    };
+    let answers =
+        [BookingAnswer { question: QUESTION.into(), answer: "A long kitchen table".into() }];
+    let new =
+        NewBooking { starts_at: first.starts_at, guest, answers: &answers, conversation: None };
+    book(tx, cx, &kind, &new)?;
+    Ok(())
+}

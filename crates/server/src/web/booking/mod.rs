@@ -1,0 +1,180 @@
+//! The pages on which customers book: a workspace's types, the free times of one, the form, and the
+//! guest's own page for the code, moving and cancelling. Opening a page changes nothing; forms do. All
+//! of it works without scripts.
+
+mod manage;
+mod offer;
+mod public;
+mod typed;
+mod views;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Response, StatusCode};
+use axum::middleware::map_response;
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use db::Tx;
+use inbox::base::limits::{DAY_MS, SIGN_IN_WAIT_MINUTES, SLOT_DAYS_DEFAULT, SLOTS_GIVEN};
+use inbox::base::queue::Queue;
+use inbox::model::bookings::availability::{self, FreeTime};
+use inbox::model::bookings::types::{self, BookingHost, BookingType};
+use inbox::{Cx, Error, actions};
+use jiff::tz::TimeZone;
+
+use crate::web::Web;
+use crate::web::form::FormFields;
+use crate::web::guest::keep_secret;
+use crate::web::layout::responses::{PageError, html};
+use crate::web::visitor::Visitor;
+use views::{GuestNothing, GuestZone};
+
+/// Forms of one client network in the time that attempts to sign in are counted for.
+const FORMS_PER_NETWORK: i64 = 30;
+
+pub fn router() -> Router<Arc<Web>> {
+    Router::new()
+        .route("/b/{workspace}", get(public::types))
+        .route("/b/{workspace}/{kind}", get(public::times).post(public::hold))
+        .route("/b/o/{token}", get(offer::page).post(offer::book))
+        .route("/b/m/{token}", get(manage::page))
+        .route("/b/m/{token}/code", post(manage::enter_code))
+        .route("/b/m/{token}/again", post(manage::send_code))
+        .route("/b/m/{token}/move", get(manage::times).post(manage::reschedule))
+        .route("/b/m/{token}/cancel", get(manage::ask_cancel).post(manage::cancel))
+        .route("/b/m/{token}/appointment.ics", get(manage::entry))
+        .layer(map_response(keep_secret))
+}
+
+/// The free times that a page shows, with the window they are of.
+struct ShownTimes {
+    free: Vec<FreeTime>,
+    /// The first day, and the day after the last one.
+    first: jiff::civil::Date,
+    next: jiff::civil::Date,
+    /// There may be free times after these.
+    has_later: bool,
+    hosts: Vec<BookingHost>,
+}
+
+/// Two weeks of free times from the asked day on; from the first free one if none is asked.
+fn shown_times(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    asked: &AskedTimes,
+    except: Option<&inbox::base::ids::BookingId>,
+) -> inbox::Result<ShownTimes> {
+    let zone = &asked.zone.zone;
+    let today = views::zoned(cx.now, zone).date();
+    let mut first = asked.from.filter(|from| *from >= today).unwrap_or(today);
+    let mut window = views::days(first, SLOT_DAYS_DEFAULT, zone);
+    let most = SLOTS_GIVEN as usize;
+    let mut free = availability::load(tx, cx, kind, window, except)?.free(window, most)?;
+    if free.is_empty() {
+        let next = availability::next_free(tx, cx, kind, window.1, 1, except)?;
+        if let Some(next) = next.first() {
+            first = views::zoned(next.starts_at, zone).date();
+            window = views::days(first, SLOT_DAYS_DEFAULT, zone);
+            free = availability::load(tx, cx, kind, window, except)?.free(window, most)?;
+        }
+    }
+    let hosts = types::hosts(tx, cx.actor.ws, &kind.id)?;
+    Ok(ShownTimes {
+        free,
+        first,
+        next: views::zoned(window.1, zone).date(),
+        has_later: window.1 < cx.now + (kind.horizon_days + 1) * DAY_MS,
+        hosts,
+    })
+}
+
+/// What the address of a page says about times.
+struct AskedTimes {
+    zone: GuestZone,
+    from: Option<jiff::civil::Date>,
+    at: Option<i64>,
+}
+
+impl AskedTimes {
+    fn of(fields: &FormFields, visitor: &Visitor) -> AskedTimes {
+        AskedTimes {
+            zone: GuestZone::of(&fields.get("zone"), visitor),
+            from: fields.get("from").parse().ok(),
+            at: start_of(&fields.get("at")),
+        }
+    }
+
+    /// The zone of the hosts, where the guest has named none.
+    fn with_host_zone(mut self, hosts: &[BookingHost]) -> AskedTimes {
+        if !self.zone.is_chosen {
+            let name = hosts.first().and_then(|host| host.zone.as_deref()).unwrap_or("UTC");
+            self.zone.zone = calendar::zone_named(name).unwrap_or(TimeZone::UTC);
+            self.zone.name = name.to_owned();
+        }
+        self
+    }
+}
+
+/// A start in an address or a form: seconds since 1970.
+fn start_of(text: &str) -> Option<i64> {
+    let seconds = text.parse::<i64>().ok().filter(|seconds| (0..=99_999_999_999).contains(seconds));
+    seconds.map(|seconds| seconds * 1_000)
+}
+
+impl Web {
+    /// Counts a form of a client network; an error at the limit.
+    async fn count_booking_form(&self, visitor: &Visitor) -> Result<(), PageError> {
+        let (what, now) = (format!("booking {}", visitor.place), self.app.clock.now());
+        let counted = self
+            .app
+            .store
+            .write(move |tx| actions::count_sign_in_attempt(tx, &what, FORMS_PER_NETWORK, now))
+            .await?;
+        if counted { Ok(()) } else { Err(PageError::TooManyAttempts) }
+    }
+
+    /// Runs a form of a guest, and tells open pages.
+    async fn guest_act<T: Send + 'static>(
+        &self,
+        mut work: impl FnMut(&mut Tx<'_>) -> inbox::Result<T> + Send + 'static,
+    ) -> inbox::Result<T> {
+        self.app
+            .store
+            .write(move |tx| {
+                tx.wake(Queue::Pages);
+                work(tx)
+            })
+            .await
+    }
+}
+
+/// The response where there is no page.
+fn refusal(error: PageError) -> Response<Body> {
+    let (status, title, sentence) = match error {
+        PageError::Domain(Error::NotFound(_)) => (
+            StatusCode::NOT_FOUND,
+            "There is nothing to book here",
+            "The link is not complete, or what it leads to is over. Look at the newest mail from the \
+             people you want to meet, or ask them."
+                .to_owned(),
+        ),
+        PageError::Domain(Error::Forbidden(sentence)) => {
+            (StatusCode::TOO_MANY_REQUESTS, "Wait a little", sentence)
+        }
+        PageError::Domain(Error::Conflict(sentence)) => {
+            (StatusCode::CONFLICT, "That is not possible any more", sentence)
+        }
+        PageError::TooManyAttempts => (
+            StatusCode::TOO_MANY_REQUESTS,
+            "Wait a little",
+            format!(
+                "Too much was tried from here. Wait {SIGN_IN_WAIT_MINUTES} minutes and try again."
+            ),
+        ),
+        error => return error.into_response(),
+    };
+    html(status, &GuestNothing { title, sentence })
+}

@@ -1,0 +1,400 @@
+//! The pages of bookings as templates see them.
+
+use askama::Template;
+use inbox::model::bookings::availability::FreeTime;
+use inbox::model::bookings::mail::city;
+use inbox::model::bookings::types::{BookingHost, BookingType};
+use inbox::model::bookings::{Booking, BookingStatus, zone_or_utc};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan, Zoned};
+
+use super::typed::TypedGuest;
+use super::{AskedTimes, ShownTimes};
+use crate::web::layout::filters;
+use crate::web::visitor::Visitor;
+
+/// The zone in which a guest reads times.
+#[derive(Clone)]
+pub struct GuestZone {
+    pub zone: TimeZone,
+    pub name: String,
+    /// The guest's browser or the guest named it.
+    pub is_chosen: bool,
+}
+
+impl GuestZone {
+    pub fn of(asked: &str, visitor: &Visitor) -> GuestZone {
+        let of_browser = visitor.zone.iana_name().filter(|name| *name != "UTC");
+        let named = calendar::zone_named(asked).map(|_| asked);
+        let name = named.or(of_browser);
+        let zone = name.and_then(calendar::zone_named);
+        GuestZone {
+            is_chosen: zone.is_some(),
+            name: name.unwrap_or("UTC").to_owned(),
+            zone: zone.unwrap_or(TimeZone::UTC),
+        }
+    }
+}
+
+/// What every page has.
+pub struct BookingSheet {
+    pub csrf: String,
+    pub firm: String,
+    /// What the page is, or for whom.
+    pub whose: String,
+}
+
+/// An appointment, or one that is about to become one.
+pub struct SlipView {
+    pub weekday: String,
+    pub day: String,
+    pub month: String,
+    pub title: String,
+    pub starts_iso: String,
+    pub ends_iso: String,
+    pub starts: String,
+    pub ends: String,
+    pub city: String,
+    /// The same on the host's clock, where that differs.
+    pub host_clock: String,
+    pub minutes: i64,
+    pub place: String,
+    /// `off` for a cancelled one, `g-held` for one that is not yet firm.
+    pub class: &'static str,
+    pub status: &'static str,
+}
+
+impl SlipView {
+    pub fn of_time(
+        kind: &BookingType,
+        (starts_at, ends_at): (i64, i64),
+        zone: &GuestZone,
+        host_zone: &str,
+    ) -> SlipView {
+        let (start, end) = (zoned(starts_at, &zone.zone), zoned(ends_at, &zone.zone));
+        let host = zone_or_utc(host_zone);
+        let (there, there_end) = (zoned(starts_at, &host), zoned(ends_at, &host));
+        let host_clock = if start.offset() == there.offset() {
+            String::new()
+        } else {
+            format!(
+                "{} to {} in {}, where they are",
+                there.strftime("%H:%M"),
+                there_end.strftime("%H:%M"),
+                city(host_zone)
+            )
+        };
+        SlipView {
+            weekday: start.strftime("%A").to_string(),
+            day: start.strftime("%-d").to_string(),
+            month: start.strftime("%B").to_string(),
+            title: kind.name.clone(),
+            starts_iso: start.timestamp().to_string(),
+            ends_iso: end.timestamp().to_string(),
+            starts: start.strftime("%H:%M").to_string(),
+            ends: end.strftime("%H:%M").to_string(),
+            city: city(&zone.name),
+            host_clock,
+            minutes: kind.minutes,
+            place: kind.place.clone(),
+            class: "",
+            status: "",
+        }
+    }
+
+    pub fn of_booking(kind: &BookingType, booking: &Booking, visitor: &Visitor) -> SlipView {
+        let zone = zone_of(booking, visitor);
+        let range = (booking.starts_at, booking.ends_at);
+        let mut slip = SlipView::of_time(kind, range, &zone, &booking.host_zone);
+        slip.place.clone_from(&booking.place);
+        (slip.class, slip.status) = match booking.status {
+            BookingStatus::Held => ("g-held", "Held"),
+            BookingStatus::Booked => ("", "Booked"),
+            BookingStatus::Cancelled => ("off", "Cancelled"),
+        };
+        slip
+    }
+
+    /// `Monday at 10:00`.
+    pub fn spoken(&self) -> String {
+        format!("{} {} {} at {}", self.weekday, self.day, self.month, self.starts)
+    }
+}
+
+/// The zone that a guest booked in, else the browser's, else the host's.
+pub fn zone_of(booking: &Booking, visitor: &Visitor) -> GuestZone {
+    let zone = GuestZone::of(&booking.guest_zone, visitor);
+    if zone.is_chosen {
+        return zone;
+    }
+    GuestZone {
+        zone: zone_or_utc(&booking.host_zone),
+        name: booking.host_zone.clone(),
+        is_chosen: false,
+    }
+}
+
+/// A day with its free times.
+pub struct DayView {
+    pub weekday: String,
+    pub date: String,
+    pub times: Vec<TimeView>,
+}
+
+pub struct TimeView {
+    /// Seconds since 1970, as addresses and forms have it.
+    pub at: i64,
+    pub clock: String,
+    pub is_chosen: bool,
+}
+
+/// Free times, the zone they are in, and the way to others.
+pub struct TimesView {
+    /// The address of this page, without what it asks for.
+    pub path: String,
+    pub zone: String,
+    pub city: String,
+    pub now: String,
+    pub zones: Vec<String>,
+    pub days: Vec<DayView>,
+    pub earlier: Option<String>,
+    /// Its day in the address, and in words.
+    pub later: Option<(String, String)>,
+}
+
+impl TimesView {
+    pub fn new(path: String, asked: &AskedTimes, shown: &ShownTimes, now: i64) -> TimesView {
+        let zone = &asked.zone;
+        let today = zoned(now, &zone.zone).date();
+        let earlier = shown.first.saturating_sub(14.days()).max(today);
+        let later = shown.next.strftime("%-d %B").to_string();
+        TimesView {
+            path,
+            zone: zone.name.clone(),
+            city: city(&zone.name),
+            now: zoned(now, &zone.zone).strftime("%H:%M").to_string(),
+            zones: zones(&zone.name),
+            days: by_day(&shown.free, &zone.zone, asked.at),
+            earlier: (shown.first > today).then(|| earlier.to_string()),
+            later: shown.has_later.then(|| (shown.next.to_string(), later)),
+        }
+    }
+}
+
+/// Times under their days.
+pub fn by_day(free: &[FreeTime], zone: &TimeZone, chosen: Option<i64>) -> Vec<DayView> {
+    let mut days: Vec<(Date, DayView)> = Vec::new();
+    for one in free {
+        let start = zoned(one.starts_at, zone);
+        let time = TimeView {
+            at: one.starts_at / 1_000,
+            clock: start.strftime("%H:%M").to_string(),
+            is_chosen: chosen == Some(one.starts_at),
+        };
+        match days.last_mut() {
+            Some((date, day)) if *date == start.date() => day.times.push(time),
+            _ => {
+                let day = DayView {
+                    weekday: start.strftime("%A").to_string(),
+                    date: start.strftime("%-d %B").to_string(),
+                    times: vec![time],
+                };
+                days.push((start.date(), day));
+            }
+        }
+    }
+    days.into_iter().map(|(_, day)| day).collect()
+}
+
+/// The zones to choose from: those of places, and the chosen one.
+fn zones(chosen: &str) -> Vec<String> {
+    let regions = [
+        "Africa/",
+        "America/",
+        "Asia/",
+        "Atlantic/",
+        "Australia/",
+        "Europe/",
+        "Indian/",
+        "Pacific/",
+    ];
+    let is_place = |name: &String| regions.iter().any(|region| name.starts_with(region));
+    let mut zones: Vec<String> = calendar::zone_names().into_iter().filter(is_place).collect();
+    zones.push("UTC".into());
+    if !zones.iter().any(|name| name == chosen) {
+        zones.push(chosen.to_owned());
+    }
+    zones.sort_unstable();
+    zones
+}
+
+/// `Marit Aalto or Deniz Kaya`.
+pub fn host_names(hosts: &[BookingHost]) -> String {
+    let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+pub fn zoned(ms: i64, zone: &TimeZone) -> Zoned {
+    let at = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
+    at.to_zoned(zone.clone())
+}
+
+/// From the beginning of a day for some days, in milliseconds since 1970.
+pub fn days(first: Date, days: i64, zone: &TimeZone) -> (i64, i64) {
+    let midnight = |date: Date| {
+        let at = date.to_zoned(zone.clone()).map(|at| at.timestamp().as_millisecond());
+        at.unwrap_or_default()
+    };
+    (midnight(first), midnight(first.saturating_add(days.days())))
+}
+
+/// The types of a workspace.
+#[derive(Template)]
+#[template(path = "booking_types.html", whitespace = "minimize")]
+pub struct TypesPage {
+    pub sheet: BookingSheet,
+    pub slug: String,
+    pub types: Vec<BookingType>,
+}
+
+/// The free times of a type.
+#[derive(Template)]
+#[template(path = "booking_times.html", whitespace = "minimize")]
+pub struct TimesPage {
+    pub sheet: BookingSheet,
+    pub title: String,
+    pub lead: String,
+    pub hosts: String,
+    pub minutes: i64,
+    pub place: String,
+    pub times: TimesView,
+    /// The way back, for somebody who moves an appointment.
+    pub back: Option<String>,
+}
+
+/// The form of a booking: for one time, or, after it was lost, for one of others.
+#[derive(Template)]
+#[template(path = "booking_form.html", whitespace = "minimize")]
+pub struct FormPage {
+    pub sheet: BookingSheet,
+    pub path: String,
+    pub zone: String,
+    pub slip: Option<SlipView>,
+    pub at: i64,
+    /// What was lost, in words, with the times that are free instead.
+    pub taken: String,
+    pub days: Vec<DayView>,
+    pub questions: Vec<QuestionView>,
+    pub guest: TypedGuest,
+    pub most: usize,
+}
+
+pub struct QuestionView {
+    pub text: String,
+    pub required: bool,
+    pub answer: String,
+    pub error: &'static str,
+}
+
+/// The questions of a type with what was answered.
+pub fn questions(kind: &BookingType, guest: &TypedGuest) -> Vec<QuestionView> {
+    let questions = kind.questions.iter().enumerate();
+    questions
+        .map(|(place, question)| QuestionView {
+            text: question.text.clone(),
+            required: question.required,
+            answer: guest.answers[place].clone(),
+            error: guest.answer_errors[place],
+        })
+        .collect()
+}
+
+/// A time that a reply offers.
+pub struct OfferedTime {
+    pub at: i64,
+    pub words: String,
+    pub until: String,
+    pub is_chosen: bool,
+    pub is_free: bool,
+}
+
+/// The times that a reply offers, and all others.
+#[derive(Template)]
+#[template(path = "booking_offer.html", whitespace = "minimize")]
+pub struct OfferPage {
+    pub sheet: BookingSheet,
+    pub path: String,
+    pub title: String,
+    pub hosts: String,
+    pub minutes: i64,
+    pub place: String,
+    pub email: String,
+    pub error: String,
+    pub offered: Vec<OfferedTime>,
+    pub has_free: bool,
+    pub questions: Vec<QuestionView>,
+    pub guest: TypedGuest,
+    pub needs_name: bool,
+    pub times: TimesView,
+    pub most: usize,
+}
+
+/// The code of an address that is not proven.
+#[derive(Template)]
+#[template(path = "booking_code.html", whitespace = "minimize")]
+pub struct BookingCodePage {
+    pub sheet: BookingSheet,
+    pub token: String,
+    pub slip: SlipView,
+    pub email: String,
+    pub until: String,
+    pub typed: String,
+    pub error: String,
+}
+
+/// A guest's appointment.
+#[derive(Template)]
+#[template(path = "booking_done.html", whitespace = "minimize")]
+pub struct DonePage {
+    pub sheet: BookingSheet,
+    pub token: String,
+    pub slip: SlipView,
+    pub guest: String,
+    pub email: String,
+    pub host: String,
+    pub status: BookingStatus,
+    /// It was moved: the page of the booking that replaced it.
+    pub moved_to: String,
+    pub reason: String,
+    pub is_ahead: bool,
+    pub answers: Vec<inbox::model::bookings::BookingAnswer>,
+    /// The page for booking again.
+    pub again: String,
+}
+
+/// The page that asks before something is moved or cancelled.
+#[derive(Template)]
+#[template(path = "booking_ask.html", whitespace = "minimize")]
+pub struct BookingAskPage {
+    pub sheet: BookingSheet,
+    pub token: String,
+    pub slip: SlipView,
+    pub host: String,
+    /// The new time, for a move.
+    pub moves_to: Option<SlipView>,
+    pub at: i64,
+    pub error: String,
+}
+
+/// A page that says why there is none.
+#[derive(Template)]
+#[template(path = "upload_nothing.html", whitespace = "minimize")]
+pub struct GuestNothing {
+    pub title: &'static str,
+    pub sentence: String,
+}

@@ -1,0 +1,243 @@
+//! The team's appointments, week by week, one of them to move or cancel, and the feed for calendars.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderValue, Response, header};
+use db::Tx;
+use inbox::Error;
+use inbox::api::operations::{
+    CancelBookingInput, FindSlotsInput, MoveBookingInput, cancel_booking, find_slots, move_booking,
+};
+use inbox::base::limits::LIST_ITEMS;
+use inbox::base::time::Moment;
+use inbox::model::bookings::{self, Booking, BookingFilter, BookingStatus, feed};
+use jiff::ToSpan;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::web::Web;
+use crate::web::form::{Asked, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
+use crate::web::layout::page_layout::{PageLayout, PageLocation};
+use crate::web::layout::responses::{PageError, PageResult, plain};
+use crate::web::visitor::Visitor;
+
+const WEEK: i64 = 7;
+
+/// A week of appointments.
+#[derive(Template)]
+#[template(path = "calendar.html", whitespace = "minimize")]
+struct CalendarPage {
+    frame: PageLayout,
+    title: String,
+    before: String,
+    after: String,
+    zone: String,
+    days: Vec<CalendarDay>,
+}
+
+struct CalendarDay {
+    name: String,
+    is_today: bool,
+    bookings: Vec<BookingLine>,
+}
+
+/// An appointment as the app shows it.
+struct BookingLine {
+    id: String,
+    starts: String,
+    ends: String,
+    kind: String,
+    guest: String,
+    host: String,
+    status: BookingStatus,
+    conversation: Option<String>,
+}
+
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    let zone = visitor.zone.clone();
+    let today = at(web.app.clock.now(), &zone).date();
+    let day: Date = asked.get("week").parse().unwrap_or(today);
+    let monday = i64::from(day.weekday().to_monday_zero_offset());
+    let first = day.saturating_sub(monday.days());
+    let (from, to) = (midnight(first, &zone), midnight(first.saturating_add(WEEK.days()), &zone));
+    let location = PageLocation::at("Calendar", "/calendar");
+    let (frame, found) = web
+        .page(&visitor, location, move |tx, cx, _| {
+            let filter =
+                BookingFilter { from: Some(from), to: Some(to), ..BookingFilter::default() };
+            bookings::list(tx, cx.actor, &filter, 5 * LIST_ITEMS)
+        })
+        .await?;
+    let found: Vec<Booking> =
+        found.into_iter().filter(|one| one.rescheduled_to.is_none()).collect();
+    let days = (0..WEEK).map(|place| {
+        let date = first.saturating_add(place.days());
+        let of_day = found.iter().filter(|one| at(one.starts_at, &zone).date() == date);
+        CalendarDay {
+            name: date.strftime("%A %-d %B").to_string(),
+            is_today: date == today,
+            bookings: of_day.map(|one| line(one, &zone)).collect(),
+        }
+    });
+    let page = CalendarPage {
+        title: format!("Week of {}", first.strftime("%-d %B %Y")),
+        before: first.saturating_sub(WEEK.days()).to_string(),
+        after: first.saturating_add(WEEK.days()).to_string(),
+        zone: zone.iana_name().unwrap_or("UTC").to_owned(),
+        days: days.collect(),
+        frame,
+    };
+    web.show(&visitor, &page)
+}
+
+/// One appointment, and the times that it can be moved to.
+#[derive(Template)]
+#[template(path = "calendar_booking.html", whitespace = "minimize")]
+struct BookingPage {
+    frame: PageLayout,
+    day: String,
+    line: BookingLine,
+    email: String,
+    place: String,
+    reason: String,
+    answers: Vec<bookings::BookingAnswer>,
+    is_ahead: bool,
+    /// Starts as the operation takes them, and in words.
+    times: Vec<(String, String)>,
+}
+
+pub async fn booking(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> PageResult {
+    let zone = visitor.zone.clone();
+    let name = zone.iana_name().map(str::to_owned);
+    let location = PageLocation::at("Appointment", "/calendar");
+    let (frame, (booking, times, now)) = web
+        .page(&visitor, location, move |tx, cx, _| {
+            let booking = bookings::load(tx, cx.actor, &id)?;
+            let asked = FindSlotsInput {
+                id: booking.type_id.to_string(),
+                zone: name.clone().filter(|name| calendar::zone_named(name).is_some()),
+                limit: Some(100),
+                ..FindSlotsInput::default()
+            };
+            let times = match find_slots(tx, cx, asked) {
+                Err(Error::NotFound(_)) => Vec::new(),
+                times => times?,
+            };
+            Ok((booking, times, cx.now))
+        })
+        .await?;
+    let times = times.into_iter().map(|slot| (slot.starts_at.iso(), slot.local));
+    let page = BookingPage {
+        day: at(booking.starts_at, &zone).strftime("%A %-d %B %Y").to_string(),
+        line: line(&booking, &zone),
+        email: booking.guest_email.to_string(),
+        place: booking.place.clone(),
+        reason: booking.reason.clone(),
+        is_ahead: booking.status == BookingStatus::Booked && booking.starts_at > now,
+        times: times.collect(),
+        answers: booking.answers.0,
+        frame,
+    };
+    web.show(&visitor, &page)
+}
+
+form! {
+    pub struct CancelForm {
+        reason: String,
+    }
+
+    pub struct MoveForm {
+        starts_at: String = "startsAt",
+    }
+}
+
+pub async fn cancel(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted<CancelForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let cancelled = web.act(&visitor, move |tx, cx, _| {
+        let reason = form.reason.clone();
+        cancel_booking(tx, cx, CancelBookingInput { id: id.clone(), reason })
+    });
+    match cancelled.await {
+        Ok(_) => web.redirect("/calendar", Flash::BookingCancelled),
+        Err(PageError::Domain(Error::Conflict(_))) => {
+            web.redirect("/calendar", Flash::BookingUnchanged)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+pub async fn reschedule(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted<MoveForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let starts_at: Moment =
+        serde_json::from_value(form.starts_at.into()).map_err(|_| Error::NotFound("time"))?;
+    let moved = web.act(&visitor, move |tx, cx, _| {
+        let id = id.clone();
+        Ok(move_booking(tx, cx, MoveBookingInput { id, starts_at })?.id)
+    });
+    match moved.await {
+        Ok(id) => web.redirect(&format!("/calendar/{id}"), Flash::BookingMoved),
+        Err(PageError::Domain(Error::Conflict(_))) => {
+            web.redirect("/calendar", Flash::BookingUnchanged)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The bookings of a host, for a calendar program that knows the secret address.
+pub async fn feed(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(token): Path<String>,
+) -> Result<Response<Body>, PageError> {
+    let app = web.app.clone();
+    let read = web.app.store.read(move |tx: &mut Tx<'_>| feed::at(tx, &app, &token)).await;
+    let text = web.or_miss(&visitor, read).await?;
+    let mut response = plain(text);
+    let kind = HeaderValue::from_static("text/calendar; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    Ok(response)
+}
+
+fn line(booking: &Booking, zone: &TimeZone) -> BookingLine {
+    let clock = |ms| at(ms, zone).strftime("%H:%M").to_string();
+    BookingLine {
+        id: booking.id.to_string(),
+        starts: clock(booking.starts_at),
+        ends: clock(booking.ends_at),
+        kind: booking.type_name.clone(),
+        guest: booking.guest_name.clone(),
+        host: booking.host_name.clone(),
+        status: booking.status,
+        conversation: booking.conversation.as_ref().map(ToString::to_string),
+    }
+}
+
+fn at(ms: i64, zone: &TimeZone) -> jiff::Zoned {
+    let at = jiff::Timestamp::from_millisecond(ms).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    at.to_zoned(zone.clone())
+}
+
+fn midnight(date: Date, zone: &TimeZone) -> i64 {
+    date.to_zoned(zone.clone()).map(|at| at.timestamp().as_millisecond()).unwrap_or_default()
+}
