@@ -46,7 +46,7 @@ pub fn set_hours(
 ) -> Result<()> {
     let name = must_be_own(tx, cx, person)?;
     hours::set(tx, cx.actor.ws, person, zone, weekly)?;
-    audit_log::record(tx, cx, &Circle::team(), Action::HoursChanged, &name, "")
+    audit_log::record(tx, cx, &Circle::team(), Action::BookingHoursChanged, &name, "")
 }
 
 /// Gives a date hours of its own; none make it a day off.

@@ -64,7 +64,7 @@ actions! {
     SortingForgotten: "sorting-forgotten", "had the sorting helper forget what it learned";
     BookingTypeAdded: "booking-type-added", "added the booking type";
     BookingTypeChanged: "booking-type-changed", "changed the booking type";
-    HoursChanged: "hours-changed", "changed the hours of";
+    BookingHoursChanged: "booking-hours-changed", "changed the booking hours of";
     CalendarAdded: "calendar-added", "added a calendar of";
     CalendarRemoved: "calendar-removed", "removed a calendar of";
     PlanChanged: "plan-changed", "changed the plan to";

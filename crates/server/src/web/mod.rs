@@ -51,9 +51,8 @@ use multipart::FORMS_WITH_FILES;
 use pages::{
     answers, approvals, attached_mails, calendar as calendar_page, compose, consent, conversation,
     document_requests, documents, files, inbox_page, mail_frame, mentions, new_conversation,
-    originals, previews, protected, reports, request_documents, scheduled, search, sign_in, sorting,
-    triage, unsent,
-    welcome,
+    originals, previews, protected, reports, request_documents, scheduled, search, sign_in,
+    sorting, triage, unsent, welcome,
 };
 use picture_cache::PictureCache;
 use presence::Presence;

@@ -46,10 +46,10 @@ use serde_json::{Map, Value};
 
 pub use add_note::{AddNoteInput, add_note};
 pub use assign_conversation::{AssignConversationInput, assign_conversation};
-pub use get_reports::{GetReportsInput, get_reports};
 pub use cancel_booking::{CancelBookingInput, cancel_booking};
 pub use create_booking::{CreateBookingInput, create_booking};
 pub use find_slots::{FindSlotsInput, find_slots};
+pub use get_reports::{GetReportsInput, get_reports};
 pub use list_booking_types::list_booking_types;
 pub use list_conversations::{
     ListConversationsInput, OPERATION as LIST_CONVERSATIONS, list_conversations,
