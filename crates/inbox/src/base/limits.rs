@@ -394,6 +394,17 @@ pub fn duration(ms: i64) -> String {
     }
 }
 
+/// How long what was deleted can be restored.
+pub const TRASH_MS: i64 = TRASH_DAYS * DAY_MS;
+pub const TRASH_DAYS: i64 = 30;
+/// Conversations that one act of a person changes at the most.
+pub const TRIAGED: usize = 1_000;
+/// How long an act can be undone.
+pub const UNDO_ACT_MS: i64 = 10 * MINUTE_MS;
+/// Saved searches of the team, and of one person.
+pub const SAVED_VIEWS: i64 = 30;
+pub const VIEW_NAME_CHARS: usize = 40;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -415,14 +426,3 @@ mod tests {
         assert_eq!(REMINDER_DAYS, format!("{first}, {second} and {third}"));
     }
 }
-
-/// How long what was deleted can be restored.
-pub const TRASH_MS: i64 = TRASH_DAYS * DAY_MS;
-pub const TRASH_DAYS: i64 = 30;
-/// Conversations that one act of a person changes at the most.
-pub const TRIAGED: usize = 1_000;
-/// How long an act can be undone.
-pub const UNDO_ACT_MS: i64 = 10 * MINUTE_MS;
-/// Saved searches of the team, and of one person.
-pub const SAVED_VIEWS: i64 = 30;
-pub const VIEW_NAME_CHARS: usize = 40;
