@@ -240,8 +240,9 @@ pub fn set_status(
         report_facts::count_closing(tx, cx, &conversation.report_place(), open_ms)?;
         targets::closed(tx, cx, &conversation.id)?;
     }
-    if to == Status::Closed {
+    if to == Status::Closed && conversation.held {
         end_hold(tx, cx, conversation)?;
+        targets::refresh(tx, cx, &conversation.id)?;
     }
     timeline::record(tx, cx, &conversation.id, &TimelineEvent::StatusChanged { from, to })?;
     announce_turn(tx, cx, conversation)

@@ -322,6 +322,12 @@ pub fn mark_auto_reply(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
     Ok(())
 }
 
+/// Marks received mail that an automatic reply must not answer.
+pub fn mark_no_automatic_reply(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
+    tx.exec("UPDATE messages SET no_automatic_reply = TRUE WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    Ok(())
+}
+
 /// The message that is quoted below a reply: the newest that was received or sent before it. What was
 /// said on a secure page is not quoted, and a secure message quotes nothing.
 fn quoted_below(
@@ -383,7 +389,9 @@ pub fn mark_sent(
     if let Some(request) = &message.request {
         document_requests::left(tx, cx, request)?;
     }
-    helper_drafts::retire(tx, cx, conversation, Some(&message.id), RetiredBy::Team)?;
+    if !automatic {
+        helper_drafts::retire(tx, cx, conversation, Some(&message.id), RetiredBy::Team)?;
+    }
     if message.author.is_none() {
         helper_drafts::forget_drafted_text(tx, cx.actor.ws, &message.id)?;
     }

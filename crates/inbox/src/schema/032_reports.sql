@@ -121,6 +121,9 @@ CREATE TABLE away_replies (
     PRIMARY KEY (ws, mailbox, email, day)
 ) {keyed};
 
+-- Received mail that gets no automatic reply: it was sent to many or by a program, or asks for none.
+ALTER TABLE messages ADD COLUMN no_automatic_reply BOOLEAN NOT NULL DEFAULT FALSE;
+
 -- When the next target of a conversation is missed; null where none runs.
 ALTER TABLE conversations ADD COLUMN answer_due_at BIGINT;
 ALTER TABLE conversations ADD COLUMN resolve_due_at BIGINT;

@@ -132,6 +132,7 @@ pub fn reopen(
     let newer: Option<(String,)> = tx.opt(
         "SELECT direction FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL AND serial > ?3
+           AND NOT automatic
          ORDER BY at DESC, id DESC LIMIT 1",
         &[&cx.actor.ws, &conversation.id, &serial],
     )?;
