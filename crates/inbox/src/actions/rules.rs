@@ -10,6 +10,7 @@ use crate::base::limits::{RULE_ACTS, RULE_CONDITIONS, RULE_NAME_CHARS, RULE_VALU
 use crate::base::states::View;
 use crate::model::audit_log::{self, Action};
 use crate::model::conversations;
+use crate::model::counters::{self, Counter};
 use crate::model::rule_queue::RuleEvent;
 use crate::model::rules::{
     self, ConditionField, Rule, RuleAct, RuleActKind, RuleCondition, RuleNames, case_of,
@@ -50,8 +51,8 @@ pub fn add_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<RuleI
     tx.exec(
         "INSERT INTO rules (
             ws, id, name, place, enabled, event, wait_minutes, conditions, acts, is_last,
-            last_assigned, runs, changed_at
-         ) VALUES (?1, ?2, ?3, ?4, FALSE, ?5, ?6, ?7, ?8, ?9, '', 0, ?10)",
+            last_assigned, changed_at
+         ) VALUES (?1, ?2, ?3, ?4, FALSE, ?5, ?6, ?7, ?8, ?9, '', ?10)",
         &[
             &cx.actor.ws,
             &id,
@@ -122,6 +123,7 @@ pub fn delete_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId) -> Result<()> {
     cx.actor.must_administer()?;
     let rule = rules::by_id(tx, cx.actor.ws, id)?;
     tx.exec("DELETE FROM rules WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    counters::forget(tx, cx.actor.ws, &Circle::team(), Counter::RuleRuns(id))?;
     audit_log::record(tx, cx, &Circle::team(), Action::RuleDeleted, &rule.name, "")
 }
 

@@ -3,7 +3,7 @@
 use db::{Json, Tx};
 
 use crate::app::Cx;
-use crate::base::actor::{Actor, Circle};
+use crate::base::actor::{Actor, Circle, Principal};
 use crate::base::assignee::Assignee;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
@@ -209,8 +209,8 @@ pub fn assign(
     let from = conversation.assignee_named(tx, cx.actor.ws)?;
     let id = to.map_or("", |to| to.id.as_str());
     tx.exec(
-        "UPDATE conversations SET assignee = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &id],
+        "UPDATE conversations SET assignee = ?3, assigned_by_rule = ?4 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &id, &matches!(cx.actor.who, Principal::Rule { .. })],
     )?;
     let assigned = TimelineEvent::Assigned { from, to: to.cloned() };
     timeline::record(tx, cx, &conversation.id, &assigned)?;

@@ -52,6 +52,8 @@ CREATE TABLE report_backfill (
 -- When the team's first answer left; and when it was opened for the last time, null for the beginning.
 ALTER TABLE conversations ADD COLUMN first_answered_at BIGINT;
 ALTER TABLE conversations ADD COLUMN reopened_at BIGINT;
+-- A rule assigned it, rather than a person or an agent.
+ALTER TABLE conversations ADD COLUMN assigned_by_rule BOOLEAN NOT NULL DEFAULT FALSE;
 -- How a person approved the draft of an agent or the helper: `as-is` or `edited`.
 ALTER TABLE messages ADD COLUMN approved TEXT;
 UPDATE conversations SET first_answered_at = (
@@ -74,7 +76,6 @@ CREATE TABLE rules (
     acts          TEXT NOT NULL,
     is_last       BOOLEAN NOT NULL,
     last_assigned TEXT NOT NULL,
-    runs          BIGINT NOT NULL,
     last_run_at   BIGINT,
     changed_at    BIGINT NOT NULL,
     PRIMARY KEY (ws, id)

@@ -16,6 +16,7 @@ use crate::model::members::{self, Person};
 use crate::model::notices::{Notice, notify};
 use crate::model::placeholders::{fill, first_word};
 use crate::model::recipients::RecipientList;
+use crate::model::rule_queue::RuleEvent;
 use crate::model::sorting;
 use crate::model::tags::{self, TagName};
 use crate::model::timeline::{self, TimelineEvent};
@@ -25,8 +26,8 @@ use crate::model::written_text::{TextFormat, WrittenText};
 /// Open conversations of one person that are counted to find the least busy.
 const COUNTED: i64 = 1_000;
 
-/// Does one act; answers whether it changed anything. What an act names may be gone by now: then it
-/// does nothing.
+/// Does one act. True where it has been done, now or before, so that the rules below need not; false
+/// where nothing could be done, because what the act names is gone by now.
 pub fn perform(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -58,6 +59,8 @@ pub fn perform(
     }
 }
 
+/// Gives a conversation to somebody. It stays with whom a member gave it to: mail that arrives, replies
+/// included, takes it from nobody. Turns and the least busy are for what nobody has.
 fn assign(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -66,6 +69,12 @@ fn assign(
     conversation: &mut Conversation,
 ) -> Result<bool> {
     let ws = cx.actor.ws;
+    let is_anybody = matches!(value, IN_TURN | LEAST_BUSY);
+    if conversation.assignee.is_some()
+        && (is_anybody || (is_for_mail(rule) && !is_by_rule(tx, ws, conversation)?))
+    {
+        return Ok(true);
+    }
     let to: Option<Assignee> = match value {
         IN_TURN => next_in_turn(tx, ws, rule)?,
         LEAST_BUSY => least_busy(tx, ws)?,
@@ -74,12 +83,27 @@ fn assign(
             None => None,
         },
     };
-    let Some(to) = to.filter(|to| conversation.assignee.as_ref() != Some(&to.id)) else {
-        return Ok(false);
-    };
+    let Some(to) = to else { return Ok(false) };
+    if conversation.assignee.as_ref() == Some(&to.id) {
+        return Ok(true);
+    }
     conversations::assign(tx, cx, conversation, Some(&to))?;
     conversation.assignee = Some(to.id);
     Ok(true)
+}
+
+/// True for a rule that mail starts, rather than a member's tag or that nobody answers.
+fn is_for_mail(rule: &Rule) -> bool {
+    matches!(rule.event, RuleEvent::Arrives | RuleEvent::Replies | RuleEvent::OutsideHours)
+}
+
+/// True where a rule gave the conversation to whom it belongs.
+fn is_by_rule(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Result<bool> {
+    let (by_rule,): (bool,) = tx.one(
+        "SELECT assigned_by_rule FROM conversations WHERE ws = ?1 AND id = ?2",
+        &[&ws, &conversation.id],
+    )?;
+    Ok(by_rule)
 }
 
 /// The person after the one who got the last.
