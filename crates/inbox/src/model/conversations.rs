@@ -281,7 +281,9 @@ pub fn settle(
 
 /// Tells that a conversation began, and counts it.
 pub fn announce_beginning(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
-    let (place, at) = (&conversation.report_place(), conversation.created_at);
+    // What was fetched late began when its mail arrived.
+    let at = conversation.created_at.min(conversation.last_message_at);
+    let place = &conversation.report_place();
     report_facts::count(tx, cx, place, ReportMeasure::Begun, "", at, 1)?;
     let event = Event::ConversationCreated { mailbox: &conversation.mailbox };
     events::record(tx, cx, conversation.subject_of_events(), &event)
