@@ -38,6 +38,9 @@ pub fn reply_if_closed(
     conversation: &Conversation,
     message: &MessageId,
 ) -> Result<()> {
+    if conversation.removed.is_some() {
+        return Ok(());
+    }
     let Some(hours) = office_hours::of(tx, cx.actor.ws, &conversation.mailbox)? else {
         return Ok(());
     };

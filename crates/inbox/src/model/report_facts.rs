@@ -24,7 +24,7 @@ string_enum! {
     ReportMeasure {
         // An hour of the week, from 0 for Monday 00:00 to 167.
         Received = "received",
-        // Who wrote it: a member, the helper, or nobody for mail that left elsewhere.
+        // Who wrote it: a member, the helper, or nobody for what a rule drafted or left elsewhere.
         Sent = "sent",
         // None.
         Begun = "begun",
@@ -145,7 +145,7 @@ string_enum! {
 }
 
 /// Counts a draft that left as it was or edited, or with `None` one that was discarded. `author` is
-/// an agent, or nobody for the helper; what people write themselves is no draft here.
+/// an agent or the helper; what people write themselves and what rules draft is no draft here.
 pub fn count_draft(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -153,7 +153,10 @@ pub fn count_draft(
     author: Option<&str>,
     fate: Option<DraftFate>,
 ) -> Result<()> {
-    count_draft_of(tx, cx, place, author.unwrap_or(HELPER_NAME), fate, cx.now)
+    match author {
+        Some(author) => count_draft_of(tx, cx, place, author, fate, cx.now),
+        None => Ok(()),
+    }
 }
 
 pub fn count_draft_of(

@@ -202,7 +202,7 @@ pub fn set_by_rule(
 }
 
 /// True where a person or agent decided, rather than the helper or a rule.
-fn is_by_member(by: Option<&str>) -> bool {
+pub fn is_by_member(by: Option<&str>) -> bool {
     by.is_some_and(|by| by != HELPER && by != RULE)
 }
 

@@ -108,10 +108,10 @@ pub fn closed(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
 /// answer is on its way any more.
 pub fn miss(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
     let mut case = load(tx, cx, id)?;
-    let is_closed = case.status == Status::Closed && !answer_leaves(tx, cx, id)?;
-    if case.held || is_closed {
-        (case.answer_due_at, case.resolve_due_at) = (None, None);
-        return save(tx, cx, &case);
+    if case.status != Status::Closed || !answer_leaves(tx, cx, id)? {
+        // Hours and targets may have changed since.
+        let hours = office_hours::of(tx, cx.actor.ws, &case.mailbox)?;
+        case.aim(hours.as_ref());
     }
     if let Some(due) = case.answer_due_at.filter(|due| !case.answer_missed && *due <= cx.now) {
         settle(tx, cx, &case, TargetKind::Answer, due, cx.now + 1)?;

@@ -59,8 +59,56 @@ pub fn perform(
     }
 }
 
-/// Gives a conversation to somebody. It stays with whom a member gave it to: mail that arrives, replies
-/// included, takes it from nobody. Turns and the least busy are for what nobody has.
+/// True where an act would change a conversation as it stands.
+pub fn would_change(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    rule: &Rule,
+    act: &RuleAct,
+    conversation: &Conversation,
+) -> Result<bool> {
+    let value = act.value.as_str();
+    let is_other = |found: Option<&str>| found != Some(value);
+    Ok(match act.act {
+        RuleActKind::Assign => {
+            is_other(conversation.assignee.as_ref().map(|id| id.as_str()))
+                && !keeps_assignee(tx, ws, rule, value, conversation)?
+        }
+        RuleActKind::Tag => {
+            let tag = TagName::new(value).folded;
+            !conversation.tags.iter().any(|one| one.to_lowercase() == tag)
+        }
+        RuleActKind::Topic => {
+            is_other(conversation.topic_id.as_ref().map(|id| id.as_str()))
+                && !sorting::is_by_member(conversation.topic_by.as_deref())
+        }
+        RuleActKind::Urgency => {
+            is_other(conversation.urgency.map(|urgency| urgency.as_str()))
+                && !sorting::is_by_member(conversation.urgency_by.as_deref())
+        }
+        RuleActKind::Snooze => can_snooze(conversation),
+        RuleActKind::Close => conversation.status != Status::Closed,
+        RuleActKind::Draft => !conversation.has_draft,
+        RuleActKind::Notify => true,
+    })
+}
+
+/// True where a conversation stays with whom it belongs to. Mail that arrives, replies included, takes
+/// it from nobody whom a member gave it to; turns and the least busy are for what nobody has.
+fn keeps_assignee(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    rule: &Rule,
+    value: &str,
+    conversation: &Conversation,
+) -> Result<bool> {
+    if conversation.assignee.is_none() {
+        return Ok(false);
+    }
+    let is_anybody = matches!(value, IN_TURN | LEAST_BUSY);
+    Ok(is_anybody || (is_for_mail(rule) && !is_by_rule(tx, ws, conversation)?))
+}
+
 fn assign(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -69,10 +117,7 @@ fn assign(
     conversation: &mut Conversation,
 ) -> Result<bool> {
     let ws = cx.actor.ws;
-    let is_anybody = matches!(value, IN_TURN | LEAST_BUSY);
-    if conversation.assignee.is_some()
-        && (is_anybody || (is_for_mail(rule) && !is_by_rule(tx, ws, conversation)?))
-    {
+    if keeps_assignee(tx, ws, rule, value, conversation)? {
         return Ok(true);
     }
     let to: Option<Assignee> = match value {
@@ -164,11 +209,15 @@ fn snooze(
     conversation: &mut Conversation,
 ) -> Result<bool> {
     let hours: i64 = hours.parse().unwrap_or(0);
-    if hours <= 0 || conversation.status != Status::Open || conversation.view == View::Snoozed {
+    if hours <= 0 || !can_snooze(conversation) {
         return Ok(false);
     }
     conversations::snooze(tx, cx, conversation, cx.now + hours * HOUR_MS)?;
     Ok(true)
+}
+
+fn can_snooze(conversation: &Conversation) -> bool {
+    conversation.status == Status::Open && conversation.view != View::Snoozed
 }
 
 /// Drafts a saved reply, unless a draft waits already. A person approves it, in their name.

@@ -53,7 +53,7 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
         }
     }
     tx.exec("DELETE FROM rule_jobs WHERE ws = ?1 AND id = ?2", &[&ws, &id])?;
-    let Some(mut conversation) = found.filter(|conversation| !conversation.held) else {
+    let Some(mut conversation) = found.filter(|one| !one.held && one.removed.is_none()) else {
         return Ok(true);
     };
     let message = MessageId::parse(&message);
@@ -108,12 +108,7 @@ fn apply(
 
 /// Notes that a rule ran. Its own row says when to the minute, so that conversations that come together
 /// do not wait for one another.
-fn count_run(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    rule: &Rule,
-    conversation: &Conversation,
-) -> Result<()> {
+fn count_run(tx: &mut Tx<'_>, cx: &Cx<'_>, rule: &Rule, conversation: &Conversation) -> Result<()> {
     let ws = cx.actor.ws;
     if rule.last_run_at.is_none_or(|at| at + MINUTE_MS <= cx.now) {
         tx.exec(

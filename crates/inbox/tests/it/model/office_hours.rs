@@ -7,7 +7,8 @@ use inbox::{FiledMail, RecipientList, SenderAuthentication};
 use mail::{Authentication, AuthenticationResult, AuthorKind, Dmarc};
 use serde_json::{Value, json};
 use testing::{
-    DAY, FEE_ANSWER, FEE_QUESTION_AGAIN, HOUR, MINUTE, SECOND, TestApp, held_warning, letter, on_both,
+    DAY, FEE_ANSWER, FEE_QUESTION_AGAIN, HOUR, MINUTE, SECOND, TestApp, held_warning, letter,
+    on_both,
 };
 
 on_both!(
