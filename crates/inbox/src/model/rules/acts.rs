@@ -26,8 +26,8 @@ use crate::model::written_text::{TextFormat, WrittenText};
 /// Open conversations of one person that are counted to find the least busy.
 const COUNTED: i64 = 1_000;
 
-/// Does one act. True where it has been done, now or before, so that the rules below need not; false
-/// where nothing could be done, because what the act names is gone by now.
+/// Does one act; false where it does nothing, because what it names is gone by now. Who has a
+/// conversation, its topic and its urgency are settled even where they stood so already.
 pub fn perform(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
