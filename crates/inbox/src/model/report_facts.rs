@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::Result;
-use crate::base::ids::{EventId, MailboxId, RequestId, UserId};
+use crate::base::ids::{ConversationId, EventId, MailboxId, RequestId, UserId};
 use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
 use crate::model::report_histogram::bucket;
@@ -89,6 +89,28 @@ pub fn count(
     )?;
     tx.wake(Queue::Reports);
     Ok(())
+}
+
+/// Counts a conversation with a tag or topic, by the day on which it began; or no longer, where `n` is
+/// negative. What the backfill has still to count is left to it, or it would count twice.
+pub fn count_label(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    (place, conversation, began): (&ReportPlace<'_>, &ConversationId, i64),
+    measure: ReportMeasure,
+    name: &str,
+    n: i64,
+) -> Result<()> {
+    let later: Option<(i64,)> = tx.opt(
+        "SELECT c.num FROM report_backfill b
+         JOIN conversations c ON c.num > b.num AND c.created_at < b.until AND NOT c.held
+         WHERE b.name = 'history' AND c.ws = ?1 AND c.id = ?2",
+        &[&cx.actor.ws, conversation],
+    )?;
+    match later {
+        Some(_) => Ok(()),
+        None => count(tx, cx, place, measure, name, began, n),
+    }
 }
 
 /// Counts a mail that came in.

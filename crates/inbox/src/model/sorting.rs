@@ -365,8 +365,8 @@ fn report_topic(
     change: i64,
 ) -> Result<()> {
     let Some(topic) = &conversation.topic_id else { return Ok(()) };
-    let (place, began) = (&conversation.report_place(), conversation.created_at);
-    report_facts::count(tx, cx, place, ReportMeasure::Topic, topic.as_str(), began, change)
+    let labelled = (&conversation.report_place(), &conversation.id, conversation.created_at);
+    report_facts::count_label(tx, cx, labelled, ReportMeasure::Topic, topic.as_str(), change)
 }
 
 fn put_urgency(
