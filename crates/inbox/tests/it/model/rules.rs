@@ -145,6 +145,9 @@ async fn a_rule_is_tried_before_it_is_switched_on_and_wrong_ones_are_refused(app
         (input("x", "mail-arrives", &[], &["assign Nobody"]), "no person called"),
         (input("x", "mail-arrives", &["topic is Nothing"], &["close"]), "no topic called"),
         (input("x", "mail-arrives", &["urgency is huge"], &["close"]), "none of low"),
+        (input("x", "never", &[], &["close"]), "Choose when"),
+        (input("x", "mail-arrives", &[" is lamp"], &["close"]), "Choose what"),
+        (input("x", "mail-arrives", &[], &["close", " lamp"]), "Choose what"),
         (RuleInput { wait_hours: "0".into(), ..input("x", "no-answer", &[], &["close"]) }, "hours"),
     ] {
         let refused =
@@ -219,6 +222,14 @@ async fn tags_and_waiting_start_rules_and_what_a_rule_does_starts_none(app: Test
     app.pass(2 * HOUR).await;
     assert_eq!(app.read(&key, &late).await["assignee"]["name"], "Ann Teammate");
     assert_eq!(app.read(&key, &chair).await["assignee"], Value::Null, "it was answered in time");
+    let mut scam = letter("eve@evil.example", "Pay now", "text");
+    scam.warning = held_warning();
+    let held = app.deliver(&app.support, scam).await.conversation;
+    app.pass(3 * HOUR).await;
+    assert_eq!(app.read(&key, &held).await["assignee"], Value::Null, "held mail is left alone");
+    app.release(&held).await;
+    app.pass(3 * HOUR).await;
+    assert_eq!(app.read(&key, &held).await["assignee"]["name"], "Ann Teammate");
 }
 
 async fn people_are_assigned_in_turn_and_the_least_busy_first(app: TestApp) {
