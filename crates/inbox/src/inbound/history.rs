@@ -351,6 +351,9 @@ impl PastFiling<'_> {
         if direction == Direction::Inbound && mail.kind == AuthorKind::AutoReply {
             messages::mark_auto_reply(tx, cx.actor.ws, &id)?;
         }
+        if direction == Direction::Inbound && mail.no_automatic_reply {
+            messages::mark_no_automatic_reply(tx, cx.actor.ws, &id)?;
+        }
         for (file, blob) in mail.attachments.iter().zip(&incoming.attachments) {
             if direction == Direction::Inbound {
                 let document = NewDocument {
