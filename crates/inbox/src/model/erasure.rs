@@ -32,6 +32,7 @@ const OF_PERSON: &[&str] = &["read_marks", "autosaves", "mentions"];
 const OF_MESSAGE: &[&str] = &[
     "recipient_outcomes",
     "sent_copies",
+    "booking_offers",
     "drafting_jobs",
     "draft_sources",
     "helper_drafts",
@@ -82,6 +83,11 @@ pub fn erase(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId, now: i64) 
     }
     tx.exec(
         "UPDATE app_mail SET conversation = NULL WHERE ws = ?1 AND conversation = ?2",
+        &[&ws, id],
+    )?;
+    // The appointment stands, whatever became of the mail about it.
+    tx.exec(
+        "UPDATE bookings SET conversation = NULL WHERE ws = ?1 AND conversation = ?2",
         &[&ws, id],
     )?;
     tx.exec("DELETE FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
