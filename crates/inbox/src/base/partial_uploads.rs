@@ -44,6 +44,15 @@ impl PartialUploads {
         fs::read(self.path(id))
     }
 
+    /// The uploads that have a file.
+    pub fn list(&self) -> io::Result<Vec<UploadId>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            found.extend(entry?.file_name().to_str().and_then(UploadId::parse));
+        }
+        Ok(found)
+    }
+
     /// Puts a file of another folder into this one.
     pub fn adopt(&self, id: &UploadId, bytes: &[u8]) -> io::Result<()> {
         let mut options = private_files::file_options();

@@ -6,6 +6,8 @@ pub mod dump;
 pub mod forget_person;
 pub mod load;
 pub mod person_files;
+pub mod purge;
+mod redaction;
 pub mod reindex;
 
 /// Tables whose rows are made anew in every database: the search index, which differs between SQLite

@@ -177,10 +177,17 @@ fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
             return Ok(());
         }
     }
+    drop_blob(tx, ws, hash, now)?;
+    Ok(())
+}
+
+/// Removes a blob of a workspace that nothing refers to, and queues its file. False where there is none.
+pub fn drop_blob(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<bool> {
     tx.exec("DELETE FROM previews WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
     let row: Option<(bool,)> =
         tx.opt("SELECT packed IS NULL FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
     tx.exec("DELETE FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
+    let found = row.is_some();
     if row.is_some_and(|(in_folder,)| in_folder) {
         tx.exec(
             "INSERT INTO unused_blobs (hash, set_aside, due_at) VALUES (?1, FALSE, ?2)
@@ -188,5 +195,5 @@ fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
             &[&hash, &now],
         )?;
     }
-    Ok(())
+    Ok(found)
 }
