@@ -9,6 +9,7 @@ pub mod person_files;
 pub mod purge;
 mod redaction;
 pub mod reindex;
+pub mod waiting;
 
 /// Tables whose rows are made anew in every database: the search index, which differs between SQLite
 /// and PostgreSQL, what ties a database to its machine, and the record of migrations.

@@ -6,11 +6,12 @@ use clap::Args;
 use inbox::App;
 use inbox::base::time::{Clock, SystemClock};
 use inbox::maintenance::check::CheckReport;
-use inbox::maintenance::{check, dump, reindex};
+use inbox::maintenance::{check, dump, reindex, waiting};
 use serde_json::json;
 
 use super::Json;
 use super::command::{CommandFailure, CommandResult, open, print, sentence};
+use super::quiet::about_waiting;
 use crate::backup::{
     BackupManifest, BackupPlace, BackupSource, RestoreTarget, read_passphrase, restore,
     write_backup,
@@ -103,15 +104,18 @@ impl Restore {
             format!("The tables are restored, but the installation cannot be opened: {error}")
         })?;
         let report = finish(&app).await?;
+        let counts = app.store.read(waiting::waiting).await.map_err(sentence)?;
         let mut answer = json!(manifest);
         answer["rows"] = manifest.rows().into();
         answer["quiet"] = true.into();
+        answer["waiting"] = json!(counts);
         answer["missingBlobs"] = json!(restored.missing_blobs);
         answer["check"] = json!({ "ok": report.found == 0, "findings": report.findings });
         let said = [
             format!("Restored {} from {}: {}", manifest.name, place.shown(), holds(manifest)),
             about_missing(&restored.missing_blobs),
             findings(&report),
+            about_waiting(&counts),
             format!("This installation is quiet: it sends and fetches nothing. {HOW_TO_GO_ON}"),
         ];
         print(self.output, &answer, &lines(&said));
