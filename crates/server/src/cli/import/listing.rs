@@ -114,11 +114,10 @@ fn list_file(path: &Path, listed: &mut Vec<ListedMail>) -> io::Result<()> {
         return Ok(());
     }
     let (file, written) = (Arc::<Path>::from(path), written_at(path)?);
-    for part in mbox::parts(path, HEADER_BYTES)? {
+    mbox::each_part(path, HEADER_BYTES, &mut |part, header| {
         let place = ListedPlace::Part { file: file.clone(), offset: part.offset };
-        listed.push(dated(&part.header, written, part.bytes, place));
-    }
-    Ok(())
+        listed.push(dated(header, written, part.bytes, place));
+    })
 }
 
 fn mail_file(path: PathBuf) -> io::Result<ListedMail> {

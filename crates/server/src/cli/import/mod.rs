@@ -222,10 +222,6 @@ impl ImportReport {
                 self.attachments += attachments;
             }
             ImportOutcome::Known => self.known += 1,
-            ImportOutcome::NobodyElse => {
-                let place = format!("mail of ours {}", self.passed_over.len() + 1);
-                self.pass_over(place, "it is from us and to nobody else".into());
-            }
         }
     }
 }
