@@ -45,7 +45,9 @@ impl ListedPlace {
         match self {
             ListedPlace::File(path) => path.display().to_string(),
             ListedPlace::Part { file, offset } => format!("{} at byte {offset}", file.display()),
-            ListedPlace::Imap { folder, uid, .. } => format!("folder {}, UID {uid}", folder + 1),
+            ListedPlace::Imap { account, folder, uid } => {
+                format!("account {}, folder {}, UID {uid}", account + 1, folder + 1)
+            }
         }
     }
 }
