@@ -16,6 +16,7 @@ use server::serve::open_app;
 use server::settings::{Flags, Settings};
 use testing::{Backend, Database, TestAuthenticator, raw};
 
+use super::person_data::{UPLOAD, ask_for_document};
 use super::{Said, command};
 
 /// An installation with a database and a data folder of its own.
@@ -238,6 +239,7 @@ fn a_sealed_backup_tells_nothing_and_opens_with_its_passphrase_alone() {
         let app = first.app();
         demo::fill(&app).await.unwrap();
         receive(&app, mail_with_file("walnut")).await;
+        ask_for_document(&app, "kim@x.example", b"a walnut that was uploaded").await;
     });
     let (right, wrong) = (first.folder.path().join("right"), first.folder.path().join("wrong"));
     fs::write(&right, "correct horse battery staple\n").unwrap();
@@ -266,8 +268,44 @@ fn a_sealed_backup_tells_nothing_and_opens_with_its_passphrase_alone() {
     let restored = second.done(&["restore", place_name, "--passphrase-file", right]);
     assert_eq!(restored["check"]["ok"], true, "{restored}");
     assert_eq!(fs::read(second.data().join("secret.key")).unwrap(), secret);
+    let uploaded = fs::read(second.data().join("blobs/arriving").join(UPLOAD)).unwrap();
+    assert_eq!(uploaded, b"a walnut that was uploaded");
     let tables = runtime.block_on(async { (first.tables().await, second.tables().await) });
     assert_eq!(first_difference(&tables.0, &tables.1), None);
+}
+
+#[test]
+fn a_copy_onto_itself_or_another_installation_is_refused_and_leaves_the_keys_alone() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let (first, second) = (Installation::new(Backend::Sqlite), Installation::new(Backend::Sqlite));
+    runtime.block_on(async {
+        let app = first.app();
+        demo::fill(&app).await.unwrap();
+        receive(&app, mail_with_file("walnut")).await;
+    });
+    let secret = fs::read(first.data().join("secret.key")).unwrap();
+    let path = Path::new(first.database.url.strip_prefix("sqlite:").unwrap()).to_owned();
+    let spelled = first.data().join("../data").join(path.file_name().unwrap());
+    let refused = |args: &[&str], sentence: &str| {
+        let (status, refused) = first.run(args);
+        assert_eq!(status, 1, "{refused}");
+        assert!(refused["error"].as_str().unwrap().contains(sentence), "{refused}");
+    };
+    refused(&["copy", "--to", &format!("sqlite:{}", spelled.display())], "is to be copied");
+    let beside = first.data().join("../data/beside.db");
+    first.done(&["copy", "--to", &format!("sqlite:{}", beside.display())]);
+    assert_eq!(fs::read(first.data().join("secret.key")).unwrap(), secret, "the same folder");
+
+    let (data, key) = (second.data(), second.data().join("secret.key"));
+    let url = second.database.url.clone();
+    let copy = ["copy", "--to", &url, "--to-data", data.to_str().unwrap()];
+    fs::write(&key, b"of another installation").unwrap();
+    refused(&copy, "another installation");
+    assert_eq!(fs::read(&key).unwrap(), b"of another installation");
+    fs::remove_file(&key).unwrap();
+    let copied = first.done(&copy);
+    assert_eq!(copied["check"]["ok"], true, "a copy that broke off is repeated: {copied}");
+    assert_eq!(fs::read(&key).unwrap(), secret);
 }
 
 pub(super) fn files_in(folder: &Path) -> Vec<std::path::PathBuf> {
