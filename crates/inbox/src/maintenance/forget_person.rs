@@ -7,7 +7,6 @@ use db::{Arg, Json, TableShape, Tx};
 
 use super::dump::dumped_tables;
 use super::person_files::has;
-use super::redaction::names;
 use crate::app::Cx;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
@@ -321,7 +320,7 @@ impl Forgetting {
     fn kept_answers(&self, tx: &mut Tx<'_>, email: &EmailAddress) -> Result<()> {
         let kept: Vec<(String, String, Vec<u8>)> =
             tx.all("SELECT agent, key, body FROM idempotency_keys WHERE ws = ?1", &[&self.ws])?;
-        let names = |body: &[u8]| names(&String::from_utf8_lossy(body), email);
+        let names = |body: &[u8]| email.is_in(&String::from_utf8_lossy(body));
         for (agent, key, _) in kept.iter().filter(|(_, _, body)| names(body)) {
             tx.exec(
                 "DELETE FROM idempotency_keys WHERE ws = ?1 AND agent = ?2 AND key = ?3",

@@ -74,12 +74,12 @@ impl Forgetting {
     ) -> Result<bool> {
         let Some(hash) = &message.raw_hash else { return Ok(false) };
         let Some(raw) = cx.blobs.get(tx, self.ws, hash)? else { return Ok(true) };
-        if names(&String::from_utf8_lossy(&raw), email) {
+        if email.is_in(&String::from_utf8_lossy(&raw)) {
             return Ok(true);
         }
         let parsed = mail::parse(&raw, mail::Envelope { sender: None });
         let html = parsed.html.as_deref().unwrap_or_default();
-        Ok(parsed.unread || names(&parsed.original, email) || names(html, email))
+        Ok(parsed.unread || email.is_in(&parsed.original) || email.is_in(html))
     }
 
     /// What is said about a conversation as a whole, from the messages that are left.
@@ -110,7 +110,7 @@ impl Forgetting {
             "SELECT id, data FROM timeline_events WHERE ws = ?1 AND conversation = ?2",
             &[&self.ws, id],
         )?;
-        for (event, data) in told.iter().filter(|(_, data)| names(data, email)) {
+        for (event, data) in told.iter().filter(|(_, data)| email.is_in(data)) {
             tx.exec(
                 "UPDATE timeline_events SET data = ?4
                  WHERE ws = ?1 AND conversation = ?2 AND id = ?3",
@@ -145,11 +145,6 @@ impl WhatIsLeft {
             Direction::Outbound => self.waiting_since = None,
         }
     }
-}
-
-/// True when a text has the address, however it is spelled.
-pub(super) fn names(text: &str, email: &EmailAddress) -> bool {
-    text.to_lowercase().contains(email.as_str())
 }
 
 /// A text in which a word stands for the address, however it is spelled.

@@ -12,7 +12,7 @@ use crate::base::queue::Queue;
 const QUEUES: &[(&str, &str)] = &[
     ("messages", "messages WHERE sends_at IS NOT NULL"),
     ("notices", "notices"),
-    ("webhook calls", "deliveries WHERE next_try_at IS NOT NULL"),
+    ("webhook calls", "deliveries WHERE next_attempt_at IS NOT NULL"),
     ("reminders of documents", "document_requests WHERE remind_at IS NOT NULL"),
     ("reminders of bookings", "bookings WHERE remind_at IS NOT NULL"),
 ];

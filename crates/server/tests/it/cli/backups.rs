@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inbox::App;
+use inbox::base::ids::UploadId;
 use inbox::inbound::{InboundMail, MailSource, ingest};
 use inbox::maintenance::dump::dump;
 use serde_json::{Value, json};
@@ -16,7 +17,6 @@ use server::serve::open_app;
 use server::settings::{Flags, Settings};
 use testing::{Backend, Database, TestAuthenticator, raw};
 
-use super::person_data::{UPLOAD, ask_for_document};
 use super::{Said, command};
 
 /// An installation with a database and a data folder of its own.
@@ -122,6 +122,40 @@ pub(super) async fn receive(app: &App, raw: Vec<u8>) {
     };
     let taken = ingest(app, &TestAuthenticator::default(), mail).await;
     assert!(taken.iter().all(Result::is_ok), "{taken:?}");
+}
+
+/// The id of an upload.
+pub(super) const UPLOAD: &str = "upl_01kag13z8m4s6y2t9r5w1q3n7x";
+
+/// Asks for a document in the conversation of a contact, who uploaded it and did not submit it.
+pub(super) async fn ask_for_document(app: &App, contact: &'static str, bytes: &[u8]) {
+    app.blobs.partial_uploads().adopt(&UploadId::parse(UPLOAD).unwrap(), bytes).unwrap();
+    let written = app.store.write(move |tx| {
+        let (ws, conversation, message): (i64, String, String) = tx.one(
+            "SELECT m.ws, m.conversation, m.id FROM conversations c
+             JOIN messages m ON m.ws = c.ws AND m.conversation = c.id
+             WHERE c.contact_email = ?1 LIMIT 1",
+            &[&contact],
+        )?;
+        tx.exec(
+            "INSERT INTO document_requests (ws, id, conversation, message, old_token, created_at)
+             VALUES (?1, 'req_1', ?2, ?3, 'req_1', 0)",
+            &[&ws, &conversation, &message],
+        )?;
+        tx.exec(
+            "INSERT INTO requested_documents (ws, request, place, label, required)
+             VALUES (?1, 'req_1', 0, 'A grumblewort', TRUE)",
+            &[&ws],
+        )?;
+        tx.exec(
+            "INSERT INTO uploads (ws, request, id, item, filename, mark, size, received, state,
+                content_type, handed_over, attempts, created_at)
+             VALUES (?1, 'req_1', ?2, 0, 'a.txt', 'm', 1, 1, 'kept', 'text/plain', FALSE, 0, 0)",
+            &[&ws, &UPLOAD],
+        )?;
+        Ok::<_, inbox::Error>(())
+    });
+    written.await.unwrap();
 }
 
 /// Lets mail come in until it is told to stop; says how many did.

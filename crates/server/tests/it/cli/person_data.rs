@@ -10,11 +10,13 @@ use inbox::App;
 use inbox::base::actor::{Actor, Circle};
 use inbox::base::blobs::keep;
 use inbox::base::email_address::EmailAddress;
-use inbox::base::ids::{UploadId, WorkspaceId};
+use inbox::base::ids::WorkspaceId;
 use inbox::maintenance::forget_person::forget_person;
 use testing::Backend;
 
-use super::backups::{INBOX, Installation, files_in, noise, receive};
+use super::backups::{
+    INBOX, Installation, UPLOAD, ask_for_document, files_in, noise, receive,
+};
 
 const PERSON: &str = "quentin.xylo@forgotten.example";
 /// Words that only this person uses, as they stand in files and, folded, in the search index.
@@ -45,40 +47,6 @@ fn mail_with_attachment(from: &str) -> Vec<u8> {
          Content-Disposition: attachment; filename=\"grumblewort.txt\"\r\n\r\n{filler}\r\n--b--\r\n"
     );
     mail.into_bytes()
-}
-
-/// The id of an upload.
-pub(super) const UPLOAD: &str = "upl_01kag13z8m4s6y2t9r5w1q3n7x";
-
-/// Asks for a document in the conversation of a contact, who uploaded it and did not submit it.
-pub(super) async fn ask_for_document(app: &App, contact: &'static str, bytes: &[u8]) {
-    app.blobs.partial_uploads().adopt(&UploadId::parse(UPLOAD).unwrap(), bytes).unwrap();
-    let written = app.store.write(move |tx| {
-        let (ws, conversation, message): (i64, String, String) = tx.one(
-            "SELECT m.ws, m.conversation, m.id FROM conversations c
-             JOIN messages m ON m.ws = c.ws AND m.conversation = c.id
-             WHERE c.contact_email = ?1 LIMIT 1",
-            &[&contact],
-        )?;
-        tx.exec(
-            "INSERT INTO document_requests (ws, id, conversation, message, old_token, created_at)
-             VALUES (?1, 'req_1', ?2, ?3, 'req_1', 0)",
-            &[&ws, &conversation, &message],
-        )?;
-        tx.exec(
-            "INSERT INTO requested_documents (ws, request, place, label, required)
-             VALUES (?1, 'req_1', 0, 'A grumblewort', TRUE)",
-            &[&ws],
-        )?;
-        tx.exec(
-            "INSERT INTO uploads (ws, request, id, item, filename, mark, size, received, state,
-                content_type, handed_over, attempts, created_at)
-             VALUES (?1, 'req_1', ?2, 0, 'a.txt', 'm', 1, 1, 'kept', 'text/plain', FALSE, 0, 0)",
-            &[&ws, &UPLOAD],
-        )?;
-        Ok::<_, inbox::Error>(())
-    });
-    written.await.unwrap();
 }
 
 /// A file that was sent to the person, and an appointment outside of any conversation.
