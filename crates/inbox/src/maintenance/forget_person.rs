@@ -144,9 +144,13 @@ impl Forgetting {
             self.message(tx, cx, &conversation, message)?;
         }
         self.documents(tx, "conversation", id.as_str())?;
-        if tx.pick(true, false) {
-            tx.exec("DELETE FROM conversation_index WHERE num = ?1", &[&conversation.num])?;
-        }
+        // The words of notes, files and tags.
+        let entries: Vec<(i64,)> = tx.all(
+            "SELECT serial FROM index_entries WHERE ws = ?1 AND conversation = ?2",
+            &[&self.ws, id],
+        )?;
+        let entries: Vec<i64> = entries.into_iter().map(|(serial,)| serial).collect();
+        search::forget_conversation(tx, self.ws, (conversation.num, id), &entries)?;
         let key: [&dyn Arg; 2] = [&self.ws, id];
         tx.exec("DELETE FROM helper_findings WHERE ws = ?1 AND found = ?2", &key)?;
         for table in self.tables.iter().filter(|table| has(table, "conversation")) {
