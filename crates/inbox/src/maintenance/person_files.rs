@@ -153,13 +153,7 @@ impl Writing<'_, '_> {
     }
 
     /// What the person wrote or got in a conversation of somebody else.
-    fn part(
-        &mut self,
-        tx: &mut Tx<'_>,
-        cx: &Cx<'_>,
-        id: &str,
-        email: &EmailAddress,
-    ) -> Result<()> {
+    fn part(&mut self, tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, email: &EmailAddress) -> Result<()> {
         let mut messages = messages_of(tx, cx.actor.ws, id)?;
         messages.retain(|message| message.concerns(email));
         let mut rows = Vec::new();

@@ -34,8 +34,10 @@ pub async fn purge(app: &App) -> Result<PurgedFiles> {
         purged.removed += 1;
         app.store.write(move |tx| settle(tx, &hash)).await?;
     }
+    // The files first: an upload has its row before its file.
+    let files = app.blobs.partial_uploads().list()?;
     let known = app.store.read(known_uploads).await?;
-    for upload in app.blobs.partial_uploads().list()? {
+    for upload in files {
         if !known.contains(&upload) {
             app.blobs.partial_uploads().remove(&upload)?;
         }

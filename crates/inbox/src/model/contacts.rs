@@ -35,9 +35,8 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, party: &Party) -> Res
         &[&cx.actor.ws, circle, &email],
     )?;
     // Mail of the past says nothing newer, except a name where there is none.
-    let is_past = |(known, at): &(String, i64)| {
-        *at > cx.now && (name.is_empty() || !known.is_empty())
-    };
+    let is_past =
+        |(known, at): &(String, i64)| *at > cx.now && (name.is_empty() || !known.is_empty());
     if known.as_ref().is_some_and(is_past) {
         return Ok(());
     }

@@ -230,11 +230,7 @@ impl Files<'_> {
     }
 
     /// Copies the blobs that the place lacks, and the uploads, which are listed by their ids.
-    fn write_blobs(
-        &self,
-        blobs: &Blobs,
-        listed: &[String],
-    ) -> io::Result<(u64, u64, Vec<String>)> {
+    fn write_blobs(&self, blobs: &Blobs, listed: &[String]) -> io::Result<(u64, u64, Vec<String>)> {
         let (mut new, mut bytes, mut missing) = (0, 0, Vec::new());
         for hash in listed {
             let name = self.key.map_or_else(|| hash.clone(), |key| key.blob_name(hash));

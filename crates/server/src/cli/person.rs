@@ -101,9 +101,8 @@ impl Forget {
         let email = address(&self.contact)?;
         let app = open(settings).await?;
         let operator = self.workspace.operator(&app).await?;
-        let forgotten = app
-            .act(&operator, move |tx, cx| forget_person::forget_person(tx, cx, &email))
-            .await;
+        let forgotten =
+            app.act(&operator, move |tx, cx| forget_person::forget_person(tx, cx, &email)).await;
         let (done, unknown) = match forgotten {
             Ok(done) => (done, None),
             // An earlier attempt may have broken off behind the tables.

@@ -136,10 +136,8 @@ fn known_transaction(tx: &mut Tx<'_>, txn: i64) -> Result<i64> {
     if txn == 0 || tx.pick(true, false) {
         return Ok(0);
     }
-    let (next,): (i64,) = tx.one(
-        "SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)",
-        &[],
-    )?;
+    let (next,): (i64,) = tx
+        .one("SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)", &[])?;
     Ok(if txn < next { txn } else { 0 })
 }
 

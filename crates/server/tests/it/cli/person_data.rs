@@ -14,9 +14,7 @@ use inbox::base::ids::WorkspaceId;
 use inbox::maintenance::forget_person::forget_person;
 use testing::Backend;
 
-use super::backups::{
-    INBOX, Installation, UPLOAD, ask_for_document, files_in, noise, receive,
-};
+use super::backups::{INBOX, Installation, UPLOAD, ask_for_document, files_in, noise, receive};
 
 const PERSON: &str = "quentin.xylo@forgotten.example";
 /// Words that only this person uses, as they stand in files and, folded, in the search index.
@@ -187,7 +185,9 @@ fn break_off(backend: Backend) {
         let app = installation.app();
         fill(&app).await;
         let workspace = app.store.read(|tx| {
-            Ok::<_, inbox::Error>(tx.one::<(i64, WorkspaceId)>("SELECT ws, id FROM workspaces", &[])?)
+            Ok::<_, inbox::Error>(
+                tx.one::<(i64, WorkspaceId)>("SELECT ws, id FROM workspaces", &[])?,
+            )
         });
         let (ws, id) = workspace.await.unwrap();
         let operator = Actor::system(ws, id, Circle::team());
