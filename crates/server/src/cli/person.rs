@@ -79,6 +79,10 @@ pub struct Forget {
     /// The person's address
     #[arg(long, value_name = "EMAIL")]
     contact: String,
+    /// Do not write an SQLite database anew, for which a busy server would have to wait: until they
+    /// are used again, free parts of its file may hold bytes that were deleted before
+    #[arg(long)]
+    without_compacting: bool,
     #[command(flatten)]
     workspace: WorkspaceArgs,
 }
@@ -109,7 +113,7 @@ impl Forget {
             Err(error @ inbox::Error::NotFound(_)) => (ForgottenPerson::default(), Some(error)),
             Err(error) => return Err(sentence(error).into()),
         };
-        let purged = purge_all(&app, settings).await?;
+        let purged = purge_all(&app, settings, !self.without_compacting).await?;
         if let Some(error) = unknown {
             return Err(sentence(error).into());
         }
@@ -142,7 +146,7 @@ impl Forget {
 }
 
 /// Removes what the tables no longer refer to from all files.
-async fn purge_all(app: &App, settings: &Settings) -> Result<PurgedFiles, String> {
+async fn purge_all(app: &App, settings: &Settings, rewrite: bool) -> Result<PurgedFiles, String> {
     let told = |error: String| {
         format!(
             "The person is removed from the tables, but files may still hold old bytes: {error}. \
@@ -151,7 +155,7 @@ async fn purge_all(app: &App, settings: &Settings) -> Result<PurgedFiles, String
     };
     let purged = purge::purge(app).await.map_err(|error| told(sentence(error)))?;
     let url = settings.database_url.clone();
-    tokio::task::spawn_blocking(move || db::Store::compact(&url))
+    tokio::task::spawn_blocking(move || db::Store::compact(&url, rewrite))
         .await
         .map_err(|error| error.to_string())?
         .map_err(|error| told(error.to_string()))?;
