@@ -32,6 +32,7 @@ const OF_PERSON: &[&str] = &["read_marks", "autosaves", "mentions"];
 const OF_MESSAGE: &[&str] = &[
     "recipient_outcomes",
     "sent_copies",
+    "booking_offers",
     "drafting_jobs",
     "draft_sources",
     "helper_drafts",
@@ -82,6 +83,11 @@ pub fn erase(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId, now: i64) 
     }
     tx.exec(
         "UPDATE app_mail SET conversation = NULL WHERE ws = ?1 AND conversation = ?2",
+        &[&ws, id],
+    )?;
+    // The appointment stands, whatever became of the mail about it.
+    tx.exec(
+        "UPDATE bookings SET conversation = NULL WHERE ws = ?1 AND conversation = ?2",
         &[&ws, id],
     )?;
     tx.exec("DELETE FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
@@ -171,10 +177,17 @@ fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
             return Ok(());
         }
     }
+    drop_blob(tx, ws, hash, now)?;
+    Ok(())
+}
+
+/// Removes a blob of a workspace that nothing refers to, and queues its file. False where there is none.
+pub fn drop_blob(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<bool> {
     tx.exec("DELETE FROM previews WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
     let row: Option<(bool,)> =
         tx.opt("SELECT packed IS NULL FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
     tx.exec("DELETE FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
+    let found = row.is_some();
     if row.is_some_and(|(in_folder,)| in_folder) {
         tx.exec(
             "INSERT INTO unused_blobs (hash, set_aside, due_at) VALUES (?1, FALSE, ?2)
@@ -182,5 +195,5 @@ fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
             &[&hash, &now],
         )?;
     }
-    Ok(())
+    Ok(found)
 }
