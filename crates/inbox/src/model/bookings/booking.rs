@@ -112,7 +112,14 @@ pub fn prove(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
 
 /// Gives a booking another time: a new booking, and the old one cancelled.
 pub fn reschedule(tx: &mut Tx<'_>, cx: &Cx<'_>, old: &Booking, starts_at: i64) -> Result<Booking> {
+    // The caller's copy may be older than this transaction.
+    let old = &of_circle(tx, cx, &old.id)?;
     must_be_ahead(cx, old)?;
+    if old.status == BookingStatus::Held {
+        return Err(Error::Conflict(
+            "The time is only held: the guest has not given their code yet.".into(),
+        ));
+    }
     let kind = types::of_booking(tx, cx.actor.ws, &old.type_id)?;
     if starts_at == old.starts_at {
         return Err(Error::Conflict("It is at this time already.".into()));
@@ -139,6 +146,8 @@ pub fn reschedule(tx: &mut Tx<'_>, cx: &Cx<'_>, old: &Booking, starts_at: i64) -
 
 /// Cancels a booking; cancelling it again changes nothing.
 pub fn cancel(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking, reason: &str) -> Result<Booking> {
+    // The caller's copy may be older than this transaction.
+    let booking = &of_circle(tx, cx, &booking.id)?;
     if booking.status == BookingStatus::Cancelled {
         return Ok(booking.clone());
     }
@@ -404,8 +413,9 @@ fn drop_expired_of(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType) -> Result<(
 
 /// A booking of any circle: the caller has found it in a way that may see it.
 fn of_circle(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
-    let (circle,): (Circle,) =
-        tx.one("SELECT circle FROM bookings WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    let found: Option<(Circle,)> =
+        tx.opt("SELECT circle FROM bookings WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    let (circle,) = found.ok_or(Error::NotFound("booking"))?;
     let mut actor = cx.actor.clone();
     actor.circles = [circle.clone(), circle];
     load(tx, &actor, id.as_str())

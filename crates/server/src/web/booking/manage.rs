@@ -166,6 +166,9 @@ pub async fn times(
         Ok(found) => found,
         Err(error) => return refusal(error),
     };
+    if found.booking.status == BookingStatus::Held {
+        return see_other(&format!("/b/m/{token}"));
+    }
     let mut asked = AskedTimes::of(&fields, &visitor);
     if fields.get("zone").is_empty() {
         asked.zone = zone_of(&found.booking, &visitor);
@@ -204,6 +207,9 @@ pub async fn reschedule(
         Ok(found) => found,
         Err(error) => return refusal(error),
     };
+    if found.booking.status == BookingStatus::Held {
+        return see_other(&format!("/b/m/{token}"));
+    }
     let Some(at) = start_of(&form.get("at")) else {
         return see_other(&format!("/b/m/{token}/move"));
     };
