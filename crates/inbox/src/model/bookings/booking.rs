@@ -88,6 +88,16 @@ pub fn hold(
 /// The guest has proven their address: the held time is theirs.
 pub fn prove(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
     let held = of_circle(tx, cx, id)?;
+    let people = mail::hosts(tx, cx, &held)?;
+    for person in &people {
+        hours::bump(tx, cx.actor.ws, person)?;
+    }
+    // For another server the time of the hold may have been up a moment ago.
+    if people.is_empty() || is_given_to_another(tx, cx, id)? {
+        return Err(Error::Conflict(
+            "The time is not free any more. Please pick another one.".into(),
+        ));
+    }
     let proven = tx.exec(
         "UPDATE bookings SET status = 'booked', holds_until = NULL, remind_at = ?4
          WHERE ws = ?1 AND id = ?2 AND status = 'held' AND holds_until > ?3",
@@ -108,6 +118,19 @@ pub fn prove(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
     tell(tx, cx, &booking, BookingChange::Created)?;
     mail::invite(tx, cx, &kind, &booking, None)?;
     Ok(booking)
+}
+
+/// Somebody else has a time of these hosts that overlaps the booking's.
+fn is_given_to_another(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<bool> {
+    let other: Option<(BookingId,)> = tx.opt(
+        "SELECT o.booking FROM host_bookings x
+         JOIN host_bookings o ON o.ws = x.ws AND o.person = x.person AND o.booking <> x.booking
+          AND o.pad_to > x.pad_from AND o.pad_from < x.pad_to
+         WHERE x.ws = ?1 AND x.booking = ?2 AND (o.holds_until IS NULL OR o.holds_until > ?3)
+         LIMIT 1",
+        &[&cx.actor.ws, id, &cx.now],
+    )?;
+    Ok(other.is_some())
 }
 
 /// Gives a booking another time: a new booking, and the old one cancelled.
@@ -170,11 +193,11 @@ pub fn drop_expired(tx: &mut Tx<'_>, ws: i64, id: &BookingId, now: i64) -> Resul
          WHERE ws = ?1 AND id = ?2 AND status = 'held' AND holds_until <= ?3",
         &[&ws, id, &now],
     )?;
-    if dropped == 0 {
-        return Ok(false);
-    }
-    tx.exec("DELETE FROM host_bookings WHERE ws = ?1 AND booking = ?2", &[&ws, id])?;
-    Ok(true)
+    tx.exec(
+        "DELETE FROM host_bookings WHERE ws = ?1 AND booking = ?2 AND holds_until <= ?3",
+        &[&ws, id, &now],
+    )?;
+    Ok(dropped > 0)
 }
 
 /// When guest and host are reminded next of an appointment.
@@ -203,7 +226,7 @@ fn insert(
     plan: BookingPlan<'_>,
 ) -> Result<BookingId> {
     let ws = cx.actor.ws;
-    drop_expired_of(tx, cx, kind)?;
+    drop_expired_at(tx, cx, kind, new.starts_at)?;
     let except = plan.replaces.map(|old| &old.id);
     let window = (new.starts_at, new.starts_at + 1_000);
     let loaded = availability::load(tx, cx, kind, window, except)?;
@@ -397,13 +420,15 @@ fn taken(
     }))
 }
 
-/// Held bookings of a type's hosts whose time is up no longer take time from them.
-fn drop_expired_of(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType) -> Result<()> {
+/// Held bookings whose time is up no longer keep this start from the type's hosts, whatever type they
+/// are of.
+fn drop_expired_at(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, starts_at: i64) -> Result<()> {
     let ws = cx.actor.ws;
     let expired: Vec<(BookingId,)> = tx.all(
-        "SELECT id FROM bookings
-         WHERE ws = ?1 AND type = ?2 AND holds_until <= ?3 LIMIT ?4",
-        &[&ws, &kind.id, &cx.now, &HOLDS_PER_TYPE],
+        "SELECT DISTINCT x.booking FROM booking_hosts h
+         JOIN host_bookings x ON x.ws = h.ws AND x.person = h.person
+         WHERE h.ws = ?1 AND h.type = ?2 AND x.starts_at = ?3 AND x.holds_until <= ?4",
+        &[&ws, &kind.id, &starts_at, &cx.now],
     )?;
     for (id,) in expired {
         drop_expired(tx, ws, &id, cx.now)?;

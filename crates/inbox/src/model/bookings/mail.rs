@@ -205,7 +205,7 @@ fn sender(
 }
 
 /// The people that a live booking takes time from.
-fn hosts(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<Vec<UserId>> {
+pub(super) fn hosts(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<Vec<UserId>> {
     let people: Vec<(UserId,)> = tx.all(
         "SELECT person FROM host_bookings WHERE ws = ?1 AND booking = ?2 ORDER BY person",
         &[&cx.actor.ws, &booking.id],

@@ -22,7 +22,8 @@ on_both!(
     simulated_guests_book_and_cancel,
     an_unproven_address_gets_a_code_and_nothing_else,
     hosts_take_turns_and_a_booking_keeps_its_host,
-    a_held_time_is_moved_only_after_its_code
+    a_held_time_is_moved_only_after_its_code,
+    a_hold_that_ended_is_not_booked_beside_another
 );
 
 /// Monday 16 November 2026, 10:00 in Berlin.
@@ -393,4 +394,26 @@ async fn a_held_time_is_moved_only_after_its_code(app: TestApp) {
     let off = app.act(&app.owner, move |tx, cx| booking::cancel(tx, cx, &held, "")).await;
     assert_eq!(off.status, BookingStatus::Cancelled);
     assert_eq!(app.event_types().await, ["booking.created", "booking.cancelled"]);
+}
+
+async fn a_hold_that_ended_is_not_booked_beside_another(app: TestApp) {
+    let key = app.key("read send").await;
+    let short = bookable(&app, "short", 30, &[&app.owner]).await;
+    let long = bookable(&app, "long", 60, &[&app.owner]).await;
+    let late = held(&app, &short, at(MONDAY) + 30 * MINUTE).await;
+    let gone = held(&app, &short, at(TUESDAY)).await;
+    app.advance(15 * MINUTE);
+    // The holds are over and no job has removed them: one overlaps, one begins at the same moment.
+    for start in [MONDAY, TUESDAY] {
+        app.post(&key, "/bookings", body(&long, start, "bob@shop.example")).await.is(201);
+    }
+    // A server whose clock is behind would still take the code.
+    app.exec("UPDATE bookings SET holds_until = holds_until + 60000 WHERE status = 'held'").await;
+    let refused = app.refused(&app.owner, move |tx, cx| booking::prove(tx, cx, &late.id)).await;
+    assert!(matches!(&refused, Error::Conflict(why) if why.contains("not free")), "{refused:?}");
+    let refused = app.refused(&app.owner, move |tx, cx| booking::prove(tx, cx, &gone.id)).await;
+    assert!(matches!(refused, Error::NotFound(_)), "{refused:?}");
+    app.pass(2 * MINUTE).await;
+    assert_eq!(app.count("bookings").await, 2);
+    assert_eq!(app.count("host_bookings").await, 2);
 }
