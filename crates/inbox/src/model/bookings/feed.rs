@@ -50,8 +50,11 @@ pub fn renew(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
 pub fn at(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<String> {
     let missing = || Error::NotFound("page");
     let token = GuestToken::parse(token).ok_or_else(missing)?;
-    let found: Option<(i64, UserId)> =
-        tx.opt("SELECT ws, person FROM hosts WHERE feed_hash = ?1", &[&token.hash()])?;
+    let found: Option<(i64, UserId)> = tx.opt(
+        "SELECT h.ws, h.person FROM hosts h
+         JOIN users u ON u.ws = h.ws AND u.id = h.person WHERE h.feed_hash = ?1",
+        &[&token.hash()],
+    )?;
     let (ws, person) = found.ok_or_else(missing)?;
     let (workspace, name): (WorkspaceId, String) =
         tx.one("SELECT id, name FROM workspaces WHERE ws = ?1", &[&ws])?;

@@ -9,7 +9,7 @@ use inbox::base::ids::UserId;
 use inbox::base::time::Moment;
 use inbox::model::bookings::booking::{self, BookingGuest, NewBooking};
 use inbox::model::bookings::types::{self, BookingTypeInput};
-use inbox::model::bookings::{Booking, BookingStatus, guest};
+use inbox::model::bookings::{Booking, BookingStatus, feed, guest};
 use inbox::model::guest_tokens::GuestTokenHash;
 use inbox::model::one_time_codes::CodeEntry;
 use serde_json::{Value, json};
@@ -23,7 +23,8 @@ on_both!(
     an_unproven_address_gets_a_code_and_nothing_else,
     hosts_take_turns_and_a_booking_keeps_its_host,
     a_held_time_is_moved_only_after_its_code,
-    a_hold_that_ended_is_not_booked_beside_another
+    a_hold_that_ended_is_not_booked_beside_another,
+    a_removed_person_has_no_feed_and_is_not_offered
 );
 
 /// Monday 16 November 2026, 10:00 in Berlin.
@@ -416,4 +417,42 @@ async fn a_hold_that_ended_is_not_booked_beside_another(app: TestApp) {
     app.pass(2 * MINUTE).await;
     assert_eq!(app.count("bookings").await, 2);
     assert_eq!(app.count("host_bookings").await, 2);
+}
+
+async fn a_removed_person_has_no_feed_and_is_not_offered(app: TestApp) {
+    let key = app.key("read send").await;
+    let ines = app.person("Ines").await;
+    let kind = bookable(&app, "any", 30, &[&app.owner, &ines]).await;
+    let mut made = Vec::new();
+    for email in ["ann@shop.example", "bob@shop.example"] {
+        let booking = app.post(&key, "/bookings", body(&kind, MONDAY, email)).await.is(201).json();
+        made.push(text_of(&booking, "id"));
+    }
+    let person = user(&ines);
+    let url = app
+        .act(&app.owner, move |tx, cx| {
+            feed::renew(tx, cx, &person)?;
+            feed::url(tx, cx, &person)
+        })
+        .await;
+    let token = url.unwrap().rsplit('/').next().unwrap().to_owned();
+    let read = || {
+        let (inner, token) = (app.app.clone(), token.clone());
+        app.app.store.read(move |tx: &mut db::Tx<'_>| feed::at(tx, &inner, &token))
+    };
+    assert!(read().await.unwrap().contains("BEGIN:VEVENT"));
+
+    let person = user(&ines);
+    let refused =
+        app.refused(&app.owner, move |tx, cx| actions::remove_person(tx, cx, &person)).await;
+    assert!(format!("{refused:?}").contains("has an appointment ahead"), "{refused:?}");
+    for id in made {
+        app.post(&key, &format!("/bookings/{id}/cancel"), json!({})).await.is(200);
+    }
+    let person = user(&ines);
+    app.act(&app.owner, move |tx, cx| actions::remove_person(tx, cx, &person)).await;
+    assert!(matches!(read().await, Err(Error::NotFound(_))));
+    for status in [201, 409] {
+        app.post(&key, "/bookings", body(&kind, MONDAY, "ann@shop.example")).await.is(status);
+    }
 }
