@@ -157,13 +157,14 @@ pub fn reschedule(tx: &mut Tx<'_>, cx: &Cx<'_>, old: &Booking, starts_at: i64) -
         answers: &old.answers,
         conversation: None,
     };
+    let former = mail::hosts(tx, cx, old)?;
     let plan = BookingPlan { replaces: Some(old), status: BookingStatus::Booked };
     let id = insert(tx, cx, &kind, &new, plan)?;
     release(tx, cx, old, "", Some(&id))?;
     let (before, booking) = (of_circle(tx, cx, &old.id)?, of_circle(tx, cx, &id)?);
     tell(tx, cx, &before, BookingChange::Cancelled)?;
     tell(tx, cx, &booking, BookingChange::Created)?;
-    mail::invite(tx, cx, &kind, &booking, Some(&before))?;
+    mail::invite(tx, cx, &kind, &booking, Some((&before, former.as_slice())))?;
     Ok(booking)
 }
 
@@ -176,12 +177,13 @@ pub fn cancel(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking, reason: &str) -> 
     }
     must_be_ahead(cx, booking)?;
     let was_held = booking.status == BookingStatus::Held;
+    let hosts = mail::hosts(tx, cx, booking)?;
     release(tx, cx, booking, reason, None)?;
     let cancelled = of_circle(tx, cx, &booking.id)?;
     if !was_held {
         tell(tx, cx, &cancelled, BookingChange::Cancelled)?;
         let kind = types::of_booking(tx, cx.actor.ws, &booking.type_id)?;
-        mail::cancel(tx, cx, &kind, &cancelled)?;
+        mail::cancel(tx, cx, &kind, &cancelled, &hosts)?;
     }
     Ok(cancelled)
 }

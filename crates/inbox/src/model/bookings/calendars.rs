@@ -237,12 +237,14 @@ pub fn record(
         )?;
         return warn(tx, cx, id);
     }
+    // Days come into reach of an unchanged calendar too, so once a day all of it is read.
     let read: Option<(UserId,)> = tx.opt(
         "UPDATE busy_calendars
          SET failing_since = NULL, problem = '', host_told = FALSE, fetched_at = ?3,
-             next_fetch_at = ?4
+             next_fetch_at = ?4,
+             etag = CASE WHEN fetched_at < ?5 THEN '' ELSE etag END
          WHERE ws = ?1 AND id = ?2 RETURNING person",
-        &[&ws, id, &cx.now, &next],
+        &[&ws, id, &cx.now, &next, &(cx.now - cx.now % DAY_MS)],
     )?;
     let (Some((person,)), CalendarOutcome::Busy { ranges, etag }) = (read, outcome) else {
         return Ok(());
