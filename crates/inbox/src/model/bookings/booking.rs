@@ -13,8 +13,7 @@ use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{BookingId, UserId};
 use crate::base::limits::{
-    BOOKING_HOLD_MS, BOOKING_REMINDERS_MS, DAY_MS, HOLDS_PER_ADDRESS, HOLDS_PER_TYPE, MINUTE_MS,
-    NEXT_TIMES,
+    BOOKING_HOLD_MS, BOOKING_REMINDERS_MS, HOLDS_PER_TYPE, MINUTE_MS, NEXT_TIMES,
 };
 use crate::base::queue::Queue;
 use crate::base::time::Moment;
@@ -63,18 +62,12 @@ pub fn hold(
     kind: &BookingType,
     new: &NewBooking<'_>,
 ) -> Result<Booking> {
-    let email = EmailAddress::new(new.guest.email);
-    let (of_address,): (i64,) = tx.one(
-        "SELECT CAST(count(*) AS BIGINT) FROM bookings
-         WHERE ws = ?1 AND guest_email = ?2 AND created_at > ?3 AND status = 'held'",
-        &[&cx.actor.ws, &email, &(cx.now - DAY_MS)],
-    )?;
     let (of_type,): (i64,) = tx.one(
         "SELECT CAST(count(*) AS BIGINT) FROM bookings
          WHERE ws = ?1 AND type = ?2 AND holds_until > ?3",
         &[&cx.actor.ws, &kind.id, &cx.now],
     )?;
-    if of_address >= HOLDS_PER_ADDRESS || of_type >= HOLDS_PER_TYPE {
+    if of_type >= HOLDS_PER_TYPE {
         return Err(Error::Forbidden(
             "Too many times are waiting for a code. Please try again in a quarter of an hour."
                 .into(),

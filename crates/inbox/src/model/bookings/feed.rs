@@ -67,15 +67,15 @@ pub fn at(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<String> {
         ..BookingFilter::default()
     };
     let bookings = list(tx, &actor, &filter, ENTRIES)?;
-    let shown: Vec<&Booking> = bookings.iter().filter(|one| one.rescheduled_to.is_none()).collect();
-    let titles: Vec<String> =
-        shown.iter().map(|one| format!("{} with {}", one.type_name, one.guest_name)).collect();
+    let is_shown =
+        |one: &&Booking| one.rescheduled_to.is_none() && one.status != BookingStatus::Held;
+    let shown: Vec<&Booking> = bookings.iter().filter(is_shown).collect();
     let links: Vec<String> =
         shown.iter().map(|one| format!("{}/calendar/{}", app.public_url, one.id)).collect();
     let entries: Vec<BookingFeedEntry<'_>> = shown
         .iter()
-        .zip(titles.iter().zip(&links))
-        .map(|(booking, (title, link))| BookingFeedEntry {
+        .zip(&links)
+        .map(|(booking, link)| BookingFeedEntry {
             uid: &booking.uid,
             sequence: u32::try_from(booking.sequence).unwrap_or(0),
             stamp: timestamp(booking.created_at),
@@ -85,7 +85,7 @@ pub fn at(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<String> {
                 BookingStatus::Booked => BookingFeedStatus::Booked,
                 BookingStatus::Cancelled => BookingFeedStatus::Cancelled,
             },
-            summary: title,
+            summary: &booking.type_name,
             location: Some(booking.place.as_str()).filter(|place| !place.is_empty()),
             description: None,
             url: Some(link),

@@ -7,11 +7,16 @@ use super::types::{self, BookingType};
 use super::{Booking, BookingStatus, mail, offers, with_token};
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle};
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::WorkspaceId;
+use crate::base::limits::{BOOKING_HOLD_MS, DAY_MS, HOLDS_PER_ADDRESS};
 use crate::model::conversations;
 use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
 use crate::model::one_time_codes::{self, CodeEntry, CodeHolder, CodeRequest};
+
+/// Times that one client network holds while one is held.
+const HOLDS_PER_NETWORK: i64 = 5;
 
 /// A workspace whose page guests opened.
 #[derive(Clone, Debug)]
@@ -106,9 +111,38 @@ pub fn hold(
     browser: GuestTokenHash,
     place: &str,
 ) -> Result<Booking> {
+    must_hold_few(tx, cx, new.guest.email, place)?;
     let held = booking::hold(tx, cx, kind, new)?;
     send_code(tx, cx, kind, &held, browser, place)?;
     Ok(held)
+}
+
+/// Counts the codes, which outlive the held times: nobody keeps times from others by holding one after
+/// the other.
+fn must_hold_few(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str, place: &str) -> Result<()> {
+    let (of_place,): (i64,) = tx.one(
+        "SELECT CAST(count(DISTINCT purpose) AS BIGINT) FROM one_time_codes
+         WHERE place = ?1 AND sent_at > ?2 AND purpose LIKE 'booking %'",
+        &[&place, &(cx.now - BOOKING_HOLD_MS)],
+    )?;
+    let (of_address,): (i64,) = tx.one(
+        "SELECT CAST(count(DISTINCT purpose) AS BIGINT) FROM one_time_codes
+         WHERE ws = ?1 AND email = ?2 AND sent_at > ?3 AND purpose LIKE 'booking %'",
+        &[&cx.actor.ws, &EmailAddress::new(email), &(cx.now - DAY_MS)],
+    )?;
+    if of_address >= HOLDS_PER_ADDRESS {
+        return Err(Error::Forbidden(
+            "Several times were held for this address today. Please try again tomorrow, or ask the \
+             people you want to meet."
+                .into(),
+        ));
+    }
+    if of_place >= HOLDS_PER_NETWORK {
+        return Err(Error::Forbidden(
+            "Too many times were held from here. Please try again in a quarter of an hour.".into(),
+        ));
+    }
+    Ok(())
 }
 
 /// Mails a code for a held booking; the one before stops working.

@@ -10,7 +10,7 @@ use super::{availability, local_time, zone_or_utc};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{BookingTypeId, ConversationId, MessageId};
-use crate::base::limits::{NEXT_TIMES, OFFER_MS, OFFERED_TIMES};
+use crate::base::limits::{BOOKING_GUEST_NAME_CHARS, NEXT_TIMES, OFFER_MS, OFFERED_TIMES};
 use crate::base::time::Moment;
 use crate::model::conversations::Conversation;
 use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
@@ -90,6 +90,12 @@ pub fn create(
     };
     let is_contact = conversation.contact_email == email.as_str();
     let name = name.or_else(|| conversation.contact_name.clone().filter(|_| is_contact));
+    // A name that no booking may have is asked for on the page.
+    let is_name = |name: &String| {
+        let chars = name.trim().chars().count();
+        (1..=BOOKING_GUEST_NAME_CHARS).contains(&chars) && !name.contains('\0')
+    };
+    let name = name.filter(is_name);
     tx.exec(
         "INSERT INTO booking_offers (
             ws, message, conversation, type, times, guest_name, guest_email, token_hash
