@@ -56,7 +56,7 @@ fn answer(
     };
     // It answers a time from which the appointment has moved.
     if reply.sequence < booking.sequence {
-        return Ok(true);
+        return Ok(reply.comment.is_none());
     }
     let is_guest = |email: &str| EmailAddress::new(email) == booking.guest_email;
     let is_proven = incoming.mail.dmarc == Dmarc::Pass && is_guest(&incoming.mail.from.email);
