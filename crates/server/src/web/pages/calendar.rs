@@ -232,7 +232,7 @@ pub async fn feed(
 /// What tells one version of a feed from another.
 fn tag_of(text: &str) -> u64 {
     let digest = Sha256::digest(text.as_bytes());
-    digest.iter().take(8).fold(0, |tag, byte| (tag << 8) | u64::from(*byte))
+    digest.iter().take(8).fold(0_u64, |tag, byte| (tag << 8) | u64::from(*byte))
 }
 
 fn line(booking: &Booking, zone: &TimeZone) -> BookingLine {
