@@ -15,9 +15,10 @@ use crate::model::conversations;
 const GIVEN_BACK: i64 = 1_000;
 
 /// Removes a person permanently. Their sessions end, their keys are revoked, their conversations
-/// become unassigned. They are no longer booked, and the feed of their bookings ends. Their private inboxes are closed: nobody can read them, and their addresses
-/// become free. Their webhooks for team events pass to the person who removes them, or to the
-/// oldest owner when that is the operator.
+/// become unassigned. They are no longer booked, and the feed of their bookings ends. Their private
+/// inboxes are closed: nobody can read them, and their addresses become free. Their webhooks for
+/// team events pass to the person who removes them, or to the oldest owner when that is the
+/// operator.
 pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     cx.actor.must_administer()?;
     let found: Option<(String, String, Role)> = tx.opt(

@@ -88,7 +88,7 @@ pub fn at(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<String> {
             summary: &booking.type_name,
             location: Some(booking.place.as_str()).filter(|place| !place.is_empty()),
             description: None,
-            url: Some(link),
+            url: Some(link.as_str()),
         })
         .collect();
     let name = format!("Bookings, {name}");
