@@ -395,6 +395,15 @@ pub fn set_removed(
     timeline::record(tx, cx, &conversation.id, &event)
 }
 
+/// Takes a conversation out of the trash because something new came into it, so that this is not erased
+/// with the rest.
+pub fn leave_trash(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
+    match conversation.removed {
+        Some(Removal::Trash) => set_removed(tx, cx, conversation, None),
+        Some(Removal::Spam) | None => Ok(()),
+    }
+}
+
 /// Sets since when the customer waits.
 pub fn wait_since(
     tx: &mut Tx<'_>,
@@ -517,6 +526,9 @@ pub fn count_mail(
     conversation: &mut Conversation,
     mail: &CountedMail<'_>,
 ) -> Result<()> {
+    if !mail.automatic && mail.at >= conversation.last_message_at {
+        leave_trash(tx, cx, conversation)?;
+    }
     let waiting_since = match mail.direction {
         Direction::Inbound => "coalesce(waiting_since, ?3)",
         Direction::Outbound if mail.automatic => "waiting_since",
