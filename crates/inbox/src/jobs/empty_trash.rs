@@ -109,11 +109,17 @@ async fn remove_files(app: &App) -> Result<usize> {
         }
         let is_over = set_aside || used;
         let settle = move |tx: &mut Tx<'_>| {
+            // One that became unused once more meanwhile has another time.
+            let claimed = now + LEASE_MS;
             match is_over {
-                true => tx.exec("DELETE FROM unused_blobs WHERE hash = ?1", &[&hash])?,
+                true => tx.exec(
+                    "DELETE FROM unused_blobs WHERE hash = ?1 AND due_at = ?2",
+                    &[&hash, &claimed],
+                )?,
                 false => tx.exec(
-                    "UPDATE unused_blobs SET set_aside = TRUE, due_at = ?2 WHERE hash = ?1",
-                    &[&hash, &(now + SET_ASIDE_MS)],
+                    "UPDATE unused_blobs SET set_aside = TRUE, due_at = ?3
+                     WHERE hash = ?1 AND due_at = ?2",
+                    &[&hash, &claimed, &(now + SET_ASIDE_MS)],
                 )?,
             };
             Ok::<_, Error>(())

@@ -149,21 +149,20 @@ fn hashes(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<BTreeSet<Stri
     let found: Vec<(String,)> = tx.all(
         "SELECT raw_hash FROM messages WHERE ws = ?1 AND conversation = ?2 AND raw_hash IS NOT NULL
          UNION SELECT hash FROM documents WHERE ws = ?1 AND conversation = ?2
-         UNION SELECT hash FROM attachments WHERE ws = ?1 AND conversation = ?2
-         UNION SELECT p.preview FROM documents d JOIN previews p ON p.ws = d.ws AND p.hash = d.hash
-               WHERE d.ws = ?1 AND d.conversation = ?2 AND p.preview IS NOT NULL",
+         UNION SELECT hash FROM attachments WHERE ws = ?1 AND conversation = ?2",
         &[&ws, id],
     )?;
     Ok(found.into_iter().map(|(hash,)| hash).collect())
 }
 
-/// Forgets bytes that no row of the workspace refers to any more.
+/// Forgets bytes that no row of the workspace refers to any more, and their preview.
 fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
     for used in [
         "messages WHERE ws = ?1 AND raw_hash = ?2",
         "documents WHERE ws = ?1 AND hash = ?2",
         "attachments WHERE ws = ?1 AND hash = ?2",
         "saved_reply_files WHERE ws = ?1 AND hash = ?2",
+        "previews WHERE ws = ?1 AND preview = ?2 AND hash <> ?2",
     ] {
         let found: Option<(i64,)> =
             tx.opt(&format!("SELECT CAST(1 AS BIGINT) FROM {used} LIMIT 1"), &[&ws, &hash])?;
@@ -171,6 +170,8 @@ fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
             return Ok(());
         }
     }
+    let preview: Option<(Option<String>,)> =
+        tx.opt("SELECT preview FROM previews WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
     tx.exec("DELETE FROM previews WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
     let row: Option<(bool,)> =
         tx.opt("SELECT packed IS NULL FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
@@ -178,9 +179,13 @@ fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
     if row.is_some_and(|(in_folder,)| in_folder) {
         tx.exec(
             "INSERT INTO unused_blobs (hash, set_aside, due_at) VALUES (?1, FALSE, ?2)
-             ON CONFLICT (hash) DO NOTHING",
+             ON CONFLICT (hash) DO UPDATE SET set_aside = FALSE, due_at = excluded.due_at",
             &[&hash, &now],
         )?;
     }
-    Ok(())
+    // Equal previews are one blob, and the preview of a small picture may be the picture.
+    match preview.and_then(|(preview,)| preview).filter(|preview| preview != hash) {
+        Some(preview) => forget_bytes(tx, ws, &preview, now),
+        None => Ok(()),
+    }
 }

@@ -72,6 +72,7 @@ CREATE INDEX blobs_in_folder ON blobs (hash) WHERE packed IS NULL;
 CREATE INDEX messages_of_blob ON messages (ws, raw_hash) WHERE raw_hash IS NOT NULL;
 CREATE INDEX documents_of_blob ON documents (ws, hash);
 CREATE INDEX attachments_of_blob ON attachments (ws, hash);
+CREATE INDEX previews_of_blob ON previews (ws, preview) WHERE preview IS NOT NULL;
 
 -- Searches that stand in the sidebar. `owner` is `team`, or the person whose own it is.
 CREATE TABLE saved_views (
