@@ -391,6 +391,10 @@ pub(super) fn announce(
     message: &MessageId,
     announcement: InboundAnnouncement,
 ) -> Result<()> {
+    // Nobody is told of spam, its sender least of all.
+    if conversation.removed == Some(Removal::Spam) {
+        return Ok(());
+    }
     let begins =
         matches!(announcement, InboundAnnouncement::Begins | InboundAnnouncement::BeginsAsReply);
     rule_queue::enqueue_mail(tx, cx, conversation, message, begins)?;

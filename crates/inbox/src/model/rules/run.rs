@@ -49,9 +49,8 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
         }
     }
     tx.exec("DELETE FROM rule_jobs WHERE ws = ?1 AND id = ?2", &[&ws, &id])?;
-    let Some(mut conversation) = found.filter(|conversation| !conversation.held) else {
-        return Ok(true);
-    };
+    let found = found.filter(|found| !found.held && found.removed.is_none());
+    let Some(mut conversation) = found else { return Ok(true) };
     let message = MessageId::parse(&message);
     let case = case_of(tx, ws, &conversation, message.as_ref())?;
     let is_waited_for = conversation.waiting_since.is_some_and(|since| since <= created_at);
