@@ -16,7 +16,7 @@ use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
 use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::model::timeline::{TimelineEvent, WokenBy};
-use crate::model::{members, office_hours, targets, timeline};
+use crate::model::{members, messages, office_hours, targets, timeline};
 
 /// Who decided where the sorting helper did.
 pub const HELPER: &str = "helper";
@@ -364,7 +364,7 @@ pub fn wake(
 }
 
 /// Puts a conversation with the spam or into the trash, or back among the others. What is in the
-/// trash is erased after a time.
+/// trash is erased after a time. What was to leave is a draft again.
 pub fn set_removed(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -383,6 +383,10 @@ pub fn set_removed(
     conversation.removed = to;
     let (status, snoozed_until) = (conversation.status, conversation.snoozed_until);
     put_in_view(tx, cx, conversation, status, snoozed_until)?;
+    targets::refresh(tx, cx, &conversation.id)?;
+    if to.is_some() {
+        messages::stop_all(tx, cx, conversation)?;
+    }
     if erase_at.is_some() {
         tx.wake(Queue::Trash);
     }

@@ -22,6 +22,9 @@ const OF_CONVERSATION: &[&str] = &[
     "attachments",
     "documents",
     "document_requests",
+    "booking_offers",
+    "bookings",
+    "events",
     "messages",
 ];
 
@@ -41,6 +44,9 @@ const OF_MESSAGE: &[&str] = &[
 
 /// Tables whose rows belong to a document request.
 const OF_REQUEST: &[&str] = &["requested_documents", "uploads"];
+
+/// Tables whose rows belong to an event.
+const OF_EVENT: &[&str] = &["deliveries", "delivery_attempts"];
 
 /// Erases a conversation. Bytes that nothing else refers to are queued, see [`crate::base::blobs`].
 pub fn erase(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId, now: i64) -> Result<()> {
@@ -67,6 +73,23 @@ pub fn erase(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId, now: i64) 
             &[&ws, id],
         )?;
     }
+    for table in OF_EVENT {
+        tx.exec(
+            &format!(
+                "DELETE FROM {table} WHERE ws = ?1
+                   AND webhook IN (SELECT id FROM webhooks WHERE ws = ?1)
+                   AND event IN (SELECT id FROM events WHERE ws = ?1 AND conversation = ?2)"
+            ),
+            &[&ws, id],
+        )?;
+    }
+    tx.exec(
+        "DELETE FROM host_bookings WHERE ws = ?1
+           AND booking IN (SELECT id FROM bookings WHERE ws = ?1 AND conversation = ?2)",
+        &[&ws, id],
+    )?;
+    // What helpers found of it for other conversations.
+    tx.exec("DELETE FROM helper_findings WHERE ws = ?1 AND found = ?2", &[&ws, id])?;
     for table in OF_PERSON {
         tx.exec(
             &format!(
