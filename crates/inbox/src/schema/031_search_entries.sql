@@ -28,6 +28,14 @@ ALTER TABLE conversations ADD COLUMN removed TEXT;
 ALTER TABLE conversations ADD COLUMN erase_at BIGINT;
 CREATE INDEX conversations_to_erase ON conversations (erase_at) WHERE erase_at IS NOT NULL;
 
+-- What few conversations are or have, in the order of their lists.
+CREATE INDEX conversations_with_draft ON conversations (ws, circle, view, last_message_at, id, num)
+    WHERE has_draft = TRUE;
+CREATE INDEX conversations_with_secure ON conversations (ws, circle, view, last_message_at, id, num)
+    WHERE has_secure = TRUE;
+CREATE INDEX conversations_held_listed ON conversations (ws, circle, view, last_message_at, id, num)
+    WHERE held = TRUE;
+
 -- Senders whose mail goes to the spam at once.
 CREATE TABLE blocked_senders (
     ws         BIGINT NOT NULL,
