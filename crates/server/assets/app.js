@@ -103,8 +103,9 @@ let prefix = "";
 function keyPressed(event) {
   if (event.key === "Escape") return leave(event);
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return send(event);
-  const typing = event.target.closest?.("input, textarea, select, [contenteditable]");
+  const typing = event.target.closest?.("input:not([type=checkbox]), textarea, select, [contenteditable]");
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest?.("details.menu[open] .menu-body")) return;
   const key = event.key.toLowerCase();
   if (prefix === "g") {
     prefix = "";
@@ -159,6 +160,8 @@ function keepSelection() {
   let last = null;
   const boxes = () => [...form.querySelectorAll(".tick input")];
   const count = () => {
+    // Without a ticked row the bar is hidden, and nothing that is hidden stays chosen.
+    if (chosen.size === 0 && form.elements.all) form.elements.all.checked = false;
     const shown = form.querySelector("[data-selected]");
     const all = form.elements.all?.checked;
     if (shown) shown.textContent = all ? "All selected" : `${chosen.size} selected`;
@@ -190,7 +193,6 @@ function keepSelection() {
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || chosen.size === 0 || document.querySelector("details.menu[open]")) return;
     for (const box of boxes()) box.checked = false;
-    if (form.elements.all) form.elements.all.checked = false;
     chosen.clear();
     count();
   });
@@ -209,10 +211,13 @@ function filterMenus() {
     }
   });
   document.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter") return;
     const field = event.target.closest?.("[data-filters]");
-    if (!field || event.key !== "Enter") return;
+    const line = event.target.closest?.(".bulk .menu-line input")?.closest(".menu-line");
+    const button = field?.closest(".menu-body").querySelector("button:not([hidden])") || line?.querySelector("button");
+    if (!field && !line) return;
     event.preventDefault();
-    field.closest(".menu-body").querySelector("button:not([hidden])")?.click();
+    button?.click();
   });
 }
 
@@ -234,7 +239,7 @@ function move(event, step) {
   const rows = [...document.querySelectorAll(".rows .row")];
   if (rows.length === 0) return;
   event.preventDefault();
-  const focused = rows.indexOf(document.activeElement);
+  const focused = rows.indexOf(chosenRow());
   const current = rows.findIndex((row) => row.hasAttribute("aria-current"));
   const from = focused >= 0 ? focused : current >= 0 ? current : step > 0 ? -1 : rows.length;
   const to = rows[Math.min(rows.length - 1, Math.max(0, from + step))];
@@ -243,8 +248,15 @@ function move(event, step) {
 }
 
 function openChosen(event) {
-  const row = document.activeElement?.closest?.(".row");
+  const row = chosenRow();
   if (row) go(event, row.href);
+}
+
+// The row that has the focus, or whose box has it.
+function chosenRow() {
+  const focused = document.activeElement;
+  const box = focused?.closest?.(".tick input");
+  return box ? box.closest(".pick")?.querySelector(".row") : focused?.closest?.(".row");
 }
 
 function leave(event) {

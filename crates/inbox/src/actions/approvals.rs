@@ -49,7 +49,7 @@ pub fn queue(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<QueuedDraft>> {
              JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
              JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
              WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
-               AND m.status = 'draft' AND m.discarded_at IS NULL
+               AND m.status = 'draft' AND m.discarded_at IS NULL AND c.removed IS NULL
              ORDER BY m.at, m.id LIMIT ?4",
             QueuedDraft::COLUMNS
         ),

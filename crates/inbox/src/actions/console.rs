@@ -1,5 +1,7 @@
 //! The developer site's console: a person's own agent of the sandbox, and what happened there.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use db::Tx;
 
 use crate::app::Cx;
@@ -11,6 +13,7 @@ use crate::base::limits::PERSON_NAME_CHARS;
 use crate::base::scopes::{Scope, Scopes};
 use crate::base::time::Moment;
 use crate::model::audit_log::{self, Action};
+use crate::model::guest_tokens;
 
 /// Events of the sandbox that the catcher shows.
 const CAUGHT_EVENTS: i64 = 50;
@@ -76,6 +79,13 @@ db::row! {
         pub body: String,
         pub created_at: Moment,
     }
+}
+
+/// The secret that signs what the catcher shows to one person. Only this workspace can derive it.
+pub fn catcher_secret(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<String> {
+    let (person, _) = owner(cx)?;
+    let digest = guest_tokens::keyed_digest(tx, cx, &format!("the catcher of {person}"))?;
+    Ok(format!("whsec_{}", STANDARD.encode(digest)))
 }
 
 /// What happened in the sandbox, newest first. Its customers are invented, so everybody of the

@@ -49,13 +49,9 @@ pub fn search_hits(
     let mut hits = Vec::with_capacity(found.len());
     for summary in found {
         let place = (summary.num, &summary.id);
-        let serial = match search::newest_match(tx, ws, place, &all)? {
-            Some(serial) => Some(serial),
-            None => search::newest_match(tx, ws, place, &any)?,
-        };
-        let item = match serial {
-            Some(serial) => search_index::item(tx, ws, &summary.id, serial)?,
-            None => None,
+        let item = match newest_item(tx, ws, place, &all)? {
+            Some(item) => Some(item),
+            None => newest_item(tx, ws, place, &any)?,
         };
         hits.push(match item {
             Some(item) => hit(tx, ws, &summary.id, &query, &item)?,
@@ -63,6 +59,23 @@ pub fn search_hits(
         });
     }
     Ok(hits)
+}
+
+/// The newest item that matches and has words to show, which tags have not.
+fn newest_item(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    place: (i64, &ConversationId),
+    expression: &str,
+) -> Result<Option<IndexedItem>> {
+    let mut below = search::SERIALS;
+    while let Some(serial) = search::newest_match(tx, ws, place, expression, below)? {
+        match search_index::item(tx, ws, place.1, serial)? {
+            Some(IndexedItem::Tags) => below = serial,
+            item => return Ok(item),
+        }
+    }
+    Ok(None)
 }
 
 fn hit(

@@ -135,6 +135,7 @@ fn count_mentions(tx: &mut Tx<'_>, actor: &Actor, me: &str) -> Result<i64> {
              SELECT 1 FROM mentions m
              JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
              WHERE m.ws = ?1 AND m.person = ?2 AND m.read_at IS NULL AND c.circle IN (?3, ?4)
+               AND c.removed IS NULL
              LIMIT ?5
          ) AS counted",
         &[&actor.ws, &me, first, second, &COUNTED],
@@ -147,7 +148,8 @@ fn drafts(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>> {
     let rows: Vec<(ConversationId,)> = tx.all(
         "SELECT m.conversation
          FROM mailboxes b JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
-         WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
+         JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND c.removed IS NULL
            AND m.status = 'draft' AND m.discarded_at IS NULL
          LIMIT ?4",
         &[&actor.ws, first, second, &COUNTED],

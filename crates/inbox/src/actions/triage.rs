@@ -1,7 +1,7 @@
 //! Acts on one or many conversations, and undoing them. A lot is worked on in batches, each a
 //! transaction of its own, so that nobody waits for it.
 
-use db::{Json, Tx};
+use db::{Arg, Json, Tx};
 use serde::{Deserialize, Serialize};
 
 use crate::app::Cx;
@@ -91,6 +91,24 @@ struct StateBefore {
     blocked: bool,
 }
 
+/// How a conversation stood after an act. Where it stands otherwise now, somebody changed it since.
+#[derive(Serialize, Deserialize)]
+struct StateAfter {
+    assignee: Option<MemberId>,
+    snoozed_until: Option<i64>,
+    last_message_at: i64,
+}
+
+impl StateAfter {
+    fn of(conversation: &Conversation) -> StateAfter {
+        StateAfter {
+            assignee: conversation.assignee.clone(),
+            snoozed_until: conversation.snoozed_until,
+            last_message_at: conversation.last_message_at,
+        }
+    }
+}
+
 /// Begins an act that can be undone; the one before it cannot be undone any more.
 pub fn begin_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, act: &TriageAct) -> Result<UndoId> {
     let (ws, me) = (cx.actor.ws, person(cx)?);
@@ -120,6 +138,7 @@ pub fn triage(
     ids: &[String],
 ) -> Result<usize> {
     let mut changed = 0;
+    check_selection(tx, cx, act, ids)?;
     for id in ids.iter().take(TRIAGED_AT_ONCE) {
         match triage_one(tx, cx, undo, act, id) {
             Ok(done) => changed += usize::from(done),
@@ -128,6 +147,45 @@ pub fn triage(
         }
     }
     Ok(changed)
+}
+
+const HELD_AMONG: &str = "Held mail is closed one by one. Open it, and close or release it there; \
+                          then close the others.";
+
+/// Whether mail that is held is among conversations. Closing it drops what was withheld and teaches the
+/// sorting helper, which no undo puts back.
+fn some_held(tx: &mut Tx<'_>, cx: &Cx<'_>, ids: &[String]) -> Result<bool> {
+    let [first, second] = &cx.actor.circles;
+    for ids in ids.chunks(TRIAGED_AT_ONCE) {
+        let places: Vec<String> = (4..ids.len() + 4).map(|place| format!("?{place}")).collect();
+        let mut args: Vec<&dyn Arg> = vec![&cx.actor.ws, first, second];
+        args.extend(ids.iter().map(|id| id as &dyn Arg));
+        let held: Option<(String,)> = tx.opt(
+            &format!(
+                "SELECT id FROM conversations
+                 WHERE ws = ?1 AND circle IN (?2, ?3) AND id IN ({}) AND held = TRUE LIMIT 1",
+                places.join(", ")
+            ),
+            &args,
+        )?;
+        if held.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Refuses an act on a selection that does not fit it, before any of it is changed.
+pub fn check_selection(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    act: &TriageAct,
+    ids: &[String],
+) -> Result<()> {
+    match act {
+        TriageAct::Close if some_held(tx, cx, ids)? => Err(Error::invalid("c", HELD_AMONG)),
+        _ => Ok(()),
+    }
 }
 
 /// Acts on one conversation; false when nothing changed.
@@ -139,12 +197,17 @@ pub fn triage_one(
     id: &str,
 ) -> Result<bool> {
     let mut conversation = conversations::load(tx, cx.actor, id)?;
+    let was_held = conversation.held;
     let Some(before) = apply(tx, cx, act, &mut conversation)? else { return Ok(false) };
+    if was_held && matches!(act, TriageAct::Close) {
+        return Ok(true);
+    }
     let (ws, me) = (cx.actor.ws, person(cx)?);
+    let after = StateAfter::of(&conversations::load(tx, cx.actor, id)?);
     tx.exec(
-        "INSERT INTO undo_steps (ws, undo, conversation, before) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (ws, undo, conversation) DO NOTHING",
-        &[&ws, undo, &conversation.id, &Json(&before)],
+        "INSERT INTO undo_steps (ws, undo, conversation, before, after)
+         VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (ws, undo, conversation) DO NOTHING",
+        &[&ws, undo, &conversation.id, &Json(&before), &Json(&after)],
     )?;
     tx.exec(
         "UPDATE undos SET changed = changed + 1 WHERE ws = ?1 AND person = ?2 AND id = ?3",
@@ -313,7 +376,7 @@ fn restore(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Res
     if conversation.removed == Some(Removal::Spam) {
         sorting::teach_spam(tx, cx, conversation, false)?;
         let (circle, email) = (&conversation.circle, &conversation.contact_email);
-        blocked_senders::unblock(tx, cx.actor.ws, circle, email)?;
+        blocked_senders::unblock(tx, cx, circle, email)?;
     }
     remove(tx, cx, conversation, None)
 }
@@ -341,11 +404,13 @@ pub fn undo_offer(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<UndoOffer>> {
 /// Undoes a batch of an own act; false when nothing is left of it.
 pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
     let (ws, me) = (cx.actor.ws, person(cx)?);
-    let found: Option<(ActKind,)> =
-        tx.opt("SELECT act FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3", &[&ws, &me, id])?;
+    let found: Option<(ActKind,)> = tx.opt(
+        "SELECT act FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3 AND created_at > ?4",
+        &[&ws, &me, id, &(cx.now - UNDO_ACT_MS)],
+    )?;
     let Some((kind,)) = found else { return Ok(false) };
-    let steps: Vec<(ConversationId, Json<StateBefore>)> = tx.all(
-        "SELECT conversation, before FROM undo_steps WHERE ws = ?1 AND undo = ?2
+    let steps: Vec<(ConversationId, Json<StateBefore>, Json<StateAfter>)> = tx.all(
+        "SELECT conversation, before, after FROM undo_steps WHERE ws = ?1 AND undo = ?2
          ORDER BY conversation LIMIT ?3",
         &[&ws, id, &(TRIAGED_AT_ONCE as i64)],
     )?;
@@ -353,13 +418,15 @@ pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
         tx.exec("DELETE FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3", &[&ws, &me, id])?;
         return Ok(false);
     }
-    for (conversation, before) in &steps {
+    for (conversation, before, after) in &steps {
         tx.exec(
             "DELETE FROM undo_steps WHERE ws = ?1 AND undo = ?2 AND conversation = ?3",
             &[&ws, id, conversation],
         )?;
         match conversations::load(tx, cx.actor, conversation.as_str()) {
-            Ok(mut conversation) => revert(tx, cx, kind, &mut conversation, &before.0)?,
+            Ok(mut conversation) => {
+                revert(tx, cx, kind, &mut conversation, (&before.0, &after.0))?;
+            }
             Err(Error::NotFound(_)) => {}
             Err(error) => return Err(error),
         }
@@ -373,11 +440,12 @@ fn revert(
     cx: &Cx<'_>,
     kind: ActKind,
     conversation: &mut Conversation,
-    before: &StateBefore,
+    (before, after): (&StateBefore, &StateAfter),
 ) -> Result<()> {
-    let is_snoozed = conversation.snoozed_until.is_some();
+    let is_quiet = conversation.last_message_at == after.last_message_at;
+    let is_put_away_so = conversation.snoozed_until == after.snoozed_until && is_quiet;
     match kind {
-        ActKind::Assigned => {
+        ActKind::Assigned if conversation.assignee == after.assignee => {
             let to = match &before.assignee {
                 Some(id) => members::in_circle(tx, cx.actor.ws, &conversation.circle, id)?,
                 None => None,
@@ -391,14 +459,14 @@ fn revert(
             }
             record_tags(tx, cx, conversation, &[], &removed)
         }
-        ActKind::Closed if conversation.status == Status::Closed => {
+        ActKind::Closed if conversation.status == Status::Closed && is_put_away_so => {
             conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)?;
             conversations::wait_since(tx, cx, conversation, before.waiting_since)
         }
-        ActKind::Reopened if conversation.status == Status::Open => {
+        ActKind::Reopened if conversation.status == Status::Open && is_put_away_so => {
             conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)
         }
-        ActKind::Snoozed if is_snoozed => {
+        ActKind::Snoozed if conversation.snoozed_until.is_some() && is_put_away_so => {
             conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)
         }
         ActKind::MarkedUnread => read_again(tx, cx, &conversation.id, before.read_at),
@@ -406,14 +474,16 @@ fn revert(
             sorting::teach_spam(tx, cx, conversation, false)?;
             if before.blocked {
                 let (circle, email) = (&conversation.circle, &conversation.contact_email);
-                blocked_senders::unblock(tx, cx.actor.ws, circle, email)?;
+                blocked_senders::unblock(tx, cx, circle, email)?;
             }
-            conversations::set_removed(tx, cx, conversation, before.removed)
+            // What came meanwhile is not thrown away with the rest.
+            let to = before.removed.filter(|_| is_quiet);
+            conversations::set_removed(tx, cx, conversation, to)
         }
         ActKind::Deleted if conversation.removed == Some(Removal::Trash) => {
             conversations::set_removed(tx, cx, conversation, before.removed)
         }
-        ActKind::Restored if conversation.removed.is_none() => {
+        ActKind::Restored if conversation.removed.is_none() && is_quiet => {
             conversations::set_removed(tx, cx, conversation, before.removed)
         }
         _ => Ok(()),

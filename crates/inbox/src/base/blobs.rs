@@ -31,6 +31,8 @@ const PACKED_AT_ONCE: usize = 2;
 const PIECE_BYTES: usize = 64 * 1024;
 /// The folder of customers' uploads until they are submitted. No hash begins with this name.
 const PARTIAL_UPLOADS: &str = "arriving";
+/// What the name of a file that was set aside ends with.
+const UNUSED: &str = "unused";
 
 #[derive(Clone)]
 pub struct Blobs {
@@ -146,12 +148,7 @@ impl Blobs {
 
     fn write_file(&self, hash: &str, packed: &[u8]) -> io::Result<()> {
         if let Some(shared) = &self.shared {
-            let name = shared_name(hash);
-            return if shared.exists(&name)? {
-                Ok(())
-            } else {
-                shared.write(&name, packed.to_vec())
-            };
+            return write_shared(shared.as_ref(), hash, packed);
         }
         let path = self.path(hash);
         if is_there(&path) {
@@ -178,7 +175,13 @@ impl Blobs {
     pub fn read_file(&self, hash: &str) -> io::Result<Vec<u8>> {
         match &self.shared {
             Some(shared) => shared.read(&shared_name(hash)),
-            None => fs::read(self.path(hash)),
+            None => match fs::read(self.path(hash)) {
+                // A row that came while the file was set aside names it until it is put back.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    fs::read(self.aside(hash)).map_err(|_| error)
+                }
+                read => read,
+            },
         }
     }
 
@@ -186,7 +189,7 @@ impl Blobs {
     pub fn has_file(&self, hash: &str) -> io::Result<bool> {
         match &self.shared {
             Some(shared) => shared.exists(&shared_name(hash)),
-            None => Ok(self.path(hash).exists()),
+            None => Ok(self.path(hash).exists() || self.aside(hash).exists()),
         }
     }
 
@@ -237,25 +240,36 @@ impl Blobs {
         place_in(&self.folder, hash)
     }
 
-    /// Moves a blob's file away, so that it can still be put back.
+    /// Moves a blob's file away, so that it can still be put back. In a shared store it stays where it
+    /// is and is marked.
     pub fn set_aside(&self, hash: &str) -> io::Result<()> {
+        if let Some(shared) = &self.shared {
+            return shared.write(&shared_mark(hash), UNUSED.as_bytes().to_vec());
+        }
         missing_is_fine(fs::rename(self.path(hash), self.aside(hash)))
     }
 
     /// Puts a file back that was set aside, unless it was written anew.
     pub fn put_back(&self, hash: &str) -> io::Result<()> {
+        if let Some(shared) = &self.shared {
+            return shared.remove(&shared_mark(hash));
+        }
         match self.path(hash).exists() {
             true => self.remove_aside(hash),
             false => missing_is_fine(fs::rename(self.aside(hash), self.path(hash))),
         }
     }
 
+    /// Deletes a file that was set aside, unless it was written anew.
     pub fn remove_aside(&self, hash: &str) -> io::Result<()> {
+        if let Some(shared) = &self.shared {
+            return remove_marked(shared.as_ref(), hash);
+        }
         missing_is_fine(fs::remove_file(self.aside(hash)))
     }
 
     fn aside(&self, hash: &str) -> PathBuf {
-        self.path(hash).with_extension("unused")
+        self.path(hash).with_extension(UNUSED)
     }
 
     /// The bytes of a blob that a row of this workspace names; `None` when there is none.
@@ -296,6 +310,31 @@ fn is_there(path: &Path) -> bool {
     true
 }
 
+/// The name that says of a blob in a shared store that it is due for removal.
+fn shared_mark(hash: &str) -> String {
+    format!("{}.{UNUSED}", shared_name(hash))
+}
+
+/// Writes a blob unless it is there. One that is due for removal is written anew, without its mark.
+fn write_shared(shared: &dyn BlobFiles, hash: &str, packed: &[u8]) -> io::Result<()> {
+    let (name, mark) = (shared_name(hash), shared_mark(hash));
+    if shared.exists(&name)? {
+        if !shared.exists(&mark)? {
+            return Ok(());
+        }
+        shared.remove(&mark)?;
+    }
+    shared.write(&name, packed.to_vec())
+}
+
+fn remove_marked(shared: &dyn BlobFiles, hash: &str) -> io::Result<()> {
+    let mark = shared_mark(hash);
+    if shared.exists(&mark)? {
+        shared.remove(&shared_name(hash))?;
+    }
+    shared.remove(&mark)
+}
+
 /// What was moved or removed already need not be again.
 fn missing_is_fine(done: io::Result<()>) -> io::Result<()> {
     match done {
@@ -318,9 +357,14 @@ pub fn first_file(tx: &mut Tx<'_>) -> Result<Option<String>> {
 
 /// Names a blob in a workspace, in the transaction of the row that refers to it.
 pub fn keep(tx: &mut Tx<'_>, ws: i64, blob: &Blob) -> Result<()> {
+    // Where transactions overlap, one that deletes the row because it cannot see who refers to it must
+    // fail and be tried again: only a change of the row tells it so.
+    let known = tx.pick("NOTHING", "UPDATE SET size = excluded.size");
     tx.exec(
-        "INSERT INTO blobs (ws, hash, size, packed) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (ws, hash) DO NOTHING",
+        &format!(
+            "INSERT INTO blobs (ws, hash, size, packed) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (ws, hash) DO {known}"
+        ),
         &[&ws, &blob.hash, &blob.size, &blob.packed],
     )?;
     Ok(())

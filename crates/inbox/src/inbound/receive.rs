@@ -204,8 +204,10 @@ fn goes_to_spam(
         None => {}
     }
     let from = &mail.from.email;
+    // Somebody else's conversation stays where it is, whoever writes into it.
+    let is_theirs = begins || conversation.contact_email == EmailAddress::new(from).as_str();
     let is_blocked =
-        begins && blocked_senders::is_blocked(tx, cx.actor.ws, &conversation.circle, from)?;
+        is_theirs && blocked_senders::is_blocked(tx, cx.actor.ws, &conversation.circle, from)?;
     if is_blocked {
         conversations::set_removed(tx, cx, conversation, Some(Removal::Spam))?;
     }
@@ -394,6 +396,10 @@ pub(super) fn announce(
     message: &MessageId,
     announcement: InboundAnnouncement,
 ) -> Result<()> {
+    // Nobody is told of spam, its sender least of all.
+    if conversation.removed == Some(Removal::Spam) {
+        return Ok(());
+    }
     let begins =
         matches!(announcement, InboundAnnouncement::Begins | InboundAnnouncement::BeginsAsReply);
     rule_queue::enqueue_mail(tx, cx, conversation, message, begins)?;

@@ -7,7 +7,7 @@ use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use crate::app::App;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
-use crate::base::ids::ConversationId;
+use crate::base::ids::{ConversationId, UploadId};
 use crate::base::limits::MINUTE_MS;
 use crate::base::queue::Queue;
 use crate::model::erasure;
@@ -66,9 +66,42 @@ fn erase(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
         &[&job.ws, &job.key[0], &now],
     )?;
     let Some((num, id)) = due else { return Ok(false) };
+    if wait_for_bookings(tx, job.ws, &id, now)? {
+        return Ok(true);
+    }
+    remove_uploads(tx, app, job.ws, &id)?;
     erasure::erase(tx, job.ws, num, &id, now)?;
     tx.wake(Queue::Pages);
     Ok(true)
+}
+
+/// Puts the erasure off while an appointment is still to come: host and guest rely on it.
+fn wait_for_bookings(tx: &mut Tx<'_>, ws: i64, id: &ConversationId, now: i64) -> Result<bool> {
+    let (ends_at,): (Option<i64>,) = tx.one(
+        "SELECT max(ends_at) FROM bookings
+         WHERE ws = ?1 AND conversation = ?2 AND ends_at > ?3 AND cancelled_at IS NULL",
+        &[&ws, id, &now],
+    )?;
+    let Some(ends_at) = ends_at else { return Ok(false) };
+    tx.exec(
+        "UPDATE conversations SET erase_at = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&ws, id, &ends_at],
+    )?;
+    Ok(true)
+}
+
+/// Removes what customers uploaded and did not submit. Who tries again finds nothing to remove.
+fn remove_uploads(tx: &mut Tx<'_>, app: &App, ws: i64, id: &ConversationId) -> Result<()> {
+    let uploads: Vec<(UploadId,)> = tx.all(
+        "SELECT id FROM uploads WHERE ws = ?1 AND request IN (
+             SELECT id FROM document_requests WHERE ws = ?1 AND conversation = ?2
+         )",
+        &[&ws, id],
+    )?;
+    for (upload,) in &uploads {
+        app.blobs.partial_uploads().remove(upload)?;
+    }
+    Ok(())
 }
 
 /// Sets unused files aside, and removes those that were set aside and are still unused.
@@ -109,11 +142,17 @@ async fn remove_files(app: &App) -> Result<usize> {
         }
         let is_over = set_aside || used;
         let settle = move |tx: &mut Tx<'_>| {
+            // One that became unused once more meanwhile has another time.
+            let claimed = now + LEASE_MS;
             match is_over {
-                true => tx.exec("DELETE FROM unused_blobs WHERE hash = ?1", &[&hash])?,
+                true => tx.exec(
+                    "DELETE FROM unused_blobs WHERE hash = ?1 AND due_at = ?2",
+                    &[&hash, &claimed],
+                )?,
                 false => tx.exec(
-                    "UPDATE unused_blobs SET set_aside = TRUE, due_at = ?2 WHERE hash = ?1",
-                    &[&hash, &(now + SET_ASIDE_MS)],
+                    "UPDATE unused_blobs SET set_aside = TRUE, due_at = ?3
+                     WHERE hash = ?1 AND due_at = ?2",
+                    &[&hash, &claimed, &(now + SET_ASIDE_MS)],
                 )?,
             };
             Ok::<_, Error>(())

@@ -9,6 +9,7 @@ use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::future::BoxFuture;
 use crate::base::ids::{ConversationId, RequestId};
+use crate::base::limits::DAY_MS;
 use crate::base::queue::Queue;
 use crate::model::reminders;
 
@@ -62,12 +63,20 @@ fn remind(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
         &[&job.ws, id, &now],
     )?;
     let Some((conversation,)) = due else { return Ok(false) };
-    let (request, circle): (RequestId, Circle) = tx.one(
-        "SELECT r.id, c.circle
+    let (request, circle, is_removed): (RequestId, Circle, bool) = tx.one(
+        "SELECT r.id, c.circle, c.removed IS NOT NULL
          FROM document_requests r JOIN conversations c ON c.ws = r.ws AND c.id = r.conversation
          WHERE r.ws = ?1 AND r.id = ?2",
         &[&job.ws, id],
     )?;
+    if is_removed {
+        // It may come back until then.
+        tx.exec(
+            "UPDATE document_requests SET remind_at = ?3 WHERE ws = ?1 AND id = ?2",
+            &[&job.ws, &request, &(now + DAY_MS)],
+        )?;
+        return Ok(true);
+    }
     let actor = system(tx, job.ws, circle)?;
     reminders::remind(tx, &Cx { now, ..app.cx(&actor) }, &request, &conversation)?;
     tx.wake(Queue::Pages);

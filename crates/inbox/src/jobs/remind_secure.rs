@@ -9,6 +9,7 @@ use crate::base::actor::Circle;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::ids::{ConversationId, MessageId};
+use crate::base::limits::DAY_MS;
 use crate::base::queue::Queue;
 use crate::model::{conversations, link_mail};
 
@@ -63,10 +64,18 @@ fn remind(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     )?;
     let Some((conversation,)) = due else { return Ok(false) };
     let message = MessageId::parse(id).ok_or(Error::NotFound("message"))?;
-    let (circle,): (Circle,) = tx.one(
-        "SELECT circle FROM conversations WHERE ws = ?1 AND id = ?2",
+    let (circle, is_removed): (Circle, bool) = tx.one(
+        "SELECT circle, removed IS NOT NULL FROM conversations WHERE ws = ?1 AND id = ?2",
         &[&job.ws, &conversation],
     )?;
+    if is_removed {
+        // It may come back until then.
+        tx.exec(
+            "UPDATE secure_messages SET remind_at = ?3 WHERE ws = ?1 AND message = ?2",
+            &[&job.ws, &message, &(now + DAY_MS)],
+        )?;
+        return Ok(true);
+    }
     let actor = system(tx, job.ws, circle)?;
     let conversation = conversations::load(tx, &actor, conversation.as_str())?;
     link_mail::remind(tx, &Cx { now, ..app.cx(&actor) }, &conversation, &message)?;

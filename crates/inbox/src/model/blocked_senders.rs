@@ -6,6 +6,7 @@ use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
+use crate::model::audit_log::{self, Action};
 
 /// Blocks a sender; false when they were blocked already.
 pub fn block(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, email: &EmailAddress) -> Result<bool> {
@@ -14,14 +15,20 @@ pub fn block(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, email: &EmailAddress
          VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (ws, circle, email) DO NOTHING",
         &[&cx.actor.ws, circle, email, &cx.actor.name(), &cx.now],
     )?;
+    if blocked > 0 {
+        audit_log::record(tx, cx, circle, Action::SenderBlocked, email.as_str(), "")?;
+    }
     Ok(blocked > 0)
 }
 
-pub fn unblock(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &EmailAddress) -> Result<()> {
-    tx.exec(
+pub fn unblock(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, email: &EmailAddress) -> Result<()> {
+    let unblocked = tx.exec(
         "DELETE FROM blocked_senders WHERE ws = ?1 AND circle = ?2 AND email = ?3",
-        &[&ws, circle, email],
+        &[&cx.actor.ws, circle, email],
     )?;
+    if unblocked > 0 {
+        audit_log::record(tx, cx, circle, Action::SenderUnblocked, email.as_str(), "")?;
+    }
     Ok(())
 }
 

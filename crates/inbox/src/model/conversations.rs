@@ -16,7 +16,7 @@ use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
 use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::model::timeline::{TimelineEvent, WokenBy};
-use crate::model::{members, office_hours, targets, timeline};
+use crate::model::{members, messages, office_hours, targets, timeline};
 
 /// Who decided where the sorting helper did.
 pub const HELPER: &str = "helper";
@@ -367,7 +367,7 @@ pub fn wake(
 }
 
 /// Puts a conversation with the spam or into the trash, or back among the others. What is in the
-/// trash is erased after a time.
+/// trash is erased after a time. What was to leave is a draft again.
 pub fn set_removed(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -386,6 +386,10 @@ pub fn set_removed(
     conversation.removed = to;
     let (status, snoozed_until) = (conversation.status, conversation.snoozed_until);
     put_in_view(tx, cx, conversation, status, snoozed_until)?;
+    targets::refresh(tx, cx, &conversation.id)?;
+    if to.is_some() {
+        messages::stop_all(tx, cx, conversation)?;
+    }
     if erase_at.is_some() {
         tx.wake(Queue::Trash);
     }
@@ -396,6 +400,15 @@ pub fn set_removed(
         (_, None) => TimelineEvent::Restored {},
     };
     timeline::record(tx, cx, &conversation.id, &event)
+}
+
+/// Takes a conversation out of the trash because something new came into it, so that this is not erased
+/// with the rest.
+pub fn leave_trash(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
+    match conversation.removed {
+        Some(Removal::Trash) => set_removed(tx, cx, conversation, None),
+        Some(Removal::Spam) | None => Ok(()),
+    }
 }
 
 /// Sets since when the customer waits.
@@ -520,6 +533,9 @@ pub fn count_mail(
     conversation: &mut Conversation,
     mail: &CountedMail<'_>,
 ) -> Result<()> {
+    if !mail.automatic && mail.at >= conversation.last_message_at {
+        leave_trash(tx, cx, conversation)?;
+    }
     let waiting_since = match mail.direction {
         Direction::Inbound => "coalesce(waiting_since, ?3)",
         Direction::Outbound if mail.automatic => "waiting_since",

@@ -22,6 +22,9 @@ const OF_CONVERSATION: &[&str] = &[
     "attachments",
     "documents",
     "document_requests",
+    "booking_offers",
+    "bookings",
+    "events",
     "messages",
 ];
 
@@ -42,6 +45,9 @@ const OF_MESSAGE: &[&str] = &[
 
 /// Tables whose rows belong to a document request.
 const OF_REQUEST: &[&str] = &["requested_documents", "uploads"];
+
+/// Tables whose rows belong to an event.
+const OF_EVENT: &[&str] = &["deliveries", "delivery_attempts"];
 
 /// Erases a conversation. Bytes that nothing else refers to are queued, see [`crate::base::blobs`].
 pub fn erase(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId, now: i64) -> Result<()> {
@@ -68,6 +74,23 @@ pub fn erase(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId, now: i64) 
             &[&ws, id],
         )?;
     }
+    for table in OF_EVENT {
+        tx.exec(
+            &format!(
+                "DELETE FROM {table} WHERE ws = ?1
+                   AND webhook IN (SELECT id FROM webhooks WHERE ws = ?1)
+                   AND event IN (SELECT id FROM events WHERE ws = ?1 AND conversation = ?2)"
+            ),
+            &[&ws, id],
+        )?;
+    }
+    tx.exec(
+        "DELETE FROM host_bookings WHERE ws = ?1
+           AND booking IN (SELECT id FROM bookings WHERE ws = ?1 AND conversation = ?2)",
+        &[&ws, id],
+    )?;
+    // What helpers found of it for other conversations.
+    tx.exec("DELETE FROM helper_findings WHERE ws = ?1 AND found = ?2", &[&ws, id])?;
     for table in OF_PERSON {
         tx.exec(
             &format!(
@@ -155,21 +178,20 @@ fn hashes(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<BTreeSet<Stri
     let found: Vec<(String,)> = tx.all(
         "SELECT raw_hash FROM messages WHERE ws = ?1 AND conversation = ?2 AND raw_hash IS NOT NULL
          UNION SELECT hash FROM documents WHERE ws = ?1 AND conversation = ?2
-         UNION SELECT hash FROM attachments WHERE ws = ?1 AND conversation = ?2
-         UNION SELECT p.preview FROM documents d JOIN previews p ON p.ws = d.ws AND p.hash = d.hash
-               WHERE d.ws = ?1 AND d.conversation = ?2 AND p.preview IS NOT NULL",
+         UNION SELECT hash FROM attachments WHERE ws = ?1 AND conversation = ?2",
         &[&ws, id],
     )?;
     Ok(found.into_iter().map(|(hash,)| hash).collect())
 }
 
-/// Forgets bytes that no row of the workspace refers to any more.
+/// Forgets bytes that no row of the workspace refers to any more, and their preview.
 fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
     for used in [
         "messages WHERE ws = ?1 AND raw_hash = ?2",
         "documents WHERE ws = ?1 AND hash = ?2",
         "attachments WHERE ws = ?1 AND hash = ?2",
         "saved_reply_files WHERE ws = ?1 AND hash = ?2",
+        "previews WHERE ws = ?1 AND preview = ?2 AND hash <> ?2",
     ] {
         let found: Option<(i64,)> =
             tx.opt(&format!("SELECT CAST(1 AS BIGINT) FROM {used} LIMIT 1"), &[&ws, &hash])?;
@@ -177,8 +199,14 @@ fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
             return Ok(());
         }
     }
+    let preview: Option<(Option<String>,)> =
+        tx.opt("SELECT preview FROM previews WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
     drop_blob(tx, ws, hash, now)?;
-    Ok(())
+    // Equal previews are one blob, and the preview of a small picture may be the picture.
+    match preview.and_then(|(preview,)| preview).filter(|preview| preview != hash) {
+        Some(preview) => forget_bytes(tx, ws, &preview, now),
+        None => Ok(()),
+    }
 }
 
 /// Removes a blob of a workspace that nothing refers to, and queues its file. False where there is none.
@@ -191,7 +219,7 @@ pub fn drop_blob(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<bool>
     if row.is_some_and(|(in_folder,)| in_folder) {
         tx.exec(
             "INSERT INTO unused_blobs (hash, set_aside, due_at) VALUES (?1, FALSE, ?2)
-             ON CONFLICT (hash) DO NOTHING",
+             ON CONFLICT (hash) DO UPDATE SET set_aside = FALSE, due_at = excluded.due_at",
             &[&hash, &now],
         )?;
     }

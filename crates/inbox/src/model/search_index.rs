@@ -5,6 +5,7 @@ use db::{Json, Tx};
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, DocumentId, MessageId, NoteId};
 use crate::model::attachments::AttachmentInfo;
+use crate::model::documents::{self, DocumentFields};
 use crate::model::recipients::Party;
 use crate::search::{self, HAS_FILE, HAS_NOTE, IndexPlace, IndexedText};
 
@@ -237,19 +238,21 @@ pub fn rebuild(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Resul
     for (id,) in &notes {
         note(tx, ws, conversation, id)?;
     }
-    let documents = documents_of(tx, ws, conversation)?;
-    for (id, title, filename) in &documents {
-        document(tx, ws, id, &[title, filename])?;
+    let found = documents_of(tx, ws, conversation)?;
+    for (id, title, filename, fields) in &found {
+        let texts = documents::indexed_texts(title, filename, fields);
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        document(tx, ws, id, &texts)?;
     }
     let (names,): (Json<Vec<String>>,) =
         tx.one("SELECT tags FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, conversation])?;
     if !names.is_empty() {
         tags(tx, ws, conversation, &names)?;
     }
-    Ok(messages.len() + notes.len() + documents.len())
+    Ok(messages.len() + notes.len() + found.len())
 }
 
-type NamedDocument = (DocumentId, String, String);
+type NamedDocument = (DocumentId, String, String, Json<DocumentFields>);
 
 /// The documents of a conversation, but for those that came in on a protected page: their request
 /// says so.
@@ -264,7 +267,7 @@ fn documents_of(
     );
     Ok(tx.all(
         &format!(
-            "SELECT d.id, d.title, d.filename FROM documents d
+            "SELECT d.id, d.title, d.filename, d.fields FROM documents d
              WHERE d.ws = ?1 AND d.conversation = ?2 AND {indexed}"
         ),
         &[&ws, conversation],

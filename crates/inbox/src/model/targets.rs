@@ -9,7 +9,7 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId};
 use crate::base::limits::{DAY_MS, MINUTE_MS};
 use crate::base::queue::Queue;
-use crate::base::states::{Status, Urgency};
+use crate::base::states::{Removal, Status, Urgency};
 use crate::base::time::Moment;
 use crate::model::office_hours::{self, OfficeHours};
 use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
@@ -26,6 +26,7 @@ db::row! {
         mailbox: MailboxId,
         status: Status,
         held: bool,
+        removed: Option<Removal>,
         urgency: Option<Urgency>,
         created_at: i64,
         reopened_at: Option<i64>,
@@ -134,7 +135,7 @@ impl TargetCase {
         let due = |from: i64, minutes: i64| hours?.after(from, minutes * MINUTE_MS);
         let answer = hours.and_then(|hours| minutes(hours.answer_minutes, hours.answer_urgent));
         let resolve = hours.and_then(|hours| minutes(hours.resolve_minutes, hours.resolve_urgent));
-        let is_open = self.status != Status::Closed && !self.held;
+        let is_open = self.status != Status::Closed && !self.held && self.removed.is_none();
         let asked_at = self.waiting_since.filter(|_| is_open && self.first_answered_at.is_none());
         let opened_at = is_open.then_some(self.reopened_at.unwrap_or(self.created_at));
         self.answer_due_at = asked_at.zip(answer).and_then(|(from, minutes)| due(from, minutes));

@@ -28,6 +28,14 @@ ALTER TABLE conversations ADD COLUMN removed TEXT;
 ALTER TABLE conversations ADD COLUMN erase_at BIGINT;
 CREATE INDEX conversations_to_erase ON conversations (erase_at) WHERE erase_at IS NOT NULL;
 
+-- What few conversations are or have, in the order of their lists.
+CREATE INDEX conversations_with_draft ON conversations (ws, circle, view, last_message_at, id, num)
+    WHERE has_draft = TRUE;
+CREATE INDEX conversations_with_secure ON conversations (ws, circle, view, last_message_at, id, num)
+    WHERE has_secure = TRUE;
+CREATE INDEX conversations_held_listed ON conversations (ws, circle, view, last_message_at, id, num)
+    WHERE held = TRUE;
+
 -- Senders whose mail goes to the spam at once.
 CREATE TABLE blocked_senders (
     ws         BIGINT NOT NULL,
@@ -38,7 +46,7 @@ CREATE TABLE blocked_senders (
     PRIMARY KEY (ws, circle, email)
 ) {keyed};
 
--- The latest act of a person on one or many conversations, and how each stood before.
+-- The latest act of a person on one or many conversations, and how each stood before and after.
 CREATE TABLE undos (
     ws         BIGINT NOT NULL,
     person     TEXT NOT NULL,
@@ -53,6 +61,7 @@ CREATE TABLE undo_steps (
     undo         TEXT NOT NULL,
     conversation TEXT NOT NULL,
     before       TEXT NOT NULL,
+    after        TEXT NOT NULL,
     PRIMARY KEY (ws, undo, conversation)
 ) {keyed};
 
@@ -72,6 +81,10 @@ CREATE INDEX blobs_in_folder ON blobs (hash) WHERE packed IS NULL;
 CREATE INDEX messages_of_blob ON messages (ws, raw_hash) WHERE raw_hash IS NOT NULL;
 CREATE INDEX documents_of_blob ON documents (ws, hash);
 CREATE INDEX attachments_of_blob ON attachments (ws, hash);
+CREATE INDEX booking_offers_of_conversation ON booking_offers (ws, conversation);
+CREATE INDEX events_of_conversation ON events (ws, conversation) WHERE conversation IS NOT NULL;
+CREATE INDEX helper_findings_of_found ON helper_findings (ws, found);
+CREATE INDEX previews_of_blob ON previews (ws, preview) WHERE preview IS NOT NULL;
 
 -- Searches that stand in the sidebar. `owner` is `team`, or the person whose own it is.
 CREATE TABLE saved_views (

@@ -32,6 +32,8 @@ pub use search_term::{
 const TAG_CHARS: u32 = 4;
 /// Bits of a row's number that hold the serial of a mail within its conversation (SQLite).
 const SERIAL_BITS: u32 = 20;
+/// Every serial is below this.
+pub const SERIALS: i64 = 1 << SERIAL_BITS;
 /// The serials of notes, documents and tags follow those of the mails of a conversation.
 pub const FIRST_ENTRY: i64 = 1 << (SERIAL_BITS - 1);
 /// SQLite: leads the list of a conversation that may have words which its messages no longer have.
@@ -235,16 +237,17 @@ pub fn forget_document(tx: &mut Tx<'_>, num: i64) -> Result<()> {
     Ok(())
 }
 
-/// The newest row of a conversation that matches an expression.
+/// The newest row of a conversation that matches an expression, of those below a serial.
 pub fn newest_match(
     tx: &mut Tx<'_>,
     ws: i64,
     (num, conversation): (i64, &ConversationId),
     expression: &str,
+    below: i64,
 ) -> Result<Option<i64>> {
     if tx.pick(true, false) {
         let first = num << SERIAL_BITS;
-        let last = first | ((1 << SERIAL_BITS) - 1);
+        let last = first + below - 1;
         let found: Option<(i64,)> = tx.opt(
             "SELECT rowid FROM message_index
              WHERE message_index MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT 1",
@@ -255,10 +258,10 @@ pub fn newest_match(
     let found: Option<(i64,)> = tx.opt(
         "SELECT serial FROM (
              SELECT m.serial, m.words FROM message_index m
-             WHERE m.ws = ?1 AND m.conversation = ?2 OFFSET 0
+             WHERE m.ws = ?1 AND m.conversation = ?2 AND m.serial < ?4 OFFSET 0
          ) mails
          WHERE words @@ CAST(CAST(?3 AS TEXT) AS TSQUERY) ORDER BY serial DESC LIMIT 1",
-        &[&ws, conversation, &expression],
+        &[&ws, conversation, &expression, &below],
     )?;
     Ok(found.map(|(serial,)| serial))
 }

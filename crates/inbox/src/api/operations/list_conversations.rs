@@ -21,7 +21,7 @@ use crate::base::time::NamedTime;
 use crate::model::{mailboxes, search_filter, tags, topics};
 use crate::search::Query;
 use crate::search::list::{
-    ConversationSummary, Filter, ListOrder, ListPosition, ListWalk, TaggedWith,
+    ConversationSummary, Filter, FoundConversations, ListOrder, ListPosition, ListWalk, TaggedWith,
 };
 
 pub const OPERATION: Operation = Operation {
@@ -194,13 +194,14 @@ pub fn list_conversations(
             ListWalk::resume(tx, cx.actor, &filter, as_of, ListPosition { at: cursor.at, id })?
         }
     };
-    let listed = match query {
+    let FoundConversations { listed, stopped_at } = match query {
         Some(query) => walk.next_matching(tx, &query, limit)?,
-        None => walk.next(tx, limit)?,
+        None => FoundConversations { listed: walk.next(tx, limit)?, stopped_at: None },
     };
-    let next = listed.last().filter(|_| listed.len() == limit).map(|last| {
-        PageCursor::after(as_of, last.place.at, last.place.id.as_str(), ConversationId::PREFIX)
-    });
+    let last = listed.last().filter(|_| listed.len() == limit).map(|last| &last.place);
+    let next = last
+        .or(stopped_at.as_ref())
+        .map(|place| PageCursor::after(as_of, place.at, place.id.as_str(), ConversationId::PREFIX));
     Ok(ListPage { items: listed.into_iter().map(|listed| listed.summary).collect(), next })
 }
 

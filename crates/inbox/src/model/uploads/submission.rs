@@ -105,6 +105,9 @@ fn file_all(
         timeline::record(tx, cx, &ask.conversation, &uploaded)?;
         filed += 1;
     }
+    if filed > 0 {
+        conversations::leave_trash(tx, cx, &mut conversation)?;
+    }
     let (place, received) = (&conversation.report_place(), filed as i64);
     report_facts::count(tx, cx, place, ReportMeasure::DocumentsReceived, "", cx.now, received)?;
     tx.exec(

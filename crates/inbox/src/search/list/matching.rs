@@ -6,7 +6,8 @@ use db::{FromRow, Row, StoreError, Tx};
 
 use super::sql::Sql;
 use super::{
-    ConversationSummary, List, ListOrder, ListPosition, ListWalk, ListedConversation, select,
+    ConversationSummary, FoundConversations, List, ListOrder, ListPosition, ListWalk,
+    ListedConversation, select,
 };
 use crate::base::error::Result;
 use crate::search::{self, PROBED_AT_ONCE, Query, SearchTerm, Term};
@@ -31,16 +32,43 @@ const LOOKED_UP: usize = 100;
 const WALKED_PER_CANDIDATE: usize = 8;
 /// Conversations tested at a time, and fetched from each list at first.
 const AT_ONCE: usize = 25;
-/// Conversations tested when a query says only what they must not have.
-const TRIED_WITHOUT: usize = 20_000;
+/// Conversations tested for one page when a query says only what they must not have.
+const TRIED_WITHOUT: usize = 1_000;
 /// The largest fetch; each fetch is twice as large as the one before.
 const FETCHED_AT_ONCE: usize = 400;
+
+pub(super) fn first_matching(
+    tx: &mut Tx<'_>,
+    walk: &ListWalk,
+    terms: &QueryTerms,
+    limit: usize,
+) -> Result<FoundConversations> {
+    if terms.all.is_empty() {
+        return first_without(tx, walk, terms, limit);
+    }
+    Ok(FoundConversations { listed: first_with_all(tx, walk, terms, limit)?, stopped_at: None })
+}
+
+/// A query that says only what conversations must not have is tested on one after the other, for a
+/// while: the next page goes on from there.
+fn first_without(
+    tx: &mut Tx<'_>,
+    walk: &ListWalk,
+    terms: &QueryTerms,
+    limit: usize,
+) -> Result<FoundConversations> {
+    let mut scan = ListScan::new(walk, limit);
+    let fits = |tx: &mut Tx<'_>, nums: &[i64]| terms.those_matching(tx, walk.ws, nums);
+    let is_complete = scan.go_on(tx, TRIED_WITHOUT, fits)?;
+    let stopped_at = scan.tested.take().filter(|_| !is_complete);
+    Ok(FoundConversations { listed: scan.listed(tx)?, stopped_at })
+}
 
 /// Rare terms give the candidates directly from the index. Without a rare term the first
 /// conversations are tested one by one: frequent words soon match enough of them, and their many
 /// index entries need not be read. If that finds too few, the terms rarely occur together, and all
 /// matches are read from the index.
-pub(super) fn first_matching(
+fn first_with_all(
     tx: &mut Tx<'_>,
     walk: &ListWalk,
     terms: &QueryTerms,
@@ -48,10 +76,6 @@ pub(super) fn first_matching(
 ) -> Result<Vec<ListedConversation>> {
     let has_all = |tx: &mut Tx<'_>, nums: &[i64]| terms.those_matching(tx, walk.ws, nums);
     let mut scan = ListScan::new(walk, limit);
-    if terms.all.is_empty() {
-        scan.go_on(tx, TRIED_WITHOUT, has_all)?;
-        return scan.listed(tx);
-    }
     let mut candidates = Candidates::by_few_mails(tx, terms)?;
     if candidates.nums.is_none() {
         if scan.go_on(tx, TRIED_FIRST, has_all)? {
@@ -195,6 +219,8 @@ struct ListScan<'w> {
     cursors: Vec<ListCursor<'w>>,
     limit: usize,
     met: usize,
+    /// The place of the last one that was met.
+    tested: Option<ListPosition>,
     fitting: Vec<i64>,
 }
 
@@ -233,7 +259,8 @@ impl<'w> ListScan<'w> {
             let from = walk.from.clone();
             ListCursor { list, fetched: VecDeque::new(), fetches: AT_ONCE, from, ended: false }
         });
-        ListScan { walk, cursors: cursors.collect(), limit, met: 0, fitting: Vec::new() }
+        let cursors = cursors.collect();
+        ListScan { walk, cursors, limit, met: 0, tested: None, fitting: Vec::new() }
     }
 
     /// Tests conversations until enough match, the list ends, or `most` were tested in all. True
@@ -303,6 +330,7 @@ impl<'w> ListScan<'w> {
             let first = filled.min_by(|a, b| order.compare(a.head(), b.head()));
             let Some(key) = first.and_then(|cursor| cursor.fetched.pop_front()) else { break };
             nums.push(key.num);
+            self.tested = Some(ListPosition { at: key.at, id: key.id });
         }
         Ok(nums)
     }

@@ -282,6 +282,13 @@ impl ListedConversation {
     }
 }
 
+/// What a query found for one page.
+pub struct FoundConversations {
+    pub listed: Vec<ListedConversation>,
+    /// Where the search stopped before it found enough; it goes on after this.
+    pub stopped_at: Option<ListPosition>,
+}
+
 /// Reads a [`ConversationSummary`] from the conversations `c` of a FROM clause.
 pub fn select(from: &str) -> String {
     format!(
@@ -373,19 +380,26 @@ impl ListWalk {
         tx: &mut Tx<'_>,
         query: &Query,
         limit: usize,
-    ) -> Result<Vec<ListedConversation>> {
+    ) -> Result<FoundConversations> {
+        let all = |listed| FoundConversations { listed, stopped_at: None };
         if query.is_empty() {
-            return Ok(Vec::new());
+            return Ok(all(Vec::new()));
         }
         if query.terms.is_empty() && query.without.is_empty() {
-            return self.next(tx, limit);
+            return self.next(tx, limit).map(all);
         }
         let terms = QueryTerms::new(tx, self.ws, query);
         let moved: Vec<i64> = self.moved.iter().map(|listed| listed.summary.num).collect();
         let moved = terms.those_matching(tx, self.ws, &moved)?;
         self.moved.retain(|listed| moved.contains(&listed.summary.num));
-        let found = matching::first_matching(tx, &self, &terms, limit)?;
-        Ok(self.with_moved(found, limit))
+        let FoundConversations { listed, stopped_at } =
+            matching::first_matching(tx, &self, &terms, limit)?;
+        if let Some(stop) = &stopped_at {
+            // Those after it are listed with what the next page finds there.
+            let order = self.order;
+            self.moved.retain(|one| order.compare(one.place.key(), stop.key()).is_le());
+        }
+        Ok(FoundConversations { listed: self.with_moved(listed, limit), stopped_at })
     }
 
     fn with_moved(

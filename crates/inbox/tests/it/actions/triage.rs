@@ -1,19 +1,23 @@
 //! Acts on many conversations with one undo, spam and blocked senders, and the trash.
 
-use inbox::actions::{self, TRIAGED_AT_ONCE, TriageAct};
+use inbox::actions::{self, OfficeHoursInput, PreviewLookup, TRIAGED_AT_ONCE, TriageAct};
 use inbox::base::actor::{Actor, Role};
-use inbox::base::ids::UndoId;
+use inbox::base::ids::{DocumentId, UndoId};
 use mail::Mail;
 use serde_json::json;
 use testing::{
-    Chance, DAY, HOUR, MINUTE, TestApp, TestKey, file, held_warning, letter, on_both, query, texts,
-    user,
+    Chance, DAY, HOUR, MINUTE, SECOND, TestApp, TestKey, file, held_warning, letter, on_both,
+    query, texts, user,
 };
 
 on_both!(
     an_act_on_many_is_undone_as_one,
     spam_is_out_of_the_way_and_a_blocked_sender_stays_there,
+    spam_gets_no_reply_outside_office_hours,
+    an_undo_leaves_newer_changes_alone_and_ends,
     what_is_in_the_trash_comes_back_or_is_erased_after_thirty_days,
+    an_own_reply_takes_a_conversation_out_of_the_trash,
+    a_preview_that_two_files_share_stays_with_the_second,
     nobody_acts_on_or_undoes_what_is_somebody_elses,
     a_warning_that_was_checked_can_be_taken_off
 );
@@ -127,6 +131,109 @@ async fn spam_is_out_of_the_way_and_a_blocked_sender_stays_there(app: TestApp) {
     let names: Vec<String> =
         app.timeline_events(&key, &spam).await.into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, ["spam", "not-spam"]);
+}
+
+async fn spam_gets_no_reply_outside_office_hours(app: TestApp) {
+    let spam = app.mail("bad@spam.example", "Prize", "You won a prize").await.conversation;
+    triage(&app, &app.owner, TriageAct::SpamAndBlock, &[spam.to_string()]).await;
+    let days = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
+    let today = days[(app.now() / DAY + 3).rem_euclid(7) as usize];
+    let open: Vec<&str> = days.into_iter().filter(|day| *day != today).collect();
+    let hours = OfficeHoursInput {
+        weekly: format!("{} 00:00-24:00", open.join(",")),
+        zone: "UTC".into(),
+        away_reply: "We are back tomorrow.".into(),
+        ..OfficeHoursInput::default()
+    };
+    let mailbox = app.support.id.clone();
+    app.act(&app.owner, move |tx, cx| actions::set_office_hours(tx, cx, &mailbox, &hours)).await;
+    app.mail("bad@spam.example", "Another", "You won again").await;
+    app.mail("bad@spam.example", "Re: Prize", "Answer me").await;
+    app.mail("good@x.example", "Lamp", "Broken").await;
+    app.pass(5 * SECOND).await;
+    let sent = app.outside.relay.attempts();
+    let replies =
+        sent.iter().filter(|mail| String::from_utf8_lossy(&mail.bytes).contains("back tomorrow"));
+    let told: Vec<_> = replies.flat_map(|mail| mail.recipients.clone()).collect();
+    assert_eq!(told, ["good@x.example"]);
+    assert_eq!(app.count("messages WHERE automatic = TRUE").await, 1);
+}
+
+async fn an_undo_leaves_newer_changes_alone_and_ends(app: TestApp) {
+    let key = app.key("write").await;
+    let mut ids = Vec::new();
+    for n in 0..2 {
+        let mail = app.mail(&format!("c{n}@x.example"), &format!("Mail {n}"), "Hi").await;
+        ids.push(mail.conversation.to_string());
+    }
+    let (id, changed) = triage(&app, &app.owner, TriageAct::Assign("me".into()), &ids).await;
+    assert_eq!(changed, 2);
+    app.on(&key, &ids[0], "assign", json!({ "to": "me" })).await.is(200);
+    let theirs = app.read(&key, &ids[0]).await["assignee"].clone();
+    assert!(!theirs.is_null());
+    undo(&app, &app.owner, &id).await;
+    assert_eq!(app.read(&key, &ids[0]).await["assignee"], theirs);
+    assert!(app.read(&key, &ids[1]).await["assignee"].is_null());
+    let (id, _) = triage(&app, &app.owner, TriageAct::Snooze(app.now() + DAY), &ids).await;
+    app.snooze(&app.owner, &ids[0], app.now() + 2 * DAY).await;
+    undo(&app, &app.owner, &id).await;
+    assert_eq!(listed(&app, &key, "snoozed").await, ["Mail 0"]);
+    let (id, _) = triage(&app, &app.owner, TriageAct::Close, &ids[1..]).await;
+    app.advance(11 * MINUTE);
+    undo(&app, &app.owner, &id).await;
+    assert_eq!(app.read(&key, &ids[1]).await["status"], "closed");
+}
+
+async fn an_own_reply_takes_a_conversation_out_of_the_trash(app: TestApp) {
+    let key = app.key("read draft send").await;
+    let answered = app.mail("a@x.example", "Answered", "Hello").await.conversation;
+    let planned = app.mail("b@x.example", "Planned", "Hello").await.conversation;
+    let later = app.schedule(&key, &planned, "Soon").await;
+    let ids = [answered.to_string(), planned.to_string()];
+    triage(&app, &app.owner, TriageAct::Delete, &ids).await;
+    let stopped = format!("messages WHERE id = '{later}' AND status = 'draft'");
+    assert_eq!(app.count(&stopped).await, 1, "what was to leave is a draft again");
+    app.sent(&key, &answered, "Here you are").await;
+    assert_eq!(listed(&app, &key, "trash").await, ["Planned"]);
+    app.pass(31 * DAY).await;
+    app.get(&key, &format!("/conversations/{planned}")).await.is(404);
+    app.get(&key, &format!("/conversations/{answered}")).await.is(200);
+}
+
+async fn a_preview_that_two_files_share_stays_with_the_second(app: TestApp) {
+    let key = app.key("write").await;
+    let mut ids = Vec::new();
+    for (from, bytes) in [("a@x.example", b"%PDF one"), ("b@x.example", b"%PDF two")] {
+        let mail = Mail { attachments: vec![file("a.pdf", bytes)], ..letter(from, "Plan", "Hi") };
+        ids.push(app.deliver(&app.support, mail).await.conversation.to_string());
+    }
+    for id in documents(&app, &key).await {
+        let blob = app.app.blobs.put(b"small").unwrap();
+        let keep = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
+            let PreviewLookup::Missing(file) = actions::document_preview(tx, cx, &id)? else {
+                panic!("there is a preview already");
+            };
+            actions::keep_preview(tx, cx, &file.hash, &blob)
+        };
+        app.act(&app.owner, keep).await;
+    }
+    triage(&app, &app.owner, TriageAct::Delete, &ids[..1]).await;
+    app.pass(31 * DAY).await;
+    assert_eq!(app.count("previews").await, 1);
+    let id = documents(&app, &key).await.remove(0);
+    let look = app.act(&app.owner, move |tx, cx| actions::document_preview(tx, cx, &id));
+    assert!(matches!(look.await, PreviewLookup::Kept(bytes) if bytes == b"small"));
+    triage(&app, &app.owner, TriageAct::Delete, &ids[1..]).await;
+    app.pass(31 * DAY).await;
+    for table in ["previews", "blobs"] {
+        assert_eq!(app.count(table).await, 0, "{table}");
+    }
+}
+
+async fn documents(app: &TestApp, key: &TestKey) -> Vec<DocumentId> {
+    let listed = app.get(key, "/documents").await.is(200).json();
+    let ids = listed.as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap());
+    ids.map(|id| DocumentId::parse(id).unwrap()).collect()
 }
 
 async fn what_is_in_the_trash_comes_back_or_is_erased_after_thirty_days(app: TestApp) {

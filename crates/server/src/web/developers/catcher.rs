@@ -4,13 +4,9 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use inbox::actions::{self, CaughtEvent};
 use inbox::model::webhook_signing;
-use sha2::{Digest, Sha256};
 
-use super::site::ROOT;
 use super::{ArticlePage, SiteFrame, html};
 use crate::web::Web;
 use crate::web::layout::filters;
@@ -45,13 +41,12 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
         let article = found.article.clone();
         return responses::page(&ArticlePage { frame, article, made: None, words: String::new() });
     }
-    let (events, owner, now): (Vec<CaughtEvent>, String, i64) = web
-        .read(&visitor, |tx, cx, me| {
-            let owner = format!("{} {}", cx.actor.workspace, me.id);
-            Ok((actions::sandbox_events(tx, cx)?, owner, cx.now))
+    // The first reader makes the workspace's key.
+    let (events, secret, now): (Vec<CaughtEvent>, String, i64) = web
+        .act_quietly(&visitor, |tx, cx, _| {
+            Ok((actions::sandbox_events(tx, cx)?, actions::catcher_secret(tx, cx)?, cx.now))
         })
         .await?;
-    let secret = secret(&owner);
     let call = |event: CaughtEvent| {
         let secrets = std::slice::from_ref(&secret);
         let value: serde_json::Value = serde_json::from_str(&event.body).unwrap_or_default();
@@ -66,10 +61,4 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     };
     let events = events.into_iter().map(call).collect();
     responses::page(&CatcherPage { frame, secret, events })
-}
-
-/// A secret that only signs what this page shows to one person.
-fn secret(owner: &str) -> String {
-    let digest = Sha256::digest(format!("the catcher of {owner} at {ROOT}"));
-    format!("whsec_{}", STANDARD.encode(digest))
 }

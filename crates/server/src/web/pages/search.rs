@@ -36,6 +36,8 @@ struct SearchPage {
     searched: bool,
     hits: Vec<Hit>,
     next: Option<String>,
+    /// The words, and the filters as operators: what a view of this search asks for.
+    view_q: String,
     /// The view that this search is saved as.
     saved: Option<String>,
     operators: &'static [OperatorHelp],
@@ -125,9 +127,13 @@ pub async fn page(
             .finish();
         format!("/search?{query}")
     });
-    let saved = views.into_iter().find(|view| view.q == q).map(|view| view.id.to_string());
-    let inboxes = inboxes.into_iter().map(|inbox| (inbox.id.to_string(), inbox.name)).collect();
+    let inboxes: Vec<(String, String)> =
+        inboxes.into_iter().map(|inbox| (inbox.id.to_string(), inbox.name)).collect();
+    let inbox_name = inboxes.iter().find(|(id, _)| *id == mailbox).map(|(_, name)| name.as_str());
+    let view_q = with_filters(&q, &view, inbox_name, &assigned);
+    let saved = views.into_iter().find(|view| view.q == view_q).map(|view| view.id.to_string());
     let page = SearchPage {
+        view_q,
         saved,
         frame,
         q,
@@ -157,6 +163,21 @@ form! {
         view: String,
         q: String,
     }
+}
+
+/// A query that asks for the same as words and filters beside them.
+fn with_filters(q: &str, view: &str, inbox: Option<&str>, assigned: &str) -> String {
+    let mut asked = vec![q.to_owned()];
+    if view != "all" {
+        asked.push(format!("is:{view}"));
+    }
+    asked.extend(inbox.map(|name| format!("in:\"{}\"", name.replace('"', " "))));
+    match assigned {
+        "me" => asked.push("assigned:me".into()),
+        "unassigned" => asked.push("is:unassigned".into()),
+        _ => {}
+    }
+    asked.join(" ").trim().to_owned()
 }
 
 /// Saves a search as a view in the sidebar.

@@ -76,9 +76,11 @@ pub async fn act(State(web): State<Arc<Web>>, posted: Posted<TriageForm>) -> Pag
     if chosen.is_empty() {
         return Err(Error::invalid("c", "Tick one conversation or more.").into());
     }
-    let beginning = act.clone();
-    let begin =
-        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::begin_triage(tx, cx, &beginning);
+    let (beginning, selected) = (act.clone(), chosen.clone());
+    let begin = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
+        actions::check_selection(tx, cx, &beginning, &selected)?;
+        actions::begin_triage(tx, cx, &beginning)
+    };
     let undo = web.act(&visitor, begin).await?;
     let mut changed = 0;
     for batch in chosen.chunks(TRIAGED_AT_ONCE) {
