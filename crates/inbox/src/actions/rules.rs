@@ -15,8 +15,8 @@ use crate::model::conversations::{self, Conversation};
 use crate::model::counters::{self, Counter};
 use crate::model::rule_queue::RuleEvent;
 use crate::model::rules::{
-    self, ConditionField, Rule, RuleAct, RuleActKind, RuleCase, RuleCondition, RuleNames, case_of,
-    first_failing, would_change,
+    self, ConditionField, RuleAct, RuleActKind, RuleCase, RuleCondition, RuleNames, TeamRule,
+    case_of, first_failing, would_change,
 };
 
 /// Conversations that a rule is tried on.
@@ -35,7 +35,7 @@ pub struct RuleInput {
 }
 
 /// The rules with the names that they use.
-pub fn list_rules_named(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<(Vec<Rule>, RuleNames)> {
+pub fn list_rules_named(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<(Vec<TeamRule>, RuleNames)> {
     Ok((rules::all(tx, cx.actor.ws)?, rules::rule_names(tx, cx.actor.ws)?))
 }
 
@@ -194,7 +194,7 @@ pub fn try_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId) -> Result<Vec<TriedCo
 fn has_happened(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    rule: &Rule,
+    rule: &TeamRule,
     case: &RuleCase,
     conversation: &Conversation,
 ) -> Result<bool> {

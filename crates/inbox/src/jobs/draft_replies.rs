@@ -20,7 +20,7 @@ use crate::base::queue::Queue;
 use crate::base::states::{Direction, MessageStatus};
 use crate::model::answers::{self, KnownAnswer};
 use crate::model::drafting::case::{DraftingCase, waiting_case};
-use crate::model::drafting::examples::{self, AnsweredMail, ReplyLesson, SentReply};
+use crate::model::drafting::examples::{self, AnsweredMail, ReplyExample, ReplyLesson};
 use crate::model::drafting::helper_drafts::DraftSource;
 use crate::model::drafting::matching::{HelperMatch, filled_answer, find_answers};
 use crate::model::drafting::redaction::Redaction;
@@ -87,7 +87,7 @@ enum QueuedMessage {
     /// A customer's, with what a draft is made from; boxed, because it is large.
     Waiting(Box<WaitingMessage>),
     /// A reply of ours that has left; `None` where it answered no mail.
-    Reply(Actor, MessageId, Option<Box<SentReply>>),
+    Reply(Actor, MessageId, Option<Box<ReplyExample>>),
     /// Nothing is to be done about it.
     Settled,
 }
@@ -329,7 +329,7 @@ fn load(tx: &mut Tx<'_>, job: &DueJob, now: i64) -> Result<QueuedMessage> {
     match (direction, status) {
         (Direction::Outbound, Some(MessageStatus::Sent)) => {
             let (reply, conversation) = messages::load_outgoing(tx, &actor, &message)?;
-            let reply = SentReply::load(tx, job.ws, &conversation, &reply, now)?;
+            let reply = ReplyExample::load(tx, job.ws, &conversation, &reply, now)?;
             Ok(QueuedMessage::Reply(actor, message, reply.map(Box::new)))
         }
         (Direction::Outbound, _) => Ok(QueuedMessage::Settled),

@@ -58,7 +58,7 @@ pub fn newest(tx: &mut Tx<'_>, ws: i64, circle: &Circle) -> Result<Vec<AnsweredM
 }
 
 /// A reply that has left, with what is needed to tell which answer it was made of.
-pub struct SentReply {
+pub struct ReplyExample {
     message: MessageId,
     text: String,
     /// The mail that it answered.
@@ -77,7 +77,7 @@ pub struct ReplyLesson {
     features: TextFeatures,
 }
 
-impl SentReply {
+impl ReplyExample {
     /// `None` for a reply to no mail.
     pub fn load(
         tx: &mut Tx<'_>,
@@ -85,10 +85,10 @@ impl SentReply {
         conversation: &Conversation,
         reply: &OutgoingMessage,
         now: i64,
-    ) -> Result<Option<SentReply>> {
+    ) -> Result<Option<ReplyExample>> {
         let Some(mail) = answered(tx, ws, conversation, &reply.id)? else { return Ok(None) };
         let circles = [conversation.circle.clone(), conversation.circle.clone()];
-        Ok(Some(SentReply {
+        Ok(Some(ReplyExample {
             message: reply.id.clone(),
             text: reply.text.clone(),
             mail,

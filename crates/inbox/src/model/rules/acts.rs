@@ -3,7 +3,7 @@
 
 use db::Tx;
 
-use super::rule::{IN_TURN, LEAST_BUSY, Rule, RuleAct, RuleActKind};
+use super::rule::{IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, TeamRule};
 use crate::app::Cx;
 use crate::base::assignee::Assignee;
 use crate::base::error::Result;
@@ -31,7 +31,7 @@ const COUNTED: i64 = 1_000;
 pub fn perform(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    rule: &Rule,
+    rule: &TeamRule,
     act: &RuleAct,
     conversation: &mut Conversation,
 ) -> Result<bool> {
@@ -63,7 +63,7 @@ pub fn perform(
 pub fn would_change(
     tx: &mut Tx<'_>,
     ws: i64,
-    rule: &Rule,
+    rule: &TeamRule,
     act: &RuleAct,
     conversation: &Conversation,
 ) -> Result<bool> {
@@ -98,7 +98,7 @@ pub fn would_change(
 fn keeps_assignee(
     tx: &mut Tx<'_>,
     ws: i64,
-    rule: &Rule,
+    rule: &TeamRule,
     value: &str,
     conversation: &Conversation,
 ) -> Result<bool> {
@@ -112,7 +112,7 @@ fn keeps_assignee(
 fn assign(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    rule: &Rule,
+    rule: &TeamRule,
     value: &str,
     conversation: &mut Conversation,
 ) -> Result<bool> {
@@ -138,7 +138,7 @@ fn assign(
 }
 
 /// True for a rule that mail starts, rather than a member's tag or that nobody answers.
-fn is_for_mail(rule: &Rule) -> bool {
+fn is_for_mail(rule: &TeamRule) -> bool {
     matches!(rule.event, RuleEvent::Arrives | RuleEvent::Replies | RuleEvent::OutsideHours)
 }
 
@@ -152,7 +152,7 @@ fn is_by_rule(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Result<b
 }
 
 /// The person after the one who got the last.
-fn next_in_turn(tx: &mut Tx<'_>, ws: i64, rule: &Rule) -> Result<Option<Assignee>> {
+fn next_in_turn(tx: &mut Tx<'_>, ws: i64, rule: &TeamRule) -> Result<Option<Assignee>> {
     // Read again: another process may have given a conversation away meanwhile.
     let lock = tx.pick("", " FOR UPDATE");
     let (last,): (String,) = tx.one(
@@ -224,7 +224,7 @@ fn can_snooze(conversation: &Conversation) -> bool {
 fn draft(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    rule: &Rule,
+    rule: &TeamRule,
     reply: &str,
     conversation: &mut Conversation,
 ) -> Result<bool> {
@@ -264,7 +264,7 @@ fn draft(
 fn tell(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    rule: &Rule,
+    rule: &TeamRule,
     person: &str,
     conversation: &Conversation,
 ) -> Result<bool> {

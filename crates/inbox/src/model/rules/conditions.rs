@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::rule::{ConditionField, Rule, RuleCondition};
+use super::rule::{ConditionField, RuleCondition, TeamRule};
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
 use crate::model::conversations::Conversation;
@@ -65,7 +65,7 @@ pub fn case_of(
 }
 
 /// True where a rule is for what happened.
-pub fn is_for(rule: &Rule, event: RuleEvent, case: &RuleCase) -> bool {
+pub fn is_for(rule: &TeamRule, event: RuleEvent, case: &RuleCase) -> bool {
     match rule.event {
         RuleEvent::Arrives => matches!(event, RuleEvent::Arrives | RuleEvent::Replies),
         RuleEvent::OutsideHours => {
@@ -76,7 +76,11 @@ pub fn is_for(rule: &Rule, event: RuleEvent, case: &RuleCase) -> bool {
 }
 
 /// The number of the first condition that does not hold; `None` where all do.
-pub fn first_failing(rule: &Rule, case: &RuleCase, conversation: &Conversation) -> Option<usize> {
+pub fn first_failing(
+    rule: &TeamRule,
+    case: &RuleCase,
+    conversation: &Conversation,
+) -> Option<usize> {
     rule.conditions.iter().position(|one| holds(one, case, conversation) == one.not)
 }
 

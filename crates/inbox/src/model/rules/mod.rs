@@ -10,7 +10,7 @@ mod words;
 pub(crate) use acts::would_change;
 pub(crate) use conditions::{RuleCase, case_of, first_failing};
 pub use rule::{
-    ConditionField, IN_TURN, LEAST_BUSY, Rule, RuleAct, RuleActKind, RuleCondition, all, by_id,
+    ConditionField, IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, RuleCondition, TeamRule, all, by_id,
 };
 pub(crate) use run::run_due;
 pub use words::{RuleNames, rule_names};

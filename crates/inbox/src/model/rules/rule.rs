@@ -63,7 +63,7 @@ pub struct RuleAct {
 
 db::row! {
     #[derive(Clone, Debug)]
-    pub struct Rule from "rules" {
+    pub struct TeamRule from "rules" {
         pub id: RuleId,
         pub name: String,
         pub place: i64,
@@ -85,7 +85,7 @@ db::row! {
     }
 }
 
-impl Rule {
+impl TeamRule {
     /// As it is named where it acts.
     pub fn actor_name(&self) -> String {
         format!("The rule “{}”", self.name)
@@ -93,16 +93,19 @@ impl Rule {
 }
 
 /// The rules of a workspace in their order.
-pub fn all(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<Rule>> {
+pub fn all(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<TeamRule>> {
     Ok(tx.all(
-        &format!("SELECT {} FROM rules WHERE ws = ?1 ORDER BY place, id LIMIT ?2", Rule::COLUMNS),
+        &format!(
+            "SELECT {} FROM rules WHERE ws = ?1 ORDER BY place, id LIMIT ?2",
+            TeamRule::COLUMNS
+        ),
         &[&ws, &RULES],
     )?)
 }
 
-pub fn by_id(tx: &mut Tx<'_>, ws: i64, id: &RuleId) -> Result<Rule> {
+pub fn by_id(tx: &mut Tx<'_>, ws: i64, id: &RuleId) -> Result<TeamRule> {
     let found = tx.opt(
-        &format!("SELECT {} FROM rules WHERE ws = ?1 AND id = ?2", Rule::COLUMNS),
+        &format!("SELECT {} FROM rules WHERE ws = ?1 AND id = ?2", TeamRule::COLUMNS),
         &[&ws, id],
     )?;
     found.ok_or(Error::NotFound("rule"))

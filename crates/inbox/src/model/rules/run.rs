@@ -4,7 +4,7 @@ use db::Tx;
 
 use super::acts::perform;
 use super::conditions::{case_of, first_failing, is_for};
-use super::rule::{Rule, RuleActKind, all};
+use super::rule::{RuleActKind, TeamRule, all};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle, Principal};
 use crate::base::error::Result;
@@ -89,7 +89,7 @@ fn apply(
     tx: &mut Tx<'_>,
     app: &App,
     actor: &Actor,
-    rule: &Rule,
+    rule: &TeamRule,
     conversation: &mut Conversation,
     settled: &mut Vec<RuleActKind>,
 ) -> Result<()> {
@@ -108,7 +108,12 @@ fn apply(
 
 /// Notes that a rule ran. Its own row says when to the minute, so that conversations that come together
 /// do not wait for one another.
-fn count_run(tx: &mut Tx<'_>, cx: &Cx<'_>, rule: &Rule, conversation: &Conversation) -> Result<()> {
+fn count_run(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    rule: &TeamRule,
+    conversation: &Conversation,
+) -> Result<()> {
     let ws = cx.actor.ws;
     if rule.last_run_at.is_none_or(|at| at + MINUTE_MS <= cx.now) {
         tx.exec(

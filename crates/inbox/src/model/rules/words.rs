@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use db::Tx;
 
 use super::conditions::{ANY, KNOWN, YES};
-use super::rule::{ConditionField, IN_TURN, LEAST_BUSY, Rule, RuleAct, RuleActKind, RuleCondition};
+use super::rule::{
+    ConditionField, IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, RuleCondition, TeamRule,
+};
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::{MailboxId, SavedReplyId, UserId};
@@ -134,7 +136,7 @@ impl RuleNames {
     }
 
     /// A rule in a sentence: `Topic is Refunds: give it to Ines, set urgency high`.
-    pub fn sentence(&self, rule: &Rule) -> String {
+    pub fn sentence(&self, rule: &TeamRule) -> String {
         let when = match rule.event {
             RuleEvent::Unanswered => {
                 format!("When nobody answered for {} h", rule.wait_minutes / 60)

@@ -9,7 +9,7 @@ use inbox::actions::{self, RuleInput, TriedConversation};
 use inbox::base::ids::RuleId;
 use inbox::base::limits::{RULE_ACTS, RULE_CONDITIONS};
 use inbox::model::rule_queue::RuleEvent;
-use inbox::model::rules::{ConditionField, Rule, RuleActKind, RuleNames};
+use inbox::model::rules::{ConditionField, RuleActKind, RuleNames, TeamRule};
 
 use super::hours::{HoursRow, hours_rows};
 use super::{SettingsPage, location};
@@ -143,7 +143,7 @@ async fn build(
     };
     let trial = tried.map(|tried| trial(&frame, tried, &names));
     let count = rules.len();
-    let row = |(place, rule): (usize, &Rule)| RuleRow {
+    let row = |(place, rule): (usize, &TeamRule)| RuleRow {
         id: rule.id.to_string(),
         number: place + 1,
         name: rule.name.clone(),
@@ -185,7 +185,7 @@ fn trial(frame: &PageLayout, tried: Vec<TriedConversation>, names: &RuleNames) -
 }
 
 impl RuleFormView {
-    fn of_rule(rule: &Rule, names: &RuleNames) -> RuleFormView {
+    fn of_rule(rule: &TeamRule, names: &RuleNames) -> RuleFormView {
         let conditions = rule.conditions.iter().map(|one| {
             let how = if one.not { "is-not" } else { "is" };
             (one.field.as_str().to_owned(), how.to_owned(), names.condition_value(one))
