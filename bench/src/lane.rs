@@ -210,6 +210,7 @@ impl Lane {
             subject: format!("{re}{}", live.subject),
             text,
             kind: AuthorKind::Person,
+            no_automatic_reply: false,
             dmarc: Dmarc::Pass,
             warning: None,
             attachments: Vec::new(),

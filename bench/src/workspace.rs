@@ -214,6 +214,7 @@ fn mail(number: usize) -> Mail {
         subject: format!("Order {number}"),
         text: format!("Hello, where is order {number}?"),
         kind: AuthorKind::Person,
+        no_automatic_reply: false,
         dmarc: Dmarc::Pass,
         warning: None,
         attachments: Vec::new(),

@@ -12,16 +12,21 @@ use crate::{DatabaseUrl, Store, StoreError};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Store {
-    /// Compacts the database behind this URL; blocks while it does. SQLite writes its file anew, and
-    /// empties its log as soon as no reader needs it. PostgreSQL marks the space for reuse.
-    pub fn compact(url: &str) -> Result<(), StoreError> {
+    /// Compacts the database behind this URL; blocks while it does. SQLite writes its file anew and
+    /// empties its log, unless readers need it for too long. PostgreSQL marks the space for reuse.
+    ///
+    /// Without `rewrite` SQLite only empties its log, which keeps a busy server waiting far less.
+    pub fn compact(url: &str, rewrite: bool) -> Result<(), StoreError> {
         match DatabaseUrl::parse(url)? {
             DatabaseUrl::Sqlite(path) => {
                 let conn = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
                 conn.busy_timeout(PATIENCE)?;
-                conn.execute_batch("VACUUM")?;
-                conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-                Ok(())
+                if rewrite {
+                    conn.execute_batch("VACUUM")?;
+                }
+                let is_busy: bool =
+                    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+                if is_busy { Err(StoreError::Busy) } else { Ok(()) }
             }
             // The client brings a runtime along, which cannot wait inside another.
             DatabaseUrl::Postgres(url) => thread::scope(|scope| {

@@ -31,6 +31,8 @@ pub enum StoreError {
     Rows(String),
     #[error("gave up after {0} conflicts with other transactions")]
     Conflicts(u32),
+    #[error("another process kept the database busy")]
+    Busy,
     #[error("the store is closed")]
     Closed,
     #[error("the database cannot be reached")]

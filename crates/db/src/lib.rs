@@ -16,6 +16,7 @@ mod json;
 mod migrate;
 mod postgres;
 mod row;
+mod schema_version;
 mod sqlite;
 mod tables;
 mod tx;

@@ -95,6 +95,9 @@ pub struct Mail {
     /// Plain text with the quoted history removed.
     pub text: String,
     pub kind: AuthorKind,
+    /// True where an automatic reply would be wrong (RFC 3834, sections 2 and 4): it was sent to many
+    /// or by a program, asks for none, or names a sender that it need not come from.
+    pub no_automatic_reply: bool,
     /// What the sender's domain says about this mail.
     pub dmarc: Dmarc,
     pub warning: Option<Warning>,

@@ -58,6 +58,8 @@ pub struct ParsedMail {
     pub hidden_text: String,
     pub attachments: Vec<AttachedFile>,
     pub kind: MailKind,
+    /// True where the sender asks for no automatic reply.
+    pub suppresses_replies: bool,
     /// The failed recipients of a bounce.
     pub bounces: Vec<Bounce>,
     /// The Message-ID of the mail that bounced, was complained about or was read.
@@ -153,6 +155,7 @@ fn addressed(message: &Message<'_>, header: &Header, envelope: Envelope<'_>) -> 
         return_path: envelope.sender.map(sender).or_else(|| people::return_path(header)),
         subject: clean_subject(message.subject().unwrap_or_default()),
         date: header.all("date").find_map(sent_at),
+        suppresses_replies: kind::suppresses_replies(header),
         loops: header.all("received").count() > HOPS,
         loop_mark: header.get(&LOOP_FIELD.to_ascii_lowercase()).map(str::to_owned),
         ..ParsedMail::default()
@@ -176,6 +179,7 @@ impl ParsedMail {
     /// tag included; a mail that names no sender is from an address that cannot exist.
     pub fn into_mail(self, delivered_to: &str, dmarc: Dmarc, warning: Option<Warning>) -> Mail {
         Mail {
+            no_automatic_reply: !self.may_be_answered(dmarc),
             answers: self.answers(),
             message_id: self.message_id,
             from: self.from.unwrap_or_else(|| Address::new(None, NOBODY)),
@@ -190,6 +194,26 @@ impl ParsedMail {
             attachments: self.attachments.into_iter().map(Attachment::from).collect(),
             has_html: self.html.is_some(),
         }
+    }
+}
+
+impl ParsedMail {
+    /// Whether an automatic reply reaches whoever sent it and is wanted there. Where the domain has no
+    /// policy, the sender is only known to be who the return path names.
+    fn may_be_answered(&self, dmarc: Dmarc) -> bool {
+        let Some(from) = &self.from else { return false };
+        let is_from = |path: &str| match (path.rsplit_once('@'), from.email.rsplit_once('@')) {
+            (Some((_, path)), Some((_, from))) => {
+                path == from || path.strip_suffix(from).is_some_and(|rest| rest.ends_with('.'))
+            }
+            _ => false,
+        };
+        let is_known = match self.return_path.as_deref() {
+            None => true,
+            Some("") => false,
+            Some(path) => dmarc == Dmarc::Pass || is_from(path),
+        };
+        self.kind == MailKind::Person && !self.suppresses_replies && is_known
     }
 }
 

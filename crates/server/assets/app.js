@@ -357,6 +357,7 @@ function completeOperators() {
   const most = 8;
   const options = [...list.children];
   field.setAttribute("role", "combobox");
+  field.setAttribute("aria-expanded", "false");
   field.setAttribute("aria-controls", list.id);
   field.setAttribute("aria-autocomplete", "list");
   const shown = () => options.filter((option) => !option.hidden);

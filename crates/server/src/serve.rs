@@ -56,13 +56,34 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The time that read marks and the like, which no response waits for, have afterwards.
 const BACKGROUND_GRACE: Duration = Duration::from_millis(500);
 
-/// Opens the dependencies of operations.
+/// Opens the dependencies of operations, and brings the schema up to date.
 pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
+    open_with(settings, public_url, inbox::MIGRATIONS)
+}
+
+/// The same with the schema as it is, so that a command that only reads changes nothing for a server
+/// of an earlier version.
+pub fn open_app_as_is(settings: &Settings) -> Result<App, String> {
+    let version = db::Store::schema_version(&settings.database_url)
+        .map_err(|error| format!("the database cannot be opened: {error}"))?;
+    if version == 0 {
+        return Err("There is no installation in this database yet.".into());
+    }
+    let steps = inbox::MIGRATIONS.iter().filter(|step| step.version <= version);
+    let steps: Vec<db::Migration> = steps.copied().collect();
+    open_with(settings, "", &steps)
+}
+
+fn open_with(
+    settings: &Settings,
+    public_url: &str,
+    migrations: &[db::Migration],
+) -> Result<App, String> {
     private_files::make_folder(&settings.data)
         .map_err(|error| format!("{}: {error}", settings.data.display()))?;
     let options =
         db::StoreOptions { commit_batch: settings.commit_batch, ..db::StoreOptions::default() };
-    let store = db::Store::open(&settings.database_url, &options, inbox::MIGRATIONS)
+    let store = db::Store::open(&settings.database_url, &options, migrations)
         .map_err(|error| format!("the database cannot be opened: {error}"))?;
     let blobs = open_blobs(settings)?;
     let ids = Arc::new(Ids::random());

@@ -98,6 +98,7 @@ pub fn letter(from: &str, subject: &str, text: &str) -> Mail {
         subject: subject.into(),
         text: text.into(),
         kind: AuthorKind::Person,
+        no_automatic_reply: false,
         dmarc: Dmarc::Pass,
         warning: None,
         attachments: Vec::new(),

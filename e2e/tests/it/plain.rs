@@ -34,7 +34,7 @@ async fn without_scripts_one_reads_answers_stops_and_approves() {
     assert_eq!(server.latest(&id).await, ("scheduled".into(), "They left on Wednesday.".into()));
     browser.goto(&format!("{}/conversations/{id}", server.address)).await;
     browser.click(".convo-facts details:nth-of-type(2) summary").await;
-    browser.click("button[value=me]").await;
+    browser.click("#conversation button[value=me]").await;
     browser.says("gave this to Ines Marti").await;
     browser.close().await;
 }

@@ -102,6 +102,10 @@ def with_real_things(client, code, page):
         code = code.replace("Refunds", client.list_topics()[0]["name"])
     mailbox = client.list_mailboxes()[0]["id"]
     code = re.sub(r"mbx_01k[0-9a-z]+", mailbox, code)
+    if "/reference/create_booking" in page or "/reference/move_booking" in page:
+        code = re.sub(r"bkt_01k[0-9a-z]+", client.list_booking_types()[0]["id"], code)
+        code = re.sub(r"20\d\d-\d\d-\d\dT[0-9:.]+Z", a_free_time(client), code)
+        found = EXAMPLE_ID.search(code)
     return code if found is None else code.replace(found.group(), real_id(client, found.group(), page))
 
 
@@ -112,12 +116,23 @@ def real_id(client, example, page):
         return conversation
     if example.startswith("doc_"):
         return a_document(client)
+    if example.startswith("bkt_"):
+        return client.list_booking_types()[0]["id"]
+    if example.startswith("bkg_"):
+        kind = client.list_booking_types()[0]["id"]
+        return client.create_booking(
+            type_id=kind, starts_at=a_free_time(client), name="Mara", email="mara@studio.test"
+        )["id"]
     if "revoke" in page:
         sent = client.reply(conversation, body="It is private.", secure=True, send=True)["messageId"]
         until(lambda: all(one["id"] != sent for one in client.list_messages(status="scheduled")))
         return sent
     send = "stop" in page
     return client.reply(conversation, body="It is on its way.", send=send)["messageId"]
+
+
+def a_free_time(client):
+    return client.find_slots(client.list_booking_types()[0]["id"])[0]["startsAt"]
 
 
 def a_document(client):

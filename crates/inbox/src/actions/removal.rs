@@ -15,9 +15,10 @@ use crate::model::conversations;
 const GIVEN_BACK: i64 = 1_000;
 
 /// Removes a person permanently. Their sessions end, their keys are revoked, their conversations
-/// become unassigned. Their private inboxes are closed: nobody can read them, and their addresses
-/// become free. Their webhooks for team events pass to the person who removes them, or to the
-/// oldest owner when that is the operator.
+/// become unassigned. They are no longer booked, and the feed of their bookings ends. Their private
+/// inboxes are closed: nobody can read them, and their addresses become free. Their webhooks for
+/// team events pass to the person who removes them, or to the oldest owner when that is the
+/// operator.
 pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     cx.actor.must_administer()?;
     let found: Option<(String, String, Role)> = tx.opt(
@@ -26,6 +27,7 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
     )?;
     let (name, email, role) = found.ok_or(Error::NotFound("person"))?;
     may_remove(tx, cx, person, role)?;
+    must_have_no_appointments(tx, cx, person)?;
     give_back(tx, cx, person)?;
     tx.exec(
         "UPDATE agents SET revoked_at = ?3
@@ -46,6 +48,18 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
         "DELETE FROM sorter_revisions WHERE ws = ?1 AND circle = ?2",
         "DELETE FROM answered_mail WHERE ws = ?1 AND circle = ?2",
         "DELETE FROM answers WHERE ws = ?1 AND circle = ?2",
+        // A time that is held with them cannot be proven any more.
+        "DELETE FROM host_bookings WHERE ws = ?1 AND booking IN (
+             SELECT booking FROM host_bookings
+             WHERE ws = ?1 AND person = ?2 AND holds_until IS NOT NULL
+         )",
+        "DELETE FROM host_bookings WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM booking_hosts WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM host_dates WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM host_stays WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM busy_times WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM busy_calendars WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM hosts WHERE ws = ?1 AND person = ?2",
         "DELETE FROM users WHERE ws = ?1 AND id = ?2",
     ] {
         tx.exec(sql, &[&cx.actor.ws, person])?;
@@ -70,6 +84,21 @@ fn may_remove(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Resu
         }
         _ => Ok(()),
     }
+}
+
+/// Guests expect them: somebody has to move or cancel what is ahead.
+fn must_have_no_appointments(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
+    let (ahead,): (i64,) = tx.one(
+        "SELECT CAST(count(*) AS BIGINT) FROM host_bookings
+         WHERE ws = ?1 AND person = ?2 AND pad_to > ?3 AND ends_at > ?3 AND holds_until IS NULL",
+        &[&cx.actor.ws, person, &cx.now],
+    )?;
+    let sentence = match ahead {
+        0 => return Ok(()),
+        1 => "has an appointment ahead; move it to somebody else or cancel it first".to_owned(),
+        _ => format!("has {ahead} appointments ahead; move or cancel them first"),
+    };
+    Err(Error::invalid("person", sentence))
 }
 
 /// The oldest of the other owners.

@@ -6,14 +6,17 @@ use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::{ConversationId, RuleId};
-use crate::base::limits::{RULE_ACTS, RULE_CONDITIONS, RULE_NAME_CHARS, RULE_VALUE_CHARS, RULES};
+use crate::base::limits::{
+    MINUTE_MS, RULE_ACTS, RULE_CONDITIONS, RULE_NAME_CHARS, RULE_VALUE_CHARS, RULES,
+};
 use crate::base::states::View;
 use crate::model::audit_log::{self, Action};
-use crate::model::conversations;
+use crate::model::conversations::{self, Conversation};
+use crate::model::counters::{self, Counter};
 use crate::model::rule_queue::RuleEvent;
 use crate::model::rules::{
-    self, ConditionField, Rule, RuleAct, RuleActKind, RuleCondition, RuleNames, case_of,
-    first_failing,
+    self, ConditionField, Rule, RuleAct, RuleActKind, RuleCase, RuleCondition, RuleNames, case_of,
+    first_failing, would_change,
 };
 
 /// Conversations that a rule is tried on.
@@ -50,8 +53,8 @@ pub fn add_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<RuleI
     tx.exec(
         "INSERT INTO rules (
             ws, id, name, place, enabled, event, wait_minutes, conditions, acts, is_last,
-            last_assigned, runs, changed_at
-         ) VALUES (?1, ?2, ?3, ?4, FALSE, ?5, ?6, ?7, ?8, ?9, '', 0, ?10)",
+            last_assigned, changed_at
+         ) VALUES (?1, ?2, ?3, ?4, FALSE, ?5, ?6, ?7, ?8, ?9, '', ?10)",
         &[
             &cx.actor.ws,
             &id,
@@ -122,6 +125,7 @@ pub fn delete_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId) -> Result<()> {
     cx.actor.must_administer()?;
     let rule = rules::by_id(tx, cx.actor.ws, id)?;
     tx.exec("DELETE FROM rules WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    counters::forget(tx, cx.actor.ws, &Circle::team(), Counter::RuleRuns(id))?;
     audit_log::record(tx, cx, &Circle::team(), Action::RuleDeleted, &rule.name, "")
 }
 
@@ -133,8 +137,10 @@ pub struct TriedConversation {
     pub contact: String,
     pub at: i64,
     pub assignee: String,
-    /// The number of the condition that did not hold; `None` where the rule would act.
+    /// The number of the condition that did not hold; `None` where all do.
     pub failing: Option<usize>,
+    /// What the rule would change; nothing where a condition fails or it is so already.
+    pub acts: Vec<RuleAct>,
 }
 
 /// Holds a rule against the last conversations of the team, and changes nothing.
@@ -155,17 +161,25 @@ pub fn try_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId) -> Result<Vec<TriedCo
     let mut tried = Vec::new();
     for (at, id) in latest {
         let conversation = conversations::load(tx, cx.actor, id.as_str())?;
-        if conversation.held {
+        if conversation.held || conversation.removed.is_some() {
             continue;
         }
         let case = case_of(tx, cx.actor.ws, &conversation, None)?;
-        if rule.event == RuleEvent::OutsideHours && !case.is_outside_hours {
+        if !has_happened(tx, cx, &rule, &case, &conversation)? {
             continue;
+        }
+        let failing = first_failing(&rule, &case, &conversation);
+        let mut acts = Vec::new();
+        for act in rule.acts.iter().filter(|_| failing.is_none()) {
+            if would_change(tx, cx.actor.ws, &rule, act, &conversation)? {
+                acts.push(act.clone());
+            }
         }
         let assignee = conversation.assignee_named(tx, cx.actor.ws)?;
         let contact = conversation.contact_name.clone();
         tried.push(TriedConversation {
-            failing: first_failing(&rule, &case, &conversation),
+            failing,
+            acts,
             contact: contact.unwrap_or_else(|| conversation.contact_email.to_string()),
             assignee: assignee.map_or_else(|| "nobody".into(), |assignee| assignee.name),
             subject: conversation.subject,
@@ -174,6 +188,34 @@ pub fn try_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId) -> Result<Vec<TriedCo
         });
     }
     Ok(tried)
+}
+
+/// True where what starts a rule has happened to a conversation.
+fn has_happened(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    rule: &Rule,
+    case: &RuleCase,
+    conversation: &Conversation,
+) -> Result<bool> {
+    let waited = rule.wait_minutes * MINUTE_MS;
+    Ok(match rule.event {
+        RuleEvent::Arrives => true,
+        RuleEvent::OutsideHours => case.is_outside_hours,
+        RuleEvent::Tagged => !conversation.tags.is_empty(),
+        RuleEvent::Unanswered => {
+            conversation.waiting_since.is_some_and(|since| since + waited <= cx.now)
+        }
+        RuleEvent::Replies => {
+            let later: Option<(i64,)> = tx.opt(
+                "SELECT serial FROM messages
+                 WHERE ws = ?1 AND conversation = ?2 AND direction = 'inbound' AND serial > 1
+                 LIMIT 1",
+                &[&cx.actor.ws, &conversation.id],
+            )?;
+            later.is_some()
+        }
+    })
 }
 
 /// A rule whose parts were read.
@@ -195,7 +237,10 @@ fn checked(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<CheckedRul
     if name.is_empty() || name.chars().count() > RULE_NAME_CHARS || name.contains('\0') {
         wrong("name", format!("A name has 1 to {RULE_NAME_CHARS} characters."));
     }
-    let event = RuleEvent::parse(&input.event).unwrap_or(RuleEvent::Arrives);
+    let event = RuleEvent::parse(&input.event).unwrap_or_else(|| {
+        wrong("wait", format!("Choose when it runs: {}.", RuleEvent::NAMES.join(", ")));
+        RuleEvent::Arrives
+    });
     let hours: i64 = input.wait_hours.trim().parse().unwrap_or(0);
     if event == RuleEvent::Unanswered && !(1..=2_160).contains(&hours) {
         wrong("wait", "Say after how many hours without an answer, from 1 to 2160.".into());
@@ -203,8 +248,13 @@ fn checked(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<CheckedRul
     let is_long = |value: &str| value.chars().count() > RULE_VALUE_CHARS || value.contains('\0');
     let mut conditions = Vec::new();
     for (field, how, value) in input.conditions.iter().take(RULE_CONDITIONS) {
-        let Some(field) = ConditionField::parse(field) else { continue };
         let value = value.trim();
+        let Some(field) = ConditionField::parse(field) else {
+            if !field.is_empty() || !value.is_empty() {
+                wrong("conditions", format!("Choose what is to be “{value}”."));
+            }
+            continue;
+        };
         if value.is_empty() || is_long(value) {
             wrong("conditions", format!("Say what {} is to be.", field.as_str()));
             continue;
@@ -216,8 +266,13 @@ fn checked(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<CheckedRul
     }
     let mut acts = Vec::new();
     for (act, value) in input.acts.iter().take(RULE_ACTS) {
-        let Some(act) = RuleActKind::parse(act) else { continue };
         let value = value.trim();
+        let Some(act) = RuleActKind::parse(act) else {
+            if !act.is_empty() || !value.is_empty() {
+                wrong("acts", format!("Choose what to do with “{value}”."));
+            }
+            continue;
+        };
         if act != RuleActKind::Close && (value.is_empty() || is_long(value)) {
             wrong("acts", format!("Say what to {} it with.", act.as_str()));
             continue;

@@ -13,6 +13,9 @@ use crate::model::audit_log::{self, Action};
 use crate::model::bookings::types;
 use crate::model::mailboxes;
 
+/// Parts of addresses that are not a workspace's: `/b/m/…` and `/b/o/…` are pages of guests.
+const RESERVED_SLUGS: [&str; 2] = ["m", "o"];
+
 /// The initial data of a workspace.
 #[derive(Clone, Debug)]
 pub struct NewWorkspace {
@@ -73,7 +76,9 @@ fn free_slug(tx: &mut Tx<'_>, name: &str) -> Result<String> {
         words => words.chars().take(40).collect(),
     };
     let taken: Vec<(String,)> = tx.all("SELECT slug FROM workspaces", &[])?;
-    let is_free = |slug: &String| !taken.iter().any(|(taken,)| taken == slug);
+    let is_free = |slug: &String| {
+        !RESERVED_SLUGS.contains(&slug.as_str()) && !taken.iter().any(|(taken,)| taken == slug)
+    };
     let numbered = (2..).map(|number| format!("{base}-{number}"));
     Ok(std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or(base))
 }

@@ -510,12 +510,11 @@ fn person(cx: &Cx<'_>) -> Result<MemberId> {
     cx.actor.member().ok_or(Error::NotFound("person"))
 }
 
-/// Who conversations of the team can be given to: the value that [`TriageAct::Assign`] takes, and the
-/// name.
+/// The people that many conversations can be given to at once: the value that [`TriageAct::Assign`]
+/// takes, and the name.
 pub fn list_assignees(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<(String, String)>> {
     let team = members::team(tx, cx.actor.ws, &Circle::team())?;
-    let all = team.people.into_iter().chain(team.agents);
-    Ok(all.map(|member| (member.id, member.name)).collect())
+    Ok(team.people.into_iter().map(|member| (member.id, member.name)).collect())
 }
 
 /// Whether a person sees the list after closing, snoozing or passing on, and not the next conversation.

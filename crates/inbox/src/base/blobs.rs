@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use db::Tx;
 use sha2::{Digest, Sha256};
@@ -138,7 +139,7 @@ impl Blobs {
             return Ok(Blob { hash, size, packed: None });
         }
         let path = self.path(&hash);
-        if !path.exists() {
+        if !is_there(&path) {
             packed.sync_all()?;
             self.store(place, &path)?;
         }
@@ -150,7 +151,7 @@ impl Blobs {
             return write_shared(shared.as_ref(), hash, packed);
         }
         let path = self.path(hash);
-        if path.exists() {
+        if is_there(&path) {
             return Ok(());
         }
         let blobs = path.parent().unwrap_or(&self.folder);
@@ -210,6 +211,14 @@ impl Blobs {
         match fs::remove_file(self.path(hash)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
+        }
+    }
+
+    /// When the file of a blob was last taken in. Unknown for files of a shared store.
+    pub fn touched_at(&self, hash: &str) -> Option<SystemTime> {
+        match self.shared {
+            Some(_) => None,
+            None => fs::metadata(self.path(hash)).and_then(|file| file.modified()).ok(),
         }
     }
 
@@ -290,6 +299,15 @@ impl Blobs {
 /// What a blob is called in a shared store.
 fn shared_name(hash: &str) -> String {
     format!("{}/{hash}", &hash[..2])
+}
+
+/// True when a file is there. It is marked as used now, so that nobody removes it before the row that
+/// refers to it is written.
+fn is_there(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    // A file of another user cannot be marked, and is used all the same.
+    let _ = file.set_modified(SystemTime::now());
+    true
 }
 
 /// The name that says of a blob in a shared store that it is due for removal.

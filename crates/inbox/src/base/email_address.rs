@@ -24,6 +24,11 @@ impl EmailAddress {
         &self.0
     }
 
+    /// True when a text has this address, in whatever case.
+    pub fn is_in(&self, text: &str) -> bool {
+        text.to_lowercase().contains(&self.0)
+    }
+
     /// The local part, its plus tag included.
     pub fn local(&self) -> &str {
         self.0.rsplit_once('@').map_or(&self.0, |(local, _)| local)

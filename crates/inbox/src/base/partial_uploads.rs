@@ -1,7 +1,7 @@
 //! The folder of files that are being uploaded.
 
 use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,6 +38,27 @@ impl PartialUploads {
 
     pub fn read(&self, id: &UploadId) -> io::Result<File> {
         File::open(self.path(id))
+    }
+
+    pub fn bytes(&self, id: &UploadId) -> io::Result<Vec<u8>> {
+        fs::read(self.path(id))
+    }
+
+    /// The uploads that have a file.
+    pub fn list(&self) -> io::Result<Vec<UploadId>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.folder)? {
+            found.extend(entry?.file_name().to_str().and_then(UploadId::parse));
+        }
+        Ok(found)
+    }
+
+    /// Puts a file of another folder into this one.
+    pub fn adopt(&self, id: &UploadId, bytes: &[u8]) -> io::Result<()> {
+        let mut options = private_files::file_options();
+        let mut file = options.write(true).create(true).truncate(true).open(self.path(id))?;
+        file.write_all(bytes)?;
+        file.sync_all()
     }
 
     /// Removes a file; one that is gone is no harm.

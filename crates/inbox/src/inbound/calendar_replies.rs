@@ -1,5 +1,6 @@
 //! Answers of calendar programs to our invitations. A guest who declines cancels the booking, if the mail
-//! is proven to be theirs; that somebody accepts is no news. Neither opens a conversation.
+//! is proven to be theirs; that somebody accepts is no news. Neither opens a conversation, unless the
+//! guest who accepts adds words of their own.
 
 use calendar::{CalendarReply, ParticipationStatus};
 use db::Tx;
@@ -51,8 +52,12 @@ fn answer(
 ) -> Result<bool> {
     let declines = |status: ParticipationStatus| status == ParticipationStatus::Declined;
     let Some(declining) = reply.attendees.iter().find(|person| declines(person.status)) else {
-        return Ok(true);
+        return Ok(reply.comment.is_none());
     };
+    // It answers a time from which the appointment has moved.
+    if reply.sequence < booking.sequence {
+        return Ok(reply.comment.is_none());
+    }
     let is_guest = |email: &str| EmailAddress::new(email) == booking.guest_email;
     let is_proven = incoming.mail.dmarc == Dmarc::Pass && is_guest(&incoming.mail.from.email);
     if !is_guest(&declining.email) || !is_proven {

@@ -52,8 +52,6 @@ pub enum ImportOutcome {
     },
     /// The inbox had it already.
     Known,
-    /// It is from us and to nobody else.
-    NobodyElse,
 }
 
 /// An inbox that mail is taken over into.
@@ -115,8 +113,10 @@ pub async fn preview(
                     return Ok(ImportOutcome::Known);
                 }
                 let from = mail.from.as_ref().map(|from| EmailAddress::new(&from.email));
-                let is_own = from.is_some_and(|from| is_own(&own, &from));
-                let direction = if is_own { Direction::Outbound } else { Direction::Inbound };
+                let mut to = mail.to.iter().chain(&mail.cc);
+                let is_sent = from.is_some_and(|from| is_own(&own, &from))
+                    && to.any(|to| !EmailAddress::new(&to.email).is_for(&mailbox.address));
+                let direction = if is_sent { Direction::Outbound } else { Direction::Inbound };
                 let attachments = mail.attachments.len();
                 Ok(ImportOutcome::Filed { direction, begins: false, attachments })
             });
@@ -183,13 +183,15 @@ fn file(
         MailLookup::Duplicate(_) => return Ok(ImportOutcome::Known),
         MailLookup::Unknown(unknown) => unknown,
     };
-    let is_own = is_own(own, &EmailAddress::new(&incoming.mail.from.email));
+    let from_us = is_own(own, &EmailAddress::new(&incoming.mail.from.email));
     let filing = PastFiling { mailbox, incoming: &incoming, dates, now: cx.now };
-    if is_own {
-        filing.file_sent(tx, then, unknown)
-    } else {
-        filing.file_received(tx, then, unknown)
+    if from_us && !sent::others(mailbox, &incoming.mail).is_empty() {
+        return filing.file_sent(tx, then, unknown);
     }
+    // A form of our own site writes from us to us; an answer goes to whom it names.
+    let is_other = |to: &&mail::Address| !is_own(own, &EmailAddress::new(&to.email));
+    let named = read.stored.mail.reply_to.iter().find(is_other).filter(|_| from_us);
+    filing.file_received(tx, then, unknown, named.unwrap_or(&incoming.mail.from))
 }
 
 /// A mail that is being filed. The context's time is that of the mail; `now` is the present.
@@ -210,21 +212,27 @@ impl PastFiling<'_> {
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
         unknown: UnknownMail,
+        author: &mail::Address,
     ) -> Result<ImportOutcome> {
         let mail = self.mail();
         let thread =
             threading::find_thread(tx, cx, self.mailbox, mail, self.dates.arrived_at, None)?;
         let begins = thread.joins.is_none();
-        let contact = (mail.from.name.as_deref(), mail.from.email.as_str());
+        let contact = (author.name.as_deref(), author.email.as_str());
         let mut conversation = self.conversation(tx, cx, thread.joins, contact)?;
         let is_latest = begins || self.dates.arrived_at >= conversation.last_message_at;
         self.write(tx, cx, &mut conversation, Direction::Inbound, unknown)?;
+        if !EmailAddress::new(&author.email).is_for(&self.mailbox.address) {
+            recipients::add_participant(tx, cx.actor.ws, &conversation.id, &author.email)?;
+        }
         let is_person = mail.kind == AuthorKind::Person;
         if is_person {
-            contacts::note(tx, cx, &conversation.circle, &Party::from(&mail.from))?;
+            contacts::note(tx, cx, &conversation.circle, &Party::from(author))?;
         }
         if is_latest && (is_person || begins) {
             self.settle(tx, cx, &mut conversation, Status::Open)?;
+        } else if conversation.status == Status::Closed {
+            conversations::wait_since(tx, cx, &mut conversation, None)?;
         }
         self.outcome(Direction::Inbound, begins)
     }
@@ -237,7 +245,7 @@ impl PastFiling<'_> {
     ) -> Result<ImportOutcome> {
         let mail = self.mail();
         let others = sent::others(self.mailbox, mail);
-        let Some(contact) = others.first() else { return Ok(ImportOutcome::NobodyElse) };
+        let contact = others.first().copied().unwrap_or(&mail.from);
         let joins = match sent::answered(tx, cx, self.mailbox, mail)? {
             None => sent::answering(tx, cx, self.mailbox, mail, self.dates.arrived_at)?,
             joins => joins,
@@ -297,7 +305,15 @@ impl PastFiling<'_> {
     ) -> Result<()> {
         let is_over = self.now - self.dates.arrived_at > SUBJECT_THREAD_MS;
         let status = if is_over { Status::Closed } else { status };
-        if conversation.held { Ok(()) } else { conversations::settle(tx, cx, conversation, status) }
+        if conversation.held {
+            return Ok(());
+        }
+        conversations::settle(tx, cx, conversation, status)?;
+        // It may have been closed before this mail was counted.
+        match status {
+            Status::Closed => conversations::wait_since(tx, cx, conversation, None),
+            _ => Ok(()),
+        }
     }
 
     fn write(
@@ -350,6 +366,9 @@ impl PastFiling<'_> {
         let serial = messages::insert(tx, cx, conversation, &message)?;
         if direction == Direction::Inbound && mail.kind == AuthorKind::AutoReply {
             messages::mark_auto_reply(tx, cx.actor.ws, &id)?;
+        }
+        if direction == Direction::Inbound && mail.no_automatic_reply {
+            messages::mark_no_automatic_reply(tx, cx.actor.ws, &id)?;
         }
         for (file, blob) in mail.attachments.iter().zip(&incoming.attachments) {
             if direction == Direction::Inbound {

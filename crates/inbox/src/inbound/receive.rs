@@ -308,6 +308,9 @@ fn write_message(
     if mail.kind == AuthorKind::AutoReply {
         messages::mark_auto_reply(tx, cx.actor.ws, id)?;
     }
+    if mail.no_automatic_reply {
+        messages::mark_no_automatic_reply(tx, cx.actor.ws, id)?;
+    }
     for (file, blob) in mail.attachments.iter().zip(&incoming.attachments) {
         let document = NewDocument {
             message: Some(id),
@@ -435,6 +438,7 @@ fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()>
         "UPDATE conversations SET held = TRUE WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id],
     )?;
+    targets::refresh(tx, cx, &conversation.id)?;
     let held = TimelineEvent::Held { risk: conversation.risk };
     timeline::record(tx, cx, &conversation.id, &held)?;
     events::record(tx, cx, conversation.subject_of_events(), &Event::ScoutHeld)
@@ -457,5 +461,5 @@ pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) ->
         count_received(tx, cx, &conversation.report_place(), arrived_at.unwrap_or(cx.now))?;
         announce(tx, cx, conversation, &message, announcement)?;
     }
-    Ok(())
+    targets::refresh(tx, cx, &conversation.id)
 }

@@ -166,6 +166,7 @@ pub fn answer_mail(
         subject: subject.to_owned(),
         text: text.into(),
         kind,
+        no_automatic_reply: kind == AuthorKind::AutoReply,
         dmarc: Dmarc::Pass,
         warning: None,
         attachments,

@@ -27,7 +27,7 @@ use crate::model::first_answer::note_answer;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
-use crate::model::report_facts::count_sent;
+use crate::model::report_facts::{self, ReportMeasure, count_sent};
 use crate::model::timeline::RetiredBy;
 
 /// Recipients whose conversations a mail from before may belong to.
@@ -161,7 +161,11 @@ fn file(
         sorts: false,
     };
     note_answer(tx, cx, &mut conversation, dates.arrived_at)?;
-    count_sent(tx, cx, &conversation.report_place(), "", dates.arrived_at)?;
+    let place = &conversation.report_place();
+    if begins {
+        report_facts::count(tx, cx, place, ReportMeasure::Begun, "", dates.arrived_at, 1)?;
+    }
+    count_sent(tx, cx, place, "", dates.arrived_at)?;
     conversations::count_mail(tx, cx, &mut conversation, &counted)?;
     helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Team)?;
     for address in &others {
@@ -171,9 +175,11 @@ fn file(
     receive::index(tx, cx, &conversation, serial, mail)?;
     // The latest word is ours, so it is the customer's turn; after a long time nobody waits any more.
     if is_latest && conversation.status == Status::Open && !conversation.held {
-        let is_old = begins && cx.now - dates.arrived_at > SUBJECT_THREAD_MS;
-        let status = if is_old { Status::Closed } else { Status::Waiting };
-        conversations::set_status(tx, cx, &mut conversation, status)?;
+        match begins && cx.now - dates.arrived_at > SUBJECT_THREAD_MS {
+            // Nobody closes it now, so reports do not count it.
+            true => conversations::settle(tx, cx, &mut conversation, Status::Closed)?,
+            false => conversations::set_status(tx, cx, &mut conversation, Status::Waiting)?,
+        }
     }
     Ok(Ingested::Filed(FiledMail { conversation: conversation.id, message: id }))
 }

@@ -18,10 +18,11 @@ const AT_ONCE: i64 = 50;
 const EXPIRED: &str =
     "SELECT ws, id FROM bookings WHERE holds_until <= ?1 ORDER BY holds_until LIMIT ?2";
 
+/// The due time is the end of the hold: moving it would hold a time that others can have already.
 const HOLD_RULE: JobRule = JobRule {
     queue: Queue::BookingHolds,
-    put_off: Some("UPDATE bookings SET holds_until = ?1 WHERE ws = ?2 AND id = ?3"),
-    stop: "UPDATE bookings SET holds_until = NULL WHERE ws = ?1 AND id = ?2",
+    put_off: None,
+    stop: "DELETE FROM bookings WHERE ws = ?1 AND id = ?2 AND status = 'held'",
     report: notify_owners,
 };
 

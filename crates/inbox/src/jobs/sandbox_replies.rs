@@ -22,6 +22,8 @@ use crate::model::{conversations, mailboxes, secure};
 
 /// Simulated replies filed in one round.
 const AT_ONCE: i64 = 20;
+/// Bookings of a conversation among which the one to cancel is looked for.
+const BOOKINGS_SEEN: i64 = 20;
 
 const DUE: &str = "SELECT ws, message, email FROM sandbox_replies WHERE due_at <= ?1
                    ORDER BY due_at LIMIT ?2";
@@ -157,10 +159,11 @@ fn pick_time(
         let filter = BookingFilter {
             conversation: Some(&offer.conversation),
             status: Some(BookingStatus::Booked),
+            from: Some(cx.now),
             ..BookingFilter::default()
         };
-        let booked = bookings::list(tx, cx.actor, &filter, 1)?;
-        if let Some(booking) = booked.first().filter(|booking| booking.starts_at > cx.now) {
+        let booked = bookings::list(tx, cx.actor, &filter, BOOKINGS_SEEN)?;
+        if let Some(booking) = booked.iter().find(|booking| booking.starts_at > cx.now) {
             booking::cancel(tx, cx, booking, "")?;
         }
         return Ok(true);

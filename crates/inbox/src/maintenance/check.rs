@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use db::{Store, Tx};
 use serde::Serialize;
 
-use super::dump::dumped_tables;
+use super::dump::{accepted_uploads, dumped_tables};
 use crate::base::blobs::Blobs;
 use crate::base::error::Result;
 
@@ -30,6 +30,10 @@ const fn blob(from: &'static str, column: &'static str) -> Reference {
 
 const REFERENCES: &[Reference] = &[
     reference("attachments", "message", "messages"),
+    reference("booking_hosts", "type", "booking_types"),
+    reference("booking_offers", "conversation", "conversations"),
+    reference("bookings", "conversation", "conversations"),
+    reference("host_bookings", "booking", "bookings"),
     blob("attachments", "hash"),
     reference("conversation_tags", "conversation", "conversations"),
     reference("conversation_tags", "tag", "tags"),
@@ -106,6 +110,7 @@ fn check_all(tx: &mut Tx<'_>, blobs: &Blobs) -> Result<CheckReport> {
         check_reference(tx, reference, &mut report)?;
     }
     check_blobs(tx, blobs, &mut report)?;
+    check_uploads(tx, blobs, &mut report)?;
     check_index(tx, &mut report)?;
     check_counts(tx, &mut report)?;
     Ok(report)
@@ -187,6 +192,21 @@ fn check_blobs(tx: &mut Tx<'_>, blobs: &Blobs, report: &mut CheckReport) -> Resu
     (report.blobs, report.blob_bytes) = (count, bytes);
     report.add("missing-blob", "blobs", missing);
     report.add("damaged-blob", "blobs", damaged);
+    Ok(())
+}
+
+/// The files of finished uploads. Nodes that share a store of blobs may have them elsewhere.
+fn check_uploads(tx: &mut Tx<'_>, blobs: &Blobs, report: &mut CheckReport) -> Result<()> {
+    if blobs.shared_files().is_some() {
+        return Ok(());
+    }
+    let gone = accepted_uploads(tx)?;
+    let gone = gone.into_iter().filter(|upload| blobs.partial_uploads().read(upload).is_err());
+    let told = gone.map(|upload| {
+        let sentence = format!("The file of the upload {upload} is gone.");
+        (upload.as_str().to_owned(), sentence)
+    });
+    report.add("missing-blob", "uploads", told.collect());
     Ok(())
 }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{EVENTS, KEY_CHECK, NODE_FILES, NOT_DUMPED, TRANSACTION};
 use crate::base::error::Result;
+use crate::base::ids::UploadId;
 
 /// The version of the format.
 pub(super) const DUMP_FORMAT: u32 = 1;
@@ -53,6 +54,9 @@ pub struct DumpContents {
     pub tables: BTreeMap<String, u64>,
     /// The hashes of blobs that are files, each once.
     pub files: Vec<String>,
+    /// Uploads whose bytes are whole and not yet filed, so that they are files of their own.
+    pub uploads: Vec<UploadId>,
+    pub schema: i64,
 }
 
 /// The newest schema that the database has.
@@ -70,7 +74,8 @@ pub fn dump(
 ) -> Result<DumpContents> {
     let schema = schema_version(tx)?;
     write_json(out, &DumpHeader { mailroom_dump: DUMP_FORMAT, schema })?;
-    let mut contents = DumpContents::default();
+    let uploads = accepted_uploads(tx)?;
+    let mut contents = DumpContents { schema, uploads, ..DumpContents::default() };
     for table in dumped_tables(tx)? {
         let rows = dump_table(tx, &table, out, &mut contents.files)?;
         progress(&table.name, rows);
@@ -81,6 +86,20 @@ pub fn dump(
     write_json(out, &DumpEnd { complete: true, tables: contents.tables.len() as u64 })?;
     out.flush()?;
     Ok(contents)
+}
+
+/// The hashes of blobs that are files, each once.
+pub fn file_hashes(tx: &mut Tx<'_>) -> Result<Vec<String>> {
+    let found: Vec<(String,)> =
+        tx.all("SELECT DISTINCT hash FROM blobs WHERE packed IS NULL ORDER BY hash", &[])?;
+    Ok(found.into_iter().map(|(hash,)| hash).collect())
+}
+
+/// The uploads that a customer finished and nobody filed yet: only the folder has their bytes.
+pub fn accepted_uploads(tx: &mut Tx<'_>) -> Result<Vec<UploadId>> {
+    let found: Vec<(UploadId,)> =
+        tx.all("SELECT id FROM uploads WHERE state IN ('checking', 'kept') ORDER BY id", &[])?;
+    Ok(found.into_iter().map(|(id,)| id).collect())
 }
 
 /// The tables that go with the data.

@@ -7,17 +7,15 @@ use db::{Arg, Json, TableShape, Tx};
 
 use super::dump::dumped_tables;
 use super::person_files::has;
-use super::reindex::index_conversation;
 use crate::app::Cx;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
-use crate::base::ids::{ConversationId, MessageId, TagId, UploadId};
+use crate::base::ids::{BookingId, ConversationId, MessageId, TagId};
 use crate::base::states::Status;
 use crate::model::audit_log::{self, Action};
-use crate::model::conversations::{self, Conversation, snippet};
+use crate::model::conversations::{self, Conversation};
 use crate::model::counters::{self, Counter};
-use crate::model::recipients::Party;
-use crate::model::{app_mail, secure};
+use crate::model::{app_mail, erasure, secure};
 use crate::search;
 
 /// Hashes that are looked up at once.
@@ -40,13 +38,11 @@ pub struct ForgottenPerson {
     /// Conversations of others, in which what they wrote and their address are gone.
     pub redacted: u64,
     pub blobs: u64,
-    /// Files of blobs that no workspace names any more, and of unfinished uploads: to be deleted once
-    /// this is durable.
-    pub files: Vec<String>,
-    pub uploads: Vec<UploadId>,
+    pub bookings: u64,
 }
 
-/// Removes a person from a workspace, in one transaction.
+/// Removes a person from a workspace, in one transaction. [`super::purge`] follows: it removes the
+/// files that no row refers to any more.
 pub fn forget_person(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -59,6 +55,7 @@ pub fn forget_person(
     }
     let mut forgetting = Forgetting {
         ws: cx.actor.ws,
+        now: cx.now,
         tables: dumped_tables(tx)?,
         hashes: BTreeSet::new(),
         done: ForgottenPerson::default(),
@@ -84,8 +81,7 @@ pub fn forget_person(
         return Err(Error::NotFound("person"));
     }
     forgetting.blobs(tx)?;
-    let mut done = forgetting.done;
-    done.files.sort();
+    let done = forgetting.done;
     let said = format!("{} conversations, {} messages", done.conversations, done.messages);
     audit_log::record(
         tx,
@@ -96,16 +92,6 @@ pub fn forget_person(
         "",
     )?;
     Ok(done)
-}
-
-/// Merges the search index, so that nothing of removed mails is left in it (SQLite).
-pub fn purge_index(tx: &mut Tx<'_>) -> Result<()> {
-    if tx.pick(true, false) {
-        for index in ["message_index", "document_index"] {
-            tx.exec(&format!("INSERT INTO {index} ({index}) VALUES ('optimize')"), &[])?;
-        }
-    }
-    Ok(())
 }
 
 fn refuse_member(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &EmailAddress) -> Result<()> {
@@ -121,12 +107,14 @@ fn refuse_member(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &EmailAddress) -> Result<(
     }
 }
 
-struct Forgetting {
-    ws: i64,
+/// A removal that is under way.
+pub(super) struct Forgetting {
+    pub ws: i64,
+    now: i64,
     tables: Vec<TableShape>,
     /// Blobs that something removed named.
-    hashes: BTreeSet<String>,
-    done: ForgottenPerson,
+    pub hashes: BTreeSet<String>,
+    pub done: ForgottenPerson,
 }
 
 impl Forgetting {
@@ -142,21 +130,27 @@ impl Forgetting {
             let (circle, tagged) = (&conversation.circle, Counter::Tagged(tag));
             counters::add(tx, self.ws, circle, tagged, id.as_str(), -1)?;
         }
-        let messages: Vec<(MessageId,)> =
-            tx.all("SELECT id FROM messages WHERE ws = ?1 AND conversation = ?2", &[&self.ws, id])?;
-        for (message,) in &messages {
-            self.message(tx, cx, &conversation, message)?;
-        }
-        self.documents(tx, "conversation", id.as_str())?;
+        // Before the rows that lead to them: those of files, requests and events.
         let attached: Vec<(String,)> = tx.all(
             "SELECT hash FROM attachments WHERE ws = ?1 AND conversation = ?2",
             &[&self.ws, id],
         )?;
         self.hashes.extend(attached.into_iter().map(|(hash,)| hash));
         self.requests_and_events(tx, id)?;
-        if tx.pick(true, false) {
-            tx.exec("DELETE FROM conversation_index WHERE num = ?1", &[&conversation.num])?;
+        self.bookings(tx, "conversation", id.as_str())?;
+        let messages: Vec<(MessageId,)> =
+            tx.all("SELECT id FROM messages WHERE ws = ?1 AND conversation = ?2", &[&self.ws, id])?;
+        for (message,) in &messages {
+            self.message(tx, cx, &conversation, message)?;
         }
+        self.documents(tx, "conversation", id.as_str())?;
+        // The words of notes, files and tags.
+        let entries: Vec<(i64,)> = tx.all(
+            "SELECT serial FROM index_entries WHERE ws = ?1 AND conversation = ?2",
+            &[&self.ws, id],
+        )?;
+        let entries: Vec<i64> = entries.into_iter().map(|(serial,)| serial).collect();
+        search::forget_conversation(tx, self.ws, (conversation.num, id), &entries)?;
         let key: [&dyn Arg; 2] = [&self.ws, id];
         tx.exec("DELETE FROM helper_findings WHERE ws = ?1 AND found = ?2", &key)?;
         for table in self.tables.iter().filter(|table| has(table, "conversation")) {
@@ -168,7 +162,7 @@ impl Forgetting {
         Ok(())
     }
 
-    fn load(&self, tx: &mut Tx<'_>, id: &ConversationId) -> Result<Conversation> {
+    pub(super) fn load(&self, tx: &mut Tx<'_>, id: &ConversationId) -> Result<Conversation> {
         let sql = format!(
             "SELECT {} FROM conversations WHERE ws = ?1 AND id = ?2",
             Conversation::COLUMNS
@@ -177,7 +171,7 @@ impl Forgetting {
     }
 
     /// Removes a message with everything that hangs on it.
-    fn message(
+    pub(super) fn message(
         &mut self,
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
@@ -219,17 +213,9 @@ impl Forgetting {
     }
 
     /// Removes what hangs on the document requests and the events of a conversation.
-    fn requests_and_events(&mut self, tx: &mut Tx<'_>, id: &ConversationId) -> Result<()> {
+    fn requests_and_events(&self, tx: &mut Tx<'_>, id: &ConversationId) -> Result<()> {
         let of = |table| format!("(SELECT id FROM {table} WHERE ws = ?1 AND conversation = ?2)");
         let key: [&dyn Arg; 2] = [&self.ws, id];
-        let uploads: Vec<(UploadId,)> = tx.all(
-            &format!(
-                "SELECT id FROM uploads WHERE ws = ?1 AND request IN {}",
-                of("document_requests")
-            ),
-            &key,
-        )?;
-        self.done.uploads.extend(uploads.into_iter().map(|(upload,)| upload));
         for (table, column, parents) in [
             ("uploads", "request", "document_requests"),
             ("requested_documents", "request", "document_requests"),
@@ -242,49 +228,25 @@ impl Forgetting {
         Ok(())
     }
 
-    /// Removes what a person wrote in a conversation with somebody else, and their address. The
-    /// originals of all its mails go, because they quote one another.
-    fn redact(
-        &mut self,
-        tx: &mut Tx<'_>,
-        cx: &Cx<'_>,
-        id: &ConversationId,
-        email: &EmailAddress,
-    ) -> Result<()> {
-        let conversation = self.load(tx, id)?;
-        let messages: Vec<RedactedMessage> = tx.all(
-            &format!(
-                "SELECT {} FROM messages m WHERE m.ws = ?1 AND m.conversation = ?2 ORDER BY m.at",
-                RedactedMessage::COLUMNS
-            ),
-            &[&self.ws, id],
+    /// Removes appointments with the time that they take, and the events that tell of them.
+    fn bookings(&mut self, tx: &mut Tx<'_>, column: &str, value: &str) -> Result<()> {
+        let found: Vec<(BookingId,)> = tx.all(
+            &format!("SELECT id FROM bookings WHERE ws = ?1 AND {column} = ?2"),
+            &[&self.ws, &value],
         )?;
-        let (mut newest, mut count) = (String::new(), 0);
-        for mut message in messages {
-            if message.from_email == *email {
-                self.message(tx, cx, &conversation, &message.id)?;
-                continue;
+        let place = tx.pick("instr", "strpos");
+        for (booking,) in found {
+            let told: [&dyn Arg; 2] = [&self.ws, &format!("\"{booking}\"")];
+            let of = format!("(SELECT id FROM events WHERE ws = ?1 AND {place}(body, ?2) > 0)");
+            for table in ["deliveries", "delivery_attempts"] {
+                tx.exec(&format!("DELETE FROM {table} WHERE ws = ?1 AND event IN {of}"), &told)?;
             }
-            self.hashes.extend(message.raw_hash.take());
-            for list in [&mut message.to_list, &mut message.cc_list, &mut message.bcc_list] {
-                list.retain(|party| party.address() != *email);
-            }
-            tx.exec(
-                "UPDATE messages SET to_list = ?3, cc_list = ?4, bcc_list = ?5, raw_hash = NULL,
-                     has_html = FALSE
-                 WHERE ws = ?1 AND id = ?2",
-                &[&self.ws, &message.id, &message.to_list, &message.cc_list, &message.bcc_list],
-            )?;
-            if message.counted_at.is_some() {
-                (newest, count) = (message.text, count + 1);
-            }
+            tx.exec(&format!("DELETE FROM events WHERE ws = ?1 AND {place}(body, ?2) > 0"), &told)?;
+            let key: [&dyn Arg; 2] = [&self.ws, &booking];
+            tx.exec("DELETE FROM host_bookings WHERE ws = ?1 AND booking = ?2", &key)?;
+            tx.exec("DELETE FROM bookings WHERE ws = ?1 AND id = ?2", &key)?;
+            self.done.bookings += 1;
         }
-        tx.exec(
-            "UPDATE conversations SET message_count = ?3, snippet = ?4 WHERE ws = ?1 AND id = ?2",
-            &[&self.ws, id, &count, &snippet(&newest)],
-        )?;
-        index_conversation(tx, self.ws, conversation.num, id)?;
-        self.done.redacted += 1;
         Ok(())
     }
 
@@ -295,24 +257,54 @@ impl Forgetting {
             let sql = format!("DELETE FROM {} WHERE ws = ?1 AND email = ?2", table.name);
             rows += tx.exec(&sql, &[&self.ws, email])?;
         }
-        let listed = format!("\"{}\"", email.as_str());
-        let place = tx.pick("instr", "strpos");
-        let told: Vec<(bool, String, String, bool)> = tx.all(
-            &format!(
-                "SELECT livemode, header_key, header_id, conversation IS NULL FROM app_mail
-                 WHERE ws = ?1 AND {place}(to_list, ?2) > 0"
-            ),
-            &[&self.ws, &listed],
+        let before = self.done.bookings;
+        self.bookings(tx, "guest_email", email.as_str())?;
+        rows += self.done.bookings - before;
+        rows += tx.exec(
+            "DELETE FROM booking_offers WHERE ws = ?1 AND guest_email = ?2",
+            &[&self.ws, email],
         )?;
-        for (livemode, key, header_id, is_unanswered) in told {
-            rows += 1;
-            if is_unanswered && livemode {
-                app_mail::count_unanswered(tx, self.ws, &header_id, -1)?;
-            }
-            app_mail::forget(tx, self.ws, livemode, &key)?;
-        }
+        let place = tx.pick("instr", "strpos");
+        // Notices to the team that tell of the person.
+        rows += tx.exec(
+            &format!("DELETE FROM notices WHERE ws = ?1 AND {place}(lower(text), ?2) > 0"),
+            &[&self.ws, email],
+        )?;
+        rows += self.app_mail(tx, email)?;
         self.domain(tx, email)?;
         self.kept_answers(tx, email)?;
+        Ok(rows)
+    }
+
+    /// Mail of apps to the person goes; where it went to others as well, only the address does.
+    fn app_mail(&self, tx: &mut Tx<'_>, email: &EmailAddress) -> Result<u64> {
+        let place = tx.pick("instr", "strpos");
+        let told: Vec<(bool, String, Json<Vec<EmailAddress>>, bool)> = tx.all(
+            &format!(
+                "SELECT livemode, header_key, to_list, conversation IS NULL FROM app_mail
+                 WHERE ws = ?1 AND {place}(to_list, ?2) > 0"
+            ),
+            &[&self.ws, &format!("\"{}\"", email.as_str())],
+        )?;
+        let rows = told.len() as u64;
+        for (livemode, key, mut to, is_unanswered) in told {
+            to.retain(|address| address != email);
+            let row: [&dyn Arg; 3] = [&self.ws, &livemode, &key];
+            if to.is_empty() && is_unanswered {
+                app_mail::forget(tx, self.ws, livemode, &key)?;
+            } else if to.is_empty() {
+                tx.exec(
+                    "DELETE FROM app_mail WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3",
+                    &row,
+                )?;
+            } else {
+                tx.exec(
+                    "UPDATE app_mail SET to_list = ?4
+                     WHERE ws = ?1 AND livemode = ?2 AND header_key = ?3",
+                    &[&self.ws, &livemode, &key, &to],
+                )?;
+            }
+        }
         Ok(rows)
     }
 
@@ -332,10 +324,7 @@ impl Forgetting {
     fn kept_answers(&self, tx: &mut Tx<'_>, email: &EmailAddress) -> Result<()> {
         let kept: Vec<(String, String, Vec<u8>)> =
             tx.all("SELECT agent, key, body FROM idempotency_keys WHERE ws = ?1", &[&self.ws])?;
-        let names = |body: &[u8]| {
-            let text = String::from_utf8_lossy(body);
-            text.to_lowercase().contains(email.as_str())
-        };
+        let names = |body: &[u8]| email.is_in(&String::from_utf8_lossy(body));
         for (agent, key, _) in kept.iter().filter(|(_, _, body)| names(body)) {
             tx.exec(
                 "DELETE FROM idempotency_keys WHERE ws = ?1 AND agent = ?2 AND key = ?3",
@@ -356,15 +345,7 @@ impl Forgetting {
                 needed.extend(self.named(tx, table, column, some)?);
             }
             for hash in some.iter().filter(|hash| !needed.contains(*hash)) {
-                let key: [&dyn Arg; 2] = [&self.ws, hash];
-                let removed = tx.exec("DELETE FROM blobs WHERE ws = ?1 AND hash = ?2", &key)?;
-                tx.exec("DELETE FROM previews WHERE ws = ?1 AND hash = ?2", &key)?;
-                self.done.blobs += removed;
-                let elsewhere: Option<(i64,)> =
-                    tx.opt("SELECT ws FROM blobs WHERE hash = ?1 LIMIT 1", &[hash])?;
-                if removed > 0 && elsewhere.is_none() {
-                    self.done.files.push(hash.clone());
-                }
+                self.done.blobs += u64::from(erasure::drop_blob(tx, self.ws, hash, self.now)?);
             }
         }
         Ok(())
@@ -407,18 +388,5 @@ impl Forgetting {
         );
         let found: Vec<(String,)> = tx.all(&sql, &args)?;
         Ok(found.into_iter().map(|(hash,)| hash).collect())
-    }
-}
-
-db::row! {
-    struct RedactedMessage from "m" {
-        id: MessageId,
-        from_email: EmailAddress,
-        to_list: Json<Vec<Party>>,
-        cc_list: Json<Vec<Party>>,
-        bcc_list: Json<Vec<Party>>,
-        raw_hash: Option<String>,
-        counted_at: Option<i64>,
-        text: String,
     }
 }

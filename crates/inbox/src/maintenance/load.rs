@@ -10,8 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::dump::{
-    DUMP_FORMAT, DumpContents, DumpEnd, DumpHeader, TableEnd, TableHeader, dumped_tables,
-    schema_version,
+    DUMP_FORMAT, DumpContents, DumpEnd, DumpHeader, TableEnd, TableHeader, accepted_uploads,
+    dumped_tables, schema_version,
 };
 use crate::base::error::{Error, Result};
 use crate::model::installation::{QuietReason, begin_quiet};
@@ -59,7 +59,7 @@ pub fn load(
     for table in tables.values() {
         tx.clear_table(table)?;
     }
-    let mut contents = DumpContents::default();
+    let mut contents = DumpContents { schema, ..DumpContents::default() };
     loop {
         let line = next_line(input)?;
         if let Ok(end) = parse::<DumpEnd>(&line) {
@@ -77,6 +77,7 @@ pub fn load(
         contents.tables.insert(header.table, rows);
     }
     go_on_numbering(tx)?;
+    contents.uploads = accepted_uploads(tx)?;
     begin_quiet(tx, quiet, now)?;
     contents.files.sort();
     contents.files.dedup();

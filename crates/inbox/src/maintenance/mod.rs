@@ -6,7 +6,10 @@ pub mod dump;
 pub mod forget_person;
 pub mod load;
 pub mod person_files;
+pub mod purge;
+mod redaction;
 pub mod reindex;
+pub mod waiting;
 
 /// Tables whose rows are made anew in every database: the search index, which differs between SQLite
 /// and PostgreSQL, what ties a database to its machine, and the record of migrations.

@@ -1,15 +1,17 @@
 //! Writes everything about one person as files: JSON, mails as they came, and attachments.
 
+use std::collections::BTreeSet;
 use std::io;
 
-use db::{Column, TableShape, Tx};
+use db::{Arg, Column, Json, TableShape, Tx};
 use serde_json::{Map, Value, json};
 
 use super::dump::dumped_tables;
 use crate::app::Cx;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
-use crate::base::ids::MessageId;
+use crate::base::ids::{MessageId, UploadId};
+use crate::model::recipients::Party;
 use crate::model::secure;
 
 /// Receives each file: its path in the folder, and its bytes.
@@ -26,9 +28,13 @@ pub struct PersonExport {
 
 /// Columns of internal use, and secrets.
 const LEFT_OUT: &[&str] = &["ws", "num", "old_token", "key", "packed", "raw_hash"];
+/// Columns that name a person.
+const ADDRESSES: &[&str] = &["email", "guest_email"];
+/// The longest name of a file, in bytes, beside the id in front of it.
+const NAME_BYTES: usize = 200;
 
-/// Writes what the workspace has of a person: their own conversations, those that they took part in,
-/// and what else is kept under their address.
+/// Writes what the workspace has of a person: their own conversations, their part of those with
+/// others, and what else is kept under their address.
 pub fn export_person(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -36,122 +42,246 @@ pub fn export_person(
     write: &mut FileSink<'_>,
 ) -> Result<PersonExport> {
     let tables = dumped_tables(tx)?;
-    let mut export = PersonExport::default();
-    let mut kept = Map::new();
-    for table in tables.iter().filter(|table| has(table, "ws") && has(table, "email")) {
-        let rows = rows_with(tx, table, "email", cx.actor.ws, email)?;
-        if !rows.is_empty() {
-            kept.insert(table.name.clone(), Value::Array(rows));
-        }
-    }
-    let conversations: Vec<(String,)> = tx.all(
-        "SELECT id FROM conversations WHERE ws = ?1 AND contact_email = ?2
-         UNION SELECT conversation FROM participants WHERE ws = ?1 AND email = ?2",
+    let kept = records(tx, cx.actor.ws, &tables, email)?;
+    let conversations: Vec<(String, bool)> = tx.all(
+        "SELECT id, TRUE FROM conversations WHERE ws = ?1 AND contact_email = ?2
+         UNION ALL
+         SELECT p.conversation, FALSE FROM participants p
+         JOIN conversations c ON c.ws = p.ws AND c.id = p.conversation
+         WHERE p.ws = ?1 AND p.email = ?2 AND c.contact_email <> ?2",
         &[&cx.actor.ws, email],
     )?;
     if conversations.is_empty() && kept.is_empty() {
         return Err(Error::NotFound("person"));
     }
-    for (id,) in &conversations {
-        export.conversations += 1;
-        write_conversation(tx, cx, &tables, id, &mut export, write)?;
-    }
-    let ids: Vec<&String> = conversations.iter().map(|(id,)| id).collect();
+    let ids: Vec<&String> = conversations.iter().map(|(id, _)| id).collect();
     let person = json!({ "email": email, "conversations": ids, "records": kept });
-    write_json(write, "person.json", &person)?;
-    Ok(export)
+    let mut writing = Writing { tables: &tables, export: PersonExport::default(), write };
+    writing.json("person.json", &person)?;
+    for (id, is_own) in &conversations {
+        writing.export.conversations += 1;
+        if *is_own {
+            writing.conversation(tx, cx, id)?;
+        } else {
+            writing.part(tx, cx, id, email)?;
+        }
+    }
+    Ok(writing.export)
 }
 
-fn write_conversation(
+/// The rows of all tables that are kept under the address.
+fn records(
     tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
+    ws: i64,
     tables: &[TableShape],
-    id: &str,
-    export: &mut PersonExport,
-    write: &mut FileSink<'_>,
-) -> Result<()> {
-    let ws = cx.actor.ws;
-    let mut all = Map::new();
-    for table in tables {
-        let column = match table.name.as_str() {
-            "conversations" => "id",
-            _ if has(table, "conversation") && has(table, "ws") => "conversation",
-            _ => continue,
+    email: &EmailAddress,
+) -> Result<Map<String, Value>> {
+    let mut kept = Map::new();
+    for table in tables.iter().filter(|table| has(table, "ws")) {
+        let column = ADDRESSES.iter().find(|column| has(table, column));
+        let mut rows = match column {
+            Some(column) => rows_with(tx, table, &format!("{column} = ?2"), &[&ws, email])?,
+            None if table.name == "app_mail" => {
+                let place = tx.pick("instr", "strpos");
+                let listed = format!("\"{}\"", email.as_str());
+                rows_with(tx, table, &format!("{place}(to_list, ?2) > 0"), &[&ws, &listed])?
+            }
+            None => continue,
         };
-        let rows = rows_with(tx, table, column, ws, id)?;
+        // Whom else it went to is not about the person.
+        for row in rows.iter_mut().filter_map(Value::as_object_mut) {
+            row.remove("to_list");
+        }
         if !rows.is_empty() {
-            all.insert(table.name.clone(), Value::Array(rows));
+            kept.insert(table.name.clone(), Value::Array(rows));
         }
     }
-    write_json(write, &format!("{id}/conversation.json"), &Value::Object(all))?;
-    write_mails(tx, cx, id, export, write)?;
-    let files: Vec<(String, String, String)> = tx.all(
-        "SELECT id, filename, hash FROM documents WHERE ws = ?1 AND conversation = ?2
-         UNION ALL
-         SELECT id, filename, hash FROM attachments
-         WHERE ws = ?1 AND conversation = ?2 AND key IS NULL",
-        &[&ws, &id],
-    )?;
-    for (file, filename, hash) in files {
-        if let Some(bytes) = cx.blobs.get(tx, ws, &hash)? {
-            export.files += 1;
-            write(&format!("{id}/attachments/{file}-{}", safe_name(&filename)), &bytes)?;
-        }
-    }
-    Ok(())
+    Ok(kept)
 }
 
-/// The mails of a conversation as they came, and the words of protected ones.
-fn write_mails(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &str,
-    export: &mut PersonExport,
-    write: &mut FileSink<'_>,
-) -> Result<()> {
-    let messages: Vec<(MessageId, Option<String>, bool)> = tx.all(
-        "SELECT id, raw_hash, secure FROM messages WHERE ws = ?1 AND conversation = ?2 ORDER BY at",
-        &[&cx.actor.ws, &conversation],
-    )?;
-    for (message, raw, is_secure) in messages {
-        export.messages += 1;
-        if let Some(hash) = raw
-            && let Some(bytes) = cx.blobs.get(tx, cx.actor.ws, &hash)?
-        {
-            export.files += 1;
-            write(&format!("{conversation}/mails/{message}.eml"), &bytes)?;
-        }
-        if is_secure {
-            let content = secure::load(tx, cx, &message)?;
-            write(&format!("{conversation}/protected/{message}.txt"), content.text.as_bytes())?;
-            for file in &content.files {
-                let bytes = secure::file_bytes(tx, cx, file)?;
-                export.files += 1;
-                let name = safe_name(&file.filename);
-                write(&format!("{conversation}/protected/{}-{name}", file.id), &bytes)?;
+db::row! {
+    struct ExportedMessage from "m" {
+        id: MessageId,
+        from_email: EmailAddress,
+        to_list: Json<Vec<Party>>,
+        cc_list: Json<Vec<Party>>,
+        bcc_list: Json<Vec<Party>>,
+        raw_hash: Option<String>,
+        secure: bool,
+    }
+}
+
+impl ExportedMessage {
+    fn concerns(&self, email: &EmailAddress) -> bool {
+        let mut to = self.to_list.iter().chain(self.cc_list.iter()).chain(self.bcc_list.iter());
+        self.from_email == *email || to.any(|party| party.address() == *email)
+    }
+}
+
+/// An export that is being written.
+struct Writing<'a, 'w> {
+    tables: &'a [TableShape],
+    export: PersonExport,
+    write: &'a mut FileSink<'w>,
+}
+
+impl Writing<'_, '_> {
+    /// Everything in a conversation of the person.
+    fn conversation(&mut self, tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
+        let mut all = Map::new();
+        for table in self.tables.iter().filter(|table| has(table, "ws")) {
+            let condition = match table.name.as_str() {
+                "conversations" => "id = ?2",
+                "uploads" | "requested_documents" => {
+                    "request IN (
+                         SELECT id FROM document_requests WHERE ws = ?1 AND conversation = ?2
+                     )"
+                }
+                _ if has(table, "conversation") => "conversation = ?2",
+                _ => continue,
+            };
+            let rows = rows_with(tx, table, condition, &[&cx.actor.ws, &id])?;
+            if !rows.is_empty() {
+                all.insert(table.name.clone(), Value::Array(rows));
             }
         }
+        self.json(&format!("{id}/conversation.json"), &Value::Object(all))?;
+        let messages = messages_of(tx, cx.actor.ws, id)?;
+        self.mails(tx, cx, id, &messages)?;
+        self.files(tx, cx, id, None)?;
+        self.uploads(tx, cx, id)
     }
-    Ok(())
+
+    /// What the person wrote or got in a conversation of somebody else.
+    fn part(&mut self, tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, email: &EmailAddress) -> Result<()> {
+        let mut messages = messages_of(tx, cx.actor.ws, id)?;
+        messages.retain(|message| message.concerns(email));
+        let mut rows = Vec::new();
+        for table in self.tables.iter().filter(|table| table.name == "messages") {
+            for message in &messages {
+                rows.extend(rows_with(tx, table, "id = ?2", &[&cx.actor.ws, &message.id])?);
+            }
+        }
+        // Others do not see who else got it in secret.
+        for row in rows.iter_mut().filter_map(Value::as_object_mut) {
+            row.remove("bcc_list");
+        }
+        self.json(&format!("{id}/conversation.json"), &json!({ "messages": rows }))?;
+        self.mails(tx, cx, id, &messages)?;
+        let ids: BTreeSet<&str> = messages.iter().map(|message| message.id.as_str()).collect();
+        self.files(tx, cx, id, Some(&ids))
+    }
+
+    /// Mails as they came, and the words of protected ones.
+    fn mails(
+        &mut self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        conversation: &str,
+        messages: &[ExportedMessage],
+    ) -> Result<()> {
+        for message in messages {
+            self.export.messages += 1;
+            let id = &message.id;
+            if let Some(hash) = &message.raw_hash
+                && let Some(bytes) = cx.blobs.get(tx, cx.actor.ws, hash)?
+            {
+                self.file(&format!("{conversation}/mails/{id}.eml"), &bytes)?;
+            }
+            if message.secure {
+                let content = secure::load(tx, cx, id)?;
+                let name = format!("{conversation}/protected/{id}.txt");
+                (self.write)(&name, content.text.as_bytes())?;
+                for file in &content.files {
+                    let bytes = secure::file_bytes(tx, cx, file)?;
+                    let name = safe_name(&file.filename);
+                    self.file(&format!("{conversation}/protected/{}-{name}", file.id), &bytes)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The files of a conversation, or those of some of its messages.
+    fn files(
+        &mut self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        id: &str,
+        only: Option<&BTreeSet<&str>>,
+    ) -> Result<()> {
+        let files: Vec<(String, String, String, Option<String>)> = tx.all(
+            "SELECT id, filename, hash, message FROM documents WHERE ws = ?1 AND conversation = ?2
+             UNION ALL
+             SELECT id, filename, hash, message FROM attachments
+             WHERE ws = ?1 AND conversation = ?2 AND key IS NULL",
+            &[&cx.actor.ws, &id],
+        )?;
+        for (file, filename, hash, message) in files {
+            let is_wanted = only.is_none_or(|only| {
+                message.as_deref().is_some_and(|message| only.contains(message))
+            });
+            if is_wanted && let Some(bytes) = cx.blobs.get(tx, cx.actor.ws, &hash)? {
+                self.file(&format!("{id}/attachments/{file}-{}", safe_name(&filename)), &bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Files that the person uploaded and nobody filed yet.
+    fn uploads(&mut self, tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
+        let uploads: Vec<(UploadId, String)> = tx.all(
+            "SELECT u.id, u.filename FROM document_requests r
+             JOIN uploads u ON u.ws = r.ws AND u.request = r.id
+             WHERE r.ws = ?1 AND r.conversation = ?2 AND u.state IN ('checking', 'kept')",
+            &[&cx.actor.ws, &id],
+        )?;
+        for (upload, filename) in uploads {
+            if let Ok(bytes) = cx.blobs.partial_uploads().bytes(&upload) {
+                self.file(&format!("{id}/uploads/{upload}-{}", safe_name(&filename)), &bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
+        self.export.files += 1;
+        Ok((self.write)(name, bytes)?)
+    }
+
+    fn json(&mut self, name: &str, value: &Value) -> Result<()> {
+        let text = serde_json::to_vec_pretty(value).map_err(io::Error::other)?;
+        Ok((self.write)(name, &text)?)
+    }
+}
+
+fn messages_of(tx: &mut Tx<'_>, ws: i64, conversation: &str) -> Result<Vec<ExportedMessage>> {
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM messages m WHERE m.ws = ?1 AND m.conversation = ?2 ORDER BY m.at",
+            ExportedMessage::COLUMNS
+        ),
+        &[&ws, &conversation],
+    )?)
 }
 
 pub(super) fn has(table: &TableShape, column: &str) -> bool {
     table.columns.iter().any(|known| known.name == column)
 }
 
+/// The rows of the workspace `?1` of which a condition is true.
 fn rows_with(
     tx: &mut Tx<'_>,
     table: &TableShape,
-    column: &str,
-    ws: i64,
-    value: &str,
+    condition: &str,
+    args: &[&dyn Arg],
 ) -> Result<Vec<Value>> {
     let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     let sql =
-        format!("SELECT {} FROM {} WHERE ws = ?1 AND {column} = ?2", quoted.join(", "), table.name);
+        format!("SELECT {} FROM {} WHERE ws = ?1 AND {condition}", quoted.join(", "), table.name);
     let mut rows = Vec::new();
-    tx.each(&sql, &[&ws, &value], |row| {
+    tx.each(&sql, args, |row| {
         let mut shown = Map::new();
         for name in &names {
             let value = match row.take_column()? {
@@ -171,14 +301,15 @@ fn rows_with(
     Ok(rows)
 }
 
-fn write_json(write: &mut FileSink<'_>, name: &str, value: &Value) -> Result<()> {
-    let text = serde_json::to_vec_pretty(value).map_err(io::Error::other)?;
-    Ok(write(name, &text)?)
-}
-
-/// A file name that stays in its folder.
+/// A file name that stays in its folder and is not too long for it.
 fn safe_name(name: &str) -> String {
     let safe = |c: char| if c.is_alphanumeric() || "-_. ".contains(c) { c } else { '_' };
-    let name: String = name.chars().map(safe).take(100).collect();
-    name.trim_start_matches('.').to_owned()
+    let mut short = String::new();
+    for c in name.chars().map(safe) {
+        if short.len() + c.len_utf8() > NAME_BYTES {
+            break;
+        }
+        short.push(c);
+    }
+    short.trim_start_matches('.').to_owned()
 }

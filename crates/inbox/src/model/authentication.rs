@@ -23,6 +23,18 @@ pub struct SenderAuthentication {
     pub arc: AuthenticationOutcome,
 }
 
+impl SenderAuthentication {
+    /// True where the mail comes from whom it names, as far as domains can tell. Without a policy of the
+    /// domain, the server must at least be one of the envelope sender's.
+    pub fn proves_sender(&self) -> bool {
+        match self.dmarc {
+            AuthenticationOutcome::Pass => true,
+            AuthenticationOutcome::Fail => false,
+            AuthenticationOutcome::None => self.spf == AuthenticationOutcome::Pass,
+        }
+    }
+}
+
 impl From<&Authentication> for SenderAuthentication {
     fn from(found: &Authentication) -> SenderAuthentication {
         SenderAuthentication {

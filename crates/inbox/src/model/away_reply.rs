@@ -1,11 +1,12 @@
 //! The automatic reply to mail that comes outside office hours.
 
-use db::Tx;
+use db::{Json, Tx};
 
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
 use crate::base::limits::HOUR_MS;
+use crate::model::authentication::SenderAuthentication;
 use crate::model::conversations::Conversation;
 use crate::model::drafts::{self, Automatic};
 use crate::model::messages;
@@ -16,30 +17,44 @@ use crate::model::report_facts::day_number;
 /// Mail that is fetched later than this gets no reply.
 const RECENT_MS: i64 = HOUR_MS;
 
+db::row! {
+    /// What decides whether a mail is answered.
+    struct AnsweredMail from "messages" {
+        from_name: Option<String>,
+        from_email: String,
+        auto_reply: bool,
+        no_automatic_reply: bool,
+        authentication: Option<Json<SenderAuthentication>>,
+        counted_at: Option<i64>,
+    }
+}
+
 /// Writes the automatic reply where the inbox is closed: once a day for each customer, and never to
-/// what no person wrote (RFC 3834, section 2). The caller has made sure that the mail is not held.
+/// what no person wrote (RFC 3834, section 2) nor to a sender who may be forged. The caller has made
+/// sure that the mail is not held.
 pub fn reply_if_closed(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
     message: &MessageId,
 ) -> Result<()> {
+    if conversation.removed.is_some() {
+        return Ok(());
+    }
     let Some(hours) = office_hours::of(tx, cx.actor.ws, &conversation.mailbox)? else {
         return Ok(());
     };
     if hours.away_reply.is_empty() || conversation.circle.is_sandbox() || !hours.is_closed(cx.now) {
         return Ok(());
     }
-    let (name, email, automatic, arrived_at): (Option<String>, String, bool, Option<i64>) = tx
-        .one(
-            "SELECT from_name, from_email, auto_reply, counted_at FROM messages
-         WHERE ws = ?1 AND id = ?2",
-            &[&cx.actor.ws, message],
-        )?;
-    let is_old = arrived_at.is_none_or(|at| at < cx.now - RECENT_MS);
-    if automatic || is_old || mail::is_unattended(&email) || is_inbox(tx, &email)? {
+    let mail: AnsweredMail = tx.one(
+        &format!("SELECT {} FROM messages WHERE ws = ?1 AND id = ?2", AnsweredMail::COLUMNS),
+        &[&cx.actor.ws, message],
+    )?;
+    if !mail.may_be_answered(cx.now) || is_inbox(tx, &mail.from_email)? {
         return Ok(());
     }
+    let (name, email) = (mail.from_name, mail.from_email);
     if !messages::can_leave(tx, cx, conversation)? {
         return Ok(());
     }
@@ -72,6 +87,15 @@ pub fn reply_if_closed(
     };
     drafts::send_automatic(tx, cx, conversation, &automatic)?;
     Ok(())
+}
+
+impl AnsweredMail {
+    fn may_be_answered(&self, now: i64) -> bool {
+        let is_recent = self.counted_at.is_some_and(|at| at >= now - RECENT_MS);
+        let is_proven = self.authentication.as_ref().is_none_or(|found| found.proves_sender());
+        let is_wanted = !self.auto_reply && !self.no_automatic_reply;
+        is_recent && is_proven && is_wanted && !mail::is_unattended(&self.from_email)
+    }
 }
 
 /// Two inboxes must not answer each other.

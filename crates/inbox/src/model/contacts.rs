@@ -34,6 +34,12 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, party: &Party) -> Res
         "SELECT name, last_at FROM contacts WHERE ws = ?1 AND circle = ?2 AND email = ?3",
         &[&cx.actor.ws, circle, &email],
     )?;
+    // Mail of the past says nothing newer, except a name where there is none.
+    let is_past =
+        |(known, at): &(String, i64)| *at > cx.now && (name.is_empty() || !known.is_empty());
+    if known.as_ref().is_some_and(is_past) {
+        return Ok(());
+    }
     let is_renamed = known.as_ref().is_none_or(|(known, _)| !name.is_empty() && *known != name);
     if !is_renamed && known.is_some_and(|(_, at)| cx.now - at < NOTED_EVERY_MS) {
         return Ok(());
@@ -41,7 +47,10 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, party: &Party) -> Res
     tx.exec(
         "INSERT INTO contacts (ws, circle, email, name, last_at) VALUES (?1, ?2, ?3, ?4, ?5)
          ON CONFLICT (ws, circle, email) DO UPDATE
-         SET last_at = excluded.last_at,
+         SET last_at = CASE
+                 WHEN excluded.last_at > contacts.last_at THEN excluded.last_at
+                 ELSE contacts.last_at
+             END,
              name = CASE WHEN excluded.name = '' THEN contacts.name ELSE excluded.name END",
         &[&cx.actor.ws, circle, &email, &name, &cx.now],
     )?;

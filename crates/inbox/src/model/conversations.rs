@@ -3,7 +3,7 @@
 use db::{Json, Tx};
 
 use crate::app::Cx;
-use crate::base::actor::{Actor, Circle};
+use crate::base::actor::{Actor, Circle, Principal};
 use crate::base::assignee::Assignee;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
@@ -210,8 +210,8 @@ pub fn assign(
     let from = conversation.assignee_named(tx, cx.actor.ws)?;
     let id = to.map_or("", |to| to.id.as_str());
     tx.exec(
-        "UPDATE conversations SET assignee = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &id],
+        "UPDATE conversations SET assignee = ?3, assigned_by_rule = ?4 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &id, &matches!(cx.actor.who, Principal::Rule { .. })],
     )?;
     let assigned = TimelineEvent::Assigned { from, to: to.cloned() };
     timeline::record(tx, cx, &conversation.id, &assigned)?;
@@ -241,8 +241,9 @@ pub fn set_status(
         report_facts::count_closing(tx, cx, &conversation.report_place(), open_ms)?;
         targets::closed(tx, cx, &conversation.id)?;
     }
-    if to == Status::Closed {
+    if to == Status::Closed && conversation.held {
         end_hold(tx, cx, conversation)?;
+        targets::refresh(tx, cx, &conversation.id)?;
     }
     timeline::record(tx, cx, &conversation.id, &TimelineEvent::StatusChanged { from, to })?;
     announce_turn(tx, cx, conversation)
@@ -281,7 +282,9 @@ pub fn settle(
 
 /// Tells that a conversation began, and counts it.
 pub fn announce_beginning(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
-    let (place, at) = (&conversation.report_place(), conversation.created_at);
+    // What was fetched late began when its mail arrived.
+    let at = conversation.created_at.min(conversation.last_message_at);
+    let place = &conversation.report_place();
     report_facts::count(tx, cx, place, ReportMeasure::Begun, "", at, 1)?;
     let event = Event::ConversationCreated { mailbox: &conversation.mailbox };
     events::record(tx, cx, conversation.subject_of_events(), &event)

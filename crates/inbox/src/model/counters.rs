@@ -6,7 +6,7 @@ use db::Tx;
 
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
-use crate::base::ids::{MailboxId, TagId, TopicId};
+use crate::base::ids::{MailboxId, RuleId, TagId, TopicId};
 use crate::base::string_enum::string_enum;
 
 /// Rows that one count is spread over, so that concurrent writers seldom meet.
@@ -23,17 +23,20 @@ pub enum Counter<'a> {
     OpenOfTopic(&'a TopicId),
     /// The conversations that the helper gave a topic.
     TopicGiven(&'a TopicId),
+    /// How often a rule acted.
+    RuleRuns(&'a RuleId),
     /// Recorded app mail without a reply.
     UnansweredAppMail,
 }
 
 string_enum! {
-    /// Counters that are read together, one for each inbox, tag or topic.
+    /// Counters that are read together, one for each inbox, tag, topic or rule.
     CounterKind {
         Open = "open",
         Tagged = "tag",
         OpenOfTopic = "topic-open",
         TopicGiven = "topic-given",
+        RuleRuns = "rule-runs",
     }
 }
 
@@ -45,6 +48,7 @@ impl Counter<'_> {
             Counter::Tagged(tag) => format!("{}:{tag}", CounterKind::Tagged.as_str()),
             Counter::OpenOfTopic(topic) => format!("{}:{topic}", CounterKind::OpenOfTopic.as_str()),
             Counter::TopicGiven(topic) => format!("{}:{topic}", CounterKind::TopicGiven.as_str()),
+            Counter::RuleRuns(rule) => format!("{}:{rule}", CounterKind::RuleRuns.as_str()),
             Counter::UnansweredAppMail => "app-mail:unanswered".into(),
         }
     }
@@ -90,6 +94,15 @@ pub fn reset(tx: &mut Tx<'_>, ws: i64, circle: &Circle, kind: CounterKind) -> Re
     tx.exec(
         "DELETE FROM counters WHERE ws = ?1 AND circle = ?2 AND what >= ?3 AND what < ?4",
         &[&ws, circle, &start, &end],
+    )?;
+    Ok(())
+}
+
+/// Forgets a count, because what it counted is gone.
+pub fn forget(tx: &mut Tx<'_>, ws: i64, circle: &Circle, counter: Counter<'_>) -> Result<()> {
+    tx.exec(
+        "DELETE FROM counters WHERE ws = ?1 AND circle = ?2 AND what = ?3",
+        &[&ws, circle, &counter.key()],
     )?;
     Ok(())
 }

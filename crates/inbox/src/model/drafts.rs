@@ -15,6 +15,7 @@ use crate::base::time::Moment;
 use crate::model::bookings::offers::{self, CheckedOffer};
 use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::document_requests::{self, RequestedDocument};
+use crate::model::drafting::helper_drafts;
 use crate::model::drafting::outcomes::{self, DraftOutcome};
 use crate::model::mail_secret;
 use crate::model::mailboxes::Mailbox;
@@ -238,8 +239,10 @@ pub fn discard(
         outcomes::note(tx, cx, &draft.id, DraftOutcome::Discarded, 0.0)?;
     }
     if matches!(cx.actor.who, Principal::Person { .. }) {
+        let (ws, author) = (cx.actor.ws, draft.author.as_deref());
+        let author = helper_drafts::counted_author(tx, ws, &draft.id, author)?;
         let place = &conversation.report_place();
-        report_facts::count_draft(tx, cx, place, draft.author.as_deref(), None)?;
+        report_facts::count_draft(tx, cx, place, author.as_deref(), None)?;
     }
     let discarded =
         TimelineEvent::Discarded { message_id: draft.id.clone(), reason: reason.to_owned() };

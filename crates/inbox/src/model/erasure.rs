@@ -22,7 +22,6 @@ const OF_CONVERSATION: &[&str] = &[
     "attachments",
     "documents",
     "document_requests",
-    "booking_offers",
     "bookings",
     "events",
     "messages",
@@ -35,6 +34,7 @@ const OF_PERSON: &[&str] = &["read_marks", "autosaves", "mentions"];
 const OF_MESSAGE: &[&str] = &[
     "recipient_outcomes",
     "sent_copies",
+    "booking_offers",
     "drafting_jobs",
     "draft_sources",
     "helper_drafts",
@@ -195,10 +195,21 @@ fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
     }
     let preview: Option<(Option<String>,)> =
         tx.opt("SELECT preview FROM previews WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
+    drop_blob(tx, ws, hash, now)?;
+    // Equal previews are one blob, and the preview of a small picture may be the picture.
+    match preview.and_then(|(preview,)| preview).filter(|preview| preview != hash) {
+        Some(preview) => forget_bytes(tx, ws, &preview, now),
+        None => Ok(()),
+    }
+}
+
+/// Removes a blob of a workspace that nothing refers to, and queues its file. False where there is none.
+pub fn drop_blob(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<bool> {
     tx.exec("DELETE FROM previews WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
     let row: Option<(bool,)> =
         tx.opt("SELECT packed IS NULL FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
     tx.exec("DELETE FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
+    let found = row.is_some();
     if row.is_some_and(|(in_folder,)| in_folder) {
         tx.exec(
             "INSERT INTO unused_blobs (hash, set_aside, due_at) VALUES (?1, FALSE, ?2)
@@ -206,9 +217,5 @@ fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
             &[&hash, &now],
         )?;
     }
-    // Equal previews are one blob, and the preview of a small picture may be the picture.
-    match preview.and_then(|(preview,)| preview).filter(|preview| preview != hash) {
-        Some(preview) => forget_bytes(tx, ws, &preview, now),
-        None => Ok(()),
-    }
+    Ok(found)
 }

@@ -20,7 +20,7 @@ use crate::model::drafting::{helper_drafts, queue};
 use crate::model::events::{self, Event};
 use crate::model::first_answer::note_answer;
 use crate::model::recipients::{self, Party, RecipientList};
-use crate::model::report_facts::{self, DraftFate, HELPER_NAME, ReportMeasure};
+use crate::model::report_facts::{self, DraftFate, ReportMeasure};
 use crate::model::secure::{self, PROTECTED, ProtectedContent};
 use crate::model::timeline::{self, RetiredBy, TimelineEvent};
 use crate::model::written_text::WrittenText;
@@ -322,6 +322,12 @@ pub fn mark_auto_reply(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
     Ok(())
 }
 
+/// Marks received mail that an automatic reply must not answer.
+pub fn mark_no_automatic_reply(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
+    tx.exec("UPDATE messages SET no_automatic_reply = TRUE WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    Ok(())
+}
+
 /// The message that is quoted below a reply: the newest that was received or sent before it. What was
 /// said on a secure page is not quoted, and a secure message quotes nothing.
 fn quoted_below(
@@ -383,7 +389,9 @@ pub fn mark_sent(
     if let Some(request) = &message.request {
         document_requests::left(tx, cx, request)?;
     }
-    helper_drafts::retire(tx, cx, conversation, Some(&message.id), RetiredBy::Team)?;
+    if !automatic {
+        helper_drafts::retire(tx, cx, conversation, Some(&message.id), RetiredBy::Team)?;
+    }
     if message.author.is_none() {
         helper_drafts::forget_drafted_text(tx, cx.actor.ws, &message.id)?;
     }
@@ -420,13 +428,14 @@ fn count_sent(
     }
     let place = &conversation.report_place();
     let author = message.author.as_deref();
-    report_facts::count_sent(tx, cx, place, author.unwrap_or(HELPER_NAME), cx.now)?;
+    let author = helper_drafts::counted_author(tx, cx.actor.ws, &message.id, author)?;
+    report_facts::count_sent(tx, cx, place, author.as_deref().unwrap_or_default(), cx.now)?;
     let (approved,): (Option<DraftFate>,) = tx.one(
         "SELECT approved FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id],
     )?;
     if approved.is_some() {
-        report_facts::count_draft(tx, cx, place, author, approved)?;
+        report_facts::count_draft(tx, cx, place, author.as_deref(), approved)?;
     }
     if let Some(request) = &message.request {
         let asked = report_facts::asked_for(tx, cx.actor.ws, request)?;

@@ -121,7 +121,15 @@ fn windows(hours: &HostHours, from: i64, days: i64) -> Vec<(i64, i64)> {
     };
     let mut all: Vec<(i64, i64)> = all.map(millis).collect();
     all.sort_unstable();
-    all
+    // Hours that run past midnight may meet those of the next day.
+    let mut apart: Vec<(i64, i64)> = Vec::with_capacity(all.len());
+    for (from, to) in all {
+        match apart.last_mut() {
+            Some((_, end)) if from <= *end => *end = to.max(*end),
+            _ => apart.push((from, to)),
+        }
+    }
+    apart
 }
 
 #[cfg(test)]
@@ -159,6 +167,16 @@ mod tests {
         let month = 21 * 8 * 3_600_000;
         let due = office.after(from, month).unwrap();
         assert_eq!(office.between(from, due), month);
+    }
+
+    #[test]
+    fn hours_past_midnight_that_meet_those_of_the_next_day_count_once() {
+        let office = hours("fri 20:00-02:00; sat 00:00-04:00");
+        assert!(office.is_closed(at("2026-12-04T18:00:00Z")));
+        // Friday 20:00 to Saturday 04:00 in Berlin.
+        let (from, to) = (at("2026-12-04T19:00:00Z"), at("2026-12-05T03:00:00Z"));
+        assert_eq!(office.between(from, to), 8 * 3_600_000);
+        assert_eq!(office.after(from, 8 * 3_600_000), Some(to));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::Result;
-use crate::base::ids::{EventId, MailboxId, RequestId, UserId};
+use crate::base::ids::{ConversationId, EventId, MailboxId, RequestId, UserId};
 use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
 use crate::model::report_histogram::bucket;
@@ -24,7 +24,7 @@ string_enum! {
     ReportMeasure {
         // An hour of the week, from 0 for Monday 00:00 to 167.
         Received = "received",
-        // Who wrote it: a member, the helper, or nobody for mail that left elsewhere.
+        // Who wrote it: a member, the helper, or nobody for what a rule drafted or left elsewhere.
         Sent = "sent",
         // None.
         Begun = "begun",
@@ -91,6 +91,28 @@ pub fn count(
     Ok(())
 }
 
+/// Counts a conversation with a tag or topic, by the day on which it began; or no longer, where `n` is
+/// negative. What the backfill has still to count is left to it, or it would count twice.
+pub fn count_label(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    (place, conversation, began): (&ReportPlace<'_>, &ConversationId, i64),
+    measure: ReportMeasure,
+    name: &str,
+    n: i64,
+) -> Result<()> {
+    let later: Option<(i64,)> = tx.opt(
+        "SELECT c.num FROM report_backfill b
+         JOIN conversations c ON c.num > b.num AND c.created_at < b.until AND NOT c.held
+         WHERE b.name = 'history' AND c.ws = ?1 AND c.id = ?2",
+        &[&cx.actor.ws, conversation],
+    )?;
+    match later {
+        Some(_) => Ok(()),
+        None => count(tx, cx, place, measure, name, began, n),
+    }
+}
+
 /// Counts a mail that came in.
 pub fn count_received(
     tx: &mut Tx<'_>,
@@ -145,7 +167,7 @@ string_enum! {
 }
 
 /// Counts a draft that left as it was or edited, or with `None` one that was discarded. `author` is
-/// an agent, or nobody for the helper; what people write themselves is no draft here.
+/// an agent or the helper; what people write themselves and what rules draft is no draft here.
 pub fn count_draft(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -153,7 +175,10 @@ pub fn count_draft(
     author: Option<&str>,
     fate: Option<DraftFate>,
 ) -> Result<()> {
-    count_draft_of(tx, cx, place, author.unwrap_or(HELPER_NAME), fate, cx.now)
+    match author {
+        Some(author) => count_draft_of(tx, cx, place, author, fate, cx.now),
+        None => Ok(()),
+    }
 }
 
 pub fn count_draft_of(

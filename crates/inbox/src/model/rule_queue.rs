@@ -60,15 +60,27 @@ pub fn enqueue_mail(
         let event = if begins { RuleEvent::Arrives } else { RuleEvent::Replies };
         insert(tx, cx, conversation, message.as_str(), event, "", cx.now)?;
     }
-    // Only the oldest mail that waits is waited for.
-    if conversation.waiting_since.is_none() {
-        for (rule, _, wait) in rules.iter().filter(|(_, event, _)| *event == RuleEvent::Unanswered)
-        {
-            let due_at = cx.now + wait * MINUTE_MS;
-            insert(tx, cx, conversation, message.as_str(), RuleEvent::Unanswered, rule, due_at)?;
-        }
+    let unanswered = RuleEvent::Unanswered;
+    let has_waits = rules.iter().any(|(_, event, _)| *event == unanswered);
+    if !has_waits || !begins_waiting(tx, cx, message)? {
+        return Ok(());
+    }
+    for (rule, _, wait) in rules.iter().filter(|(_, event, _)| *event == unanswered) {
+        let due_at = cx.now + wait * MINUTE_MS;
+        insert(tx, cx, conversation, message.as_str(), unanswered, rule, due_at)?;
     }
     Ok(())
+}
+
+/// True for the oldest mail that waits, which alone is waited for. Nobody answers automatic replies.
+fn begins_waiting(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<bool> {
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT m.serial FROM messages m
+         JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE m.ws = ?1 AND m.id = ?2 AND NOT m.auto_reply AND c.waiting_since = m.counted_at",
+        &[&cx.actor.ws, message],
+    )?;
+    Ok(found.is_some())
 }
 
 /// Queues a conversation that a person or agent put a tag on. What a rule does is no reason for another.

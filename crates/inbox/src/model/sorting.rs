@@ -60,7 +60,8 @@ fn decide_topic(
     by: &str,
 ) -> Result<bool> {
     let id = topic.map(|topic| &topic.id);
-    if conversation.is_topic_decided() && conversation.topic_id.as_ref() == id {
+    let is_decided = is_by_member(conversation.topic_by.as_deref());
+    if is_decided && conversation.topic_id.as_ref() == id {
         return Ok(false);
     }
     let guess = HelperGuess {
@@ -81,7 +82,8 @@ fn decide_urgency(
     urgency: Urgency,
     by: &str,
 ) -> Result<bool> {
-    if conversation.is_urgency_decided() && conversation.urgency == Some(urgency) {
+    let is_decided = is_by_member(conversation.urgency_by.as_deref());
+    if is_decided && conversation.urgency == Some(urgency) {
         return Ok(false);
     }
     put_urgency(tx, cx, conversation, urgency, by)?;
@@ -169,8 +171,8 @@ pub fn apply(
     Ok(true)
 }
 
-/// Sets what a rule says, unless a person or agent decided. It teaches nothing. Answers whether anything
-/// changed.
+/// Sets what a rule says, unless a person or agent decided. It teaches nothing. False where the rule
+/// says nothing, because what it names is gone.
 pub fn set_by_rule(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -178,14 +180,16 @@ pub fn set_by_rule(
     topic: Option<&Topic>,
     urgency: Option<Urgency>,
 ) -> Result<bool> {
+    let says = topic.is_some() || urgency.is_some();
     let topic = topic.filter(|topic| {
-        !conversation.is_topic_decided() && conversation.topic_id.as_ref() != Some(&topic.id)
+        !is_by_member(conversation.topic_by.as_deref())
+            && conversation.topic_id.as_ref() != Some(&topic.id)
     });
     let urgency = urgency.filter(|urgency| {
-        !conversation.is_urgency_decided() && conversation.urgency != Some(*urgency)
+        !is_by_member(conversation.urgency_by.as_deref()) && conversation.urgency != Some(*urgency)
     });
     if topic.is_none() && urgency.is_none() {
-        return Ok(false);
+        return Ok(says);
     }
     if topic.is_some() {
         put_topic(tx, cx, conversation, topic, RULE)?;
@@ -195,6 +199,11 @@ pub fn set_by_rule(
     }
     record(tx, cx, conversation, SortedBy::Rule)?;
     Ok(true)
+}
+
+/// True where a person or agent decided, rather than the helper or a rule.
+pub fn is_by_member(by: Option<&str>) -> bool {
+    by.is_some_and(|by| by != HELPER && by != RULE)
 }
 
 /// Learns whether a conversation's mail is spam. The topic stays as it is.
@@ -308,7 +317,7 @@ pub fn learn_tagged(
     conversation: &mut Conversation,
     topic: &Topic,
 ) -> Result<()> {
-    if conversation.is_topic_decided() {
+    if is_by_member(conversation.topic_by.as_deref()) {
         return Ok(());
     }
     let by = cx.actor.member().map_or_else(|| HELPER.to_owned(), |by| by.as_str().to_owned());
@@ -356,8 +365,8 @@ fn report_topic(
     change: i64,
 ) -> Result<()> {
     let Some(topic) = &conversation.topic_id else { return Ok(()) };
-    let (place, began) = (&conversation.report_place(), conversation.created_at);
-    report_facts::count(tx, cx, place, ReportMeasure::Topic, topic.as_str(), began, change)
+    let labelled = (&conversation.report_place(), &conversation.id, conversation.created_at);
+    report_facts::count_label(tx, cx, labelled, ReportMeasure::Topic, topic.as_str(), change)
 }
 
 fn put_urgency(

@@ -164,8 +164,8 @@ fn count(
     id: &TagId,
     change: i64,
 ) -> Result<()> {
-    let (place, began) = (&conversation.report_place(), conversation.created_at);
-    report_facts::count(tx, cx, place, ReportMeasure::Tagged, id.as_str(), began, change)?;
+    let labelled = (&conversation.report_place(), &conversation.id, conversation.created_at);
+    report_facts::count_label(tx, cx, labelled, ReportMeasure::Tagged, id.as_str(), change)?;
     let (circle, counter) = (&conversation.circle, Counter::Tagged(id));
     counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
 }
@@ -211,11 +211,11 @@ pub fn merge(
     let ws = cx.actor.ws;
     let Some(tagged) = tagged(tx, ws, from)? else { return Ok(false) };
     for (conversation, circle, tags, mailbox, began) in &tagged {
-        let place = &ReportPlace { circle, mailbox };
+        let labelled = (&ReportPlace { circle, mailbox }, conversation, *began);
         let added = move_over(tx, ws, conversation, circle, from, into)?;
         for (tag, change) in [(from, -1), (into, added)] {
             let tag = tag.as_str();
-            report_facts::count(tx, cx, place, ReportMeasure::Tagged, tag, *began, change)?;
+            report_facts::count_label(tx, cx, labelled, ReportMeasure::Tagged, tag, change)?;
         }
         write_name(tx, ws, conversation, tags, old, new)?;
     }

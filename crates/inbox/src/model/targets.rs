@@ -7,13 +7,16 @@ use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId};
-use crate::base::limits::MINUTE_MS;
+use crate::base::limits::{DAY_MS, MINUTE_MS};
 use crate::base::queue::Queue;
 use crate::base::states::{Removal, Status, Urgency};
 use crate::base::time::Moment;
 use crate::model::office_hours::{self, OfficeHours};
 use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::model::timeline::{self, TargetKind, TimelineEvent};
+
+/// Mail that is filed later than this has no target: somebody dealt with it elsewhere.
+const RECENT_MS: i64 = DAY_MS;
 
 db::row! {
     /// What the targets of a conversation depend on.
@@ -44,8 +47,37 @@ pub fn refresh(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> 
     if hours.is_none() && !had {
         return Ok(());
     }
+    if case.status == Status::Closed && answer_leaves(tx, cx, id)? {
+        return Ok(());
+    }
+    let hours = if is_asked(tx, cx, &case)? { hours } else { None };
     case.aim(hours.as_ref());
     save(tx, cx, &case)
+}
+
+/// True where a person of the other side wrote, and not long before the conversation was filed.
+fn is_asked(tx: &mut Tx<'_>, cx: &Cx<'_>, case: &TargetCase) -> Result<bool> {
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT serial FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND direction = 'inbound' AND NOT auto_reply
+           AND counted_at > ?3
+         LIMIT 1",
+        &[&cx.actor.ws, &case.id, &(case.created_at - RECENT_MS)],
+    )?;
+    Ok(found.is_some())
+}
+
+/// True while an answer is on its way: it was sent and the conversation closed in one go, and until it
+/// has left, its target runs on.
+fn answer_leaves(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<bool> {
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT serial FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND direction = 'outbound' AND NOT automatic
+           AND status IN ('scheduled', 'sending')
+         LIMIT 1",
+        &[&cx.actor.ws, id],
+    )?;
+    Ok(found.is_some())
 }
 
 /// Notes that the first answer left: the target was kept, or missed a moment ago.
@@ -62,7 +94,10 @@ pub fn answered(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, at: i64) -> R
 pub fn closed(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
     let mut case = load(tx, cx, id)?;
     let due = case.resolve_due_at.take();
-    let had_answer = case.answer_due_at.take().is_some();
+    let had_answer = case.answer_due_at.is_some();
+    if had_answer && !answer_leaves(tx, cx, id)? {
+        case.answer_due_at = None;
+    }
     if let (Some(due), false) = (due, case.resolve_missed) {
         settle(tx, cx, &case, TargetKind::Close, due, cx.now)?;
     }
@@ -70,9 +105,15 @@ pub fn closed(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
     if due.is_some() || had_answer { save(tx, cx, &case) } else { Ok(()) }
 }
 
-/// Records what is missed by now.
+/// Records what is missed by now. Nothing is missed while mail is held, nor once it is closed and no
+/// answer is on its way any more.
 pub fn miss(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
     let mut case = load(tx, cx, id)?;
+    if case.status != Status::Closed || !answer_leaves(tx, cx, id)? {
+        // Hours and targets may have changed since.
+        let hours = office_hours::of(tx, cx.actor.ws, &case.mailbox)?;
+        case.aim(hours.as_ref());
+    }
     if let Some(due) = case.answer_due_at.filter(|due| !case.answer_missed && *due <= cx.now) {
         settle(tx, cx, &case, TargetKind::Answer, due, cx.now + 1)?;
         case.answer_missed = true;

@@ -52,6 +52,8 @@ CREATE TABLE report_backfill (
 -- When the team's first answer left; and when it was opened for the last time, null for the beginning.
 ALTER TABLE conversations ADD COLUMN first_answered_at BIGINT;
 ALTER TABLE conversations ADD COLUMN reopened_at BIGINT;
+-- A rule assigned it, rather than a person or an agent.
+ALTER TABLE conversations ADD COLUMN assigned_by_rule BOOLEAN NOT NULL DEFAULT FALSE;
 -- How a person approved the draft of an agent or the helper: `as-is` or `edited`.
 ALTER TABLE messages ADD COLUMN approved TEXT;
 UPDATE conversations SET first_answered_at = (
@@ -74,7 +76,6 @@ CREATE TABLE rules (
     acts          TEXT NOT NULL,
     is_last       BOOLEAN NOT NULL,
     last_assigned TEXT NOT NULL,
-    runs          BIGINT NOT NULL,
     last_run_at   BIGINT,
     changed_at    BIGINT NOT NULL,
     PRIMARY KEY (ws, id)
@@ -120,6 +121,9 @@ CREATE TABLE away_replies (
     day     BIGINT NOT NULL,
     PRIMARY KEY (ws, mailbox, email, day)
 ) {keyed};
+
+-- Received mail that gets no automatic reply: it was sent to many or by a program, or asks for none.
+ALTER TABLE messages ADD COLUMN no_automatic_reply BOOLEAN NOT NULL DEFAULT FALSE;
 
 -- When the next target of a conversation is missed; null where none runs.
 ALTER TABLE conversations ADD COLUMN answer_due_at BIGINT;

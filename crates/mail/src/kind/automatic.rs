@@ -45,6 +45,12 @@ pub(super) fn is_automatic_reply(header: &Header, mail: &ParsedMail) -> bool {
     subject_says_away(&mail.subject) && answers_a_mail(mail)
 }
 
+/// The sender asks for no automatic reply, as Exchange and programs that follow it do.
+pub fn suppresses_replies(header: &Header) -> bool {
+    let suppressed = header.lower("x-auto-response-suppress");
+    suppressed.split(',').any(|one| matches!(one.trim(), "all" | "oof" | "autoreply"))
+}
+
 fn is_yes(value: &str) -> bool {
     let value = value.trim().to_ascii_lowercase();
     !value.is_empty() && !matches!(value.as_str(), "no" | "false" | "0")

@@ -14,6 +14,8 @@ use crate::header::Header;
 use crate::parse::ParsedMail;
 use report::MultipartReport;
 
+pub use automatic::suppresses_replies;
+
 /// The kinds of mail, as `mailroom inspect` names them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]

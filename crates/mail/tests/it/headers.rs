@@ -1,6 +1,6 @@
 //! Fields that stand beside odd ones are read all the same.
 
-use mail::{Envelope, parse};
+use mail::{Dmarc, Envelope, parse};
 
 /// 6 May 2024, 10:05:06 in Greenwich, in milliseconds.
 const MAY: i64 = 1_714_989_906_000;
@@ -72,4 +72,30 @@ fn a_mail_whose_words_are_all_hidden_says_nothing() {
     let raw = "From: ann@shop.example\nContent-Type: text/html\n\n<p style='font-size:0'>Psst</p>";
     let mail = parse(raw.as_bytes(), Envelope::default());
     assert_eq!((mail.text.as_str(), mail.original.as_str()), ("", "Psst"));
+}
+
+#[test]
+fn mail_that_no_automatic_reply_may_answer_is_told_apart() {
+    let told = |fields: &str, sender: &str, dmarc: Dmarc| {
+        let raw = format!("From: Ann <ann@shop.example>\r\nSubject: Lamp\r\n{fields}\r\nHello\r\n");
+        let mail = parse(raw.as_bytes(), Envelope { sender: Some(sender) });
+        mail.into_mail("help@acme.example", dmarc, None).no_automatic_reply
+    };
+    let (ann, other) = ("ann@shop.example", "a@evil.example");
+    assert!(!told("", ann, Dmarc::Absent));
+    assert!(!told("", "bounce@mail.shop.example", Dmarc::Absent));
+    assert!(!told("", other, Dmarc::Pass), "the domain vouches for the name");
+    assert!(!told("X-Auto-Response-Suppress: DR, RN\r\n", ann, Dmarc::Pass));
+    assert!(told("", other, Dmarc::Absent), "anybody can write that name");
+    assert!(told("", "a@evilshop.example", Dmarc::Absent));
+    assert!(told("", "", Dmarc::Pass), "the null return path");
+    for field in [
+        "List-Id: <news.shop.example>",
+        "Precedence: bulk",
+        "Auto-Submitted: auto-generated",
+        "Auto-Submitted: auto-replied",
+        "X-Auto-Response-Suppress: OOF, AutoReply",
+    ] {
+        assert!(told(&format!("{field}\r\n"), ann, Dmarc::Pass), "{field}");
+    }
 }

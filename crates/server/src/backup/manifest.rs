@@ -85,6 +85,12 @@ pub(super) fn manifest_name(file: &str) -> Option<&str> {
     file.strip_suffix(MANIFEST_ENDING)
 }
 
+/// The name of the backup that a file is of.
+pub(super) fn backup_name(file: &str) -> Option<&str> {
+    let endings = [MANIFEST_ENDING, TABLES_ENDING, BLOBS_ENDING, KEY_ENDING];
+    endings.iter().find_map(|ending| file.strip_suffix(ending))
+}
+
 /// The file of a backup's manifest.
 pub(super) fn manifest_file(name: &str) -> String {
     format!("{name}{MANIFEST_ENDING}")

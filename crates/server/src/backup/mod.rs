@@ -52,7 +52,7 @@ fn open_place(said: &[u8], passphrase: Option<&str>) -> Result<Option<PlaceKey>,
     }
 }
 
-/// The hashes of a backup's blobs.
+/// The hashes of a backup's blobs, and the ids of its uploads.
 fn read_blob_list(
     place: &BackupPlace,
     key: Option<&PlaceKey>,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use inbox::base::private_files::{file_options, make_folder};
 
 /// How a file is called while it is being written.
-const PARTIAL_ENDING: &str = ".partial";
+pub(super) const PARTIAL_ENDING: &str = ".partial";
 /// The file that is locked while a backup is written.
 const LOCK_FILE: &str = ".lock";
 /// The folder of blobs in a place.

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use db::{Store, StoreOptions};
 use inbox::base::blobs::Blobs;
+use inbox::base::ids::UploadId;
 use inbox::base::private_files::{file_options, make_folder};
 use inbox::maintenance::load;
 use inbox::model::installation::QuietReason;
@@ -122,6 +123,10 @@ fn copy_blobs(
         }
         let packed = place.read(&BackupPlace::blob_name(&name))?;
         let packed = unsealed(key, &name, packed)?;
+        if let Some(upload) = UploadId::parse(&hash) {
+            blobs.partial_uploads().adopt(&upload, &packed)?;
+            continue;
+        }
         if Blobs::packed_hash(&packed)? != hash {
             return Err(io::Error::other(format!("the blob {hash} is damaged")));
         }

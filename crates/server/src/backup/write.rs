@@ -8,20 +8,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use db::Store;
 use inbox::base::blobs::Blobs;
-use inbox::base::ids::Ids;
+use inbox::base::ids::{Ids, UploadId};
 use inbox::base::time::Moment;
 use inbox::maintenance::dump::{self, DumpContents};
 use sha2::{Digest, Sha256};
 
 use super::manifest::{
-    BackupManifest, LAYOUT, PLACE_FILE, PlaceFile, manifest_file, manifest_name,
+    BackupManifest, LAYOUT, PLACE_FILE, PlaceFile, backup_name, manifest_file, manifest_name,
 };
-use super::place::BackupPlace;
+use super::place::{BackupPlace, PARTIAL_ENDING};
 use super::seal::PlaceKey;
 use super::{read_blob_list, told};
 use crate::node::vault::KEY_FILE;
 
 const ZSTD_LEVEL: i32 = 3;
+/// The length of a backup's name, which is a moment.
+const NAME_BYTES: usize = "2026-11-15T09-14-03-120Z".len();
 
 /// What is backed up.
 pub struct BackupSource {
@@ -42,6 +44,8 @@ pub struct WrittenBackup {
     pub missing_blobs: Vec<String>,
     /// Older backups that were removed.
     pub removed: Vec<String>,
+    /// Why older ones could not be removed; the new one is whole all the same.
+    pub not_removed: Option<String>,
 }
 
 /// Writes one more backup into a place. With `keep`, all but so many of the newest are removed.
@@ -55,12 +59,13 @@ pub async fn write_backup(
     let told = told("The backup could not be written");
     place.prepare().map_err(&told)?;
     let _lock = place.lock()?;
+    remove_unfinished(place).map_err(&told)?;
     let key = place_key(place, passphrase, &source.ids)?;
     let name = Moment(now).iso().replace([':', '.'], "-");
     let mut manifest = BackupManifest {
         name,
         version: env!("CARGO_PKG_VERSION").into(),
-        schema: inbox::MIGRATIONS.last().map_or(0, |last| last.version),
+        schema: 0,
         sealed: key.is_some(),
         has_key: source.key_folder.is_some(),
         tables: Default::default(),
@@ -68,24 +73,49 @@ pub async fn write_backup(
         tables_sha256: String::new(),
     };
     let (contents, sha256) = write_tables(source, place, key.clone(), &manifest).await?;
-    manifest.tables_sha256 = sha256;
+    (manifest.tables_sha256, manifest.schema) = (sha256, contents.schema);
     let files = Files { place, key: key.as_ref(), ids: &source.ids };
+    let mut listed = contents.files;
+    listed.extend(contents.uploads.iter().map(|upload| upload.as_str().to_owned()));
     let (new_blobs, new_blob_bytes, missing_blobs) =
-        files.write_blobs(&source.blobs, &contents).map_err(&told)?;
-    let list = contents.files.iter().map(|hash| format!("{hash}\n")).collect::<String>();
+        files.write_blobs(&source.blobs, &listed).map_err(&told)?;
+    let list = listed.iter().map(|name| format!("{name}\n")).collect::<String>();
     files.write(&manifest.blobs_file(), list.as_bytes()).map_err(&told)?;
     if let Some(folder) = &source.key_folder {
         let secret = fs::read(folder.join(KEY_FILE)).map_err(&told)?;
         files.write(&manifest.key_file(), &secret).map_err(&told)?;
     }
-    (manifest.blobs, manifest.tables) = (contents.files.len() as u64, contents.tables);
+    (manifest.blobs, manifest.tables) = (listed.len() as u64, contents.tables);
     let text = serde_json::to_vec_pretty(&manifest).map_err(|error| error.to_string())?;
     place.write(&manifest.manifest_file(), &text).map_err(&told)?;
-    let removed = match keep {
-        Some(keep) => remove_old(place, key.as_ref(), keep.max(1)).map_err(&told)?,
-        None => Vec::new(),
+    let pruned = match keep {
+        Some(keep) => remove_old(place, key.as_ref(), &manifest.name, keep.max(1)),
+        None => Ok(Vec::new()),
     };
-    Ok(WrittenBackup { manifest, new_blobs, new_blob_bytes, missing_blobs, removed })
+    let (removed, not_removed) = match pruned {
+        Ok(removed) => (removed, None),
+        Err(error) => (Vec::new(), Some(error.to_string())),
+    };
+    Ok(WrittenBackup { manifest, new_blobs, new_blob_bytes, missing_blobs, removed, not_removed })
+}
+
+/// Removes what is left of backups that were begun and never finished, which have no manifest.
+fn remove_unfinished(place: &BackupPlace) -> io::Result<()> {
+    let files = place.list()?;
+    let finished: BTreeSet<&str> = files.iter().filter_map(|file| manifest_name(file)).collect();
+    let is_left = |file: &&String| name_of(file).is_some_and(|name| !finished.contains(name));
+    for file in files.iter().filter(is_left) {
+        place.remove(file)?;
+    }
+    Ok(())
+}
+
+/// The name of the backup that a file belongs to, whole or begun.
+fn name_of(file: &str) -> Option<&str> {
+    let whole = file.strip_suffix(PARTIAL_ENDING).unwrap_or(file);
+    let name = backup_name(whole)?;
+    let is_moment = |byte: u8| byte.is_ascii_digit() || b"-TZ".contains(&byte);
+    (name.len() == NAME_BYTES && name.bytes().all(is_moment)).then_some(name)
 }
 
 /// The key of a sealed place. The first backup decides whether a place is sealed.
@@ -199,19 +229,19 @@ impl Files<'_> {
         writer.finish()
     }
 
-    /// Copies the blobs that the place lacks.
-    fn write_blobs(
-        &self,
-        blobs: &Blobs,
-        contents: &DumpContents,
-    ) -> io::Result<(u64, u64, Vec<String>)> {
+    /// Copies the blobs that the place lacks, and the uploads, which are listed by their ids.
+    fn write_blobs(&self, blobs: &Blobs, listed: &[String]) -> io::Result<(u64, u64, Vec<String>)> {
         let (mut new, mut bytes, mut missing) = (0, 0, Vec::new());
-        for hash in &contents.files {
+        for hash in listed {
             let name = self.key.map_or_else(|| hash.clone(), |key| key.blob_name(hash));
             if self.place.has_blob(&name) {
                 continue;
             }
-            match blobs.read_file(hash) {
+            let read = match UploadId::parse(hash) {
+                Some(upload) => blobs.partial_uploads().bytes(&upload),
+                None => blobs.read_file(hash),
+            };
+            match read {
                 Ok(packed) => {
                     self.place.write_blob(&name, &self.sealed(&name, &packed)?)?;
                     new += 1;
@@ -225,12 +255,19 @@ impl Files<'_> {
     }
 }
 
-/// Removes all but the newest backups, and the blobs that no remaining one names.
-fn remove_old(place: &BackupPlace, key: Option<&PlaceKey>, keep: usize) -> io::Result<Vec<String>> {
+/// Removes all but the newest backups, and the blobs that no remaining one names. The one that was
+/// just written stays, whatever the clock said before.
+fn remove_old(
+    place: &BackupPlace,
+    key: Option<&PlaceKey>,
+    new: &str,
+    keep: usize,
+) -> io::Result<Vec<String>> {
     let files = place.list()?;
-    let mut names: Vec<&str> = files.iter().filter_map(|file| manifest_name(file)).collect();
+    let names = files.iter().filter_map(|file| manifest_name(file));
+    let mut names: Vec<&str> = names.filter(|name| *name != new).collect();
     names.sort_unstable();
-    let (old, kept) = names.split_at(names.len().saturating_sub(keep));
+    let (old, kept) = names.split_at((names.len() + 1).saturating_sub(keep));
     if old.is_empty() {
         return Ok(Vec::new());
     }
@@ -244,7 +281,7 @@ fn remove_old(place: &BackupPlace, key: Option<&PlaceKey>, keep: usize) -> io::R
         }
     }
     let mut needed = BTreeSet::new();
-    for name in kept {
+    for name in kept.iter().copied().chain([new]) {
         let text = place.read(&manifest_file(name))?;
         let manifest: BackupManifest = serde_json::from_slice(&text).map_err(io::Error::other)?;
         for hash in read_blob_list(place, key, &manifest)? {

@@ -5,6 +5,7 @@ mod answers;
 mod backup;
 mod booking;
 mod command;
+mod copy;
 mod domain;
 mod imap;
 mod import;
@@ -101,7 +102,7 @@ enum Command {
     /// Put a backup back into an empty installation, which then starts quiet
     Restore(backup::Restore),
     /// Copy a whole installation into another database, from SQLite to PostgreSQL or back
-    Copy(backup::Copy),
+    Copy(copy::Copy),
     /// Read everything and report what does not fit together; changes nothing
     Check(backup::Check),
     /// Take mail over from mbox files, Maildirs, folders of .eml files and IMAP accounts

@@ -1,12 +1,16 @@
 //! One person's data at the command line: everything about them as files, and forgetting them.
 
+use std::io::ErrorKind;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use inbox::App;
 use inbox::base::email_address::EmailAddress;
-use inbox::base::private_files::{file_options, make_folder};
-use inbox::maintenance::{forget_person, person_files};
+use inbox::base::private_files::{FOLDER_MODE, file_options, make_folder};
+use inbox::maintenance::forget_person::{self, ForgottenPerson};
+use inbox::maintenance::person_files;
+use inbox::maintenance::purge::{self, PurgedFiles};
 use serde_json::json;
 
 use super::command::{CommandResult, WorkspaceArgs, open, print, sentence};
@@ -35,7 +39,7 @@ impl Export {
         let app = open(settings).await?;
         let operator = self.workspace.operator(&app).await?;
         // Written beside it first: a folder of this name is complete.
-        let partial = folder.with_extension("partial");
+        let partial = partial_folder(&folder)?;
         let place = partial.clone();
         let written = app
             .read(&operator, move |tx, cx| {
@@ -75,6 +79,10 @@ pub struct Forget {
     /// The person's address
     #[arg(long, value_name = "EMAIL")]
     contact: String,
+    /// Do not write an SQLite database anew, for which a busy server would have to wait: until they
+    /// are used again, free parts of its file may hold bytes that were deleted before
+    #[arg(long)]
+    without_compacting: bool,
     #[command(flatten)]
     workspace: WorkspaceArgs,
 }
@@ -86,6 +94,8 @@ const KEPT: &[&str] = &[
     "What the team wrote itself stays: notes, replies and answers in conversations with others.",
     "What other people wrote about the person in their own conversations stays.",
     "Backups that were made before hold the person until they are removed (`mailroom backup --keep`).",
+    "PostgreSQL reuses the space of removed rows; until then, and in archives of its write-ahead log, \
+     old bytes may be found by whoever reads its files.",
     "Mail in mailboxes that Mailroom only fetches from stays there; delete it there, or it is \
      fetched again after the mailbox is connected anew.",
 ];
@@ -95,39 +105,39 @@ impl Forget {
         let email = address(&self.contact)?;
         let app = open(settings).await?;
         let operator = self.workspace.operator(&app).await?;
-        let done = app
-            .act(&operator, move |tx, cx| forget_person::forget_person(tx, cx, &email))
-            .await
-            .map_err(sentence)?;
-        delete_files(&app, &done)?;
-        app.store.write(forget_person::purge_index).await.map_err(sentence)?;
-        let url = settings.database_url.clone();
-        tokio::task::spawn_blocking(move || db::Store::compact(&url))
-            .await
-            .map_err(|error| error.to_string())?
-            .map_err(|error| {
-                format!(
-                    "The person is removed, but the database could not be compacted, so its files \
-                     may still hold old bytes: {error}. Repeat the command while the server rests."
-                )
-            })?;
+        let forgotten =
+            app.act(&operator, move |tx, cx| forget_person::forget_person(tx, cx, &email)).await;
+        let (done, unknown) = match forgotten {
+            Ok(done) => (done, None),
+            // An earlier attempt may have broken off behind the tables.
+            Err(error @ inbox::Error::NotFound(_)) => (ForgottenPerson::default(), Some(error)),
+            Err(error) => return Err(sentence(error).into()),
+        };
+        let purged = purge_all(&app, settings, !self.without_compacting).await?;
+        if let Some(error) = unknown {
+            return Err(sentence(error).into());
+        }
         let answer = json!({
             "conversations": done.conversations,
             "messages": done.messages,
             "documents": done.documents,
+            "bookings": done.bookings,
             "redactedConversations": done.redacted,
             "blobs": done.blobs,
+            "filesRemovedLater": purged.later,
             "kept": KEPT,
         });
         let kept: Vec<String> = KEPT.iter().map(|line| format!("  {line}")).collect();
         let said = format!(
-            "Removed {} conversations, {} messages, {} documents and {} blobs; {} conversations with \
-             others are without what the person wrote.\nNot removed:\n{}",
+            "Removed {} conversations, {} messages, {} documents, {} bookings and {} blobs; {} \
+             conversations with others are without what the person wrote.{}\nNot removed:\n{}",
             done.conversations,
             done.messages,
             done.documents,
+            done.bookings,
             done.blobs,
             done.redacted,
+            about_later(purged.later),
             kept.join("\n")
         );
         print(self.workspace.output, &answer, &said);
@@ -135,15 +145,51 @@ impl Forget {
     }
 }
 
-fn delete_files(app: &App, done: &forget_person::ForgottenPerson) -> Result<(), String> {
-    for hash in &done.files {
-        let removed = app.blobs.remove_file(hash);
-        removed.map_err(|error| format!("The file of the blob {hash} is still there: {error}"))?;
+/// Removes what the tables no longer refer to from all files.
+async fn purge_all(app: &App, settings: &Settings, rewrite: bool) -> Result<PurgedFiles, String> {
+    let told = |error: String| {
+        format!(
+            "The person is removed from the tables, but files may still hold old bytes: {error}. \
+             Repeat the command; if the database is busy, while the server rests."
+        )
+    };
+    let purged = purge::purge(app).await.map_err(|error| told(sentence(error)))?;
+    let url = settings.database_url.clone();
+    tokio::task::spawn_blocking(move || db::Store::compact(&url, rewrite))
+        .await
+        .map_err(|error| error.to_string())?
+        .map_err(|error| told(error.to_string()))?;
+    Ok(purged)
+}
+
+fn about_later(files: u64) -> String {
+    match files {
+        0 => String::new(),
+        files => format!(
+            " {files} files were in use within the last hour; a running server removes them, or \
+             this command when it is repeated."
+        ),
     }
-    for upload in &done.uploads {
-        app.blobs.partial_uploads().remove(upload).map_err(|error| error.to_string())?;
+}
+
+/// The folder beside it that an export is written to. One that is there is of another export.
+fn partial_folder(folder: &Path) -> Result<PathBuf, String> {
+    let mut name = folder.as_os_str().to_owned();
+    name.push(".partial");
+    let partial = PathBuf::from(name);
+    let told = |error: std::io::Error| format!("{}: {error}", partial.display());
+    if let Some(above) = partial.parent().filter(|above| !above.as_os_str().is_empty()) {
+        make_folder(above).map_err(told)?;
     }
-    Ok(())
+    let made = std::fs::DirBuilder::new().mode(FOLDER_MODE).create(&partial);
+    made.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => format!(
+            "{} is there already: another export is being written, or broke off. Remove it first.",
+            partial.display()
+        ),
+        _ => told(error),
+    })?;
+    Ok(partial)
 }
 
 fn address(text: &str) -> Result<EmailAddress, String> {

@@ -1,7 +1,10 @@
 //! Quiet mode at the command line: nothing is sent or fetched until it ends.
 
+use std::collections::BTreeMap;
+
 use clap::Subcommand;
 use inbox::App;
+use inbox::maintenance::waiting;
 use inbox::model::installation::{QuietReason, begin_quiet, end_quiet, installation};
 use serde_json::json;
 
@@ -35,20 +38,46 @@ impl Quiet {
             }
             Quiet::Off(output) => {
                 let identity = app.store.identity(&settings.database_url).await;
-                app.store
-                    .write(move |tx| end_quiet(tx, identity.as_deref()))
-                    .await
-                    .map_err(sentence)?;
-                show(&app, output).await
+                let now = app.clock.now();
+                let stopped = app.store.write(move |tx| go_on(tx, identity.as_deref(), now)).await;
+                show_stopped(&app, output, stopped.map_err(sentence)?).await
             }
             Quiet::Status(output) => show(&app, output).await,
         }
     }
 }
 
+/// Ends the quiet. Says how many messages are drafts again because the original may have sent them.
+fn go_on(tx: &mut db::Tx<'_>, identity: Option<&str>, now: i64) -> inbox::Result<u64> {
+    let reason = installation(tx)?.quiet().map(|mark| mark.reason);
+    let stopped = match reason {
+        Some(QuietReason::Copied | QuietReason::Restored) => waiting::stop_overdue(tx, now)?,
+        Some(QuietReason::Asked) | None => 0,
+    };
+    end_quiet(tx, identity)?;
+    Ok(stopped)
+}
+
+/// What waits to leave, in a sentence.
+pub(super) fn about_waiting(counts: &BTreeMap<&str, i64>) -> String {
+    let some = counts.iter().filter(|(_, count)| **count > 0);
+    let some: Vec<String> = some.map(|(name, count)| format!("{count} {name}")).collect();
+    match some.is_empty() {
+        true => "Nothing waits to leave.".into(),
+        false => format!("Waiting to leave: {}.", some.join(", ")),
+    }
+}
+
 async fn show(app: &App, output: Json) -> CommandResult {
-    let mark = app.store.read(installation).await.map_err(sentence)?.quiet();
-    let said = match &mark {
+    show_stopped(app, output, 0).await
+}
+
+async fn show_stopped(app: &App, output: Json, stopped: u64) -> CommandResult {
+    let read = |tx: &mut db::Tx<'_>| {
+        Ok::<_, inbox::Error>((installation(tx)?.quiet(), waiting::waiting(tx)?))
+    };
+    let (mark, counts) = app.store.read(read).await.map_err(sentence)?;
+    let mut said = match &mark {
         Some(mark) => format!(
             "Quiet since {}: no mail is sent or fetched and no webhook is called. {} {HOW_TO_GO_ON}",
             mark.since.iso(),
@@ -60,7 +89,16 @@ async fn show(app: &App, output: Json) -> CommandResult {
         "quiet": mark.is_some(),
         "reason": mark.map(|mark| mark.reason),
         "since": mark.map(|mark| mark.since),
+        "waiting": counts,
+        "madeDrafts": stopped,
     });
+    said.push_str(&format!("\n{}", about_waiting(&counts)));
+    if stopped > 0 {
+        said.push_str(&format!(
+            "\n{stopped} messages that should have left while it was quiet are drafts again: the \
+             original may have sent them. Send those that it did not."
+        ));
+    }
     print(output, &answer, &said);
     Ok(())
 }

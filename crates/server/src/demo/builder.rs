@@ -285,6 +285,7 @@ impl<'a> DemoBuilder<'a> {
             subject: if begins { story.subject.into() } else { format!("Re: {}", story.subject) },
             text: words.text.into(),
             kind: words.kind,
+            no_automatic_reply: words.kind == AuthorKind::AutoReply,
             dmarc: words.risk.map_or(Dmarc::Pass, |risk| risk.dmarc),
             warning: words.risk.map(warning),
             attachments: stored().map(|(file, (bytes, _))| attachment(file, bytes)).collect(),

@@ -111,6 +111,7 @@ fn list_events(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<ListPage<E
     let (txn, id) = cursor.map_or((0, String::new()), |cursor| {
         (cursor.at, format!("{}{}", EventId::PREFIX, cursor.id))
     });
+    let txn = known_transaction(tx, txn)?;
     let mut circles = cx.actor.circles.to_vec();
     circles.dedup();
     if input.cursor.is_none() && input.start == Some(Start::Now) {
@@ -127,6 +128,17 @@ fn list_events(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<ListPage<E
         .last()
         .map(|last| PageCursor::after(cx.now, last.txn, last.id.as_str(), EventId::PREFIX));
     Ok(ListPage { items: found.into_iter().map(|listed| listed.body.0).collect(), next })
+}
+
+/// The transaction of a cursor, as far as this database knows it. After a move from another database
+/// events go on by their ids.
+fn known_transaction(tx: &mut Tx<'_>, txn: i64) -> Result<i64> {
+    if txn == 0 || tx.pick(true, false) {
+        return Ok(0);
+    }
+    let (next,): (i64,) = tx
+        .one("SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT)", &[])?;
+    Ok(if txn < next { txn } else { 0 })
 }
 
 /// The cursor behind everything that is visible.

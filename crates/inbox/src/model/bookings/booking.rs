@@ -13,8 +13,7 @@ use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{BookingId, UserId};
 use crate::base::limits::{
-    BOOKING_HOLD_MS, BOOKING_REMINDERS_MS, DAY_MS, HOLDS_PER_ADDRESS, HOLDS_PER_TYPE, MINUTE_MS,
-    NEXT_TIMES,
+    BOOKING_HOLD_MS, BOOKING_REMINDERS_MS, HOLDS_PER_TYPE, MINUTE_MS, NEXT_TIMES,
 };
 use crate::base::queue::Queue;
 use crate::base::time::Moment;
@@ -63,18 +62,12 @@ pub fn hold(
     kind: &BookingType,
     new: &NewBooking<'_>,
 ) -> Result<Booking> {
-    let email = EmailAddress::new(new.guest.email);
-    let (of_address,): (i64,) = tx.one(
-        "SELECT CAST(count(*) AS BIGINT) FROM bookings
-         WHERE ws = ?1 AND guest_email = ?2 AND created_at > ?3 AND status = 'held'",
-        &[&cx.actor.ws, &email, &(cx.now - DAY_MS)],
-    )?;
     let (of_type,): (i64,) = tx.one(
         "SELECT CAST(count(*) AS BIGINT) FROM bookings
          WHERE ws = ?1 AND type = ?2 AND holds_until > ?3",
         &[&cx.actor.ws, &kind.id, &cx.now],
     )?;
-    if of_address >= HOLDS_PER_ADDRESS || of_type >= HOLDS_PER_TYPE {
+    if of_type >= HOLDS_PER_TYPE {
         return Err(Error::Forbidden(
             "Too many times are waiting for a code. Please try again in a quarter of an hour."
                 .into(),
@@ -88,6 +81,16 @@ pub fn hold(
 /// The guest has proven their address: the held time is theirs.
 pub fn prove(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
     let held = of_circle(tx, cx, id)?;
+    let people = mail::hosts(tx, cx, &held)?;
+    for person in &people {
+        hours::bump(tx, cx.actor.ws, person)?;
+    }
+    // For another server the time of the hold may have been up a moment ago.
+    if people.is_empty() || is_given_to_another(tx, cx, id)? {
+        return Err(Error::Conflict(
+            "The time is not free any more. Please pick another one.".into(),
+        ));
+    }
     let proven = tx.exec(
         "UPDATE bookings SET status = 'booked', holds_until = NULL, remind_at = ?4
          WHERE ws = ?1 AND id = ?2 AND status = 'held' AND holds_until > ?3",
@@ -110,9 +113,29 @@ pub fn prove(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
     Ok(booking)
 }
 
+/// Somebody else has a time of these hosts that overlaps the booking's.
+fn is_given_to_another(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<bool> {
+    let other: Option<(BookingId,)> = tx.opt(
+        "SELECT o.booking FROM host_bookings x
+         JOIN host_bookings o ON o.ws = x.ws AND o.person = x.person AND o.booking <> x.booking
+          AND o.pad_to > x.pad_from AND o.pad_from < x.pad_to
+         WHERE x.ws = ?1 AND x.booking = ?2 AND (o.holds_until IS NULL OR o.holds_until > ?3)
+         LIMIT 1",
+        &[&cx.actor.ws, id, &cx.now],
+    )?;
+    Ok(other.is_some())
+}
+
 /// Gives a booking another time: a new booking, and the old one cancelled.
 pub fn reschedule(tx: &mut Tx<'_>, cx: &Cx<'_>, old: &Booking, starts_at: i64) -> Result<Booking> {
+    // The caller's copy may be older than this transaction.
+    let old = &of_circle(tx, cx, &old.id)?;
     must_be_ahead(cx, old)?;
+    if old.status == BookingStatus::Held {
+        return Err(Error::Conflict(
+            "The time is only held: the guest has not given their code yet.".into(),
+        ));
+    }
     let kind = types::of_booking(tx, cx.actor.ws, &old.type_id)?;
     if starts_at == old.starts_at {
         return Err(Error::Conflict("It is at this time already.".into()));
@@ -127,29 +150,33 @@ pub fn reschedule(tx: &mut Tx<'_>, cx: &Cx<'_>, old: &Booking, starts_at: i64) -
         answers: &old.answers,
         conversation: None,
     };
+    let former = mail::hosts(tx, cx, old)?;
     let plan = BookingPlan { replaces: Some(old), status: BookingStatus::Booked };
     let id = insert(tx, cx, &kind, &new, plan)?;
     release(tx, cx, old, "", Some(&id))?;
     let (before, booking) = (of_circle(tx, cx, &old.id)?, of_circle(tx, cx, &id)?);
     tell(tx, cx, &before, BookingChange::Cancelled)?;
     tell(tx, cx, &booking, BookingChange::Created)?;
-    mail::invite(tx, cx, &kind, &booking, Some(&before))?;
+    mail::invite(tx, cx, &kind, &booking, Some((&before, former.as_slice())))?;
     Ok(booking)
 }
 
 /// Cancels a booking; cancelling it again changes nothing.
 pub fn cancel(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking, reason: &str) -> Result<Booking> {
+    // The caller's copy may be older than this transaction.
+    let booking = &of_circle(tx, cx, &booking.id)?;
     if booking.status == BookingStatus::Cancelled {
         return Ok(booking.clone());
     }
     must_be_ahead(cx, booking)?;
     let was_held = booking.status == BookingStatus::Held;
+    let hosts = mail::hosts(tx, cx, booking)?;
     release(tx, cx, booking, reason, None)?;
     let cancelled = of_circle(tx, cx, &booking.id)?;
     if !was_held {
         tell(tx, cx, &cancelled, BookingChange::Cancelled)?;
         let kind = types::of_booking(tx, cx.actor.ws, &booking.type_id)?;
-        mail::cancel(tx, cx, &kind, &cancelled)?;
+        mail::cancel(tx, cx, &kind, &cancelled, &hosts)?;
     }
     Ok(cancelled)
 }
@@ -161,11 +188,11 @@ pub fn drop_expired(tx: &mut Tx<'_>, ws: i64, id: &BookingId, now: i64) -> Resul
          WHERE ws = ?1 AND id = ?2 AND status = 'held' AND holds_until <= ?3",
         &[&ws, id, &now],
     )?;
-    if dropped == 0 {
-        return Ok(false);
-    }
-    tx.exec("DELETE FROM host_bookings WHERE ws = ?1 AND booking = ?2", &[&ws, id])?;
-    Ok(true)
+    tx.exec(
+        "DELETE FROM host_bookings WHERE ws = ?1 AND booking = ?2 AND holds_until <= ?3",
+        &[&ws, id, &now],
+    )?;
+    Ok(dropped > 0)
 }
 
 /// When guest and host are reminded next of an appointment.
@@ -194,7 +221,7 @@ fn insert(
     plan: BookingPlan<'_>,
 ) -> Result<BookingId> {
     let ws = cx.actor.ws;
-    drop_expired_of(tx, cx, kind)?;
+    drop_expired_at(tx, cx, kind, new.starts_at)?;
     let except = plan.replaces.map(|old| &old.id);
     let window = (new.starts_at, new.starts_at + 1_000);
     let loaded = availability::load(tx, cx, kind, window, except)?;
@@ -388,13 +415,15 @@ fn taken(
     }))
 }
 
-/// Held bookings of a type's hosts whose time is up no longer take time from them.
-fn drop_expired_of(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType) -> Result<()> {
+/// Held bookings whose time is up no longer keep this start from the type's hosts, whatever type they
+/// are of.
+fn drop_expired_at(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, starts_at: i64) -> Result<()> {
     let ws = cx.actor.ws;
     let expired: Vec<(BookingId,)> = tx.all(
-        "SELECT id FROM bookings
-         WHERE ws = ?1 AND type = ?2 AND holds_until <= ?3 LIMIT ?4",
-        &[&ws, &kind.id, &cx.now, &HOLDS_PER_TYPE],
+        "SELECT DISTINCT x.booking FROM booking_hosts h
+         JOIN host_bookings x ON x.ws = h.ws AND x.person = h.person
+         WHERE h.ws = ?1 AND h.type = ?2 AND x.starts_at = ?3 AND x.holds_until <= ?4",
+        &[&ws, &kind.id, &starts_at, &cx.now],
     )?;
     for (id,) in expired {
         drop_expired(tx, ws, &id, cx.now)?;
@@ -404,8 +433,9 @@ fn drop_expired_of(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType) -> Result<(
 
 /// A booking of any circle: the caller has found it in a way that may see it.
 fn of_circle(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
-    let (circle,): (Circle,) =
-        tx.one("SELECT circle FROM bookings WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    let found: Option<(Circle,)> =
+        tx.opt("SELECT circle FROM bookings WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
+    let (circle,) = found.ok_or(Error::NotFound("booking"))?;
     let mut actor = cx.actor.clone();
     actor.circles = [circle.clone(), circle];
     load(tx, &actor, id.as_str())

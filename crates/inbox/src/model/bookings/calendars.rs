@@ -11,7 +11,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{BusyCalendarId, UserId};
 use crate::base::limits::{
     BUSY_CALENDARS, BUSY_DAYS_BEFORE, BUSY_DAYS_KEPT, CALENDAR_EVERY_MS, CALENDAR_WARNING_MS,
-    DAY_MS, WEBHOOK_URL_CHARS,
+    DAY_MS, WEBHOOK_URL_CHARS, thousands,
 };
 use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
@@ -20,6 +20,8 @@ use crate::model::sealing;
 
 /// Characters of a user name or an app password.
 const CREDENTIAL_CHARS: usize = 500;
+/// Busy times of one calendar.
+const BUSY_TIMES: usize = 20_000;
 
 string_enum! {
     /// How a calendar is read.
@@ -208,8 +210,23 @@ pub fn busy_ranges(
     let range = |range: TimeRange| (range.start.as_millisecond(), range.end.as_millisecond());
     let mut ranges: Vec<(i64, i64)> = busy.intervals.iter().map(|one| range(one.range)).collect();
     ranges.sort_unstable();
-    ranges.dedup();
-    Ok(ranges)
+    let merged = merged(&ranges);
+    if merged.len() > BUSY_TIMES {
+        return Err(format!("It has more than {} busy times.", thousands(BUSY_TIMES)));
+    }
+    Ok(merged)
+}
+
+/// Sorted ranges, those that touch as one.
+fn merged(ranges: &[(i64, i64)]) -> Vec<(i64, i64)> {
+    let mut merged: Vec<(i64, i64)> = Vec::new();
+    for (start, end) in ranges {
+        match merged.last_mut() {
+            Some(last) if *start <= last.1 => last.1 = last.1.max(*end),
+            _ => merged.push((*start, *end)),
+        }
+    }
+    merged
 }
 
 /// What reading a calendar came to.
@@ -237,17 +254,27 @@ pub fn record(
         )?;
         return warn(tx, cx, id);
     }
+    // Days come into reach of an unchanged calendar too, so once a day all of it is read.
     let read: Option<(UserId,)> = tx.opt(
         "UPDATE busy_calendars
          SET failing_since = NULL, problem = '', host_told = FALSE, fetched_at = ?3,
-             next_fetch_at = ?4
+             next_fetch_at = ?4,
+             etag = CASE WHEN fetched_at < ?5 THEN '' ELSE etag END
          WHERE ws = ?1 AND id = ?2 RETURNING person",
-        &[&ws, id, &cx.now, &next],
+        &[&ws, id, &cx.now, &next, &(cx.now - cx.now % DAY_MS)],
     )?;
     let (Some((person,)), CalendarOutcome::Busy { ranges, etag }) = (read, outcome) else {
         return Ok(());
     };
     tx.exec("UPDATE busy_calendars SET etag = ?3 WHERE ws = ?1 AND id = ?2", &[&ws, id, etag])?;
+    let before: Vec<(i64, i64)> = tx.all(
+        "SELECT starts_at, ends_at FROM busy_times
+         WHERE ws = ?1 AND person = ?2 AND calendar = ?3 ORDER BY starts_at, ends_at",
+        &[&ws, &person, id],
+    )?;
+    if before == *ranges {
+        return Ok(());
+    }
     tx.exec(
         "DELETE FROM busy_times WHERE ws = ?1 AND person = ?2 AND calendar = ?3",
         &[&ws, &person, id],

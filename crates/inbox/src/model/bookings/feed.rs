@@ -50,8 +50,11 @@ pub fn renew(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
 pub fn at(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<String> {
     let missing = || Error::NotFound("page");
     let token = GuestToken::parse(token).ok_or_else(missing)?;
-    let found: Option<(i64, UserId)> =
-        tx.opt("SELECT ws, person FROM hosts WHERE feed_hash = ?1", &[&token.hash()])?;
+    let found: Option<(i64, UserId)> = tx.opt(
+        "SELECT h.ws, h.person FROM hosts h
+         JOIN users u ON u.ws = h.ws AND u.id = h.person WHERE h.feed_hash = ?1",
+        &[&token.hash()],
+    )?;
     let (ws, person) = found.ok_or_else(missing)?;
     let (workspace, name): (WorkspaceId, String) =
         tx.one("SELECT id, name FROM workspaces WHERE ws = ?1", &[&ws])?;
@@ -64,15 +67,15 @@ pub fn at(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<String> {
         ..BookingFilter::default()
     };
     let bookings = list(tx, &actor, &filter, ENTRIES)?;
-    let shown: Vec<&Booking> = bookings.iter().filter(|one| one.rescheduled_to.is_none()).collect();
-    let titles: Vec<String> =
-        shown.iter().map(|one| format!("{} with {}", one.type_name, one.guest_name)).collect();
+    let is_shown =
+        |one: &&Booking| one.rescheduled_to.is_none() && one.status != BookingStatus::Held;
+    let shown: Vec<&Booking> = bookings.iter().filter(is_shown).collect();
     let links: Vec<String> =
         shown.iter().map(|one| format!("{}/calendar/{}", app.public_url, one.id)).collect();
     let entries: Vec<BookingFeedEntry<'_>> = shown
         .iter()
-        .zip(titles.iter().zip(&links))
-        .map(|(booking, (title, link))| BookingFeedEntry {
+        .zip(&links)
+        .map(|(booking, link)| BookingFeedEntry {
             uid: &booking.uid,
             sequence: u32::try_from(booking.sequence).unwrap_or(0),
             stamp: timestamp(booking.created_at),
@@ -82,10 +85,10 @@ pub fn at(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<String> {
                 BookingStatus::Booked => BookingFeedStatus::Booked,
                 BookingStatus::Cancelled => BookingFeedStatus::Cancelled,
             },
-            summary: title,
+            summary: &booking.type_name,
             location: Some(booking.place.as_str()).filter(|place| !place.is_empty()),
             description: None,
-            url: Some(link),
+            url: Some(link.as_str()),
         })
         .collect();
     let name = format!("Bookings, {name}");

@@ -9,6 +9,7 @@ use jiff::civil::Date;
 use crate::base::error::{Error, Result};
 use crate::base::ids::UserId;
 use crate::base::limits::{HOST_DATES, HOST_STAYS, WEEKLY_HOURS_CHARS};
+use crate::base::queue::Queue;
 use crate::base::time::is_date;
 
 /// Characters of a note on a date.
@@ -76,6 +77,12 @@ pub fn set(tx: &mut Tx<'_>, ws: i64, person: &UserId, zone: &str, weekly: &str) 
          WHERE ws = ?1 AND person = ?2",
         &[&ws, person, &zone, &weekly.to_string()],
     )?;
+    // Whole days of their calendars are days of their zone, so these are read again.
+    tx.exec(
+        "UPDATE busy_calendars SET etag = '', next_fetch_at = 0 WHERE ws = ?1 AND person = ?2",
+        &[&ws, person],
+    )?;
+    tx.wake(Queue::BusyCalendars);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use crate::app::Cx;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{MailboxId, UserId};
-use crate::base::limits::{BOOKING_HOLD_MS, CODE_MS, DAY_MS, duration};
+use crate::base::limits::{BOOKING_HOLD_MS, CODE_MS, DAY_MS, MINUTE_MS, duration};
 use crate::model::notices::{self, CustomerNotice, Notice, NoticeCalendar};
 
 /// The domain of UIDs when the public address has none.
@@ -24,13 +24,14 @@ pub fn uid_domain(public_url: &str) -> String {
     host.unwrap_or(NO_DOMAIN).to_owned()
 }
 
-/// Tells guest and hosts that a time is booked, or that it replaces an earlier one.
+/// Tells guest and hosts that a time is booked, or that it replaces an earlier one, which had these
+/// hosts.
 pub(super) fn invite(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     kind: &BookingType,
     booking: &Booking,
-    before: Option<&Booking>,
+    before: Option<(&Booking, &[UserId])>,
 ) -> Result<()> {
     if booking.circle.is_sandbox() {
         return Ok(());
@@ -46,21 +47,23 @@ pub(super) fn invite(
     let (link, text) = host_text(cx, kind, booking, word);
     let entry = self::entry(cx, kind, booking, &sender, Some(&link));
     let letter = Letter { word, text: &text, calendar: Some(("REQUEST", &entry)) };
-    for host in hosts(tx, cx, booking)? {
-        write_host(tx, cx, kind, booking, &sender, &host, &letter)?;
+    let hosts = hosts(tx, cx, booking)?;
+    for host in &hosts {
+        write_host(tx, cx, kind, booking, &sender, host, &letter)?;
     }
-    match before.filter(|before| before.host != booking.host) {
-        Some(before) => tell_former_host(tx, cx, kind, before, booking, &sender),
-        None => Ok(()),
+    let Some((before, former)) = before else { return Ok(()) };
+    for gone in former.iter().filter(|host| !hosts.contains(host)) {
+        tell_former_host(tx, cx, kind, (before, gone), booking, &sender)?;
     }
+    Ok(())
 }
 
-/// Another host has the appointment now, so it leaves the calendar of the one before.
+/// Somebody else has the appointment now, so it leaves the calendar of a host before.
 fn tell_former_host(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     kind: &BookingType,
-    before: &Booking,
+    (before, host): (&Booking, &UserId),
     booking: &Booking,
     sender: &BookingSender,
 ) -> Result<()> {
@@ -68,15 +71,16 @@ fn tell_former_host(
     let entry = cancelled_entry(cx, kind, &gone, sender);
     let (_, text) = host_text(cx, kind, before, "Moved to somebody else");
     let letter = Letter { word: "Moved", text: &text, calendar: Some(("CANCEL", &entry)) };
-    write_host(tx, cx, kind, before, sender, &before.host, &letter)
+    write_host(tx, cx, kind, before, sender, host, &letter)
 }
 
-/// Tells guest and hosts that an appointment is off.
+/// Tells the guest and those who were its hosts that an appointment is off.
 pub(super) fn cancel(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     kind: &BookingType,
     booking: &Booking,
+    hosts: &[UserId],
 ) -> Result<()> {
     if booking.circle.is_sandbox() {
         return Ok(());
@@ -94,7 +98,10 @@ pub(super) fn cancel(
     let (_, text) = host_text(cx, kind, booking, "Cancelled");
     let text = format!("{text}{said}");
     let letter = Letter { word: "Cancelled", text: &text, calendar: Some(("CANCEL", &entry)) };
-    write_host(tx, cx, kind, booking, &sender, &booking.host, &letter)
+    for host in hosts {
+        write_host(tx, cx, kind, booking, &sender, host, &letter)?;
+    }
+    Ok(())
 }
 
 /// Reminds guest and hosts of an appointment.
@@ -205,7 +212,7 @@ fn sender(
 }
 
 /// The people that a live booking takes time from.
-fn hosts(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<Vec<UserId>> {
+pub(super) fn hosts(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<Vec<UserId>> {
     let people: Vec<(UserId,)> = tx.all(
         "SELECT person FROM host_bookings WHERE ws = ?1 AND booking = ?2 ORDER BY person",
         &[&cx.actor.ws, &booking.id],
@@ -284,7 +291,8 @@ fn guest_text(
     if offset(booking, &host) != offset(booking, &guest) {
         text.push_str(&format!("  {}\n", span(booking, &host)));
     }
-    text.push_str(&format!("  With {}, {} minutes\n", booking.host_name, kind.minutes));
+    let minutes = (booking.ends_at - booking.starts_at) / MINUTE_MS;
+    text.push_str(&format!("  With {}, {minutes} minutes\n", booking.host_name));
     if !booking.place.is_empty() {
         text.push_str(&format!("  {}\n", booking.place));
     }

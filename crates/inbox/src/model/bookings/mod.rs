@@ -122,6 +122,7 @@ pub struct BookingFilter<'a> {
     /// Those that start before this.
     pub to: Option<i64>,
     pub conversation: Option<&'a ConversationId>,
+    /// Those of this person, with others or alone.
     pub host: Option<&'a UserId>,
     pub status: Option<BookingStatus>,
 }
@@ -148,7 +149,10 @@ pub fn list(
              WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND b.starts_at >= ?4 AND b.starts_at < ?5
                AND b.ends_at > ?6 AND {of_conversation}
                AND (CAST(?8 AS TEXT) IS NULL OR b.status = ?8)
-               AND (CAST(?9 AS TEXT) IS NULL OR b.host = ?9)
+               AND (CAST(?9 AS TEXT) IS NULL OR b.host = ?9 OR EXISTS (
+                   SELECT 1 FROM host_bookings x
+                   WHERE x.ws = b.ws AND x.person = ?9 AND x.booking = b.id
+               ))
              ORDER BY b.starts_at, b.id LIMIT ?10",
             Booking::COLUMNS
         ),

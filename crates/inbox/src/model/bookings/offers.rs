@@ -10,7 +10,7 @@ use super::{availability, local_time, zone_or_utc};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{BookingTypeId, ConversationId, MessageId};
-use crate::base::limits::{NEXT_TIMES, OFFER_MS, OFFERED_TIMES};
+use crate::base::limits::{BOOKING_GUEST_NAME_CHARS, NEXT_TIMES, OFFER_MS, OFFERED_TIMES};
 use crate::base::time::Moment;
 use crate::model::conversations::Conversation;
 use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
@@ -90,6 +90,12 @@ pub fn create(
     };
     let is_contact = conversation.contact_email == email.as_str();
     let name = name.or_else(|| conversation.contact_name.clone().filter(|_| is_contact));
+    // A name that no booking may have is asked for on the page.
+    let is_name = |name: &String| {
+        let chars = name.trim().chars().count();
+        (1..=BOOKING_GUEST_NAME_CHARS).contains(&chars) && !name.contains('\0')
+    };
+    let name = name.filter(is_name);
     tx.exec(
         "INSERT INTO booking_offers (
             ws, message, conversation, type, times, guest_name, guest_email, token_hash
@@ -139,10 +145,23 @@ pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<Option<
         &[&cx.actor.ws, message, &(cx.now + OFFER_MS)],
     )?;
     let kind = types::of_booking(tx, cx.actor.ws, &offer.type_id)?;
+    let times = still_free(tx, cx, &kind, &offer.times)?;
     let hosts = types::hosts(tx, cx.actor.ws, &kind.id)?;
     let zone = hosts.first().and_then(|host| host.zone.clone()).unwrap_or_else(|| "UTC".into());
     let link = format!("{}/b/o/{}", cx.public_url, token(tx, cx, message)?.as_str());
-    Ok(Some(OfferLines { link, times: offer.times.0, zone: zone_or_utc(&zone) }))
+    Ok(Some(OfferLines { link, times, zone: zone_or_utc(&zone) }))
+}
+
+/// A reply may wait for long until somebody lets it leave: times that are over or taken are left out.
+fn still_free(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, times: &[i64]) -> Result<Vec<i64>> {
+    let mut free = Vec::new();
+    for at in times {
+        let loaded = availability::load(tx, cx, kind, (*at, *at + 1_000), None)?;
+        if loaded.free_at(*at)?.is_some() {
+            free.push(*at);
+        }
+    }
+    Ok(free)
 }
 
 /// What stands under the text of a reply that offers times.

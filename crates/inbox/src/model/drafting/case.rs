@@ -109,7 +109,8 @@ pub fn waiting_case(
     Ok(is_wanted.then_some(case))
 }
 
-/// The case of the newest message of a conversation, if it is the customer's.
+/// The case of the newest message of a conversation, if it is the customer's. What the service itself
+/// sent answers nobody and is passed over.
 pub fn newest_case(
     tx: &mut Tx<'_>,
     actor: &Actor,
@@ -117,6 +118,7 @@ pub fn newest_case(
 ) -> Result<Option<DraftingCase>> {
     let newest: Option<(MessageId,)> = tx.opt(
         "SELECT id FROM messages WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL
+           AND NOT automatic
          ORDER BY at DESC, id DESC LIMIT 1",
         &[&actor.ws, conversation],
     )?;
@@ -146,6 +148,7 @@ fn load_case(tx: &mut Tx<'_>, actor: &Actor, message: &MessageId) -> Result<Opti
         &format!(
             "SELECT {} FROM messages m
              WHERE m.ws = ?1 AND m.conversation = ?2 AND m.counted_at IS NOT NULL
+               AND NOT m.automatic
              ORDER BY m.at DESC, m.id DESC LIMIT ?3",
             TurnRow::COLUMNS
         ),

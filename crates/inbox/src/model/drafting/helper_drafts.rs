@@ -9,6 +9,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{AnswerId, ConversationId, MessageId};
 use crate::model::conversations::{self, Conversation};
+use crate::model::report_facts;
 use crate::model::search_index;
 use crate::model::timeline::{self, RetiredBy, TimelineEvent};
 
@@ -31,6 +32,21 @@ pub fn drafted_text(tx: &mut Tx<'_>, ws: i64, message: &MessageId) -> Result<Opt
         &[&ws, message],
     )?;
     Ok(found.map(|(text,)| text.unwrap_or_default()))
+}
+
+/// Who a draft is counted for in reports: its author, the helper, or nobody for what a rule drafted.
+pub fn counted_author(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    message: &MessageId,
+    author: Option<&str>,
+) -> Result<Option<String>> {
+    if author.is_some() {
+        return Ok(author.map(str::to_owned));
+    }
+    let found: Option<(MessageId,)> = tx
+        .opt("SELECT message FROM helper_drafts WHERE ws = ?1 AND message = ?2", &[&ws, message])?;
+    Ok(found.map(|_| report_facts::HELPER_NAME.to_owned()))
 }
 
 /// The sources of the helper's messages in a conversation, by message.
@@ -132,6 +148,7 @@ pub fn reopen(
     let newer: Option<(String,)> = tx.opt(
         "SELECT direction FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL AND serial > ?3
+           AND NOT automatic
          ORDER BY at DESC, id DESC LIMIT 1",
         &[&cx.actor.ws, &conversation.id, &serial],
     )?;

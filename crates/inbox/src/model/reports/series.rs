@@ -6,7 +6,7 @@ use db::Tx;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::span::{ReportSpan, SpanPart, date_of, first_of};
+use super::span::{ReportSpan, SpanPart, date_of, first_of, month_number};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::MailboxId;
@@ -75,12 +75,9 @@ fn by_month(
     mailbox: Option<&MailboxId>,
 ) -> Result<Vec<ReportStep>> {
     let rows = rows(tx, cx, &span.parts(), mailbox)?;
+    let months = month_number(span.from) + 1..=month_number(span.to);
     let mut starts = vec![day_number(span.from)];
-    let mut month = super::span::month_number(span.from) + 1;
-    while first_of(month) <= span.to {
-        starts.push(day_number(first_of(month)));
-        month += 1;
-    }
+    starts.extend(months.filter_map(first_of).map(day_number));
     Ok(steps_of(&rows, &starts))
 }
 
@@ -111,9 +108,9 @@ fn rows(
             ),
             &[&cx.actor.ws, first, second, from, to, &only],
         )?;
-        all.extend(found.into_iter().map(|(at, measure, name, n)| match part {
-            SpanPart::Days(..) => (at, measure, name, n),
-            SpanPart::Months(..) => (day_number(first_of(at)), measure, name, n),
+        all.extend(found.into_iter().filter_map(|(at, measure, name, n)| match part {
+            SpanPart::Days(..) => Some((at, measure, name, n)),
+            SpanPart::Months(..) => Some((day_number(first_of(at)?), measure, name, n)),
         }));
     }
     Ok(all)

@@ -11,6 +11,8 @@ use crate::model::report_facts::day_number;
 const USUAL_DAYS: i64 = 28;
 /// The longest span: ten years.
 const MOST_DAYS: i64 = 3_660;
+/// A span may end so far ahead: this year's report is read before the year is over.
+const DAYS_AHEAD: i64 = 366;
 
 /// The days of a report, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +36,9 @@ impl ReportSpan {
         let to = to.and_then(date).unwrap_or(today);
         let usual = to.saturating_sub((USUAL_DAYS - 1).days());
         let span = ReportSpan { from: from.and_then(date).unwrap_or(usual), to };
+        if day_number(to) > day_number(today) + DAYS_AHEAD {
+            return Err(Error::invalid("to", "must be at most a year ahead"));
+        }
         match span.days() {
             days if days < 1 => Err(Error::invalid("to", "must not be before from")),
             days if days > MOST_DAYS => {
@@ -88,9 +93,10 @@ pub fn date_of(day: i64) -> Date {
     Date::constant(1970, 1, 1).saturating_add(day.days())
 }
 
-pub fn first_of(month: i64) -> Date {
-    let year = 1970 + month.div_euclid(12);
-    Date::new(year as i16, month.rem_euclid(12) as i8 + 1, 1).unwrap_or(Date::MIN)
+/// The first day of a month; `None` outside the years that a date can have.
+pub fn first_of(month: i64) -> Option<Date> {
+    let year = i16::try_from(1970 + month.div_euclid(12)).ok()?;
+    Date::new(year, month.rem_euclid(12) as i8 + 1, 1).ok()
 }
 
 #[cfg(test)]
@@ -102,7 +108,9 @@ mod tests {
         let parts = ReportSpan { from, to }.parts();
         let shown = parts.into_iter().map(|part| match part {
             SpanPart::Days(from, to) => format!("{}..{}", date_of(from), date_of(to)),
-            SpanPart::Months(from, to) => format!("{}..{}", first_of(from), first_of(to)),
+            SpanPart::Months(from, to) => {
+                format!("{}..{}", first_of(from).unwrap(), first_of(to).unwrap())
+            }
         });
         shown.collect::<Vec<_>>().join(" ")
     }
@@ -116,6 +124,15 @@ mod tests {
             "2025-12-30..2025-12-31 2026-01-01..2026-02-01 2026-03-01..2026-03-02"
         );
         assert_eq!(parts(date(2026, 2, 1), date(2026, 2, 28)), "2026-02-01..2026-02-01");
+    }
+
+    #[test]
+    fn a_span_that_ends_more_than_a_year_ahead_is_refused() {
+        let now = 1_794_000_000_000; // 2026-11-06
+        assert!(ReportSpan::named(Some("9999-01-01"), Some("9999-12-31"), now).is_err());
+        assert!(ReportSpan::named(Some("2026-01-01"), Some("2027-11-30"), now).is_err());
+        assert!(ReportSpan::named(Some("2026-01-01"), Some("2026-12-31"), now).is_ok());
+        assert_eq!(first_of(month_number(date(9999, 12, 31)) + 1), None);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::model::members::{self, Person};
 use crate::model::notices::{Notice, notify};
 use crate::model::placeholders::{fill, first_word};
 use crate::model::recipients::RecipientList;
+use crate::model::rule_queue::RuleEvent;
 use crate::model::sorting;
 use crate::model::tags::{self, TagName};
 use crate::model::timeline::{self, TimelineEvent};
@@ -25,8 +26,8 @@ use crate::model::written_text::{TextFormat, WrittenText};
 /// Open conversations of one person that are counted to find the least busy.
 const COUNTED: i64 = 1_000;
 
-/// Does one act; answers whether it changed anything. What an act names may be gone by now: then it
-/// does nothing.
+/// Does one act; false where it does nothing, because what it names is gone by now. Who has a
+/// conversation, its topic and its urgency are settled even where they stood so already.
 pub fn perform(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -58,6 +59,56 @@ pub fn perform(
     }
 }
 
+/// True where an act would change a conversation as it stands.
+pub fn would_change(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    rule: &Rule,
+    act: &RuleAct,
+    conversation: &Conversation,
+) -> Result<bool> {
+    let value = act.value.as_str();
+    let is_other = |found: Option<&str>| found != Some(value);
+    Ok(match act.act {
+        RuleActKind::Assign => {
+            is_other(conversation.assignee.as_ref().map(|id| id.as_str()))
+                && !keeps_assignee(tx, ws, rule, value, conversation)?
+        }
+        RuleActKind::Tag => {
+            let tag = TagName::new(value).folded;
+            !conversation.tags.iter().any(|one| one.to_lowercase() == tag)
+        }
+        RuleActKind::Topic => {
+            is_other(conversation.topic_id.as_ref().map(|id| id.as_str()))
+                && !sorting::is_by_member(conversation.topic_by.as_deref())
+        }
+        RuleActKind::Urgency => {
+            is_other(conversation.urgency.map(|urgency| urgency.as_str()))
+                && !sorting::is_by_member(conversation.urgency_by.as_deref())
+        }
+        RuleActKind::Snooze => can_snooze(conversation),
+        RuleActKind::Close => conversation.status != Status::Closed,
+        RuleActKind::Draft => !conversation.has_draft,
+        RuleActKind::Notify => true,
+    })
+}
+
+/// True where a conversation stays with whom it belongs to. Mail that arrives, replies included, takes
+/// it from nobody whom a member gave it to; turns and the least busy are for what nobody has.
+fn keeps_assignee(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    rule: &Rule,
+    value: &str,
+    conversation: &Conversation,
+) -> Result<bool> {
+    if conversation.assignee.is_none() {
+        return Ok(false);
+    }
+    let is_anybody = matches!(value, IN_TURN | LEAST_BUSY);
+    Ok(is_anybody || (is_for_mail(rule) && !is_by_rule(tx, ws, conversation)?))
+}
+
 fn assign(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -66,6 +117,9 @@ fn assign(
     conversation: &mut Conversation,
 ) -> Result<bool> {
     let ws = cx.actor.ws;
+    if keeps_assignee(tx, ws, rule, value, conversation)? {
+        return Ok(true);
+    }
     let to: Option<Assignee> = match value {
         IN_TURN => next_in_turn(tx, ws, rule)?,
         LEAST_BUSY => least_busy(tx, ws)?,
@@ -74,12 +128,27 @@ fn assign(
             None => None,
         },
     };
-    let Some(to) = to.filter(|to| conversation.assignee.as_ref() != Some(&to.id)) else {
-        return Ok(false);
-    };
+    let Some(to) = to else { return Ok(false) };
+    if conversation.assignee.as_ref() == Some(&to.id) {
+        return Ok(true);
+    }
     conversations::assign(tx, cx, conversation, Some(&to))?;
     conversation.assignee = Some(to.id);
     Ok(true)
+}
+
+/// True for a rule that mail starts, rather than a member's tag or that nobody answers.
+fn is_for_mail(rule: &Rule) -> bool {
+    matches!(rule.event, RuleEvent::Arrives | RuleEvent::Replies | RuleEvent::OutsideHours)
+}
+
+/// True where a rule gave the conversation to whom it belongs.
+fn is_by_rule(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Result<bool> {
+    let (by_rule,): (bool,) = tx.one(
+        "SELECT assigned_by_rule FROM conversations WHERE ws = ?1 AND id = ?2",
+        &[&ws, &conversation.id],
+    )?;
+    Ok(by_rule)
 }
 
 /// The person after the one who got the last.
@@ -140,11 +209,15 @@ fn snooze(
     conversation: &mut Conversation,
 ) -> Result<bool> {
     let hours: i64 = hours.parse().unwrap_or(0);
-    if hours <= 0 || conversation.status != Status::Open || conversation.view == View::Snoozed {
+    if hours <= 0 || !can_snooze(conversation) {
         return Ok(false);
     }
     conversations::snooze(tx, cx, conversation, cx.now + hours * HOUR_MS)?;
     Ok(true)
+}
+
+fn can_snooze(conversation: &Conversation) -> bool {
+    conversation.status == Status::Open && conversation.view != View::Snoozed
 }
 
 /// Drafts a saved reply, unless a draft waits already. A person approves it, in their name.

@@ -34,7 +34,8 @@ pub fn case_of(
 ) -> Result<RuleCase> {
     let only = message.map_or("", |message| message.as_str());
     let found: Option<(String, String, String, bool, bool, i64)> = tx.opt(
-        "SELECT from_email, subject, text, auto_reply, secure, coalesce(counted_at, at)
+        "SELECT from_email, subject, text, auto_reply OR no_automatic_reply, secure,
+             coalesce(counted_at, at)
          FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND direction = 'inbound' AND (?3 = '' OR id = ?3)
          ORDER BY at DESC, id DESC LIMIT 1",
@@ -42,7 +43,9 @@ pub fn case_of(
     )?;
     let earlier: Option<(String,)> = tx.opt(
         "SELECT id FROM conversations
-         WHERE ws = ?1 AND contact_email = ?2 AND id <> ?3 AND circle = 'team' LIMIT 1",
+         WHERE ws = ?1 AND contact_email = ?2 AND id <> ?3 AND circle = 'team' AND NOT held
+           AND (removed IS NULL OR removed <> 'spam')
+         LIMIT 1",
         &[&ws, &conversation.contact_email, &conversation.id],
     )?;
     let (sender, subject, text, automatic, secure, arrived_at) = found.unwrap_or_else(|| {

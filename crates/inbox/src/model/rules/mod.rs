@@ -7,7 +7,8 @@ mod rule;
 mod run;
 mod words;
 
-pub(crate) use conditions::{case_of, first_failing};
+pub(crate) use acts::would_change;
+pub(crate) use conditions::{RuleCase, case_of, first_failing};
 pub use rule::{
     ConditionField, IN_TURN, LEAST_BUSY, Rule, RuleAct, RuleActKind, RuleCondition, all, by_id,
 };

@@ -76,7 +76,11 @@ db::row! {
         /// The rules below are not looked at after it acted.
         pub is_last: bool,
         pub last_assigned: String,
-        pub runs: i64,
+        /// How often it acted, as [`Counter::RuleRuns`] counts it.
+        ///
+        /// [`Counter::RuleRuns`]: crate::model::counters::Counter::RuleRuns
+        pub runs: i64 = "(SELECT coalesce(CAST(sum(c.n) AS BIGINT), 0) FROM counters c
+             WHERE c.ws = rules.ws AND c.circle = 'team' AND c.what = 'rule-runs:' || rules.id)",
         pub last_run_at: Option<i64>,
     }
 }

@@ -11,6 +11,7 @@ use crate::base::error::Result;
 use crate::base::ids::{MessageId, WorkspaceId};
 use crate::base::limits::{DAY_MS, MINUTE_MS};
 use crate::model::conversations::{self, Conversation};
+use crate::model::counters::{self, Counter};
 use crate::model::rule_queue::RuleEvent;
 
 /// The sorting helper is waited for so long, because rules may ask for topic, urgency and language.
@@ -18,6 +19,9 @@ const SORTING_MS: i64 = MINUTE_MS;
 const SORTING_AGAIN_MS: i64 = 500;
 /// Rules do not run on mail that is older, which is fetched late: somebody dealt with it.
 const RECENT_MS: i64 = DAY_MS;
+/// What the first rule that says it settles: the rules below do not change it again.
+const FIRST_WINS: [RuleActKind; 3] =
+    [RuleActKind::Assign, RuleActKind::Topic, RuleActKind::Urgency];
 
 /// Runs the rules on one queued thing and takes it out of the queue, in one transaction, so that they
 /// run once. False where another process has it.
@@ -49,8 +53,9 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
         }
     }
     tx.exec("DELETE FROM rule_jobs WHERE ws = ?1 AND id = ?2", &[&ws, &id])?;
-    let found = found.filter(|found| !found.held && found.removed.is_none());
-    let Some(mut conversation) = found else { return Ok(true) };
+    let Some(mut conversation) = found.filter(|one| !one.held && one.removed.is_none()) else {
+        return Ok(true);
+    };
     let message = MessageId::parse(&message);
     let case = case_of(tx, ws, &conversation, message.as_ref())?;
     let is_waited_for = conversation.waiting_since.is_some_and(|since| since <= created_at);
@@ -62,7 +67,7 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
     if is_past {
         return Ok(true);
     }
-    let mut is_assigned = false;
+    let mut settled = Vec::new();
     for rule in all(tx, ws)? {
         let is_meant = only.is_empty() || rule.id.as_str() == only;
         if !rule.enabled || !is_meant || !is_for(&rule, event, &case) {
@@ -71,7 +76,7 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
         if first_failing(&rule, &case, &conversation).is_some() {
             continue;
         }
-        is_assigned |= apply(tx, app, &actor, &rule, &mut conversation, is_assigned)?;
+        apply(tx, app, &actor, &rule, &mut conversation, &mut settled)?;
         if rule.is_last {
             break;
         }
@@ -79,29 +84,38 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
     Ok(true)
 }
 
-/// Does what a rule says, in its name; answers whether it assigned. The first rule that assigns wins.
+/// Does what a rule says, in its name, except what an earlier rule has settled.
 fn apply(
     tx: &mut Tx<'_>,
     app: &App,
     actor: &Actor,
     rule: &Rule,
     conversation: &mut Conversation,
-    is_assigned: bool,
-) -> Result<bool> {
+    settled: &mut Vec<RuleActKind>,
+) -> Result<()> {
     let actor = Actor { who: Principal::Rule { name: rule.actor_name() }, ..actor.clone() };
     let cx: Cx<'_> = app.cx(&actor);
-    let mut assigned = false;
     for act in rule.acts.iter() {
-        let assigns = act.act == RuleActKind::Assign;
-        if assigns && (is_assigned || assigned) {
+        if settled.contains(&act.act) {
             continue;
         }
-        let changed = perform(tx, &cx, rule, act, conversation)?;
-        assigned |= assigns && changed;
+        if perform(tx, &cx, rule, act, conversation)? && FIRST_WINS.contains(&act.act) {
+            settled.push(act.act);
+        }
     }
-    tx.exec(
-        "UPDATE rules SET runs = runs + 1, last_run_at = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&actor.ws, &rule.id, &cx.now],
-    )?;
-    Ok(assigned)
+    count_run(tx, &cx, rule, conversation)
+}
+
+/// Notes that a rule ran. Its own row says when to the minute, so that conversations that come together
+/// do not wait for one another.
+fn count_run(tx: &mut Tx<'_>, cx: &Cx<'_>, rule: &Rule, conversation: &Conversation) -> Result<()> {
+    let ws = cx.actor.ws;
+    if rule.last_run_at.is_none_or(|at| at + MINUTE_MS <= cx.now) {
+        tx.exec(
+            "UPDATE rules SET last_run_at = ?3 WHERE ws = ?1 AND id = ?2",
+            &[&ws, &rule.id, &cx.now],
+        )?;
+    }
+    let counter = Counter::RuleRuns(&rule.id);
+    counters::add(tx, ws, &Circle::team(), counter, conversation.id.as_str(), 1)
 }

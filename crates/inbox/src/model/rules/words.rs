@@ -8,7 +8,8 @@ use super::conditions::{ANY, KNOWN, YES};
 use super::rule::{ConditionField, IN_TURN, LEAST_BUSY, Rule, RuleAct, RuleActKind, RuleCondition};
 use crate::base::actor::Circle;
 use crate::base::error::Result;
-use crate::base::ids::{MailboxId, SavedReplyId};
+use crate::base::ids::{MailboxId, SavedReplyId, UserId};
+use crate::base::limits::TAG_CHARS;
 use crate::base::states::{ConversationRisk, Urgency};
 use crate::model::answers::is_language;
 use crate::model::rule_queue::RuleEvent;
@@ -98,7 +99,14 @@ impl RuleNames {
         match act {
             RuleActKind::Assign if typed.eq_ignore_ascii_case(TURN_WORDS) => Ok(IN_TURN.into()),
             RuleActKind::Assign if typed.eq_ignore_ascii_case(BUSY_WORDS) => Ok(LEAST_BUSY.into()),
-            RuleActKind::Assign | RuleActKind::Notify => find(&self.members, typed, "person"),
+            RuleActKind::Assign => find(&self.members, typed, "person"),
+            RuleActKind::Notify => {
+                let is_person = |id: &str| UserId::parse(id).is_some();
+                let people = self.members.iter().filter(|(id, _)| is_person(id));
+                let people: BTreeMap<String, String> =
+                    people.map(|(id, name)| (id.clone(), name.clone())).collect();
+                find(&people, typed, "person")
+            }
             RuleActKind::Topic => find(&self.topics, typed, "topic"),
             RuleActKind::Draft => find(&self.replies, typed, "saved reply"),
             RuleActKind::Urgency => choose(typed, Urgency::NAMES),
@@ -107,6 +115,9 @@ impl RuleNames {
                 _ => Err("A snooze has 1 to 2160 hours.".into()),
             },
             RuleActKind::Close => Ok(String::new()),
+            RuleActKind::Tag if typed.chars().count() > TAG_CHARS => {
+                Err(format!("A tag has at most {TAG_CHARS} characters."))
+            }
             RuleActKind::Tag => Ok(typed.to_owned()),
         }
     }
@@ -145,7 +156,12 @@ impl RuleNames {
             };
             format!(" and {} {is} {}", one.field.as_str(), self.condition_value(one))
         });
-        let acts = rule.acts.iter().map(|one| {
+        format!("{when}{}: {}", conditions.collect::<String>(), self.acts_words(&rule.acts))
+    }
+
+    /// Acts in words: `give it to Ines, set urgency high`.
+    pub fn acts_words(&self, acts: &[RuleAct]) -> String {
+        let words = acts.iter().map(|one| {
             let value = self.act_value(one);
             match one.act {
                 RuleActKind::Assign => format!("give it to {value}"),
@@ -158,8 +174,7 @@ impl RuleNames {
                 RuleActKind::Notify => format!("tell {value}"),
             }
         });
-        let acts: Vec<String> = acts.collect();
-        format!("{when}{}: {}", conditions.collect::<String>(), acts.join(", "))
+        words.collect::<Vec<String>>().join(", ")
     }
 }
 
@@ -169,8 +184,14 @@ fn find(
     what: &str,
 ) -> std::result::Result<String, String> {
     let wanted = typed.trim().to_lowercase();
-    let found = names.iter().find(|(_, name)| name.to_lowercase() == wanted);
-    found.map(|(id, _)| id.clone()).ok_or_else(|| format!("There is no {what} called “{typed}”."))
+    let mut found = names.iter().filter(|(_, name)| name.to_lowercase() == wanted);
+    match (found.next(), found.next()) {
+        (Some((id, _)), None) => Ok(id.clone()),
+        (None, _) => Err(format!("There is no {what} called “{typed}”.")),
+        (Some(_), Some(_)) => {
+            Err(format!("“{typed}” is the name of more than one {what}. Rename one first."))
+        }
+    }
 }
 
 fn choose(typed: &str, words: &[&str]) -> std::result::Result<String, String> {

@@ -154,6 +154,7 @@ async fn a_span_is_checked_and_a_year_is_shown_in_months(app: TestApp) {
         "?from=2026-02-30",
         "?from=2026-02-02&to=2026-02-01",
         "?from=1990-01-01",
+        "?from=9999-01-01&to=9999-12-31",
         "?mailbox=mbx_none",
     ] {
         app.get(&key, &format!("/reports{wrong}")).await.is(400);

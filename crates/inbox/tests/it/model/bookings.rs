@@ -8,8 +8,8 @@ use inbox::base::actor::{Actor, Principal};
 use inbox::base::ids::UserId;
 use inbox::base::time::Moment;
 use inbox::model::bookings::booking::{self, BookingGuest, NewBooking};
-use inbox::model::bookings::guest;
 use inbox::model::bookings::types::{self, BookingTypeInput};
+use inbox::model::bookings::{Booking, BookingStatus, feed, guest};
 use inbox::model::guest_tokens::GuestTokenHash;
 use inbox::model::one_time_codes::CodeEntry;
 use serde_json::{Value, json};
@@ -21,7 +21,10 @@ on_both!(
     a_reply_offers_times_and_what_is_picked_belongs_to_its_conversation,
     simulated_guests_book_and_cancel,
     an_unproven_address_gets_a_code_and_nothing_else,
-    hosts_take_turns_and_a_booking_keeps_its_host
+    hosts_take_turns_and_a_booking_keeps_its_host,
+    a_held_time_is_moved_only_after_its_code,
+    a_hold_that_ended_is_not_booked_beside_another,
+    a_removed_person_has_no_feed_and_is_not_offered
 );
 
 /// Monday 16 November 2026, 10:00 in Berlin.
@@ -63,6 +66,18 @@ async fn bookable(app: &TestApp, slug: &str, minutes: i64, hosts: &[&Actor]) -> 
 
 fn body(kind: &str, starts_at: &str, email: &str) -> Value {
     json!({ "typeId": kind, "startsAt": starts_at, "name": "Ann Shopper", "email": email })
+}
+
+/// A time that is held for a guest whose address is not proven.
+async fn held(app: &TestApp, kind: &str, starts_at: i64) -> Booking {
+    let kind = kind.to_owned();
+    let work = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
+        let kind = types::load_active(tx, cx.actor, &kind)?;
+        let guest = BookingGuest { name: "Ann", email: "ann@shop.example", zone: None };
+        let new = NewBooking { starts_at, guest, answers: &[], conversation: None };
+        booking::hold(tx, cx, &kind, &new)
+    };
+    app.act(&app.owner, work).await
 }
 
 /// Recipient, method and entry of each mail with an entry for a calendar.
@@ -362,5 +377,82 @@ async fn hosts_take_turns_and_a_booking_keeps_its_host(app: TestApp) {
     for status in [201, 409] {
         let start = "2026-11-18T09:00:00.000Z";
         app.post(&key, "/bookings", body(&kind, start, "ann@shop.example")).await.is(status);
+    }
+}
+
+async fn a_held_time_is_moved_only_after_its_code(app: TestApp) {
+    let kind = bookable(&app, "first-talk", 30, &[&app.owner]).await;
+    let held = held(&app, &kind, at(MONDAY)).await;
+    let old = held.clone();
+    let refused =
+        app.refused(&app.owner, move |tx, cx| booking::reschedule(tx, cx, &old, at(TUESDAY))).await;
+    assert!(matches!(&refused, Error::Conflict(why) if why.contains("only held")), "{refused:?}");
+    assert_eq!(app.count("bookings WHERE status = 'held'").await, 1);
+    assert_eq!(app.count("bookings").await, 1);
+    let id = held.id.clone();
+    app.act(&app.owner, move |tx, cx| booking::prove(tx, cx, &id)).await;
+    // This copy is from before the code; what counts is how the booking stands now.
+    let off = app.act(&app.owner, move |tx, cx| booking::cancel(tx, cx, &held, "")).await;
+    assert_eq!(off.status, BookingStatus::Cancelled);
+    assert_eq!(app.event_types().await, ["booking.created", "booking.cancelled"]);
+}
+
+async fn a_hold_that_ended_is_not_booked_beside_another(app: TestApp) {
+    let key = app.key("read send").await;
+    let short = bookable(&app, "short", 30, &[&app.owner]).await;
+    let long = bookable(&app, "long", 60, &[&app.owner]).await;
+    let late = held(&app, &short, at(MONDAY) + 30 * MINUTE).await;
+    let gone = held(&app, &short, at(TUESDAY)).await;
+    app.advance(15 * MINUTE);
+    // The holds are over and no job has removed them: one overlaps, one begins at the same moment.
+    for start in [MONDAY, TUESDAY] {
+        app.post(&key, "/bookings", body(&long, start, "bob@shop.example")).await.is(201);
+    }
+    // A server whose clock is behind would still take the code.
+    app.exec("UPDATE bookings SET holds_until = holds_until + 60000 WHERE status = 'held'").await;
+    let refused = app.refused(&app.owner, move |tx, cx| booking::prove(tx, cx, &late.id)).await;
+    assert!(matches!(&refused, Error::Conflict(why) if why.contains("not free")), "{refused:?}");
+    let refused = app.refused(&app.owner, move |tx, cx| booking::prove(tx, cx, &gone.id)).await;
+    assert!(matches!(refused, Error::NotFound(_)), "{refused:?}");
+    app.pass(2 * MINUTE).await;
+    assert_eq!(app.count("bookings").await, 2);
+    assert_eq!(app.count("host_bookings").await, 2);
+}
+
+async fn a_removed_person_has_no_feed_and_is_not_offered(app: TestApp) {
+    let key = app.key("read send").await;
+    let ines = app.person("Ines").await;
+    let kind = bookable(&app, "any", 30, &[&app.owner, &ines]).await;
+    let mut made = Vec::new();
+    for email in ["ann@shop.example", "bob@shop.example"] {
+        let booking = app.post(&key, "/bookings", body(&kind, MONDAY, email)).await.is(201).json();
+        made.push(text_of(&booking, "id"));
+    }
+    let person = user(&ines);
+    let url = app
+        .act(&app.owner, move |tx, cx| {
+            feed::renew(tx, cx, &person)?;
+            feed::url(tx, cx, &person)
+        })
+        .await;
+    let token = url.unwrap().rsplit('/').next().unwrap().to_owned();
+    let read = || {
+        let (inner, token) = (app.app.clone(), token.clone());
+        app.app.store.read(move |tx: &mut db::Tx<'_>| feed::at(tx, &inner, &token))
+    };
+    assert!(read().await.unwrap().contains("BEGIN:VEVENT"));
+
+    let person = user(&ines);
+    let refused =
+        app.refused(&app.owner, move |tx, cx| actions::remove_person(tx, cx, &person)).await;
+    assert!(format!("{refused:?}").contains("has an appointment ahead"), "{refused:?}");
+    for id in made {
+        app.post(&key, &format!("/bookings/{id}/cancel"), json!({})).await.is(200);
+    }
+    let person = user(&ines);
+    app.act(&app.owner, move |tx, cx| actions::remove_person(tx, cx, &person)).await;
+    assert!(matches!(read().await, Err(Error::NotFound(_))));
+    for status in [201, 409] {
+        app.post(&key, "/bookings", body(&kind, MONDAY, "ann@shop.example")).await.is(status);
     }
 }

@@ -1,13 +1,21 @@
 //! Office hours: the automatic reply outside them, and targets that are counted in them.
 
-use inbox::actions::{self, OfficeHoursInput};
-use mail::AuthorKind;
+use inbox::actions::{self, NewReply, OfficeHoursInput};
+use inbox::model::mailboxes::DraftingMode;
+use inbox::model::written_text::TextFormat;
+use inbox::{FiledMail, RecipientList, SenderAuthentication};
+use mail::{Authentication, AuthenticationResult, AuthorKind, Dmarc};
 use serde_json::{Value, json};
-use testing::{DAY, HOUR, MINUTE, SECOND, TestApp, held_warning, letter, on_both};
+use testing::{
+    DAY, FEE_ANSWER, FEE_QUESTION_AGAIN, HOUR, MINUTE, SECOND, TestApp, held_warning, letter,
+    on_both,
+};
 
 on_both!(
     the_automatic_reply_goes_once_a_day_and_never_to_automatic_or_held_mail,
-    targets_are_kept_or_missed_in_office_hours
+    the_automatic_reply_leaves_the_helpers_draft_alone,
+    targets_are_kept_or_missed_in_office_hours,
+    targets_rest_while_mail_is_held_and_end_when_it_is_closed
 );
 
 const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
@@ -41,6 +49,13 @@ async fn the_automatic_reply_goes_once_a_day_and_never_to_automatic_or_held_mail
     let mut scam = letter("eve@evil.example", "Pay now", "text");
     scam.warning = held_warning();
     app.deliver(&app.support, scam).await;
+    let mut news = letter("shop@x.example", "Offers", "text");
+    news.no_automatic_reply = true;
+    app.deliver(&app.support, news).await;
+    let (pass, none) = (AuthenticationResult::Pass, AuthenticationResult::None);
+    for (dmarc, spf) in [(Dmarc::Fail, pass), (Dmarc::Absent, none)] {
+        forged(&app, Authentication { dmarc, spf, ..Authentication::default() }).await;
+    }
     app.pass(5 * SECOND).await;
     let sent = app.outside.relay.attempts();
     let replies: Vec<_> = sent
@@ -71,6 +86,81 @@ async fn the_automatic_reply_goes_once_a_day_and_never_to_automatic_or_held_mail
             .await;
         assert!(format!("{refused:?}").contains(said), "{refused:?}");
     }
+}
+
+/// Delivers a mail whose sender is not proven.
+async fn forged(app: &TestApp, found: Authentication) {
+    let mut incoming = app.incoming(&app.support, letter("victim@x.example", "Lamp", "text"));
+    incoming.authentication = Some(SenderAuthentication::from(&found));
+    let (service, mailbox) = (app.service(&app.support), app.support.clone());
+    app.act(&service, move |tx, cx| inbox::receive(tx, cx, &mailbox, &incoming)).await;
+}
+
+async fn the_automatic_reply_leaves_the_helpers_draft_alone(app: TestApp) {
+    let key = app.key("read draft send").await;
+    app.answer("Fee taken twice", FEE_ANSWER).await;
+    app.teach_fee_answer(&key).await;
+    app.set_drafting(&app.owner, &app.support, DraftingMode::Answers).await;
+    let away_reply = "We are back tomorrow.".to_owned();
+    let weekly = closed_today(&app);
+    let zone = "UTC".to_owned();
+    set(&app, OfficeHoursInput { weekly, zone, away_reply, ..OfficeHoursInput::default() }).await;
+    let mail = app.mail_to(&app.support, "bo@y.example Bo", FEE_QUESTION_AGAIN).await;
+    app.pass(5 * SECOND).await;
+    let sent = app.outside.relay.attempts();
+    let is_reply = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains("We are back tomorrow.");
+    assert!(sent.iter().any(|mail| is_reply(&mail.bytes)), "the automatic reply left");
+    assert_eq!(app.drafts_in(&key, &mail).await.len(), 1, "and the draft still waits");
+}
+
+async fn targets_rest_while_mail_is_held_and_end_when_it_is_closed(app: TestApp) {
+    let key = app.key("read write send").await;
+    let weekly = "mon-sun 00:00-24:00".to_owned();
+    let (zone, answer) = ("UTC".to_owned(), "2 h".to_owned());
+    set(&app, OfficeHoursInput { weekly, zone, answer, ..OfficeHoursInput::default() }).await;
+    let lamp = app.mail("ann@x.example", "Lamp", "broken").await;
+    let chair = app.mail("bo@x.example", "Chair", "broken").await;
+    let mut robot = letter("robot@x.example", "Receipt", "text");
+    robot.kind = AuthorKind::AutoReply;
+    let robot = app.deliver(&app.support, robot).await;
+    let due = async |mail: &FiledMail| app.count(&with_target(mail)).await;
+    assert_eq!((due(&lamp).await, due(&robot).await), (1, 0), "nobody waits for a robot's answer");
+    for (from, subject, mail) in
+        [("ann@x.example", "Re: Lamp", &lamp), ("bo@x.example", "Re: Chair", &chair)]
+    {
+        let mut scam = letter(from, subject, "Pay now");
+        scam.answers = vec![app.header_id(mail.message.as_str()).await];
+        scam.warning = held_warning();
+        let joined = app.deliver(&app.support, scam).await;
+        assert_eq!(joined.conversation, mail.conversation, "it joins");
+    }
+    assert_eq!((due(&lamp).await, due(&chair).await), (0, 0), "held mail is not waited with");
+    app.on(&key, &chair.conversation, "status", json!({ "status": "closed" })).await.is(200);
+    app.release(&lamp.conversation).await;
+    assert_eq!((due(&lamp).await, due(&chair).await), (1, 0));
+    let (actor, id) = (app.owner.clone(), lamp.conversation.to_string());
+    let to = actions::parties("ann@x.example").unwrap();
+    let reply = NewReply {
+        body: "On its way".into(),
+        format: TextFormat::Plain,
+        recipients: RecipientList { to, ..RecipientList::default() },
+        close: true,
+        send: true,
+        forwards: None,
+        secure: None,
+    };
+    app.act(&actor, move |tx, cx| actions::send_reply(tx, cx, &id, &reply)).await;
+    app.pass(11 * MINUTE).await;
+    app.pass(DAY).await;
+    let found = app.get(&key, "/reports").await.is(200).json();
+    let targets = &found["targets"];
+    assert_eq!((&targets["kept"], &targets["missed"]), (&json!(1), &json!(0)), "{targets}");
+    assert_eq!(found["firstAnswer"]["count"], 1, "an answer that closes is one");
+}
+
+/// A conversation whose target runs, as a condition of a count.
+fn with_target(mail: &FiledMail) -> String {
+    format!("conversations WHERE id = '{}' AND target_due_at IS NOT NULL", mail.conversation)
 }
 
 async fn targets_are_kept_or_missed_in_office_hours(app: TestApp) {

@@ -1,5 +1,6 @@
 //! Rules: when, if and then, once for each thing that happened.
 
+use inbox::FiledMail;
 use inbox::actions::{self, RuleInput};
 use inbox::base::actor::Role;
 use inbox::base::ids::RuleId;
@@ -13,6 +14,7 @@ on_both!(
     held_private_and_automatic_mail_is_treated_as_rules_say,
     tags_and_waiting_start_rules_and_what_a_rule_does_starts_none,
     people_are_assigned_in_turn_and_the_least_busy_first,
+    what_somebody_has_is_not_taken_away_by_mail,
     two_processes_run_a_rule_once
 );
 
@@ -143,6 +145,9 @@ async fn a_rule_is_tried_before_it_is_switched_on_and_wrong_ones_are_refused(app
         (input("x", "mail-arrives", &[], &["assign Nobody"]), "no person called"),
         (input("x", "mail-arrives", &["topic is Nothing"], &["close"]), "no topic called"),
         (input("x", "mail-arrives", &["urgency is huge"], &["close"]), "none of low"),
+        (input("x", "never", &[], &["close"]), "Choose when"),
+        (input("x", "mail-arrives", &[" is lamp"], &["close"]), "Choose what"),
+        (input("x", "mail-arrives", &[], &["close", " lamp"]), "Choose what"),
         (RuleInput { wait_hours: "0".into(), ..input("x", "no-answer", &[], &["close"]) }, "hours"),
     ] {
         let refused =
@@ -217,6 +222,14 @@ async fn tags_and_waiting_start_rules_and_what_a_rule_does_starts_none(app: Test
     app.pass(2 * HOUR).await;
     assert_eq!(app.read(&key, &late).await["assignee"]["name"], "Ann Teammate");
     assert_eq!(app.read(&key, &chair).await["assignee"], Value::Null, "it was answered in time");
+    let mut scam = letter("eve@evil.example", "Pay now", "text");
+    scam.warning = held_warning();
+    let held = app.deliver(&app.support, scam).await.conversation;
+    app.pass(3 * HOUR).await;
+    assert_eq!(app.read(&key, &held).await["assignee"], Value::Null, "held mail is left alone");
+    app.release(&held).await;
+    app.pass(3 * HOUR).await;
+    assert_eq!(app.read(&key, &held).await["assignee"]["name"], "Ann Teammate");
 }
 
 async fn people_are_assigned_in_turn_and_the_least_busy_first(app: TestApp) {
@@ -235,6 +248,42 @@ async fn people_are_assigned_in_turn_and_the_least_busy_first(app: TestApp) {
     assert_ne!(got[0], got[1]);
     assert_eq!(got[3], got[1], "the one who has fewer open ones");
     assert!(got.contains(&user(&app.owner).to_string()));
+}
+
+/// The customer's next mail in a conversation, and what rules do about it.
+async fn reply_of(app: &TestApp, first: &FiledMail, from: &str, subject: &str) {
+    let mut again = letter(from, &format!("Re: {subject}"), "again");
+    again.answers = vec![app.header_id(first.message.as_str()).await];
+    let joined = app.deliver(&app.support, again).await;
+    assert_eq!(joined.conversation, first.conversation, "it joins");
+    app.pass(5 * SECOND).await;
+}
+
+async fn what_somebody_has_is_not_taken_away_by_mail(app: TestApp) {
+    let key = app.key("read write").await;
+    app.person("Ann").await;
+    app.person("Bo").await;
+    let cy = app.person("Cy").await;
+    rule(&app, "Turns", "mail-arrives", &["subject is turn"], &["assign everybody in turn"]).await;
+    rule(&app, "Ann", "mail-arrives", &["subject is lamp"], &["assign Ann Teammate"]).await;
+    rule(&app, "Bo", "mail-arrives", &[], &["assign Bo Teammate"]).await;
+    let has = async |mail: &FiledMail| {
+        app.read(&key, &mail.conversation).await["assignee"]["id"].as_str().unwrap().to_owned()
+    };
+    let turn = app.mail("a@x.example", "turn", "text").await;
+    let lamp = app.mail("b@x.example", "lamp", "text").await;
+    app.pass(5 * SECOND).await;
+    let (first, ann) = (has(&turn).await, has(&lamp).await);
+    reply_of(&app, &turn, "a@x.example", "turn").await;
+    assert_eq!(has(&turn).await, first, "whose turn it was keeps it");
+    reply_of(&app, &lamp, "b@x.example", "lamp").await;
+    assert_eq!(has(&lamp).await, ann, "the first rule holds although it changed nothing");
+    let events = did(&app, &key, &lamp.conversation).await;
+    assert_eq!(events.iter().filter(|(_, event)| event == "assigned").count(), 1, "{events:?}");
+    let to = json!({ "to": format!("user:{}", user(&cy)) });
+    app.on(&key, &lamp.conversation, "assign", to).await.is(200);
+    reply_of(&app, &lamp, "b@x.example", "lamp").await;
+    assert_eq!(has(&lamp).await, user(&cy).to_string(), "what a member decided stays");
 }
 
 async fn two_processes_run_a_rule_once(app: TestApp) {

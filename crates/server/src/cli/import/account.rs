@@ -25,6 +25,15 @@ const OUTLINES: usize = 500;
 pub struct ImapHistory {
     server: ImapServer,
     folders: Vec<Folder>,
+    source: AccountSource,
+}
+
+/// What an account is opened with, again after a lost connection.
+struct AccountSource {
+    settings: Settings,
+    source: String,
+    password: String,
+    names: Vec<String>,
 }
 
 impl ImapHistory {
@@ -60,7 +69,13 @@ impl ImapHistory {
             folders.push(open(&dialer, &server, password).await.map_err(told)?);
         }
         folders.insert(0, first);
-        Ok(ImapHistory { server: inbox, folders })
+        let source = AccountSource {
+            settings: settings.clone(),
+            source: source.to_owned(),
+            password: password.to_owned(),
+            names: names.to_vec(),
+        };
+        Ok(ImapHistory { server: inbox, folders, source })
     }
 
     /// The mails of all folders.
@@ -87,12 +102,37 @@ impl ImapHistory {
         Ok((self, listed))
     }
 
-    pub async fn read(&mut self, folder: usize, uid: u32, bytes: u64) -> Result<Vec<u8>, String> {
+    /// A mail, or why this one cannot be had. The error is of the account: a connection that was lost
+    /// is opened once more.
+    pub async fn read(
+        &mut self,
+        folder: usize,
+        uid: u32,
+        bytes: u64,
+    ) -> Result<Result<Vec<u8>, String>, String> {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let read = self.folders[folder].mail(uid, bytes).await;
-        let read = read.map_err(|fault| fault.trouble(&self.server).sentence)?;
-        read.ok_or_else(|| "it was deleted there".to_owned())
+        let mut read = self.folders[folder].mail(uid, bytes).await;
+        if read.as_ref().is_err_and(is_lost) {
+            let AccountSource { settings, source, password, names } = &self.source;
+            self.folders = ImapHistory::open(settings, source, password, names).await?.folders;
+            let opened = self.folders.get_mut(folder).ok_or("A folder is gone there.")?;
+            read = opened.mail(uid, bytes).await;
+        }
+        match read {
+            Ok(Some(raw)) => Ok(Ok(raw)),
+            Ok(None) => Ok(Err("it was deleted there".to_owned())),
+            Err(fault) if is_lost(&fault) => Err(format!(
+                "{} What was imported so far stays; repeat the command for the rest.",
+                fault.trouble(&self.server).sentence
+            )),
+            Err(fault) => Ok(Err(fault.trouble(&self.server).sentence)),
+        }
     }
+}
+
+/// True when the connection is of no more use.
+fn is_lost(fault: &ImapFault) -> bool {
+    matches!(fault, ImapFault::BrokeOff | ImapFault::Slow(_) | ImapFault::Unreachable(_))
 }
 
 async fn open(dialer: &Dialer, server: &ImapServer, password: &str) -> Result<Folder, ImapFault> {

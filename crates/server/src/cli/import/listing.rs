@@ -45,7 +45,9 @@ impl ListedPlace {
         match self {
             ListedPlace::File(path) => path.display().to_string(),
             ListedPlace::Part { file, offset } => format!("{} at byte {offset}", file.display()),
-            ListedPlace::Imap { folder, uid, .. } => format!("folder {}, UID {uid}", folder + 1),
+            ListedPlace::Imap { account, folder, uid } => {
+                format!("account {}, folder {}, UID {uid}", account + 1, folder + 1)
+            }
         }
     }
 }
@@ -114,11 +116,10 @@ fn list_file(path: &Path, listed: &mut Vec<ListedMail>) -> io::Result<()> {
         return Ok(());
     }
     let (file, written) = (Arc::<Path>::from(path), written_at(path)?);
-    for part in mbox::parts(path, HEADER_BYTES)? {
+    mbox::each_part(path, HEADER_BYTES, &mut |part, header| {
         let place = ListedPlace::Part { file: file.clone(), offset: part.offset };
-        listed.push(dated(&part.header, written, part.bytes, place));
-    }
-    Ok(())
+        listed.push(dated(header, written, part.bytes, place));
+    })
 }
 
 fn mail_file(path: PathBuf) -> io::Result<ListedMail> {

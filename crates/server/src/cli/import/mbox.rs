@@ -8,11 +8,13 @@ use std::path::Path;
 /// How a mail begins.
 const SEPARATOR: &[u8] = b"From ";
 
-/// A mail in an mbox: where it begins behind its separator, its bytes, and the start of its header.
+/// Bytes of a line that are read at once.
+const LINE_BYTES: u64 = 64 * 1024;
+
+/// A mail in an mbox: where it begins behind its separator, and its bytes.
 pub struct MboxPart {
     pub offset: u64,
     pub bytes: u64,
-    pub header: Vec<u8>,
 }
 
 /// True when a file is an mbox.
@@ -22,31 +24,63 @@ pub fn is_mbox(path: &Path) -> io::Result<bool> {
     Ok(file.read_exact(&mut start).is_ok() && start == SEPARATOR)
 }
 
-/// The mails of an mbox, found in one pass. Of each header, up to `header_bytes` are read.
-pub fn parts(path: &Path, header_bytes: usize) -> io::Result<Vec<MboxPart>> {
+/// Shows the mails of an mbox, found in one pass, each with up to `header_bytes` of its header.
+pub fn each_part(
+    path: &Path,
+    header_bytes: usize,
+    see: &mut dyn FnMut(&MboxPart, &[u8]),
+) -> io::Result<()> {
     let mut input = BufReader::with_capacity(1024 * 1024, File::open(path)?);
-    let (mut parts, mut line) = (Vec::<MboxPart>::new(), Vec::new());
-    let (mut offset, mut after_blank, mut in_header) = (0, true, false);
+    let (mut line, mut header, mut part) = (Vec::new(), Vec::new(), None::<MboxPart>);
+    let (mut offset, mut begins, mut after_blank, mut in_header) = (0, true, true, false);
     loop {
         line.clear();
-        let read = input.read_until(b'\n', &mut line)? as u64;
+        let read = input.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line)? as u64;
         if read == 0 {
-            return Ok(parts);
+            break;
         }
+        let (is_first, is_start) = (offset == 0, begins);
+        begins = line.ends_with(b"\n");
         offset += read;
-        let is_blank = matches!(line.as_slice(), b"\n" | b"\r\n");
-        if after_blank && line.starts_with(SEPARATOR) {
-            parts.push(MboxPart { offset, bytes: 0, header: Vec::new() });
+        let is_blank = is_start && matches!(line.as_slice(), b"\n" | b"\r\n");
+        if is_start && after_blank && is_separator(&line, is_first) {
+            if let Some(part) = part.replace(MboxPart { offset, bytes: 0 }) {
+                see(&part, &header);
+            }
+            header.clear();
             in_header = true;
-        } else if let Some(part) = parts.last_mut() {
+        } else if let Some(part) = &mut part {
             part.bytes = offset - part.offset;
             in_header &= !is_blank;
-            if in_header && part.header.len() + line.len() <= header_bytes {
-                part.header.extend_from_slice(&line);
+            if in_header && header.len() + line.len() <= header_bytes {
+                header.extend_from_slice(&line);
             }
         }
         after_blank = is_blank;
     }
+    if let Some(part) = part {
+        see(&part, &header);
+    }
+    Ok(())
+}
+
+/// True for a line in front of a mail. It ends in a date, which a sentence that begins so has not; the
+/// first line of a file needs none.
+fn is_separator(line: &[u8], is_first: bool) -> bool {
+    if !line.starts_with(SEPARATOR) {
+        return false;
+    }
+    let words = || line.split(|byte| byte.is_ascii_whitespace());
+    let is_digits = |part: &[u8]| part.len() == 2 && part.iter().all(u8::is_ascii_digit);
+    let is_time = |word: &[u8]| {
+        let mut parts = word.split(|byte| *byte == b':');
+        parts.by_ref().take(2).filter(|part| is_digits(part)).count() == 2 && parts.all(is_digits)
+    };
+    let is_year = |word: &[u8]| {
+        let is_near = word.starts_with(b"19") || word.starts_with(b"20");
+        word.len() == 4 && is_near && word.iter().all(u8::is_ascii_digit)
+    };
+    is_first || (words().any(is_time) && words().any(is_year))
 }
 
 /// One mail as it was before it was put into the mbox.
@@ -73,22 +107,26 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.mbox");
         let text = "From a@x Mon Jan  1 00:00:00 2024\nSubject: One\n\nHello\n>From here\n>>From there\n\
-                    From no separator, for want of a blank line\n\n\
+                    From no separator, for want of a blank line\n\nFrom 2024 on it is 10 days\n\n\
                     From b@x Mon Jan  1 00:00:00 2024\r\nSubject: Two\r\n\r\nBye\r\n";
         std::fs::write(&path, text).unwrap();
         assert!(is_mbox(&path).unwrap());
-        let parts = parts(&path, 1_000).unwrap();
-        let headers: Vec<&[u8]> = parts.iter().map(|part| part.header.as_slice()).collect();
-        assert_eq!(headers, [&b"Subject: One\n"[..], b"Subject: Two\r\n"]);
+        let (mut parts, mut headers) = (Vec::new(), Vec::new());
+        each_part(&path, 1_000, &mut |part, header| {
+            parts.push((part.offset, part.bytes));
+            headers.push(String::from_utf8(header.to_vec()).unwrap());
+        })
+        .unwrap();
+        assert_eq!(headers, ["Subject: One\n", "Subject: Two\r\n"]);
         let mails: Vec<String> = parts
             .iter()
-            .map(|part| read_part(&path, part.offset, part.bytes).unwrap())
+            .map(|(offset, bytes)| read_part(&path, *offset, *bytes).unwrap())
             .map(|raw| String::from_utf8(raw).unwrap())
             .collect();
         assert_eq!(
             mails[0],
             "Subject: One\n\nHello\nFrom here\n>From there\n\
-             From no separator, for want of a blank line\n\n"
+             From no separator, for want of a blank line\n\nFrom 2024 on it is 10 days\n\n"
         );
         assert_eq!(mails[1], "Subject: Two\r\n\r\nBye\r\n");
     }

@@ -125,7 +125,7 @@ impl Import {
     ) -> Result<(), String> {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         for (number, mail) in listed.iter().enumerate() {
-            match read(mail, accounts).await {
+            match read(mail, accounts).await? {
                 Ok(past) => {
                     bytes += past.raw.len();
                     batch.push(past);
@@ -222,10 +222,6 @@ impl ImportReport {
                 self.attachments += attachments;
             }
             ImportOutcome::Known => self.known += 1,
-            ImportOutcome::NobodyElse => {
-                let place = format!("mail of ours {}", self.passed_over.len() + 1);
-                self.pass_over(place, "it is from us and to nobody else".into());
-            }
         }
     }
 }
@@ -245,21 +241,26 @@ async fn only_inbox(app: &App, operator: &Actor) -> Result<String, String> {
     }
 }
 
-async fn read(mail: &ListedMail, accounts: &mut [ImapHistory]) -> Result<ImportedMail, String> {
+/// A mail, or why it is passed over. The error is of the source as a whole.
+async fn read(
+    mail: &ListedMail,
+    accounts: &mut [ImapHistory],
+) -> Result<Result<ImportedMail, String>, String> {
     if mail.bytes > u64::from(FETCHED_MAIL_BYTES) {
-        return Err(format!("it is larger than {} MB", FETCHED_MAIL_BYTES / (1024 * 1024)));
+        let most = FETCHED_MAIL_BYTES / (1024 * 1024);
+        return Ok(Err(format!("it is larger than {most} MB")));
     }
     let raw = match &mail.place {
-        ListedPlace::File(path) => std::fs::read(path).map_err(|error| error.to_string())?,
+        ListedPlace::File(path) => std::fs::read(path).map_err(|error| error.to_string()),
         ListedPlace::Part { file, offset } => {
-            mbox::read_part(file, *offset, mail.bytes).map_err(|error| error.to_string())?
+            mbox::read_part(file, *offset, mail.bytes).map_err(|error| error.to_string())
         }
         ListedPlace::Imap { account, folder, uid } => {
             accounts[*account].read(*folder, *uid, mail.bytes).await?
         }
     };
-    if raw.iter().all(u8::is_ascii_whitespace) {
-        return Err("it is empty".into());
-    }
-    Ok(ImportedMail { raw, taken_at: mail.taken_at })
+    Ok(raw.and_then(|raw| match raw.iter().all(u8::is_ascii_whitespace) {
+        true => Err("it is empty".into()),
+        false => Ok(ImportedMail { raw, taken_at: mail.taken_at }),
+    }))
 }

@@ -166,6 +166,9 @@ pub async fn times(
         Ok(found) => found,
         Err(error) => return refusal(error),
     };
+    if found.booking.status == BookingStatus::Held {
+        return see_other(&format!("/b/m/{token}"));
+    }
     let mut asked = AskedTimes::of(&fields, &visitor);
     if fields.get("zone").is_empty() {
         asked.zone = zone_of(&found.booking, &visitor);
@@ -204,6 +207,9 @@ pub async fn reschedule(
         Ok(found) => found,
         Err(error) => return refusal(error),
     };
+    if found.booking.status == BookingStatus::Held {
+        return see_other(&format!("/b/m/{token}"));
+    }
     let Some(at) = start_of(&form.get("at")) else {
         return see_other(&format!("/b/m/{token}/move"));
     };
@@ -217,6 +223,16 @@ pub async fn reschedule(
     match moved.await {
         Ok(token) => see_other(&format!("/b/m/{token}")),
         Err(Error::Conflict(_)) => {
+            // Its own page says so when it was moved or cancelled meanwhile, or has begun.
+            let now = web.app.clock.now();
+            let found = match web.guest_booking(&visitor, &token).await {
+                Ok(found) => found,
+                Err(error) => return refusal(error),
+            };
+            let is_ahead = found.booking.starts_at > now && found.booking.starts_at != at;
+            if found.booking.status != BookingStatus::Booked || !is_ahead {
+                return see_other(&format!("/b/m/{token}"));
+            }
             let mut page = ask_page(&found, &browser, &visitor, &token);
             page.error = "That time is not free any more. Your appointment is still where it was; \
                           please choose another time."
@@ -256,7 +272,9 @@ pub async fn cancel(
         Ok(found) => found,
         Err(error) => return refusal(error),
     };
-    let reason: String = form.get("reason").chars().take(BOOKING_REASON_CHARS).collect();
+    let reason = form.get("reason");
+    let kept = reason.chars().filter(|c| *c != '\0').take(BOOKING_REASON_CHARS);
+    let reason: String = kept.collect();
     let (app, actor) = (web.app.clone(), found.workspace.actor.clone());
     let old: Booking = found.booking;
     let cancelled =
@@ -352,7 +370,7 @@ impl Web {
             title: "Choose another time".into(),
             lead: "Your appointment stays where it is until you have confirmed the new time."
                 .into(),
-            hosts: host_names(&hosts),
+            hosts: host_names(&hosts, found.kind.mode),
             minutes: found.kind.minutes,
             place: found.booking.place.clone(),
             times: TimesView::new(path, &asked, &shown, self.app.clock.now()),

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
 use db::Tx;
 use inbox::Error;
-use inbox::base::limits::{BOOKING_ANSWER_CHARS, MINUTE_MS};
+use inbox::base::limits::{BOOKING_ANSWER_CHARS, MINUTE_MS, OFFERED_TIMES};
 use inbox::model::bookings::booking::{BookingGuest, NewBooking};
 use inbox::model::bookings::guest::{self, GuestOffer};
 use inbox::model::bookings::{availability, manage_token, types};
@@ -22,12 +22,16 @@ use crate::web::guest::{GuestBrowser, GuestForm};
 use crate::web::layout::responses::{PageError, html, see_other};
 use crate::web::visitor::Visitor;
 
+const TAKEN: &str = "Somebody else booked that time a moment ago. You have not booked anything yet; what \
+                     you wrote is kept. Please choose another one.";
+
 /// An offer, which of its times are still free, and all free times.
 struct FoundOffer {
     found: GuestOffer,
     asked: AskedTimes,
     shown: ShownTimes,
-    /// The offered times and the asked one, soonest first, with whether they are free.
+    /// The offered times and the asked one, soonest first, with whether they are free; after a choice
+    /// when none is, the next that are.
     offered: Vec<(i64, bool)>,
 }
 
@@ -82,12 +86,15 @@ pub async fn book(
     }
     match web.book_offer(&found, &token, at, &guest).await {
         Ok(token) => see_other(&format!("/b/m/{token}")),
-        Err(Error::Conflict(_)) => again(
-            guest,
-            "Somebody else booked that time a moment ago. You have not booked anything yet; what you \
-             wrote is kept. Please choose another one.",
-            StatusCode::CONFLICT,
-        ),
+        Err(Error::Conflict(_)) => {
+            // What is free is read again: the page was made before the time was lost.
+            let found = match web.found_offer(&visitor, &token, form.fields()).await {
+                Ok(found) => found,
+                Err(error) => return refusal(error),
+            };
+            let page = web.offer_page(&found, &browser, &token, guest, TAKEN.to_owned());
+            html(StatusCode::CONFLICT, &page)
+        }
         Err(error) => refusal(error.into()),
     }
 }
@@ -115,6 +122,11 @@ impl Web {
             for at in starts {
                 let loaded = availability::load(tx, &cx, &found.kind, (at, at + 1_000), None)?;
                 offered.push((at, loaded.free_at(at)?.is_some()));
+            }
+            if let Some(at) = asked.at.filter(|_| offered.iter().all(|(_, is_free)| !is_free)) {
+                let kind = &found.kind;
+                let next = availability::next_free(tx, &cx, kind, at, OFFERED_TIMES, None)?;
+                offered.extend(next.iter().map(|free| (free.starts_at, true)));
             }
             Ok(FoundOffer { found, asked, shown, offered })
         };
@@ -172,7 +184,7 @@ impl Web {
                 whose: format!("Private page for {name}"),
             },
             title: kind.name.clone(),
-            hosts: host_names(&found.shown.hosts),
+            hosts: host_names(&found.shown.hosts, kind.mode),
             minutes: kind.minutes,
             place: kind.place.clone(),
             email: offer.guest_email.clone(),

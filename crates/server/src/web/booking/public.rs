@@ -87,7 +87,7 @@ pub async fn times(
                     sheet: sheet(&found.workspace, browser.csrf.to_string()),
                     title: found.kind.name.clone(),
                     lead: found.kind.description.clone(),
-                    hosts: host_names(&found.shown.hosts),
+                    hosts: host_names(&found.shown.hosts, found.kind.mode),
                     minutes: found.kind.minutes,
                     place: found.kind.place.clone(),
                     times: TimesView::new(path, &found.asked, &found.shown, now),

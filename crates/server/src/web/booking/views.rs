@@ -1,9 +1,10 @@
 //! The pages of bookings as templates see them.
 
 use askama::Template;
+use inbox::base::limits::MINUTE_MS;
 use inbox::model::bookings::availability::FreeTime;
 use inbox::model::bookings::mail::city;
-use inbox::model::bookings::types::{BookingHost, BookingType};
+use inbox::model::bookings::types::{BookingHost, BookingType, HostChoice};
 use inbox::model::bookings::{Booking, BookingStatus, zone_or_utc};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -108,6 +109,7 @@ impl SlipView {
         let range = (booking.starts_at, booking.ends_at);
         let mut slip = SlipView::of_time(kind, range, &zone, &booking.host_zone);
         slip.place.clone_from(&booking.place);
+        slip.minutes = (booking.ends_at - booking.starts_at) / MINUTE_MS;
         (slip.class, slip.status) = match booking.status {
             BookingStatus::Held => ("g-held", "Held"),
             BookingStatus::Booked => ("", "Booked"),
@@ -229,13 +231,17 @@ fn zones(chosen: &str) -> Vec<String> {
     zones
 }
 
-/// `Marit Aalto or Deniz Kaya`.
-pub fn host_names(hosts: &[BookingHost]) -> String {
+/// `Marit Aalto or Deniz Kaya`; `and` when all of them are there.
+pub fn host_names(hosts: &[BookingHost], mode: HostChoice) -> String {
+    let word = match mode {
+        HostChoice::Any => "or",
+        HostChoice::Together => "and",
+    };
     let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     match names.as_slice() {
         [] => String::new(),
         [only] => (*only).to_owned(),
-        [rest @ .., last] => format!("{} or {last}", rest.join(", ")),
+        [rest @ .., last] => format!("{} {word} {last}", rest.join(", ")),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, Response, header};
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use db::Tx;
 use inbox::Error;
 use inbox::api::operations::{
@@ -17,6 +17,7 @@ use inbox::model::bookings::{self, Booking, BookingFilter, BookingStatus, feed};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use sha2::{Digest, Sha256};
 
 use crate::web::Web;
 use crate::web::form::{Asked, Posted, form};
@@ -209,14 +210,29 @@ pub async fn feed(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
     Path(token): Path<String>,
+    asked: HeaderMap,
 ) -> Result<Response<Body>, PageError> {
     let app = web.app.clone();
     let read = web.app.store.read(move |tx: &mut Tx<'_>| feed::at(tx, &app, &token)).await;
     let text = web.or_miss(&visitor, read).await?;
-    let mut response = plain(text);
+    let tag = format!("\"{:016x}\"", tag_of(&text));
+    let is_known = asked.get(header::IF_NONE_MATCH).is_some_and(|known| known == tag.as_str());
+    let mut response = plain(if is_known { String::new() } else { text });
+    if is_known {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
     let kind = HeaderValue::from_static("text/calendar; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
     Ok(response)
+}
+
+/// What tells one version of a feed from another.
+fn tag_of(text: &str) -> u64 {
+    let digest = Sha256::digest(text.as_bytes());
+    digest.iter().take(8).fold(0_u64, |tag, byte| (tag << 8) | u64::from(*byte))
 }
 
 fn line(booking: &Booking, zone: &TimeZone) -> BookingLine {

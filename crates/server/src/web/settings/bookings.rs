@@ -343,7 +343,10 @@ pub async fn change_type(
     let Posted { visitor, form } = posted;
     let changed = web.act(&visitor, move |tx, cx, _| {
         let before = types::load(tx, cx.actor, &id)?;
-        let input = BookingTypeInput { mailbox: Some(before.mailbox.clone()), ..form.input() };
+        let mut input = form.input();
+        input.mailbox = Some(before.mailbox.clone());
+        // The form does not ask for the step; one that follows the length goes on following it.
+        input.step = (before.step != before.minutes).then_some(before.step);
         actions::change_booking_type(tx, cx, &before.id, &input)?;
         Ok(())
     });

@@ -141,7 +141,7 @@ async fn build(
         (None, Some(rule)) => RuleFormView::of_rule(rule, &names),
         (None, None) => RuleFormView::of_input(&RuleInput::default()),
     };
-    let trial = tried.zip(found).map(|(tried, rule)| trial(&frame, tried, rule, &names));
+    let trial = tried.map(|tried| trial(&frame, tried, &names));
     let count = rules.len();
     let row = |(place, rule): (usize, &Rule)| RuleRow {
         id: rule.id.to_string(),
@@ -165,27 +165,21 @@ async fn build(
     })
 }
 
-fn trial(
-    frame: &PageLayout,
-    tried: Vec<TriedConversation>,
-    rule: &Rule,
-    names: &RuleNames,
-) -> TrialView {
-    let acted = tried.iter().filter(|one| one.failing.is_none()).count();
-    let sentence = names.sentence(rule);
-    let acts = sentence.split_once(": ").map_or("", |(_, acts)| acts).to_owned();
+fn trial(frame: &PageLayout, tried: Vec<TriedConversation>, names: &RuleNames) -> TrialView {
+    let acted = tried.iter().filter(|one| !one.acts.is_empty()).count();
     let row = |one: &TriedConversation| TrialRow {
         href: format!("/conversations/{}", one.id),
         subject: one.subject.clone(),
         contact: one.contact.clone(),
         when: frame.times.short(one.at),
-        acts: one.failing.is_none(),
+        acts: !one.acts.is_empty(),
         did: match one.failing {
-            None => format!("{acts} (now with {})", one.assignee),
+            None if one.acts.is_empty() => "nothing to change".into(),
+            None => format!("{} (now with {})", names.acts_words(&one.acts), one.assignee),
             Some(place) => format!("left alone by condition {}", place + 1),
         },
     };
-    let (acting, left): (Vec<_>, Vec<_>) = tried.iter().partition(|one| one.failing.is_none());
+    let (acting, left): (Vec<_>, Vec<_>) = tried.iter().partition(|one| !one.acts.is_empty());
     let rows = acting.into_iter().chain(left).take(TRIALS_LISTED).map(row).collect();
     TrialView { acted, tried: tried.len(), rows }
 }

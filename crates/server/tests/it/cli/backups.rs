@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use inbox::App;
+use inbox::base::ids::UploadId;
 use inbox::inbound::{InboundMail, MailSource, ingest};
 use inbox::maintenance::dump::dump;
 use serde_json::{Value, json};
@@ -121,6 +122,40 @@ pub(super) async fn receive(app: &App, raw: Vec<u8>) {
     };
     let taken = ingest(app, &TestAuthenticator::default(), mail).await;
     assert!(taken.iter().all(Result::is_ok), "{taken:?}");
+}
+
+/// The id of an upload.
+pub(super) const UPLOAD: &str = "upl_01kag13z8m4s6y2t9r5w1q3n7x";
+
+/// Asks for a document in the conversation of a contact, who uploaded it and did not submit it.
+pub(super) async fn ask_for_document(app: &App, contact: &'static str, bytes: &[u8]) {
+    app.blobs.partial_uploads().adopt(&UploadId::parse(UPLOAD).unwrap(), bytes).unwrap();
+    let written = app.store.write(move |tx| {
+        let (ws, conversation, message): (i64, String, String) = tx.one(
+            "SELECT m.ws, m.conversation, m.id FROM conversations c
+             JOIN messages m ON m.ws = c.ws AND m.conversation = c.id
+             WHERE c.contact_email = ?1 LIMIT 1",
+            &[&contact],
+        )?;
+        tx.exec(
+            "INSERT INTO document_requests (ws, id, conversation, message, old_token, created_at)
+             VALUES (?1, 'req_1', ?2, ?3, 'req_1', 0)",
+            &[&ws, &conversation, &message],
+        )?;
+        tx.exec(
+            "INSERT INTO requested_documents (ws, request, place, label, required)
+             VALUES (?1, 'req_1', 0, 'A grumblewort', TRUE)",
+            &[&ws],
+        )?;
+        tx.exec(
+            "INSERT INTO uploads (ws, request, id, item, filename, mark, size, received, state,
+                content_type, handed_over, attempts, created_at)
+             VALUES (?1, 'req_1', ?2, 0, 'a.txt', 'm', 1, 1, 'kept', 'text/plain', FALSE, 0, 0)",
+            &[&ws, &UPLOAD],
+        )?;
+        Ok::<_, inbox::Error>(())
+    });
+    written.await.unwrap();
 }
 
 /// Lets mail come in until it is told to stop; says how many did.
@@ -238,6 +273,7 @@ fn a_sealed_backup_tells_nothing_and_opens_with_its_passphrase_alone() {
         let app = first.app();
         demo::fill(&app).await.unwrap();
         receive(&app, mail_with_file("walnut")).await;
+        ask_for_document(&app, "kim@x.example", b"a walnut that was uploaded").await;
     });
     let (right, wrong) = (first.folder.path().join("right"), first.folder.path().join("wrong"));
     fs::write(&right, "correct horse battery staple\n").unwrap();
@@ -266,8 +302,44 @@ fn a_sealed_backup_tells_nothing_and_opens_with_its_passphrase_alone() {
     let restored = second.done(&["restore", place_name, "--passphrase-file", right]);
     assert_eq!(restored["check"]["ok"], true, "{restored}");
     assert_eq!(fs::read(second.data().join("secret.key")).unwrap(), secret);
+    let uploaded = fs::read(second.data().join("blobs/arriving").join(UPLOAD)).unwrap();
+    assert_eq!(uploaded, b"a walnut that was uploaded");
     let tables = runtime.block_on(async { (first.tables().await, second.tables().await) });
     assert_eq!(first_difference(&tables.0, &tables.1), None);
+}
+
+#[test]
+fn a_copy_onto_itself_or_another_installation_is_refused_and_leaves_the_keys_alone() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let (first, second) = (Installation::new(Backend::Sqlite), Installation::new(Backend::Sqlite));
+    runtime.block_on(async {
+        let app = first.app();
+        demo::fill(&app).await.unwrap();
+        receive(&app, mail_with_file("walnut")).await;
+    });
+    let secret = fs::read(first.data().join("secret.key")).unwrap();
+    let path = Path::new(first.database.url.strip_prefix("sqlite:").unwrap()).to_owned();
+    let spelled = first.data().join("../data").join(path.file_name().unwrap());
+    let refused = |args: &[&str], sentence: &str| {
+        let (status, refused) = first.run(args);
+        assert_eq!(status, 1, "{refused}");
+        assert!(refused["error"].as_str().unwrap().contains(sentence), "{refused}");
+    };
+    refused(&["copy", "--to", &format!("sqlite:{}", spelled.display())], "is to be copied");
+    let beside = first.data().join("../data/beside.db");
+    first.done(&["copy", "--to", &format!("sqlite:{}", beside.display())]);
+    assert_eq!(fs::read(first.data().join("secret.key")).unwrap(), secret, "the same folder");
+
+    let (data, key) = (second.data(), second.data().join("secret.key"));
+    let url = second.database.url.clone();
+    let copy = ["copy", "--to", &url, "--to-data", data.to_str().unwrap()];
+    fs::write(&key, b"of another installation").unwrap();
+    refused(&copy, "another installation");
+    assert_eq!(fs::read(&key).unwrap(), b"of another installation");
+    fs::remove_file(&key).unwrap();
+    let copied = first.done(&copy);
+    assert_eq!(copied["check"]["ok"], true, "a copy that broke off is repeated: {copied}");
+    assert_eq!(fs::read(&key).unwrap(), secret);
 }
 
 pub(super) fn files_in(folder: &Path) -> Vec<std::path::PathBuf> {

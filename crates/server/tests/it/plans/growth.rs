@@ -232,6 +232,6 @@ pub fn let_fall_due(app: &TestApp, table: &str, column: &str) {
             ),
             &[],
         );
-        assert_eq!(due.unwrap(), 1, "{table} has nothing planned");
+        assert!(due.unwrap() > 0, "{table} has nothing planned");
     });
 }

@@ -169,6 +169,12 @@ async fn real_id(app: &TestApp, key: &TestKey, path: &str) -> Option<String> {
             text_of(&sent, "messageId")
         }
         ("msg_", _) => app.draft(key, &conversation, "It left.").await,
+        ("bkt_", _) => sandbox_type(app, key).await,
+        ("bkg_", _) => {
+            let body = json!({ "typeId": "", "startsAt": "", "name": "Mara", "email": "mara@keller.test" });
+            let body = with_real_things(app, key, body).await;
+            text_of(&app.post(key, "/bookings", body).await.is(201).json(), "id")
+        }
         (other, _) => panic!("an id that no example has: {other}"),
     };
     Some(path.replace(*id, &made))
@@ -186,7 +192,10 @@ async fn every_example_runs_and_answers_as_shown(app: TestApp) {
         for example in examples(&browser.get(path).await.is(200).text) {
             let at = real_id(&app, &key, &example.path).await.unwrap_or(example.path);
             let method = if example.body.is_some() { "POST" } else { "GET" };
-            let body = example.body.map(|body| with_real_mailbox(&app, body));
+            let body = match example.body {
+                Some(body) => Some(with_real_things(&app, &key, body).await),
+                None => None,
+            };
             let body = body.map_or(Body::empty(), |body| Body::from(body.to_string()));
             app.settled().await;
             let answer = app.send(request(method, &at, Some(&key.key), body)).await;
@@ -201,9 +210,28 @@ async fn every_example_runs_and_answers_as_shown(app: TestApp) {
     assert!(run > OPERATIONS.len(), "{run}");
 }
 
-fn with_real_mailbox(app: &TestApp, mut body: Value) -> Value {
+async fn sandbox_type(app: &TestApp, key: &TestKey) -> String {
+    let types = app.get(key, "/booking-types").await.is(200).json();
+    text_of(&types[0], "id")
+}
+
+/// A body that names an inbox, a type of booking, a free time and a conversation that there are.
+async fn with_real_things(app: &TestApp, key: &TestKey, mut body: Value) -> Value {
     if body["mailbox"].is_string() {
         body["mailbox"] = json!(app.sandbox.id.to_string());
+    }
+    let kind = sandbox_type(app, key).await;
+    if body["startsAt"].is_string() {
+        let free = app.get(key, &format!("/booking-types/{kind}/slots")).await.is(200).json();
+        body["startsAt"] = free[0]["startsAt"].clone();
+    }
+    for name in ["typeId", "conversationId"] {
+        if body[name].is_string() {
+            body[name] = match name {
+                "typeId" => json!(kind),
+                _ => json!(app.simulated(key, "mara@customer.test").await),
+            };
+        }
     }
     body
 }

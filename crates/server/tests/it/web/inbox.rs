@@ -124,7 +124,7 @@ async fn search_finds_what_the_api_finds(app: TestApp) {
     for (q, found) in [("late kil", 2), ("\"kiln was\"", 1), ("KILN", 1), ("absent", 0)] {
         assert_eq!(app.found(&key, q).await.len(), found, "{q}");
         let page = browser.get(&format!("/search?{}", query(&[("q", q)]))).await.is(200);
-        assert_eq!(page.text.matches("<p class=\"said\">").count(), found, "{q}");
+        assert_eq!(page.text.matches("<p class=\"meta\">").count(), found, "{q}");
     }
     browser.get("/search?q=absent").await.shows("No message says “absent”");
     let long = query(&[("q", &"x".repeat(201))]);
