@@ -15,6 +15,7 @@ use crate::base::time::Moment;
 pub use crate::model::counted_mail::{CountedMail, count_mail, snippet};
 use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
+use crate::model::messages::OutgoingMessage;
 use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::model::timeline::{TimelineEvent, WokenBy};
 use crate::model::{members, messages, office_hours, targets, timeline};
@@ -389,7 +390,7 @@ pub fn set_removed(
     put_in_view(tx, cx, conversation, status, snoozed_until)?;
     targets::refresh(tx, cx, &conversation.id)?;
     if to.is_some() {
-        messages::stop_all(tx, cx, conversation)?;
+        stop_leaving(tx, cx, conversation)?;
     }
     if erase_at.is_some() {
         tx.wake(Queue::Trash);
@@ -401,6 +402,22 @@ pub fn set_removed(
         (_, None) => TimelineEvent::Restored {},
     };
     timeline::record(tx, cx, &conversation.id, &event)
+}
+
+/// Takes back all that somebody wrote and that is still to leave; automatic mail is on its way.
+fn stop_leaving(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
+    let leaving: Vec<OutgoingMessage> = tx.all(
+        &format!(
+            "SELECT {} FROM messages m WHERE m.ws = ?1 AND m.conversation = ?2
+               AND m.status = 'scheduled' AND m.automatic = FALSE",
+            OutgoingMessage::COLUMNS
+        ),
+        &[&cx.actor.ws, &conversation.id],
+    )?;
+    for message in &leaving {
+        messages::stop(tx, cx, conversation, message)?;
+    }
+    Ok(())
 }
 
 /// Takes a conversation out of the trash because something new came into it, so that this is not erased
