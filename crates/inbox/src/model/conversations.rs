@@ -8,12 +8,14 @@ use crate::base::assignee::Assignee;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MemberId, TopicId};
-use crate::base::limits::{BASE_SUBJECT_CHARS, SNIPPET_CHARS, SUBJECT_CHARS, TRASH_MS};
+use crate::base::limits::{BASE_SUBJECT_CHARS, SUBJECT_CHARS, TRASH_MS};
 use crate::base::queue::Queue;
 use crate::base::states::{ConversationRisk, Direction, Removal, Status, Urgency, View};
 use crate::base::time::Moment;
+pub use crate::model::counted_mail::{CountedMail, count_mail, snippet};
 use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
+use crate::model::messages::OutgoingMessage;
 use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::model::timeline::{TimelineEvent, WokenBy};
 use crate::model::{members, messages, office_hours, targets, timeline};
@@ -388,7 +390,7 @@ pub fn set_removed(
     put_in_view(tx, cx, conversation, status, snoozed_until)?;
     targets::refresh(tx, cx, &conversation.id)?;
     if to.is_some() {
-        messages::stop_all(tx, cx, conversation)?;
+        stop_leaving(tx, cx, conversation)?;
     }
     if erase_at.is_some() {
         tx.wake(Queue::Trash);
@@ -400,6 +402,22 @@ pub fn set_removed(
         (_, None) => TimelineEvent::Restored {},
     };
     timeline::record(tx, cx, &conversation.id, &event)
+}
+
+/// Takes back all that somebody wrote and that is still to leave; automatic mail is on its way.
+fn stop_leaving(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
+    let leaving: Vec<OutgoingMessage> = tx.all(
+        &format!(
+            "SELECT {} FROM messages m WHERE m.ws = ?1 AND m.conversation = ?2
+               AND m.status = 'scheduled' AND m.automatic = FALSE",
+            OutgoingMessage::COLUMNS
+        ),
+        &[&cx.actor.ws, &conversation.id],
+    )?;
+    for message in &leaving {
+        messages::stop(tx, cx, conversation, message)?;
+    }
+    Ok(())
 }
 
 /// Takes a conversation out of the trash because something new came into it, so that this is not erased
@@ -512,70 +530,6 @@ pub fn count_topic(
     }
 }
 
-/// A received or sent mail, as its conversation counts it.
-pub struct CountedMail<'a> {
-    pub at: i64,
-    pub direction: Direction,
-    /// True for mail of the service itself, which answers nobody.
-    pub automatic: bool,
-    /// Whether the customer wrote it on a secure page; `None` for what no customer wrote.
-    pub secure_answer: Option<bool>,
-    pub text: &'a str,
-    /// True when the sorting helper is to look at it.
-    pub sorts: bool,
-}
-
-/// Counts a mail. The newest one determines a conversation's position in lists, its snippet and
-/// whether the customer waits; fetched mail may be older than the newest.
-pub fn count_mail(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &mut Conversation,
-    mail: &CountedMail<'_>,
-) -> Result<()> {
-    if !mail.automatic && mail.at >= conversation.last_message_at {
-        leave_trash(tx, cx, conversation)?;
-    }
-    let waiting_since = match mail.direction {
-        Direction::Inbound => "coalesce(waiting_since, ?3)",
-        Direction::Outbound if mail.automatic => "waiting_since",
-        Direction::Outbound => "NULL",
-    };
-    let secure_answer = match mail.secure_answer {
-        None => "secure_answer",
-        Some(true) => "TRUE",
-        Some(false) => "FALSE",
-    };
-    tx.exec(
-        &format!(
-            "UPDATE conversations
-             SET message_count = message_count + 1,
-                 snippet = CASE WHEN last_message_at > ?3 THEN snippet ELSE ?4 END,
-                 last_direction = CASE WHEN last_message_at > ?3 THEN last_direction ELSE ?5 END,
-                 secure_answer =
-                     CASE WHEN last_message_at > ?3 THEN secure_answer ELSE {secure_answer} END,
-                 waiting_since =
-                     CASE WHEN last_message_at > ?3 THEN waiting_since ELSE {waiting_since} END,
-                 last_message_at = CASE WHEN last_message_at > ?3 THEN last_message_at ELSE ?3 END,
-                 sorts_at = coalesce(?6, sorts_at)
-             WHERE ws = ?1 AND id = ?2"
-        ),
-        &[
-            &cx.actor.ws,
-            &conversation.id,
-            &mail.at,
-            &snippet(mail.text),
-            &mail.direction,
-            &mail.sorts.then_some(cx.now),
-        ],
-    )?;
-    if mail.sorts {
-        tx.wake(Queue::Sorting);
-    }
-    conversation.last_message_at = conversation.last_message_at.max(mail.at);
-    Ok(())
-}
-
 /// Writes down whether a draft of the conversation waits for a person.
 pub fn note_drafts(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
     tx.exec(
@@ -614,33 +568,4 @@ pub fn next_serial(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<i64>
 /// The base subject that threading compares.
 pub fn base_subject(subject: &str) -> String {
     mail::base_subject(subject).chars().take(BASE_SUBJECT_CHARS).collect()
-}
-
-/// The first characters of a text, white space folded.
-pub fn snippet(text: &str) -> String {
-    let mut snippet = String::new();
-    let mut chars = 0;
-    for word in text.split_whitespace() {
-        for c in (chars > 0).then_some(' ').into_iter().chain(word.chars()) {
-            if chars == SNIPPET_CHARS {
-                return snippet;
-            }
-            snippet.push(c);
-            chars += 1;
-        }
-    }
-    snippet
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_snippet_folds_white_space_and_ends_after_140_characters() {
-        assert_eq!(snippet("  Hello\n\n  there,\tyou "), "Hello there, you");
-        assert_eq!(snippet(&"é".repeat(200)).chars().count(), 140);
-        assert_eq!(snippet(&"ab ".repeat(100)).chars().count(), 140);
-        assert_eq!(snippet(""), "");
-    }
 }

@@ -22,7 +22,6 @@ const OF_CONVERSATION: &[&str] = &[
     "attachments",
     "documents",
     "document_requests",
-    "booking_offers",
     "bookings",
     "events",
     "messages",
@@ -106,11 +105,6 @@ pub fn erase(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId, now: i64) 
     }
     tx.exec(
         "UPDATE app_mail SET conversation = NULL WHERE ws = ?1 AND conversation = ?2",
-        &[&ws, id],
-    )?;
-    // The appointment stands, whatever became of the mail about it.
-    tx.exec(
-        "UPDATE bookings SET conversation = NULL WHERE ws = ?1 AND conversation = ?2",
         &[&ws, id],
     )?;
     tx.exec("DELETE FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, id])?;

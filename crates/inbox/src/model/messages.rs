@@ -551,22 +551,6 @@ pub fn stop(
     timeline::record(tx, cx, &conversation.id, &undone)
 }
 
-/// Takes back all that somebody wrote and that is still to leave a conversation.
-pub fn stop_all(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
-    let leaving: Vec<OutgoingMessage> = tx.all(
-        &format!(
-            "SELECT {} FROM messages m WHERE m.ws = ?1 AND m.conversation = ?2
-               AND m.status = 'scheduled' AND m.automatic = FALSE",
-            OutgoingMessage::COLUMNS
-        ),
-        &[&cx.actor.ws, &conversation.id],
-    )?;
-    for message in &leaving {
-        stop(tx, cx, conversation, message)?;
-    }
-    Ok(())
-}
-
 /// The name of the mail's own bytes, where they were kept.
 pub fn raw_hash(
     tx: &mut Tx<'_>,

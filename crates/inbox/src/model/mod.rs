@@ -12,6 +12,7 @@ pub mod bookings;
 pub(crate) mod contacts;
 pub(crate) mod conversations;
 pub(crate) mod correspondents;
+pub(crate) mod counted_mail;
 pub(crate) mod counters;
 pub(crate) mod document_requests;
 pub(crate) mod documents;

@@ -81,7 +81,6 @@ CREATE INDEX blobs_in_folder ON blobs (hash) WHERE packed IS NULL;
 CREATE INDEX messages_of_blob ON messages (ws, raw_hash) WHERE raw_hash IS NOT NULL;
 CREATE INDEX documents_of_blob ON documents (ws, hash);
 CREATE INDEX attachments_of_blob ON attachments (ws, hash);
-CREATE INDEX booking_offers_of_conversation ON booking_offers (ws, conversation);
 CREATE INDEX events_of_conversation ON events (ws, conversation) WHERE conversation IS NOT NULL;
 CREATE INDEX helper_findings_of_found ON helper_findings (ws, found);
 CREATE INDEX previews_of_blob ON previews (ws, preview) WHERE preview IS NOT NULL;
