@@ -195,6 +195,7 @@ impl TestServer {
         let put = |file: &Attachment| self.app.blobs.put(&file.bytes).unwrap();
         let attachments = files.iter().map(put).collect();
         let mail = Mail {
+            no_automatic_reply: false,
             message_id: None,
             answers: Vec::new(),
             from: Address::new(Some(name), email),
