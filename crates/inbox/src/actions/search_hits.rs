@@ -128,7 +128,6 @@ pub struct SearchNames {
     pub inboxes: Vec<String>,
     pub tags: Vec<String>,
     pub topics: Vec<String>,
-    /// People and agents.
     pub members: Vec<String>,
     pub none: Vec<String>,
 }
@@ -145,7 +144,7 @@ pub fn search_names(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<SearchNames> {
         &[&actor.ws, first, second, &TAGS_OFFERED],
     )?;
     let team = members::team(tx, actor.ws, first)?;
-    let members = team.people.into_iter().chain(team.agents).map(|member| member.name);
+    let members = team.people.into_iter().map(|member| member.name);
     Ok(SearchNames {
         inboxes: mailboxes::all_seen_by(tx, actor)?.into_iter().map(|one| one.name).collect(),
         tags: tags.into_iter().map(|(name,)| name).collect(),

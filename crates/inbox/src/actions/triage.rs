@@ -13,6 +13,7 @@ use crate::base::limits::UNDO_ACT_MS;
 use crate::base::states::{Removal, Status};
 use crate::base::string_enum::string_enum;
 use crate::model::conversations::{self, Conversation};
+use crate::model::removals;
 use crate::model::tags::{self, TagName};
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::{blocked_senders, members, sorting};
@@ -367,7 +368,7 @@ fn remove(
     to: Option<Removal>,
 ) -> Result<bool> {
     let changes = conversation.removed != to;
-    conversations::set_removed(tx, cx, conversation, to)?;
+    removals::set_removed(tx, cx, conversation, to)?;
     Ok(changes)
 }
 
@@ -478,13 +479,13 @@ fn revert(
             }
             // What came meanwhile is not thrown away with the rest.
             let to = before.removed.filter(|_| is_quiet);
-            conversations::set_removed(tx, cx, conversation, to)
+            removals::set_removed(tx, cx, conversation, to)
         }
         ActKind::Deleted if conversation.removed == Some(Removal::Trash) => {
-            conversations::set_removed(tx, cx, conversation, before.removed)
+            removals::set_removed(tx, cx, conversation, before.removed)
         }
         ActKind::Restored if conversation.removed.is_none() && is_quiet => {
-            conversations::set_removed(tx, cx, conversation, before.removed)
+            removals::set_removed(tx, cx, conversation, before.removed)
         }
         _ => Ok(()),
     }

@@ -23,7 +23,8 @@ use crate::inbound::mail_dates::MailDates;
 use crate::inbound::receive::{self, IncomingMail, MailLookup, UnknownMail};
 use crate::inbound::threading;
 use crate::model::attachments::AttachmentInfo;
-use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
+use crate::model::conversations::{self, Conversation, NewConversation};
+use crate::model::counted_mail::{self, CountedMail};
 use crate::model::documents::{self, NewDocument};
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
@@ -389,7 +390,7 @@ impl PastFiling<'_> {
             text: &mail.text,
             sorts: false,
         };
-        conversations::count_mail(tx, cx, conversation, &counted)?;
+        counted_mail::count_mail(tx, cx, conversation, &counted)?;
         let everyone = std::iter::once(&mail.from).chain(&mail.to).chain(&mail.cc);
         let is_other =
             |to: &&mail::Address| !EmailAddress::new(&to.email).is_for(&self.mailbox.address);

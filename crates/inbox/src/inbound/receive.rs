@@ -19,13 +19,15 @@ use crate::model::authentication::SenderAuthentication;
 use crate::model::away_reply;
 use crate::model::blocked_senders;
 use crate::model::contacts;
-use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
+use crate::model::conversations::{self, Conversation, NewConversation};
+use crate::model::counted_mail::{self, CountedMail};
 use crate::model::documents::{self, NewDocument};
 use crate::model::drafting::{helper_drafts, queue};
 use crate::model::events::{self, Event};
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
+use crate::model::removals;
 use crate::model::report_facts::count_received;
 use crate::model::rule_queue;
 use crate::model::sorting;
@@ -167,7 +169,7 @@ pub(crate) fn file(
         text: &mail.text,
         sorts: !held && !is_spam && mail.kind == AuthorKind::Person && !mailbox.circle.is_sandbox(),
     };
-    conversations::count_mail(tx, cx, &mut conversation, &counted)?;
+    counted_mail::count_mail(tx, cx, &mut conversation, &counted)?;
     if !held {
         count_received(tx, cx, &conversation.report_place(), dates.arrived_at)?;
     }
@@ -209,7 +211,7 @@ fn goes_to_spam(
     let is_blocked =
         is_theirs && blocked_senders::is_blocked(tx, cx.actor.ws, &conversation.circle, from)?;
     if is_blocked {
-        conversations::set_removed(tx, cx, conversation, Some(Removal::Spam))?;
+        removals::set_removed(tx, cx, conversation, Some(Removal::Spam))?;
     }
     Ok(is_blocked)
 }

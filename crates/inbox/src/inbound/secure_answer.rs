@@ -11,7 +11,8 @@ use crate::base::limits::REPLY_CHARS;
 use crate::base::states::Direction;
 use crate::base::time::Moment;
 use crate::model::contacts;
-use crate::model::conversations::{self, Conversation, CountedMail};
+use crate::model::conversations::{self, Conversation};
+use crate::model::counted_mail::{self, CountedMail};
 use crate::model::drafting::helper_drafts;
 use crate::model::mailboxes::{self, Mailbox};
 use crate::model::messages::{self, NewMessage};
@@ -67,7 +68,7 @@ pub fn receive_answer(
         // No helper sees protected words.
         sorts: false,
     };
-    conversations::count_mail(tx, cx, &mut conversation, &counted)?;
+    counted_mail::count_mail(tx, cx, &mut conversation, &counted)?;
     helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Customer)?;
     conversation.secure_answer = true;
     if !conversation.held {

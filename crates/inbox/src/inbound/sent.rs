@@ -20,8 +20,9 @@ use crate::inbound::mail_dates::MailDates;
 use crate::inbound::receive::{self, FiledMail, IncomingMail, MailLookup};
 use crate::inbound::threading;
 use crate::model::attachments::AttachmentInfo;
-use crate::model::conversations::{self, Conversation, CountedMail, NewConversation};
+use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::correspondents;
+use crate::model::counted_mail::{self, CountedMail};
 use crate::model::drafting::helper_drafts;
 use crate::model::first_answer::note_answer;
 use crate::model::mailboxes::Mailbox;
@@ -166,7 +167,7 @@ fn file(
         report_facts::count(tx, cx, place, ReportMeasure::Begun, "", dates.arrived_at, 1)?;
     }
     count_sent(tx, cx, place, "", dates.arrived_at)?;
-    conversations::count_mail(tx, cx, &mut conversation, &counted)?;
+    counted_mail::count_mail(tx, cx, &mut conversation, &counted)?;
     helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Team)?;
     for address in &others {
         correspondents::note(tx, cx, &conversation.circle, &address.email)?;

@@ -9,7 +9,8 @@ use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::states::{Direction, Status};
-use crate::model::conversations::{Conversation, snippet};
+use crate::model::conversations::Conversation;
+use crate::model::counted_mail::snippet;
 use crate::model::recipients::Party;
 
 /// What stands in a text where the address was.

@@ -12,13 +12,11 @@ use crate::base::limits::{BASE_SUBJECT_CHARS, SUBJECT_CHARS, TRASH_MS};
 use crate::base::queue::Queue;
 use crate::base::states::{ConversationRisk, Direction, Removal, Status, Urgency, View};
 use crate::base::time::Moment;
-pub use crate::model::counted_mail::{CountedMail, count_mail, snippet};
 use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
-use crate::model::messages::OutgoingMessage;
 use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::model::timeline::{TimelineEvent, WokenBy};
-use crate::model::{members, messages, office_hours, targets, timeline};
+use crate::model::{members, office_hours, targets, timeline};
 
 /// Who decided where the sorting helper did.
 pub const HELPER: &str = "helper";
@@ -369,7 +367,7 @@ pub fn wake(
 }
 
 /// Puts a conversation with the spam or into the trash, or back among the others. What is in the
-/// trash is erased after a time. What was to leave is a draft again.
+/// trash is erased after a time.
 pub fn set_removed(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -389,9 +387,6 @@ pub fn set_removed(
     let (status, snoozed_until) = (conversation.status, conversation.snoozed_until);
     put_in_view(tx, cx, conversation, status, snoozed_until)?;
     targets::refresh(tx, cx, &conversation.id)?;
-    if to.is_some() {
-        stop_leaving(tx, cx, conversation)?;
-    }
     if erase_at.is_some() {
         tx.wake(Queue::Trash);
     }
@@ -402,22 +397,6 @@ pub fn set_removed(
         (_, None) => TimelineEvent::Restored {},
     };
     timeline::record(tx, cx, &conversation.id, &event)
-}
-
-/// Takes back all that somebody wrote and that is still to leave; automatic mail is on its way.
-fn stop_leaving(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
-    let leaving: Vec<OutgoingMessage> = tx.all(
-        &format!(
-            "SELECT {} FROM messages m WHERE m.ws = ?1 AND m.conversation = ?2
-               AND m.status = 'scheduled' AND m.automatic = FALSE",
-            OutgoingMessage::COLUMNS
-        ),
-        &[&cx.actor.ws, &conversation.id],
-    )?;
-    for message in &leaving {
-        messages::stop(tx, cx, conversation, message)?;
-    }
-    Ok(())
 }
 
 /// Takes a conversation out of the trash because something new came into it, so that this is not erased

@@ -15,7 +15,8 @@ use crate::base::states::{Direction, MessageStatus, Status};
 use crate::model::attachments::AttachmentInfo;
 use crate::model::authentication::SenderAuthentication;
 use crate::model::bookings::offers;
-use crate::model::conversations::{self, Conversation, CountedMail};
+use crate::model::conversations::{self, Conversation};
+use crate::model::counted_mail::{self, CountedMail};
 use crate::model::drafting::{helper_drafts, queue};
 use crate::model::events::{self, Event};
 use crate::model::first_answer::note_answer;
@@ -378,7 +379,7 @@ pub fn mark_sent(
         secure_answer: None,
         sorts: false,
     };
-    conversations::count_mail(tx, cx, conversation, &counted)?;
+    counted_mail::count_mail(tx, cx, conversation, &counted)?;
     let recipients = recipients::of_message(tx, cx.actor.ws, &message.id)?;
     for party in recipients.everybody() {
         correspondents::note(tx, cx, &conversation.circle, &party.email)?;

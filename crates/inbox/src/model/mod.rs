@@ -46,6 +46,7 @@ pub mod pdf;
 pub mod placeholders;
 pub mod recipients;
 pub(crate) mod reminders;
+pub(crate) mod removals;
 pub(crate) mod report_facts;
 pub(crate) mod report_histogram;
 pub mod reports;

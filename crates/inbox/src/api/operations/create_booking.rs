@@ -40,7 +40,7 @@ pub const OPERATION: Operation = Operation {
             "typeId": "bkt_01kag0v1b3n5m7k9j2h4g6f8ds",
             "startsAt": "2026-11-24T09:00:00Z",
             "name": "Bruno Keller",
-            "email": "bruno@keller.example",
+            "email": "bruno@keller.test",
             "conversationId": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "idempotencyKey": "order-20418-call"
         }"#,
@@ -76,14 +76,14 @@ pub const OPERATION: Operation = Operation {
         "typeId": "bkt_01kag0v1b3n5m7k9j2h4g6f8ds",
         "startsAt": "2026-11-24T09:00:00Z",
         "name": "Bruno Keller",
-        "email": "bruno@keller.example"
+        "email": "bruno@keller.test"
     }"#,
     example_output: r#"{
         "id": "bkg_01kag2b3c4d5e6f7g8h9j0kmnp",
         "typeId": "bkt_01kag0v1b3n5m7k9j2h4g6f8ds",
         "type": "First talk",
         "host": { "id": "usr_01kag0t8m4s6y2t9r5w1q3n7xe", "name": "Ines" },
-        "guest": { "name": "Bruno Keller", "email": "bruno@keller.example" },
+        "guest": { "name": "Bruno Keller", "email": "bruno@keller.test" },
         "startsAt": "2026-11-24T09:00:00.000Z",
         "endsAt": "2026-11-24T09:30:00.000Z",
         "status": "booked",

@@ -13,7 +13,7 @@ use crate::base::limits::{LIST_ITEMS, LIST_ITEMS_DEFAULT};
 use crate::base::scopes::Scope;
 use crate::base::states::MessageStatus;
 use crate::base::time::Moment;
-use crate::model::conversations::snippet;
+use crate::model::counted_mail::snippet;
 use crate::model::recipients::Party;
 
 pub const OPERATION: Operation = Operation {

@@ -67,13 +67,15 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
     if is_past {
         return Ok(true);
     }
+    // What a rule does starts no other.
+    let before = conversation.clone();
     let mut settled = Vec::new();
     for rule in all(tx, ws)? {
         let is_meant = only.is_empty() || rule.id.as_str() == only;
         if !rule.enabled || !is_meant || !is_for(&rule, event, &case) {
             continue;
         }
-        if first_failing(&rule, &case, &conversation).is_some() {
+        if first_failing(&rule, &case, &before).is_some() {
             continue;
         }
         apply(tx, app, &actor, &rule, &mut conversation, &mut settled)?;

@@ -31,7 +31,7 @@ const USUAL_MESSAGES: usize = 20;
 const FOLDED_WHOLE: usize = 2;
 /// Files of one message, and of one page, that are listed; the message's own page has all of them.
 const FILES_PER_MESSAGE: usize = 8;
-const FILES_PER_PAGE: usize = 24;
+const FILES_PER_PAGE: usize = 16;
 /// Characters of a folded message, and of all that are shown in full, the one at which the page opens
 /// first of all; a message's own page has all of them.
 const FOLDED_CHARS: usize = 250;
