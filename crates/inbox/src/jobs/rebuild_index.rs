@@ -8,7 +8,7 @@ use crate::base::error::Result;
 use crate::base::future::BoxFuture;
 use crate::base::ids::ConversationId;
 use crate::base::queue::Queue;
-use crate::model::search_index;
+use crate::model::index_rebuild;
 
 /// Messages, notes and documents indexed in one round; a conversation is done as a whole.
 const ITEMS_AT_ONCE: usize = 50;
@@ -57,7 +57,7 @@ fn rebuild(tx: &mut Tx<'_>, now: i64) -> Result<usize> {
     }
     let mut items = 0;
     for (num, ws, id) in conversations {
-        items += search_index::rebuild(tx, ws, &id)?;
+        items += index_rebuild::rebuild(tx, ws, &id)?;
         next = num - 1;
         if items >= ITEMS_AT_ONCE {
             break;

@@ -5,7 +5,7 @@ use db::{Arg, Json, Store, Tx};
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, DocumentId};
 use crate::model::documents::{self, DocumentFields};
-use crate::model::search_index;
+use crate::model::index_rebuild;
 use crate::search;
 
 /// Documents of one transaction.
@@ -79,7 +79,7 @@ fn index_conversations(tx: &mut Tx<'_>, after: i64) -> Result<(u64, Option<i64>)
     )?;
     let mut items = 0;
     for (_, ws, id) in &rows {
-        items += search_index::rebuild(tx, *ws, id)? as u64;
+        items += index_rebuild::rebuild(tx, *ws, id)? as u64;
     }
     Ok((items, rows.last().map(|(num, ..)| *num)))
 }
@@ -99,7 +99,7 @@ pub(super) fn index_conversation(
     )?;
     let serials: Vec<i64> = serials.into_iter().map(|(serial,)| serial).collect();
     search::forget_conversation(tx, ws, (num, id), &serials)?;
-    search_index::rebuild(tx, ws, id)?;
+    index_rebuild::rebuild(tx, ws, id)?;
     Ok(())
 }
 

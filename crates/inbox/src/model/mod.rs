@@ -25,6 +25,7 @@ pub(crate) mod file_checks;
 pub(crate) mod first_answer;
 pub mod guest_sessions;
 pub mod guest_tokens;
+pub(crate) mod index_rebuild;
 pub mod installation;
 pub(crate) mod learned_spam;
 pub mod link_mail;

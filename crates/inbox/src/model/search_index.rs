@@ -5,7 +5,6 @@ use db::{Json, Tx};
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, DocumentId, MessageId, NoteId};
 use crate::model::attachments::AttachmentInfo;
-use crate::model::documents::{self, DocumentFields};
 use crate::model::recipients::Party;
 use crate::search::{self, HAS_FILE, HAS_NOTE, IndexPlace, IndexedText};
 
@@ -219,8 +218,8 @@ pub fn item(
     }))
 }
 
-/// Writes all rows of one conversation again; returns how many.
-pub fn rebuild(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Result<usize> {
+/// Writes the rows of a conversation's messages again; returns how many.
+pub fn messages(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Result<usize> {
     let messages: Vec<FoundMessage> = tx.all(
         &format!(
             "SELECT {} FROM messages m
@@ -233,43 +232,5 @@ pub fn rebuild(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Resul
     for message in &messages {
         search::extend(tx, ws, message.place(), &message.text())?;
     }
-    let notes: Vec<(NoteId,)> =
-        tx.all("SELECT id FROM notes WHERE ws = ?1 AND conversation = ?2", &[&ws, conversation])?;
-    for (id,) in &notes {
-        note(tx, ws, conversation, id)?;
-    }
-    let found = documents_of(tx, ws, conversation)?;
-    for (id, title, filename, fields) in &found {
-        let texts = documents::indexed_texts(title, filename, fields);
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        document(tx, ws, id, &texts)?;
-    }
-    let (names,): (Json<Vec<String>>,) =
-        tx.one("SELECT tags FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, conversation])?;
-    if !names.is_empty() {
-        tags(tx, ws, conversation, &names)?;
-    }
-    Ok(messages.len() + notes.len() + found.len())
-}
-
-type NamedDocument = (DocumentId, String, String, Json<DocumentFields>);
-
-/// The documents of a conversation, but for those that came in on a protected page: their request
-/// says so.
-fn documents_of(
-    tx: &mut Tx<'_>,
-    ws: i64,
-    conversation: &ConversationId,
-) -> Result<Vec<NamedDocument>> {
-    let indexed = tx.pick(
-        "EXISTS (SELECT 1 FROM document_index i WHERE i.rowid = d.num)",
-        "EXISTS (SELECT 1 FROM document_index i WHERE i.num = d.num)",
-    );
-    Ok(tx.all(
-        &format!(
-            "SELECT d.id, d.title, d.filename, d.fields FROM documents d
-             WHERE d.ws = ?1 AND d.conversation = ?2 AND {indexed}"
-        ),
-        &[&ws, conversation],
-    )?)
+    Ok(messages.len())
 }

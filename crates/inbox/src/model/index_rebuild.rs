@@ -1,0 +1,52 @@
+//! Indexes all that search knows of one conversation again.
+
+use db::{Json, Tx};
+
+use crate::base::error::Result;
+use crate::base::ids::{ConversationId, DocumentId, NoteId};
+use crate::model::documents::{self, DocumentFields};
+use crate::model::search_index;
+
+/// Writes all rows of one conversation again; returns how many.
+pub fn rebuild(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Result<usize> {
+    let messages = search_index::messages(tx, ws, conversation)?;
+    let notes: Vec<(NoteId,)> =
+        tx.all("SELECT id FROM notes WHERE ws = ?1 AND conversation = ?2", &[&ws, conversation])?;
+    for (id,) in &notes {
+        search_index::note(tx, ws, conversation, id)?;
+    }
+    let found = documents_of(tx, ws, conversation)?;
+    for (id, title, filename, fields) in &found {
+        let texts = documents::indexed_texts(title, filename, fields);
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        search_index::document(tx, ws, id, &texts)?;
+    }
+    let (names,): (Json<Vec<String>>,) =
+        tx.one("SELECT tags FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, conversation])?;
+    if !names.is_empty() {
+        search_index::tags(tx, ws, conversation, &names)?;
+    }
+    Ok(messages + notes.len() + found.len())
+}
+
+type NamedDocument = (DocumentId, String, String, Json<DocumentFields>);
+
+/// The documents of a conversation, but for those that came in on a protected page: their request
+/// says so.
+fn documents_of(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+) -> Result<Vec<NamedDocument>> {
+    let indexed = tx.pick(
+        "EXISTS (SELECT 1 FROM document_index i WHERE i.rowid = d.num)",
+        "EXISTS (SELECT 1 FROM document_index i WHERE i.num = d.num)",
+    );
+    Ok(tx.all(
+        &format!(
+            "SELECT d.id, d.title, d.filename, d.fields FROM documents d
+             WHERE d.ws = ?1 AND d.conversation = ?2 AND {indexed}"
+        ),
+        &[&ws, conversation],
+    )?)
+}
