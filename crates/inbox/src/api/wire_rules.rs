@@ -22,10 +22,8 @@ pub struct RuleJson {
     /// How long nobody answered, for `no-answer`; otherwise null.
     pub wait_minutes: Option<i64>,
     /// All of these hold.
-    #[serde(rename = "if")]
     pub conditions: Vec<RuleConditionJson>,
     /// What it does.
-    #[serde(rename = "then")]
     pub acts: Vec<RuleActJson>,
     /// The rules below are not looked at after it acted.
     pub skips_rules_below: bool,
@@ -39,7 +37,7 @@ pub struct RuleJson {
 pub struct RuleConditionJson {
     pub field: ConditionField,
     /// True where it must not be the case.
-    pub not: bool,
+    pub negated: bool,
     /// Inboxes and topics by name.
     pub value: String,
 }

@@ -42,8 +42,8 @@ pub const OPERATION: Operation = Operation {
         "enabled": true,
         "when": "mail-arrives",
         "waitMinutes": null,
-        "if": [{ "field": "topic", "not": false, "value": "Refunds" }],
-        "then": [{ "act": "assign", "value": "Ines Hallgren" }, { "act": "urgency", "value": "high" }],
+        "conditions": [{ "field": "topic", "negated": false, "value": "Refunds" }],
+        "acts": [{ "act": "assign", "value": "Ines Hallgren" }, { "act": "urgency", "value": "high" }],
         "skipsRulesBelow": false,
         "runs": 81,
         "lastRunAt": "2026-11-15T10:42:00.000Z"
@@ -65,7 +65,7 @@ pub fn list_rules(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<RuleJson>> {
                 .iter()
                 .map(|one| RuleConditionJson {
                     field: one.field,
-                    not: one.not,
+                    negated: one.not,
                     value: names.condition_value(one),
                 })
                 .collect(),

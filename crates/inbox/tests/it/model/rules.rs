@@ -106,8 +106,11 @@ async fn rules_act_on_mail_in_their_order_and_say_so_in_the_timeline(app: TestAp
     let rules = app.get(&key, "/rules").await.is(200).json();
     assert_eq!((&rules[0]["name"], &rules[0]["runs"]), (&json!("Acme to Ann"), &json!(1)));
     assert_eq!(rules[1]["runs"], 2);
-    assert_eq!(rules[2]["if"][1], json!({ "field": "subject", "not": true, "value": "spam" }));
-    assert_eq!(rules[0]["then"][0], json!({ "act": "assign", "value": "Ann Teammate" }));
+    assert_eq!(
+        rules[2]["conditions"][1],
+        json!({ "field": "subject", "negated": true, "value": "spam" })
+    );
+    assert_eq!(rules[0]["acts"][0], json!({ "act": "assign", "value": "Ann Teammate" }));
     let test = app.test_key("read").await;
     assert_eq!(app.get(&test, "/rules").await.json(), json!([]));
     // What a person decided stays.
