@@ -3,6 +3,7 @@
 //!
 //! - [`busy_times`] reads an ICS feed and expands its series within a window.
 //! - [`HostHours`] turns civil hours into windows of time, across changes of the clock.
+//! - [`public_holidays`] are those of a country or a part of one.
 //! - [`slots()`] finds the times that can be booked, [`slot_report`] says why others cannot.
 //! - [`invitation`], [`cancellation`] and [`booking_feed`] write iCalendar.
 //! - [`read_invitation`] and [`read_reply`] read the calendar part of a mail.
@@ -12,6 +13,7 @@
 
 mod busy;
 mod civil;
+mod holidays;
 mod hours;
 mod ics;
 mod invite;
@@ -22,6 +24,7 @@ mod slots;
 mod zones;
 
 pub use busy::{BusyInterval, BusyQuery, BusyTimes, busy_times};
+pub use holidays::{HolidayPlace, PublicHoliday, holiday_place, holiday_places, public_holidays};
 pub use hours::{
     ClockRange, HostHours, HoursError, HoursWindow, TravelStay, WeeklyHours, clock_ranges,
 };

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use postgres::config::SslMode;
+use postgres::config::{SslMode, TargetSessionAttrs};
 use postgres::{Client, Config, NoTls};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
@@ -39,8 +39,23 @@ const SESSION: &str = "
     SET max_parallel_workers_per_gather TO 0;
     SET jit TO off";
 
-/// The settings of a URL, with time limits where it has none of its own.
+/// A setting that every session begins with. A pooler between us and the server loses it, and with it
+/// the settings above, advisory locks and LISTEN.
+const SESSION_MARK: &str = "-c mailroom.session=1";
+const SHOW_SESSION_MARK: &str = "SELECT current_setting('mailroom.session', true)";
+
+/// The settings of a URL, with time limits where it has none of its own. Of several servers the one is
+/// meant that can be written to, which after a failover is another.
 pub(crate) fn with_limits(mut config: Config) -> Config {
+    let is_any = matches!(config.get_target_session_attrs(), TargetSessionAttrs::Any);
+    if config.get_hosts().len() > 1 && is_any {
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    }
+    let options = match config.get_options() {
+        Some(options) => format!("{options} {SESSION_MARK}"),
+        None => SESSION_MARK.to_owned(),
+    };
+    config.options(&options);
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(CONNECT);
     }
@@ -59,12 +74,25 @@ pub(crate) fn with_limits(mut config: Config) -> Config {
 /// Connects to PostgreSQL. With `sslmode=require` in the URL the connection is encrypted and the
 /// server's certificate must be one that this system trusts (`SSL_CERT_FILE` names further ones).
 pub(crate) fn connect(config: &Config) -> Result<Client, StoreError> {
-    let mut client = match config.get_ssl_mode() {
-        SslMode::Require => config.connect(MakeRustlsConnect::new(checked_tls()?))?,
-        _ => config.connect(NoTls)?,
+    let client = match config.get_ssl_mode() {
+        SslMode::Require => config.connect(MakeRustlsConnect::new(checked_tls()?)),
+        _ => config.connect(NoTls),
     };
+    let mut client = client.map_err(|error| match is_refused_option(&error) {
+        true => StoreError::Pooler,
+        false => error.into(),
+    })?;
     client.batch_execute(SESSION)?;
+    let mark: Option<String> = client.query_one(SHOW_SESSION_MARK, &[])?.get(0);
+    if mark.is_none() {
+        return Err(StoreError::Pooler);
+    }
     Ok(client)
+}
+
+/// True when something that is not PostgreSQL refuses the settings of a session.
+fn is_refused_option(error: &postgres::Error) -> bool {
+    error.as_db_error().is_some_and(|error| error.message().contains("startup parameter"))
 }
 
 fn checked_tls() -> Result<ClientConfig, StoreError> {
@@ -80,4 +108,20 @@ fn checked_tls() -> Result<ClientConfig, StoreError> {
         .with_safe_default_protocol_versions()
         .map_err(|error| StoreError::Tls(error.to_string()))?;
     Ok(config.with_root_certificates(roots).with_no_client_auth())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_several_servers_the_one_that_can_be_written_to_is_meant() {
+        let config = |url: &str| with_limits(url.parse().unwrap());
+        let attrs = |url: &str| config(url).get_target_session_attrs();
+        assert_eq!(attrs("postgres://u@a,b/d"), TargetSessionAttrs::ReadWrite);
+        assert_eq!(attrs("postgres://u@a:1,b:2/d"), TargetSessionAttrs::ReadWrite);
+        assert_eq!(attrs("postgres://u@a/d"), TargetSessionAttrs::Any);
+        let options = config("postgres://u@a/d?options=-c%20work_mem%3D8MB");
+        assert_eq!(options.get_options(), Some("-c work_mem=8MB -c mailroom.session=1"));
+    }
 }

@@ -37,6 +37,12 @@ pub enum StoreError {
     Closed,
     #[error("the database cannot be reached")]
     Unreachable,
+    #[error(
+        "a connection pooler such as PgBouncer is between Mailroom and PostgreSQL, and keeps no session \
+         for it. Mailroom needs sessions (LISTEN, settings) and keeps a small pool of its own: name \
+         PostgreSQL itself in the database URL"
+    )]
+    Pooler,
 }
 
 impl StoreError {

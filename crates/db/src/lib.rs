@@ -17,6 +17,7 @@ mod migrate;
 mod postgres;
 mod row;
 mod schema_version;
+mod spread_lists;
 mod sqlite;
 mod tables;
 mod tx;

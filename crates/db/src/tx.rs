@@ -7,6 +7,7 @@ use postgres::Statement;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::ToSql;
 
+use crate::spread_lists::SpreadLists;
 use crate::{Arg, FromRow, Row, StoreError, Value};
 
 /// Prepared statements kept per PostgreSQL connection; SQL is literal, so few are ever needed.
@@ -60,6 +61,9 @@ impl<'c> Tx<'c> {
 
     /// Runs a statement; returns the number of affected rows.
     pub fn exec(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<u64, StoreError> {
+        if let Some(spread) = SpreadLists::of(sql, args) {
+            return self.exec(&spread.sql, &spread.args());
+        }
         let result = match &mut self.conn {
             Conn::Sqlite(conn) => bind(conn, sql, args)
                 .and_then(|mut statement| Ok(statement.raw_execute()?))
@@ -100,6 +104,10 @@ impl<'c> Tx<'c> {
         args: &[&dyn Arg],
         see: impl FnMut(&mut Row<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        let spread = SpreadLists::of(sql, args);
+        let spread_args = spread.as_ref().map(SpreadLists::args);
+        let sql = spread.as_ref().map_or(sql, |spread| spread.sql.as_str());
+        let args = spread_args.as_deref().unwrap_or(args);
         let result = match &mut self.conn {
             Conn::Sqlite(conn) => sqlite_each(conn, sql, args, see),
             Conn::Postgres { tx, statements } => statements
@@ -176,6 +184,9 @@ impl<'c> Tx<'c> {
         args: &[&dyn Arg],
         most: usize,
     ) -> Result<Vec<T>, StoreError> {
+        if let Some(spread) = SpreadLists::of(sql, args) {
+            return self.rows(&spread.sql, &spread.args(), most);
+        }
         let result = match &mut self.conn {
             Conn::Sqlite(conn) => sqlite_rows(conn, sql, args, most),
             Conn::Postgres { tx, statements } => statements

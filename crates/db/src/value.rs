@@ -24,6 +24,17 @@ pub enum Value<'a> {
 /// A value that can be bound to a `?n` of a statement.
 pub trait Arg {
     fn value(&self) -> Value<'_>;
+
+    /// The other values of an argument that is a list: `IN (?1)` then means any of them.
+    fn others(&self) -> Vec<Value<'_>> {
+        Vec::new()
+    }
+}
+
+impl Arg for Value<'_> {
+    fn value(&self) -> Value<'_> {
+        self.clone()
+    }
 }
 
 impl Arg for i64 {
@@ -83,6 +94,10 @@ impl<T: Arg> Arg for Option<T> {
 impl<T: Arg + ?Sized> Arg for &T {
     fn value(&self) -> Value<'_> {
         (**self).value()
+    }
+
+    fn others(&self) -> Vec<Value<'_>> {
+        (**self).others()
     }
 }
 

@@ -13,9 +13,19 @@ openAtMessage();
 completeOperators();
 keepSelection();
 filterMenus();
-document.querySelector(".news .flash[role]")?.focus();
+focusNews();
 document.addEventListener("mailroom:fresh", countDown);
 document.addEventListener("mailroom:fresh", growFrames);
+
+// What was done is read out; after an act on rows the next row has the focus instead, so that the keys
+// go on from there. A refusal is always read.
+function focusNews() {
+  const flash = document.querySelector(".news .flash[role]");
+  const place = sessionStorage.getItem("mailroom:row");
+  sessionStorage.removeItem("mailroom:row");
+  const rows = flash?.matches("[role=status]") && place !== null ? document.querySelectorAll(".rows .row") : [];
+  (rows[Math.min(Number(place), rows.length - 1)] ?? flash)?.focus();
+}
 
 // A frame is as high as the mail in it. Its page runs no script, so this page measures it.
 function growFrames() {
@@ -96,6 +106,10 @@ function closeMenus() {
       if (!menu.contains(event.target)) menu.open = false;
     }
   });
+  // A menu that asks for a word begins at its field. The event does not bubble.
+  document.addEventListener("toggle", (event) => {
+    if (event.target.open) event.target.querySelector("[data-begin]")?.focus();
+  }, true);
 }
 
 let prefix = "";
@@ -126,6 +140,8 @@ function keyPressed(event) {
   if (rowKey(event)) return;
   const shifted = event.shiftKey && document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
   const own = shifted || document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  // Beside other news Z is about that: pressed once more, it must not stop a message to a customer.
+  if (own?.closest(".undo") && document.querySelector(".news .flash[role]")) return;
   if (own) return press(event, own);
   if (key === "j" || key === "k") return move(event, key === "j" ? 1 : -1);
   if (key === "enter") return openChosen(event);
@@ -147,8 +163,6 @@ function rowKey(event) {
     row.dispatchEvent(new Event("change", { bubbles: true }));
   }
   press(event, act);
-  const menu = act.closest("details.menu");
-  menu?.querySelector(".menu-body input:not([type=hidden])")?.focus();
   return true;
 }
 
@@ -184,6 +198,9 @@ function keepSelection() {
     if (event.target.matches(".tick input")) note(event.target);
     count();
   });
+  form.addEventListener("submit", () => {
+    sessionStorage.setItem("mailroom:row", boxes().findIndex((box) => box.checked));
+  });
   document.addEventListener("mailroom:fresh", () => {
     const here = new Set(boxes().map((box) => box.value));
     for (const id of [...chosen]) if (!here.has(id)) chosen.delete(id);
@@ -191,7 +208,7 @@ function keepSelection() {
     count();
   });
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || chosen.size === 0 || document.querySelector("details.menu[open]")) return;
+    if (event.key !== "Escape" || chosen.size === 0 || event.defaultPrevented) return;
     for (const box of boxes()) box.checked = false;
     chosen.clear();
     count();
@@ -262,6 +279,8 @@ function chosenRow() {
 function leave(event) {
   const menu = document.querySelector("details.menu[open]");
   if (menu) {
+    // What is ticked stays so: one Escape leaves one thing.
+    event.preventDefault();
     menu.open = false;
     menu.querySelector("summary").focus();
   } else if (event.target.matches?.("input, textarea, select, [contenteditable]")) {
@@ -349,7 +368,8 @@ function difference(was, is) {
   return pieces;
 }
 
-// The operators of a search: those that begin like what is being typed. The arrows choose, Tab puts it in.
+// The operators of a search: those that begin like what is being typed. The arrows choose, Tab puts it in, or the
+// first.
 function completeOperators() {
   const field = document.querySelector("[data-completes]");
   const list = field && document.getElementById(field.dataset.completes);
@@ -398,9 +418,9 @@ function completeOperators() {
       event.preventDefault();
       const step = event.key === "ArrowDown" ? 1 : -1;
       choose(all[(at + step + all.length) % all.length]);
-    } else if ((event.key === "Enter" || event.key === "Tab") && at >= 0) {
+    } else if ((event.key === "Enter" && at >= 0) || (event.key === "Tab" && !event.shiftKey)) {
       event.preventDefault();
-      put(all[at]);
+      put(all[Math.max(at, 0)]);
     } else if (event.key === "Escape") {
       list.hidden = true;
       for (const option of all) option.hidden = true;

@@ -93,6 +93,8 @@ function offerSaved() {
     if (event.key !== "." || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     menu.open = true;
+    // The event comes later, and the next key may come before it.
+    filter.focus();
   });
   menu.addEventListener("toggle", () => {
     if (menu.open) filter.focus();

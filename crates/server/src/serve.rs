@@ -7,6 +7,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use inbox::base::agent_presence::share_agents;
 use inbox::base::blob_files::BlobFiles;
 use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
@@ -19,17 +20,18 @@ use mail::smtp::Protocol;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use crate::backup::BackupRunner;
 use crate::calendars::HttpCalendarReader;
 use crate::documents;
 use crate::drafting::HttpReplyModel;
-use crate::http::HttpServer;
-use crate::http::router;
 use crate::http::router::MailSetup;
+use crate::http::secure_listeners::SecureListeners;
+use crate::http::{HttpServer, router};
 use crate::mail_in::authentication::{AuthenticationConfig, DnsAuthenticator};
 use crate::mail_in::imap::{Fetchers, ImapTiming};
 use crate::mail_in::services;
 use crate::mail_in::services::{HttpReader, SnsCalls};
-use crate::mail_in::smtp::{self, CertificateSource, MailListener, MailListeners, TlsCertificate};
+use crate::mail_in::smtp::{self, MailListener, MailListeners};
 use crate::mail_oauth::{AccessTokens, MailboxTokens};
 use crate::mail_out::dns_records::SendingSetup;
 use crate::mail_out::{Dialling, RelayConfig, RelayTarget};
@@ -42,10 +44,12 @@ use crate::net::host_guard::HostGuard;
 use crate::net::http_client::system_roots;
 use crate::net::https_fetch::Pages;
 use crate::net::ssrf_guard::SsrfGuard;
+use crate::net::tls_certificate::{self, CertificateSource, TlsCertificate};
 use crate::node::health::Readiness;
 use crate::node::quiet::{QuietConfig, QuietMode};
 use crate::node::storage_check::{FREE_BYTES_LEAST, StorageCheck};
 use crate::node::vault::{KEY_FILE, Vault};
+use crate::node::watch::Watch;
 use crate::node::{health, metrics, node_files, permissions};
 use crate::settings::Settings;
 use crate::webhooks::HttpWebhookSender;
@@ -204,7 +208,8 @@ fn tighten_permissions(settings: &Settings) {
     if let RelayTarget::Folder(folder) = &settings.relay {
         folders.push(folder.clone());
     }
-    let mut files = vec![settings.data.join(KEY_FILE), settings.data.join(smtp::OWN_FILE)];
+    let mut files =
+        vec![settings.data.join(KEY_FILE), settings.data.join(tls_certificate::OWN_FILE)];
     files.extend(permissions::database_files(&settings.database_url));
     permissions::tighten(&folders, &files);
 }
@@ -277,7 +282,7 @@ pub async fn open_mail(settings: &Settings, app: &App) -> Result<MailIn, String>
     }
     let name = our_name(&app.public_url);
     let authenticator = Arc::new(DnsAuthenticator::of(&authentication_config(settings))?);
-    let tls = smtp::certificate(&certificate_source(settings), &name)?;
+    let tls = tls_certificate::certificate(&certificate_source(settings), &name)?;
     let connections = ConnectionBudget::current().mail;
     let limits = smtp::SmtpLimits { connections, ..smtp::SmtpLimits::default() };
     let (trusted, certificate) = (settings.trusted_networks.clone(), Arc::clone(&tls));
@@ -321,6 +326,9 @@ pub async fn serve(
     tighten_permissions(settings);
     seal_plain_secrets(&app).await?;
     let stopping = CancellationToken::new();
+    let secure_listeners =
+        SecureListeners::open(settings.https, &app.public_url, mail.certificate()).await?;
+    tokio::spawn(mail.certificate().follow(stopping.clone()));
     if let Some(address) = settings.metrics_listen {
         let (listener, stopping) = (TcpListener::bind(address).await?, stopping.clone());
         tokio::spawn(async move {
@@ -329,18 +337,35 @@ pub async fn serve(
             }
         });
     }
+    let watch = Watch {
+        app: app.clone(),
+        folders: vec![("data", settings.data.clone()), ("blobs", settings.blobs.clone())],
+    };
+    tokio::spawn(watch.run(stopping.clone()));
     let fetchers = open_fetchers(settings, &app).map_err(io::Error::other)?;
     let mode = QuietConfig { always: settings.quiet, database_url: settings.database_url.clone() };
     let quiet = QuietMode::follow(&app, &mode, stopping.clone()).await.map_err(io::Error::other)?;
+    let backups = BackupRunner {
+        app: app.clone(),
+        settings: settings.backups.clone(),
+        data: settings.data.clone(),
+        spool: settings.backup_spool(),
+    };
+    tokio::spawn(backups.run(quiet.clone(), stopping.clone()));
     let due_work = tokio::spawn(run_jobs(quiet.clone(), worker, fetchers, stopping.clone()));
     tokio::spawn({
         let (app, stopping) = (app.clone(), stopping.clone());
         async move { share_rates(&app.store, &app.limiter, &*app.clock, &stopping).await }
     });
+    tokio::spawn({
+        let (app, stopping) = (app.clone(), stopping.clone());
+        async move { share_agents(&app.store, &app.agents, &*app.clock, &stopping).await }
+    });
     let vault = Vault::open(&settings.data, &app.ids).map_err(io::Error::other)?;
     let storage = StorageCheck::new(app.clone(), &settings.data, &settings.blobs, FREE_BYTES_LEAST);
     let dns = DnsHealth::of(settings.dns);
-    let readiness = Readiness { app: app.clone(), storage, dns, quiet: quiet.clone() };
+    let certificate = Some(mail.certificate());
+    let readiness = Readiness { app: app.clone(), storage, dns, certificate, quiet: quiet.clone() };
     let sns = open_sns(settings).map_err(io::Error::other)?;
     let router = health::router(readiness).merge(services::router(app.clone(), vault, sns));
     let mail_in = tokio::spawn(mail.listeners.serve(mail.open, stopping.clone().cancelled_owned()));
@@ -365,6 +390,7 @@ pub async fn serve(
     let router = router.merge(router::router(app, options));
     let proxies = Arc::new(settings.trusted_proxies.clone());
     let http = HttpServer { proxies, ..HttpServer::default() };
+    let secure = secure_listeners.serve(http.clone(), router.clone(), stopping.clone());
     let stop = async {
         stop.await;
         stopping.cancel();
@@ -378,7 +404,7 @@ pub async fn serve(
             );
         }
     };
-    let (served, _, ()) = tokio::join!(served, mail_in, goodbyes);
+    let (served, (), _, ()) = tokio::join!(served, secure, mail_in, goodbyes);
     if tokio::time::timeout(BACKGROUND_GRACE, background.finish()).await.is_err() {
         tracing::warn!("background writes did not finish before shutdown");
     }

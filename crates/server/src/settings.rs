@@ -1,6 +1,8 @@
 //! Settings: a flag, or the variable of the same name, or `mailroom.toml` in the data folder, in
 //! that order. All mistakes are reported together, and nothing starts half-configured.
 
+mod backups;
+mod https;
 mod mail_providers;
 
 use std::collections::BTreeMap;
@@ -12,13 +14,17 @@ use std::str::FromStr;
 use clap::Args;
 use inbox::base::limits::RATE_PER_MINUTE;
 
+use crate::backup::BackupSettings;
 use crate::documents::ReaderEndpoint;
 use crate::documents::clamd::Clamd;
 use crate::drafting::ModelEndpoint;
+use crate::http::secure_listeners::HttpsListen;
 use crate::mail_oauth::OAuthClients;
 use crate::mail_out::RelayTarget;
 use crate::net::bucket::BucketConfig;
 use crate::net::listen_address::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
+pub use backups::BackupFlags;
+pub use https::HttpsFlags;
 pub use mail_providers::MailProviderFlags;
 
 /// The flags, as they were typed.
@@ -53,7 +59,7 @@ pub struct Flags {
     /// The group of the LMTP socket, such as postfix [default: the one of this process]
     #[arg(long, env = "MAILROOM_LMTP_SOCKET_GROUP", global = true, value_name = "GROUP")]
     pub lmtp_socket_group: Option<String>,
-    /// The certificate chain for STARTTLS, a PEM file [default: self-signed]
+    /// The certificate chain for STARTTLS and HTTPS, a PEM file [default: self-signed]
     #[arg(long, env = "MAILROOM_TLS_CERT", global = true, value_name = "FILE")]
     pub tls_cert: Option<String>,
     /// The certificate's private key, a PEM file
@@ -143,6 +149,10 @@ pub struct Flags {
     #[arg(long, env = "MAILROOM_MAIL_ALLOW_PRIVATE", global = true, value_name = "BOOLEAN")]
     pub mail_allow_private: Option<String>,
     #[command(flatten)]
+    pub backups: BackupFlags,
+    #[command(flatten)]
+    pub https: HttpsFlags,
+    #[command(flatten)]
     pub mail_providers: MailProviderFlags,
 }
 
@@ -152,6 +162,7 @@ pub struct Settings {
     pub data: PathBuf,
     pub database_url: String,
     pub listen: SocketAddr,
+    pub https: HttpsListen,
     pub smtp_listen: ListenAddress,
     pub lmtp_listen: ListenAddress,
     pub lmtp_socket: SocketAccess,
@@ -189,6 +200,8 @@ pub struct Settings {
     pub mail_allow_private: bool,
     /// Where people can sign in to connect a mailbox.
     pub oauth_clients: OAuthClients,
+    /// Backups that the server writes by itself.
+    pub backups: Option<BackupSettings>,
 }
 
 /// How the address of a bucket begins.
@@ -232,7 +245,8 @@ const NAMES: &[&str] = &[
 ];
 
 fn names() -> impl Iterator<Item = &'static str> {
-    NAMES.iter().chain(mail_providers::NAMES).copied()
+    let groups = [NAMES, backups::NAMES, https::NAMES, mail_providers::NAMES];
+    groups.into_iter().flatten().copied()
 }
 
 impl Settings {
@@ -249,6 +263,7 @@ impl Settings {
             listen: found
                 .parsed("listen", &flags.listen, "an address and port such as 127.0.0.1:8080")
                 .unwrap_or(USUAL_LISTEN),
+            https: found.https(&flags.https),
             smtp_listen: found
                 .parsed("smtp_listen", &flags.smtp_listen, "an address and port, or off")
                 .unwrap_or_else(|| ListenAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], 2525)))),
@@ -310,6 +325,7 @@ impl Settings {
                 .parsed("mail_allow_private", &flags.mail_allow_private, "true or false")
                 .unwrap_or(false),
             oauth_clients: found.oauth_clients(&flags.mail_providers),
+            backups: found.backups(&flags.backups),
             data,
         };
         if let Err(error) = db::DatabaseUrl::parse(&settings.database_url) {
@@ -321,7 +337,13 @@ impl Settings {
         if settings.rate_per_minute == 0 || settings.commit_batch == 0 {
             found.mistakes.push("rate_per_minute, commit_batch: must be at least 1".into());
         }
+        found.mistakes.extend(https::mistakes(&settings));
         if found.mistakes.is_empty() { Ok(settings) } else { Err(found.mistakes) }
+    }
+
+    /// The folder that large files of backups in a bucket pass through.
+    pub fn backup_spool(&self) -> PathBuf {
+        self.data.join("backup-spool")
     }
 
     /// True when the settings leave open on which port a server is found.

@@ -241,8 +241,10 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
         "/help",
         "/new",
         "/settings/you",
+        "/settings/sign-in",
         "/settings/writing",
         "/settings/people",
+        "/settings/teams",
         "/settings/inboxes",
         "/settings/inboxes/connect",
         "/settings/outgoing",
@@ -251,10 +253,15 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
         "/settings/tags",
         "/settings/helpers",
         "/settings/rules",
+        "/settings/bookings",
+        "/calendar",
+        "/calendar?view=day",
+        "/calendar?view=list",
         "/reports",
         "/settings/keys",
         "/settings/apps",
         "/settings/webhooks",
+        "/settings/data",
         "/settings/plan",
         "/settings/replies",
         "/settings/audit",
@@ -279,5 +286,7 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
     pages.push(format!("{}&write=forward", rows[0]));
     pages.push(format!("{}&write=note", rows[0]));
     pages.push(format!("{}&write=ask", rows[0]));
+    let path = rows[0].split('?').next().unwrap_or_default();
+    pages.push(format!("{path}/merge"));
     pages
 }

@@ -58,3 +58,31 @@ async fn a_letter_is_found_answered_and_stopped_with_keys_alone() {
     browser.until("to approve", || async { browser.path().await == "/approvals" }).await;
     browser.close().await;
 }
+
+#[tokio::test]
+async fn keys_on_rows_keep_their_place_and_their_ticks() {
+    let server = TestServer::open().await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    for (from, subject) in [
+        ("ann@shop.example Ann Shop", "First letter"),
+        ("bo@shop.example Bo Shop", "Second letter"),
+        ("cy@shop.example Cy Shop", "Third letter"),
+    ] {
+        server.mail(from, subject, "One", None).await;
+        server.advance(1_000);
+    }
+    browser.goto(&format!("{}/inbox?view=open", server.address)).await;
+    browser.find(".row").await;
+    browser.press("jj").await;
+    browser.press("s").await;
+    browser.find(".bulk [name=until]:focus").await;
+    browser.press(Key::Escape).await;
+    browser.find(".tick input:checked").await;
+    browser.press("e").await;
+    browser
+        .until("the row below has the focus", || async {
+            browser.text(".row:focus").await.contains("First letter")
+        })
+        .await;
+    browser.close().await;
+}

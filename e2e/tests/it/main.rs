@@ -13,6 +13,7 @@ mod hostile;
 mod keyboard;
 mod new_workspace;
 mod oauth;
+mod passkeys;
 mod plain;
 mod protecting;
 mod reading;

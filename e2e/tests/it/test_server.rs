@@ -61,10 +61,19 @@ impl Drop for Working {
 
 impl TestServer {
     pub async fn open() -> TestServer {
+        TestServer::open_at("127.0.0.1").await
+    }
+
+    /// At a name, without which browsers offer no passkeys.
+    pub async fn open_by_name() -> TestServer {
+        TestServer::open_at("localhost").await
+    }
+
+    async fn open_at(host: &str) -> TestServer {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", folder.path().join("test.db").display());
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = format!("http://{}", listener.local_addr().unwrap());
+        let address = format!("http://{host}:{}", listener.local_addr().unwrap().port());
         let clock = Arc::new(MovedClock(AtomicI64::new(0)));
         let app = App {
             store: db::Store::open(&url, &db::StoreOptions::default(), inbox::MIGRATIONS).unwrap(),

@@ -50,7 +50,9 @@ def main(server, key, folder):
     assert len(pages) > 60, "llms.txt lists every page"
     run = [run_page(client, fetch(page), page) for page in pages]
     assert sum(run) > 40, "the examples were not found"
+    subprocess.run([sys.executable, "-m", "mypy", "--strict", "mailroom.py"], check=True, stdout=subprocess.PIPE)
     subprocess.run([*TSC, *map(str, Path.cwd().glob("*.ts"))], check=True)
+    follow_start(fetch(f"{server}/developers.md"))
     check_receivers(fetch(f"{server}/developers/webhooks.md"))
     print(f"{sum(run)} examples and {len(RECEIVERS)} receivers work")
 
@@ -98,6 +100,8 @@ def run_typescript(code, name):
 def with_real_things(client, code, page):
     """The code with ids of things that are there."""
     found = EXAMPLE_ID.search(code)
+    if "merge_conversations" in page or "split_conversation" in page:
+        return with_pair(client, code)
     if "set_sorting" in page:
         code = code.replace("Refunds", client.list_topics()[0]["name"])
     mailbox = client.list_mailboxes()[0]["id"]
@@ -107,6 +111,23 @@ def with_real_things(client, code, page):
         code = re.sub(r"20\d\d-\d\d-\d\dT[0-9:.]+Z", a_free_time(client), code)
         found = EXAMPLE_ID.search(code)
     return code if found is None else code.replace(found.group(), real_id(client, found.group(), page))
+
+
+def with_pair(client, code):
+    """The code with two conversations, or with one of two messages and its second."""
+    subject = f"Lamp {time.monotonic_ns()}"
+    pair = "split_conversation" not in code and "splitConversation" not in code
+    first, second = (
+        client.sandbox_inbound(
+            from_="opens@studio.test", subject=f"{subject} {place}" if pair else subject, text="It is broken."
+        )
+        for place in ("left", "right")
+    )
+    real = [first["conversationId"], second["conversationId"] if pair else second["messageId"]]
+    examples = list(dict.fromkeys(found.group() for found in EXAMPLE_ID.finditer(code)))
+    for example, thing in zip(examples, real):
+        code = code.replace(example, thing)
+    return code
 
 
 def real_id(client, example, page):
@@ -161,6 +182,15 @@ def same_shape(shown, real, at):
         both = [one for one in (shown[0], real[0]) if isinstance(one, dict)]
         if len(both) < 2 or both[0].get("type") == both[1].get("type"):
             same_shape(shown[0], real[0], at)
+
+
+def follow_start(text):
+    """Does what the first page says, as a newcomer who copies each step into one terminal."""
+    steps = "\n".join(code for language, _, code in BLOCK.findall(text) if language == "sh")
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", steps], capture_output=True, text=True, timeout=2 * WAIT_SECONDS
+    )
+    assert done.returncode == 0 and "client.replied" in done.stdout, f"{done.stdout} {done.stderr}"
 
 
 def check_receivers(text):

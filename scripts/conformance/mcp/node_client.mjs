@@ -11,7 +11,7 @@ const READING = [
     'search_answers', 'search_documents', 'whoami',
 ];
 const DOING = [
-    'add_note', 'assign_conversation', 'record_sent', 'reply', 'request_documents', 'set_sorting', 'set_status',
+    'add_note', 'assign_conversation', 'merge_conversations', 'split_conversation', 'record_sent', 'reply', 'request_documents', 'set_sorting', 'set_status',
     'start_conversation', 'tag_conversation', 'update_draft', 'discard_draft', 'create_booking', 'cancel_booking',
     'move_booking',
 ];

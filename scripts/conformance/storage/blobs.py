@@ -95,9 +95,9 @@ def main():
                 process.wait()
 
 
-def run(binary, environment, *args):
+def run(binary, environment, *args, expected=0):
     done = subprocess.run([binary, *args, "--json"], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, (args, done.stdout, done.stderr)
+    assert done.returncode == expected, (args, done.stdout, done.stderr)
     return json.loads(done.stdout)
 
 

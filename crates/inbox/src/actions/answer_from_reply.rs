@@ -41,7 +41,7 @@ pub fn reply_as_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<R
             marked.push((found.kind, words));
         }
     }
-    let is_private = conversation.circle.person().is_some();
+    let is_private = conversation.circle.is_closed();
     let inboxes = if is_private { vec![conversation.mailbox.to_string()] } else { Vec::new() };
     let input = AnswerInput {
         title: title(&conversation.subject, &names.all).to_owned(),

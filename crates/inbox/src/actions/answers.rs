@@ -57,7 +57,7 @@ pub struct ImportResult {
 
 /// Every answer that the actor may see, by title; the retired ones too.
 pub fn list_answers(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<AnswerListing>> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     let answers: Vec<TeamAnswer> = tx.all(
         &format!(
             "SELECT {} FROM answers a WHERE a.ws = ?1 AND a.circle IN ('team', ?2, ?3)
@@ -335,7 +335,7 @@ fn same_title(
     title: &str,
     language: &str,
 ) -> Result<Option<AnswerId>> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     let found: Option<(AnswerId,)> = tx.opt(
         "SELECT id FROM answers
          WHERE ws = ?1 AND folded = ?2 AND language = ?3 AND circle IN ('team', ?4, ?5)

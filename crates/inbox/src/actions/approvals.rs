@@ -2,6 +2,7 @@
 
 use db::Tx;
 
+use super::conversation_bookings::{MessageOffer, offer_of};
 use super::document_requests::card;
 use super::timeline::{MessageEntry, attach_files};
 use crate::app::Cx;
@@ -35,14 +36,14 @@ db::row! {
         pub wrote_meanwhile: bool = "EXISTS (
             SELECT 1 FROM messages n
             WHERE n.ws = m.ws AND n.conversation = m.conversation
-              AND n.direction = 'inbound' AND n.serial > m.serial
+              AND n.direction = 'inbound' AND (n.serial > m.serial OR n.at > m.at)
         )",
     }
 }
 
 /// The drafts that wait, oldest first.
 pub fn queue(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<QueuedDraft>> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     Ok(tx.all(
         &format!(
             "SELECT {} FROM mailboxes b
@@ -66,12 +67,16 @@ pub struct Decision {
     pub said: Vec<MessageEntry>,
     /// The next message's serial: a decision on this page has seen the messages before it.
     pub seen: i64,
+    /// The times that the draft offers.
+    pub offer: Option<MessageOffer>,
 }
 
 impl Decision {
     /// The customer's messages received after the draft was made.
     pub fn said_since(&self) -> impl Iterator<Item = &MessageEntry> {
-        self.said.iter().filter(|message| message.serial > self.draft.serial)
+        // A draft that was merged in has a newer serial than mail that came after it.
+        let draft = &self.draft;
+        self.said.iter().filter(move |said| said.serial > draft.serial || said.at > draft.at)
     }
 }
 
@@ -109,6 +114,7 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
         &[&ws, &conversation.id],
     )?;
     Ok(Decision {
+        offer: offer_of(tx, cx, &draft.id)?,
         draft,
         mailbox: mailbox.ok_or(Error::NotFound("draft"))?,
         conversation,
@@ -139,7 +145,7 @@ const SCHEDULED_MESSAGES: &str = "FROM mailboxes b
 
 /// The scheduled messages, the next one first.
 pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     Ok(tx.all(
         &format!(
             "SELECT {} {SCHEDULED_MESSAGES} ORDER BY m.sends_at, m.id LIMIT ?4",
@@ -151,7 +157,7 @@ pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
 
 /// One scheduled message, while it can still be stopped.
 pub fn under_way(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Option<ScheduledMessage>> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     Ok(tx.opt(
         &format!(
             "SELECT {} {SCHEDULED_MESSAGES} AND m.id = ?4 AND m.sends_at > ?5",

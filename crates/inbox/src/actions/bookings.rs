@@ -49,6 +49,12 @@ pub fn set_hours(
     audit_log::record(tx, cx, &Circle::team(), Action::BookingHoursChanged, &name, "")
 }
 
+/// Sets whose public holidays are days off of a person.
+pub fn set_holidays(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, place: &str) -> Result<()> {
+    must_be_own(tx, cx, person)?;
+    hours::set_holidays(tx, cx.actor.ws, person, place)
+}
+
 /// Gives a date hours of its own; none make it a day off.
 pub fn set_host_date(
     tx: &mut Tx<'_>,

@@ -13,6 +13,7 @@ use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::{REPLY_CHARS, SUBJECT_CHARS};
 use crate::base::states::{Direction, Status};
 use crate::model::attachments::{self, StoredAttachment};
+use crate::model::bookings::offers::{self, CheckedOffer, OfferInput};
 use crate::model::conversations::{self, Conversation};
 use crate::model::drafts::ReplyResult;
 use crate::model::drafts::{self, DraftContent};
@@ -58,11 +59,26 @@ pub fn send_reply(
         add_forwarded_files(tx, cx, &conversation, forwarded)?;
     }
     let place = UnsentPlace::Conversation(conversation.id.clone());
-    let result = write(tx, cx, &conversation, message, &place)?;
+    let result = write(tx, cx, &conversation, message, &place, None)?;
     if message.send && message.close {
         conversations::set_status(tx, cx, &mut conversation, Status::Closed)?;
     }
     Ok(result)
+}
+
+/// Sends a reply that offers times, or keeps it as a draft for the team.
+pub fn offer_times(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &str,
+    message: &NewReply,
+    offer: &OfferInput,
+) -> Result<ReplyResult> {
+    let conversation = conversations::load(tx, cx.actor, id)?;
+    check(message)?;
+    let offer = offers::check(tx, cx, offer)?;
+    let place = UnsentPlace::Conversation(conversation.id.clone());
+    write(tx, cx, &conversation, message, &place, Some(offer))
 }
 
 /// The first mail to somebody, as a person wrote it.
@@ -93,7 +109,7 @@ pub fn send_first_mail(
     }
     let recipients = &first.message.recipients;
     let conversation = drafts::begin_conversation(tx, cx, &mailbox, subject, recipients)?;
-    let result = write(tx, cx, &conversation, &first.message, &UnsentPlace::New)?;
+    let result = write(tx, cx, &conversation, &first.message, &UnsentPlace::New, None)?;
     Ok((conversation.id, result))
 }
 
@@ -104,6 +120,7 @@ fn write(
     conversation: &Conversation,
     message: &NewReply,
     place: &UnsentPlace,
+    offer: Option<CheckedOffer>,
 ) -> Result<ReplyResult> {
     let written = WrittenText::new(&message.body, message.format);
     // A message that is passed on goes to others than the one who answered on a page.
@@ -125,6 +142,7 @@ fn write(
         forwards: message.forwards.as_ref().map(|forwarded| &forwarded.id),
         secure: wish,
         files,
+        offer,
         ..DraftContent::default()
     };
     let result = match message.send {

@@ -20,7 +20,7 @@ pub fn correct_document(
     fields: &DocumentFields,
 ) -> Result<()> {
     check(fields)?;
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     let seen = tx.exec(
         "UPDATE documents SET corrected = TRUE, extract_at = NULL
          WHERE ws = ?1 AND id = ?2 AND circle IN (?3, ?4)",

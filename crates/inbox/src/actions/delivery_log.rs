@@ -243,8 +243,8 @@ pub(super) fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<Circl
 /// A private webhook may be managed by people who see its circle, and by the operator at the
 /// command line.
 pub(super) fn looks_after(cx: &Cx<'_>, circle: &Circle) -> bool {
-    match (&cx.actor.who, circle.person()) {
-        (Principal::Person { .. }, Some(_)) => cx.actor.sees(circle),
+    match &cx.actor.who {
+        Principal::Person { .. } if circle.is_closed() => cx.actor.sees(circle),
         _ => true,
     }
 }

@@ -9,6 +9,7 @@ use crate::base::limits::UPLOAD_PAGE_MS;
 use crate::base::queue::Queue;
 use crate::model::conversations;
 use crate::model::document_requests;
+use crate::model::inbox_access;
 use crate::model::timeline::{self, TimelineEvent};
 
 /// How far a request is.
@@ -174,6 +175,7 @@ pub fn revoke_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()
 /// a page behind a code and in no mail, so it stays.
 pub fn reopen_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()> {
     let found = seen(tx, cx, id)?;
+    inbox_access::must_send_in(tx, cx.actor, &found.conversation)?;
     if found.revoked_at.is_some() && !found.secure {
         document_requests::renew_link(tx, cx, id)?;
     }

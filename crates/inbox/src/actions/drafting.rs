@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::autosaves::{Autosave, AutosaveKind, UnsentPlace, autosave, load_autosave};
 use crate::app::Cx;
+use crate::base::actor::Circles;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AnswerId, ConversationId, MailboxId};
 use crate::base::limits::{DAY_MS, MODEL_CALLS_A_DAY, thousands};
@@ -109,7 +110,7 @@ pub fn preview_request(
          ORDER BY last_message_at DESC, id DESC LIMIT ?3",
         &[&cx.actor.ws, id, &TRIED],
     )?;
-    let circles = [mailbox.circle.clone(), mailbox.circle.clone()];
+    let circles = Circles::only(mailbox.circle.clone());
     let known = answers::in_use(tx, cx.actor.ws, &circles, cx.now)?;
     let past = examples::newest(tx, cx.actor.ws, &mailbox.circle)?;
     let mut first = None;

@@ -223,7 +223,7 @@ db::row! {
 
 /// The health of each IMAP account whose inbox the actor sees.
 pub fn list_fetched(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<FetchedInbox>> {
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     Ok(tx.all(
         &format!(
             "SELECT {} FROM imap_accounts a

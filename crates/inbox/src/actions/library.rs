@@ -48,7 +48,7 @@ impl LibraryDocument {
 
 /// One document, if the actor may see it.
 pub fn look_at_document(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &DocumentId) -> Result<LibraryDocument> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     tx.opt(
         &format!(
             "SELECT {} FROM documents d

@@ -31,7 +31,7 @@ pub fn list_mentions(
     before: Option<&NoteId>,
 ) -> Result<Vec<Mention>> {
     let before = before.map_or("~", |note| note.as_str());
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     Ok(tx.all(
         &format!(
             "SELECT {} FROM mentions m

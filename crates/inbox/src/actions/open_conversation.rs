@@ -14,10 +14,10 @@ use crate::base::states::Status;
 use crate::model::attachments::OutgoingAttachment;
 use crate::model::conversations::{self, Conversation};
 use crate::model::mailboxes::{self, Mailbox};
-use crate::model::members;
 use crate::model::members::Team;
 use crate::model::recipients::{self, RecipientList};
 use crate::model::topics::{self, Topic};
+use crate::model::{members, merges};
 
 /// Messages whose state is part of a page's version.
 const WATCHED: i64 = 50;
@@ -48,6 +48,8 @@ pub struct OpenConversation {
     pub topics: Vec<Topic>,
     /// How the reader writes here.
     pub writing: WritingSettings,
+    /// Conversations that were merged into it.
+    pub merged: Vec<ConversationId>,
 }
 
 impl OpenConversation {
@@ -63,6 +65,16 @@ impl OpenConversation {
             _ => None,
         });
         messages.any(|message| message.is_mail())
+    }
+
+    /// True when a message of it can become a conversation of its own.
+    pub fn can_split(&self) -> bool {
+        let mails = self
+            .entries
+            .iter()
+            .filter(|entry| matches!(entry, TimelineEntry::Message(message) if message.is_mail()));
+        let is_shown = !self.conversation.held && self.conversation.removed.is_none();
+        is_shown && (mails.count() > 1 || self.older.is_some())
     }
 
     /// True when mail arrived since the reader's last visit.
@@ -107,6 +119,7 @@ pub fn read_conversation(
         everybody: recipients::reply_all(tx, cx, &found)?,
         writing: writing_settings(tx, cx, &found.mailbox)?,
         topics: topics::all(tx, ws)?,
+        merged: merges::merged_into(tx, ws, &found.id)?,
         read_at,
         mailbox: mailbox.ok_or(Error::NotFound("conversation"))?,
         conversation: found,
@@ -137,11 +150,12 @@ fn others(
     cx: &Cx<'_>,
     conversation: &Conversation,
 ) -> Result<Vec<OtherConversation>> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     Ok(tx.all(
         &format!(
             "SELECT {} FROM conversations
              WHERE ws = ?1 AND contact_email = ?2 AND num > 0 AND circle IN (?3, ?4) AND id <> ?5
+               AND merged_into IS NULL
              ORDER BY last_message_at DESC, id DESC LIMIT ?6",
             OtherConversation::COLUMNS
         ),

@@ -9,7 +9,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, UserId, WebhookId};
 use crate::base::limits::thousands;
 use crate::model::audit_log::{self, Action};
-use crate::model::conversations;
+use crate::model::{conversations, inbox_access};
 
 /// Conversations that are given back at once.
 const GIVEN_BACK: i64 = 1_000;
@@ -34,16 +34,23 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
          WHERE ws = ?1 AND made_by = ?2 AND revoked_at IS NULL",
         &[&cx.actor.ws, person, &cx.now],
     )?;
+    inbox_access::unassign(tx, cx.actor.ws, person.as_str())?;
     pass_on_webhooks(tx, cx, person)?;
     close_inboxes(tx, cx, person)?;
     for sql in [
         "DELETE FROM sessions WHERE ws = ?1 AND person = ?2",
         "DELETE FROM sign_in_links WHERE ws = ?1 AND person = ?2",
         "DELETE FROM passwords WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM passkeys WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM totp_secrets WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM recovery_codes WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM sign_in_steps WHERE ws = ?1 AND person = ?2",
         "DELETE FROM autosaves WHERE ws = ?1 AND person = ?2",
         "DELETE FROM read_marks WHERE ws = ?1 AND person = ?2",
         "DELETE FROM picture_senders WHERE ws = ?1 AND person = ?2",
         "DELETE FROM mentions WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM team_members WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM mailbox_access WHERE ws = ?1 AND holder = ?2",
         "DELETE FROM sorter_examples WHERE ws = ?1 AND circle = ?2",
         "DELETE FROM sorter_revisions WHERE ws = ?1 AND circle = ?2",
         "DELETE FROM answered_mail WHERE ws = ?1 AND circle = ?2",

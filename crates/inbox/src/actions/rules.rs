@@ -147,7 +147,7 @@ pub struct TriedConversation {
 pub fn try_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId) -> Result<Vec<TriedConversation>> {
     let rule = rules::by_id(tx, cx.actor.ws, id)?;
     let mut latest: Vec<(i64, ConversationId)> = Vec::new();
-    for view in View::ALL {
+    for view in View::SHOWN {
         let found: Vec<(i64, ConversationId)> = tx.all(
             "SELECT last_message_at, id FROM conversations
              WHERE ws = ?1 AND circle = 'team' AND view = ?2

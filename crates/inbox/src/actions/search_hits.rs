@@ -137,7 +137,7 @@ const TAGS_OFFERED: i64 = 200;
 
 pub fn search_names(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<SearchNames> {
     let actor = cx.actor;
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     let tags: Vec<(String,)> = tx.all(
         "SELECT name FROM tags WHERE ws = ?1 AND circle IN ('team', ?2, ?3)
          ORDER BY folded LIMIT ?4",

@@ -7,7 +7,7 @@ use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MessageId};
 use crate::model::conversations::{self, Conversation};
-use crate::model::{link_mail, messages, secure};
+use crate::model::{inbox_access, link_mail, messages, secure};
 
 /// Closes the page of a secure message at once.
 pub fn revoke_secure(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<ConversationId> {
@@ -26,6 +26,7 @@ pub fn extend_secure(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Con
 /// Opens the page of a secure message again and mails new links.
 pub fn send_secure_again(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<ConversationId> {
     let conversation = conversation_of_sent(tx, cx, id)?;
+    inbox_access::must_send(tx, cx.actor, &conversation.mailbox)?;
     link_mail::send_again(tx, cx, &conversation, id)?;
     Ok(conversation.id)
 }

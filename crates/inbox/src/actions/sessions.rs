@@ -4,7 +4,7 @@ use db::{Arg, Tx, Value};
 use sha2::{Digest, Sha256};
 
 use crate::app::Cx;
-use crate::base::actor::{Actor, Circle, Plan, Principal, Role};
+use crate::base::actor::{Actor, Circle, Circles, Plan, Principal, Role};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{Ids, SessionId, UserId, WorkspaceId};
@@ -65,7 +65,7 @@ impl SignedIn {
 pub fn make_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<String> {
     note_link(tx, cx, person)?;
     let opens_private = cx.actor.sees(&Circle::of(person));
-    write_link(tx, cx, person, SIGN_IN_LINK_MS, opens_private)
+    write_link(tx, cx, person, SIGN_IN_LINK_MS, opens_private, "")
 }
 
 /// Makes a link that opens private inboxes, too, for a person who lost their password on an
@@ -76,7 +76,7 @@ pub fn make_recovery_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Resu
         return Err(Error::Forbidden("Only the operator of the machine can do this.".into()));
     }
     note_link(tx, cx, person)?;
-    write_link(tx, cx, person, SIGN_IN_LINK_MS, true)
+    write_link(tx, cx, person, SIGN_IN_LINK_MS, true, "")
 }
 
 /// Checks the actor's right to create a link, and writes it to the audit log.
@@ -93,6 +93,7 @@ fn note_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
 
 /// Mails a sign-in link to the person with this address, one for each workspace. The response does
 /// not reveal whether there is one.
+/// `next` is a path of this site, where the link leads.
 /// `by_operator` tells whether it leaves through the operator's relay: a server that people of the
 /// workspace set may show it to them, so such a link opens no private inbox.
 pub fn mail_sign_in_link(
@@ -100,6 +101,7 @@ pub fn mail_sign_in_link(
     cx: &Cx<'_>,
     email: &str,
     by_operator: bool,
+    next: &str,
 ) -> Result<()> {
     let found: Vec<(i64, WorkspaceId, String, UserId)> = tx.all(
         "SELECT u.ws, w.id, w.name, u.id FROM users u JOIN workspaces w ON w.ws = u.ws
@@ -109,7 +111,7 @@ pub fn mail_sign_in_link(
     for (ws, workspace, name, person) in found {
         let actor = Actor::system(ws, workspace, Circle::team());
         let cx = Cx { actor: &actor, ..*cx };
-        let link = write_link(tx, &cx, &person, MAILED_LINK_MS, by_operator)?;
+        let link = write_link(tx, &cx, &person, MAILED_LINK_MS, by_operator, next)?;
         let subject = format!("Sign in to {name}");
         let text = format!(
             "This link signs you in to {name}. It works once, for {works}:\n\n{link}\n\n\
@@ -125,7 +127,7 @@ pub fn mail_sign_in_link(
 /// their private inboxes, where it leaves through the operator's relay.
 pub fn invite(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, by_operator: bool) -> Result<()> {
     note_link(tx, cx, person)?;
-    let link = write_link(tx, cx, person, SIGN_IN_LINK_MS, by_operator)?;
+    let link = write_link(tx, cx, person, SIGN_IN_LINK_MS, by_operator, "")?;
     let (workspace,): (String,) =
         tx.one("SELECT name FROM workspaces WHERE ws = ?1", &[&cx.actor.ws])?;
     let by = cx.actor.name();
@@ -145,14 +147,16 @@ fn write_link(
     person: &UserId,
     works_ms: i64,
     opens_private: bool,
+    next: &str,
 ) -> Result<String> {
     tx.exec("DELETE FROM sign_in_links WHERE expires_at <= ?1", &[&cx.now])?;
     let token = cx.ids.secret(SIGN_IN_TOKEN_CHARS);
     let hash = TokenHash::of(&token).ok_or(Error::Unauthorized)?;
     tx.exec(
-        "INSERT INTO sign_in_links (ws, token_hash, person, expires_at, opens_private)
-         VALUES (?1, ?2, ?3, ?4, ?5)",
-        &[&cx.actor.ws, &hash, person, &(cx.now + works_ms), &opens_private],
+        "INSERT INTO sign_in_links (
+            ws, token_hash, person, expires_at, opens_private, next
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        &[&cx.actor.ws, &hash, person, &(cx.now + works_ms), &opens_private, &next],
     )?;
     Ok(format!("{}/sign-in/{token}", cx.public_url))
 }
@@ -170,31 +174,39 @@ pub fn look_at_link(tx: &mut Tx<'_>, link: &TokenHash, now: i64) -> Result<(Stri
     found.ok_or(Error::NotFound("link"))
 }
 
-/// Uses a link up and begins a session. Answers the session's token.
-pub fn use_sign_in_link(
-    tx: &mut Tx<'_>,
-    ids: &Ids,
-    now: i64,
-    link: &TokenHash,
-    device: &str,
-) -> Result<String> {
-    let found: Option<(i64, UserId, bool)> = tx.opt(
-        "SELECT ws, person, opens_private FROM sign_in_links
-         WHERE token_hash = ?1 AND expires_at > ?2",
+db::row! {
+    /// Somebody who has shown who they are by a link or a password, and where they were going.
+    #[derive(Clone, Debug)]
+    pub struct FirstStep from "sign_in_links" {
+        pub ws: i64,
+        pub person: UserId,
+        pub opens_private: bool,
+        pub next: String,
+    }
+}
+
+/// Uses a link up. The second step, or the session, is next.
+pub fn use_sign_in_link(tx: &mut Tx<'_>, now: i64, link: &TokenHash) -> Result<FirstStep> {
+    let found: Option<FirstStep> = tx.opt(
+        &format!(
+            "SELECT {} FROM sign_in_links WHERE token_hash = ?1 AND expires_at > ?2",
+            FirstStep::COLUMNS
+        ),
         &[link, &now],
     )?;
-    let (ws, person, opens_private) = found.ok_or(Error::NotFound("link"))?;
+    let found = found.ok_or(Error::NotFound("link"))?;
+    let ws = found.ws;
     let used =
         tx.exec("DELETE FROM sign_in_links WHERE ws = ?1 AND token_hash = ?2", &[&ws, link])?;
     if used == 0 {
         return Err(Error::NotFound("link"));
     }
-    let opens_private = opens_private || is_new_here(tx, ws, &person)?;
-    begin_session(tx, ids, now, ws, &person, device, opens_private)
+    let opens_private = found.opens_private || is_new_here(tx, ws, &found.person)?;
+    Ok(FirstStep { opens_private, ..found })
 }
 
-/// True for a person who never signed in and has no private mail: the first use of their link is
-/// trusted.
+/// True for a person who never signed in, has no private mail and was given no inbox for some: the
+/// first use of their link is trusted.
 fn is_new_here(tx: &mut Tx<'_>, ws: i64, person: &UserId) -> Result<bool> {
     let never: Option<(String,)> = tx.opt(
         "SELECT id FROM users WHERE ws = ?1 AND id = ?2 AND first_signed_in_at IS NULL",
@@ -204,7 +216,9 @@ fn is_new_here(tx: &mut Tx<'_>, ws: i64, person: &UserId) -> Result<bool> {
         "SELECT id FROM conversations WHERE ws = ?1 AND circle = ?2 LIMIT 1",
         &[&ws, &Circle::of(person)],
     )?;
-    Ok(never.is_some() && private.is_none())
+    // The team's circle and their own are everybody's.
+    let is_given = Circles::of_person(tx, ws, person)?.distinct().count() > 2;
+    Ok(never.is_some() && private.is_none() && !is_given)
 }
 
 /// Begins a session and returns its token. It opens private inboxes if the person authenticated
@@ -279,8 +293,8 @@ pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<Signe
     )?;
     let found = found.ok_or(Error::Unauthorized)?;
     let circles = match found.opens_private {
-        true => [Circle::team(), Circle::of(&found.person)],
-        false => [Circle::team(), Circle::team()],
+        true => Circles::of_person(tx, found.ws, &found.person)?,
+        false => Circles::only(Circle::team()),
     };
     let who = Principal::Person { id: found.person.clone(), name: found.name, role: found.role };
     Ok(SignedIn {
@@ -393,8 +407,24 @@ pub fn set_password(tx: &mut Tx<'_>, cx: &Cx<'_>, hash: &str, kept: &SessionId) 
              opens_private = excluded.opens_private",
         &[&cx.actor.ws, me, &hash, &cx.now, &opens_private],
     )?;
-    tx.exec("DELETE FROM sign_in_links WHERE ws = ?1 AND person = ?2", &[&cx.actor.ws, me])?;
-    end_other_sessions(tx, cx, kept)?;
+    end_other_ways_in(tx, cx.actor.ws, me, Some(kept))
+}
+
+/// After a change of how a person signs in: ends links and steps that would sign them in, and their
+/// sessions, but for the one in which it was done.
+pub(super) fn end_other_ways_in(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    person: &UserId,
+    kept: Option<&SessionId>,
+) -> Result<()> {
+    tx.exec("DELETE FROM sign_in_links WHERE ws = ?1 AND person = ?2", &[&ws, person])?;
+    tx.exec("DELETE FROM sign_in_steps WHERE ws = ?1 AND person = ?2", &[&ws, person])?;
+    let kept = kept.map_or("", SessionId::as_str);
+    tx.exec(
+        "DELETE FROM sessions WHERE ws = ?1 AND person = ?2 AND id <> ?3",
+        &[&ws, person, &kept],
+    )?;
     Ok(())
 }
 

@@ -57,6 +57,7 @@ pub struct SidebarTag {
 
 pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
     let actor = cx.actor;
+    let (first, second) = actor.circles.pair();
     let open = counters::of_kind(tx, actor, CounterKind::Open)?;
     let inboxes = mailboxes::all_seen_by(tx, actor)?;
     let me = actor.member().map(|member| member.as_str().to_owned()).unwrap_or_default();
@@ -85,7 +86,7 @@ pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
             .all::<(TagId, String)>(
                 "SELECT id, name FROM tags WHERE ws = ?1 AND circle IN ('team', ?2, ?3)
                  ORDER BY folded LIMIT ?4",
-                &[&actor.ws, &actor.circles[0], &actor.circles[1], &TAGS_SHOWN],
+                &[&actor.ws, first, second, &TAGS_SHOWN],
             )?
             .into_iter()
             .map(|(id, name)| SidebarTag { id, name })
@@ -94,42 +95,40 @@ pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
 }
 
 fn count_assigned(tx: &mut Tx<'_>, actor: &Actor, assignee: &str) -> Result<i64> {
-    count(tx, actor, "assignee = ?5 AND view = ?6", &[&assignee, &View::Open])
+    count(tx, actor, "assignee = ?3 AND view = ?4", &[&assignee, &View::Open])
 }
 
 fn count_view(tx: &mut Tx<'_>, actor: &Actor, view: View) -> Result<i64> {
-    count(tx, actor, "view = ?5", &[&view])
+    count(tx, actor, "view = ?3", &[&view])
 }
 
 fn count_held(tx: &mut Tx<'_>, actor: &Actor) -> Result<i64> {
     count(tx, actor, "held = TRUE AND removed IS NULL", &[])
 }
 
-/// Counts the matching conversations of both circles, up to the limit. The ORDER BY of each
-/// circle's list makes the planner use that list's index.
+/// Counts the matching conversations of all circles, up to the limit. The ORDER BY of each circle's
+/// list makes the planner use that list's index.
 fn count(tx: &mut Tx<'_>, actor: &Actor, asked: &str, more: &[&dyn Arg]) -> Result<i64> {
-    let in_circle = |circle: &str| {
-        format!(
-            "(SELECT count(*) FROM (
-                SELECT 1 FROM conversations WHERE ws = ?1 AND {circle} AND {asked}
-                ORDER BY last_message_at DESC, id DESC LIMIT ?4
-             ) AS counted)"
-        )
-    };
-    let sql = format!(
-        "SELECT CAST({} + {} AS BIGINT)",
-        in_circle("circle = ?2"),
-        in_circle("circle = ?3 AND ?3 <> ?2")
-    );
-    let [first, second] = &actor.circles;
-    let mut args: Vec<&dyn Arg> = vec![&actor.ws, first, second, &COUNTED];
+    let mut args: Vec<&dyn Arg> = vec![&actor.ws, &COUNTED];
     args.extend(more);
+    let mut counts: Vec<String> = Vec::new();
+    for circle in actor.circles.distinct() {
+        args.push(circle);
+        counts.push(format!(
+            "(SELECT count(*) FROM (
+                SELECT 1 FROM conversations WHERE ws = ?1 AND circle = ?{} AND {asked}
+                ORDER BY last_message_at DESC, id DESC LIMIT ?2
+             ) AS counted)",
+            args.len()
+        ));
+    }
+    let sql = format!("SELECT CAST({} AS BIGINT)", counts.join(" + "));
     let (n,): (i64,) = tx.one(&sql, &args)?;
     Ok(n.min(COUNTED))
 }
 
 fn count_mentions(tx: &mut Tx<'_>, actor: &Actor, me: &str) -> Result<i64> {
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     let (n,): (i64,) = tx.one(
         "SELECT CAST(count(*) AS BIGINT) FROM (
              SELECT 1 FROM mentions m
@@ -144,7 +143,7 @@ fn count_mentions(tx: &mut Tx<'_>, actor: &Actor, me: &str) -> Result<i64> {
 }
 
 fn drafts(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>> {
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     let rows: Vec<(ConversationId,)> = tx.all(
         "SELECT m.conversation
          FROM mailboxes b JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
@@ -158,7 +157,7 @@ fn drafts(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>> {
 }
 
 fn leaving(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<(ConversationId, MessageId, i64)>> {
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     Ok(tx.all(
         "SELECT m.conversation, m.id, m.sends_at
          FROM mailboxes b JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
@@ -171,7 +170,7 @@ fn leaving(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<(ConversationId, Messag
 
 /// Conversations whose mail was held as a likely scam, newest first.
 pub fn list_held(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ConversationSummary>> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     Ok(tx.all(
         &format!(
             "{} WHERE c.ws = ?1 AND c.circle IN (?2, ?3) AND c.held = TRUE
@@ -192,7 +191,7 @@ pub fn list_tagged(
     after: Option<&ConversationId>,
     limit: i64,
 ) -> Result<Vec<ConversationSummary>> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     let below = after.map_or("cnv_~", |id| id.as_str());
     Ok(tx.all(
         &format!(

@@ -5,10 +5,9 @@ use db::{Arg, Json, Tx};
 use serde::{Deserialize, Serialize};
 
 use crate::app::Cx;
-use crate::base::actor::Circle;
 use crate::base::assignee::Assignee;
 use crate::base::error::{Error, Result};
-use crate::base::ids::{ConversationId, MemberId, UndoId};
+use crate::base::ids::{ConversationId, MemberId, MessageId, UndoId};
 use crate::base::limits::UNDO_ACT_MS;
 use crate::base::states::{Removal, Status};
 use crate::base::string_enum::string_enum;
@@ -16,7 +15,7 @@ use crate::model::conversations::{self, Conversation};
 use crate::model::removals;
 use crate::model::tags::{self, TagName};
 use crate::model::timeline::{self, TimelineEvent};
-use crate::model::{blocked_senders, members, sorting};
+use crate::model::{blocked_senders, members, merges, sorting};
 
 /// Conversations that one transaction changes.
 pub const TRIAGED_AT_ONCE: usize = 50;
@@ -38,6 +37,10 @@ pub enum TriageAct {
     Delete,
     /// Out of the spam or the trash.
     Restore,
+    /// Into another conversation.
+    Merge(String),
+    /// A message of it becomes a conversation of its own.
+    Split(String),
 }
 
 string_enum! {
@@ -53,6 +56,8 @@ string_enum! {
         Blocked = "blocked",
         Deleted = "deleted",
         Restored = "restored",
+        Merged = "merged",
+        Split = "split",
     }
 }
 
@@ -69,6 +74,8 @@ impl TriageAct {
             TriageAct::SpamAndBlock => ActKind::Blocked,
             TriageAct::Delete => ActKind::Deleted,
             TriageAct::Restore => ActKind::Restored,
+            TriageAct::Merge(_) => ActKind::Merged,
+            TriageAct::Split(_) => ActKind::Split,
         }
     }
 }
@@ -90,6 +97,9 @@ struct StateBefore {
     /// True when the act blocked the sender.
     #[serde(default)]
     blocked: bool,
+    /// The conversation that the act split off.
+    #[serde(default)]
+    split_off: Option<ConversationId>,
 }
 
 /// How a conversation stood after an act. Where it stands otherwise now, somebody changed it since.
@@ -156,7 +166,7 @@ const HELD_AMONG: &str = "Held mail is closed one by one. Open it, and close or 
 /// Whether mail that is held is among conversations. Closing it drops what was withheld and teaches the
 /// sorting helper, which no undo puts back.
 fn some_held(tx: &mut Tx<'_>, cx: &Cx<'_>, ids: &[String]) -> Result<bool> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     for ids in ids.chunks(TRIAGED_AT_ONCE) {
         let places: Vec<String> = (4..ids.len() + 4).map(|place| format!("?{place}")).collect();
         let mut args: Vec<&dyn Arg> = vec![&cx.actor.ws, first, second];
@@ -233,6 +243,7 @@ fn apply(
         tagged: Vec::new(),
         read_at: None,
         blocked: false,
+        split_off: None,
     };
     let changed = match act {
         TriageAct::Assign(to) => assign(tx, cx, conversation, to)?,
@@ -263,6 +274,18 @@ fn apply(
         }
         TriageAct::Delete => remove(tx, cx, conversation, Some(Removal::Trash))?,
         TriageAct::Restore => restore(tx, cx, conversation)?,
+        TriageAct::Merge(into) => {
+            let mut target = conversations::load(tx, cx.actor, into)?;
+            merges::merge(tx, cx, conversation, &mut target)?;
+            true
+        }
+        TriageAct::Split(message) => {
+            let Some(message) = MessageId::parse(message) else {
+                return Err(Error::NotFound("message"));
+            };
+            before.split_off = Some(merges::split(tx, cx, conversation, &message)?.id);
+            true
+        }
     };
     Ok(changed.then_some(before))
 }
@@ -424,7 +447,13 @@ pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
             "DELETE FROM undo_steps WHERE ws = ?1 AND undo = ?2 AND conversation = ?3",
             &[&ws, id, conversation],
         )?;
-        match conversations::load(tx, cx.actor, conversation.as_str()) {
+        if kind == ActKind::Merged {
+            undo_merge(tx, cx, conversation)?;
+            continue;
+        }
+        match conversations::load_itself(tx, cx.actor, conversation.as_str()) {
+            // Merged into another one since, which is not the one that was acted on.
+            Ok(conversation) if conversation.merged_into.is_some() => {}
             Ok(mut conversation) => {
                 revert(tx, cx, kind, &mut conversation, (&before.0, &after.0))?;
             }
@@ -433,6 +462,13 @@ pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+fn undo_merge(tx: &mut Tx<'_>, cx: &Cx<'_>, source: &ConversationId) -> Result<()> {
+    match merges::undo_merge(tx, cx, source.as_str()) {
+        Ok(_) | Err(Error::NotFound(_)) => Ok(()),
+        Err(error) => Err(error),
+    }
 }
 
 /// Puts back what the act changed, unless somebody changed it again since.
@@ -487,7 +523,25 @@ fn revert(
         ActKind::Restored if conversation.removed.is_none() && is_quiet => {
             removals::set_removed(tx, cx, conversation, before.removed)
         }
+        ActKind::Split => match &before.split_off {
+            Some(new) => merge_back(tx, cx, new, conversation),
+            None => Ok(()),
+        },
         _ => Ok(()),
+    }
+}
+
+/// What was split off goes back, unless it cannot any more.
+fn merge_back(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    new: &ConversationId,
+    origin: &mut Conversation,
+) -> Result<()> {
+    let mut new = conversations::load_itself(tx, cx.actor, new.as_str())?;
+    match new.merged_into.is_some() || merges::refusal(&new, origin).is_some() {
+        true => Ok(()),
+        false => merges::merge(tx, cx, &mut new, origin),
     }
 }
 
@@ -507,30 +561,6 @@ fn read_again(
 }
 
 /// Only people undo what they did.
-fn person(cx: &Cx<'_>) -> Result<MemberId> {
+pub(super) fn person(cx: &Cx<'_>) -> Result<MemberId> {
     cx.actor.member().ok_or(Error::NotFound("person"))
-}
-
-/// The people that many conversations can be given to at once: the value that [`TriageAct::Assign`]
-/// takes, and the name.
-pub fn list_assignees(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<(String, String)>> {
-    let team = members::team(tx, cx.actor.ws, &Circle::team())?;
-    Ok(team.people.into_iter().map(|member| (member.id, member.name)).collect())
-}
-
-/// Whether a person sees the list after closing, snoozing or passing on, and not the next conversation.
-pub fn opens_list(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
-    let chosen: Option<(bool,)> = tx.opt(
-        "SELECT opens_list FROM users WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &person(cx)?],
-    )?;
-    Ok(chosen.is_some_and(|(chosen,)| chosen))
-}
-
-pub fn choose_what_opens(tx: &mut Tx<'_>, cx: &Cx<'_>, list: bool) -> Result<()> {
-    tx.exec(
-        "UPDATE users SET opens_list = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &person(cx)?, &list],
-    )?;
-    Ok(())
 }

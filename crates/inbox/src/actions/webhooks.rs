@@ -8,12 +8,13 @@ use super::delivery_log::{find, looks_after};
 use crate::app::Cx;
 use crate::base::actor::{Circle, Principal};
 use crate::base::error::{Error, Result};
-use crate::base::ids::{UserId, WebhookId};
+use crate::base::ids::{MailboxId, UserId, WebhookId};
 use crate::base::limits::{WEBHOOK_URL_CHARS, WEBHOOKS, thousands};
 use crate::base::public_ip::is_public_host;
 use crate::base::time::Moment;
 use crate::model::audit_log::{self, Action};
 use crate::model::events::EVENTS;
+use crate::model::mailboxes;
 use crate::model::sealing;
 use crate::model::webhook_signing;
 use crate::model::webhooks::State;
@@ -52,6 +53,34 @@ pub fn add_webhook(
         (true, true) => Circle::of(made_by),
         (true, false) => Circle::team(),
     };
+    insert_webhook(tx, cx, url, (&circle, livemode), made_by)
+}
+
+/// Adds a webhook for one inbox that is for some, by somebody who sees it.
+pub fn add_inbox_webhook(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    url: &Url,
+    mailbox: &MailboxId,
+) -> Result<MadeWebhook> {
+    cx.actor.must_administer()?;
+    let Principal::Person { id: made_by, .. } = &cx.actor.who else {
+        return Err(Error::Forbidden("Only a person can add a webhook.".into()));
+    };
+    let inbox = mailboxes::seen_by(tx, cx.actor, mailbox)?.ok_or(Error::NotFound("inbox"))?;
+    if inbox.circle.inbox().is_none() {
+        return Err(Error::invalid("inbox", "is for everybody; the webhooks of the team hear it"));
+    }
+    insert_webhook(tx, cx, url, (&inbox.circle, true), made_by)
+}
+
+fn insert_webhook(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    url: &Url,
+    (circle, livemode): (&Circle, bool),
+    made_by: &UserId,
+) -> Result<MadeWebhook> {
     let (count,): (i64,) =
         tx.one("SELECT count(*) FROM webhooks WHERE ws = ?1", &[&cx.actor.ws])?;
     if count >= WEBHOOKS {
@@ -66,9 +95,9 @@ pub fn add_webhook(
     tx.exec(
         "INSERT INTO webhooks (ws, id, url, circle, livemode, secret, state, made_by, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'active', ?7, ?8)",
-        &[&cx.actor.ws, &id, &url.as_str(), &circle, &livemode, &kept, made_by, &cx.now],
+        &[&cx.actor.ws, &id, &url.as_str(), circle, &livemode, &kept, made_by, &cx.now],
     )?;
-    audit_log::record(tx, cx, &circle, Action::WebhookAdded, url.as_str(), "")?;
+    audit_log::record(tx, cx, circle, Action::WebhookAdded, url.as_str(), "")?;
     Ok(MadeWebhook { id, secret })
 }
 
@@ -124,7 +153,10 @@ db::row! {
         pub id: WebhookId,
         pub url: String,
         pub livemode: bool,
-        pub private: bool = "webhooks.circle NOT IN ('team', 'sandbox')",
+        pub private: bool = "webhooks.circle LIKE 'usr%'",
+        /// The inbox for some that it hears.
+        pub inbox: Option<String> = "(SELECT b.name FROM mailboxes b
+             WHERE b.ws = webhooks.ws AND b.id = webhooks.circle)",
         pub state: State,
         pub made_by: UserId,
         pub created_at: Moment,
@@ -152,7 +184,10 @@ db::row! {
     pub struct WebhookDetail from "w" {
         pub url: String,
         pub livemode: bool,
-        pub private: bool = "w.circle NOT IN ('team', 'sandbox')",
+        pub private: bool = "w.circle LIKE 'usr%'",
+        /// The inbox for some that it hears.
+        pub inbox: Option<String> = "(SELECT b.name FROM mailboxes b
+             WHERE b.ws = w.ws AND b.id = w.circle)",
         pub state: State,
         /// `None` when its maker is not on the team any more.
         pub maker: Option<String> = "u.name",

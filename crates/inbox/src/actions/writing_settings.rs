@@ -79,13 +79,13 @@ db::row! {
         pub id: MailboxId,
         pub name: String,
         pub signature: String,
-        pub is_private: bool = "mailboxes.circle <> 'team' AND mailboxes.circle <> 'sandbox'",
+        pub is_private: bool = "mailboxes.circle LIKE 'usr%'",
     }
 }
 
 /// The signatures of the inboxes that the actor sees.
 pub fn inbox_signatures(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<InboxSignature>> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     Ok(tx.all(
         &format!(
             "SELECT {} FROM mailboxes WHERE ws = ?1 AND circle IN (?2, ?3) ORDER BY name, id",

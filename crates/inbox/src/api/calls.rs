@@ -10,10 +10,12 @@ use crate::app::{App, Cx};
 use crate::base::actor::{Principal, authenticate, counted_as};
 use crate::base::api_key::KeyHash;
 use crate::base::error::{Error, Result, ValidationErrors};
+use crate::base::ids::BookingTypeId;
 use crate::base::queue::Queue;
 use crate::base::rate_limit::RateStatus;
 use crate::base::scopes::{Scope, Scopes};
 use crate::model::api_keys;
+use crate::model::bookings::{self, types};
 
 /// A request for an operation, before validation.
 pub struct ApiCall {
@@ -34,6 +36,10 @@ impl App {
     /// 401, 429, 403, 400, 404.
     pub async fn call(&self, call: ApiCall) -> (Result<OperationOutput>, RateStatus) {
         let (key, access) = (call.key, call.operation.access);
+        if let Some((ws, kind)) = self.booked_type(&call).await {
+            // If they cannot be read now, what is known counts.
+            let _ = self.freshen_calendars(ws, &kind).await;
+        }
         let checked = CheckedCall::new(call);
         let (app, mut simulated) = (self.clone(), None);
         let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
@@ -53,6 +59,30 @@ impl App {
             Ok(answer)
         };
         self.with_key(key, access, work).await
+    }
+
+    /// The type that a call is about to book or to move, if its key may. The call itself checks both
+    /// again, in its transaction.
+    async fn booked_type(&self, call: &ApiCall) -> Option<(i64, BookingTypeId)> {
+        let name = call.operation.name;
+        if !matches!(name, "create_booking" | "move_booking") {
+            return None;
+        }
+        let text = |name: &str| Some(call.input.as_ref().ok()?.get(name)?.as_str()?.to_owned());
+        let id = call.id.clone().or_else(|| text("typeId")).or_else(|| text("id"))?;
+        let (app, key) = (self.clone(), call.key);
+        let work = move |tx: &mut Tx<'_>| {
+            let (actor, _) = authenticate(tx, &key, app.clock.now())?;
+            if !scopes_of(&app.cx(&actor)).has(Scope::Send) {
+                return Err(Error::NotFound("booking type"));
+            }
+            let kind = match name {
+                "create_booking" => types::load_active(tx, &actor, &id)?.id,
+                _ => bookings::load(tx, &actor, &id)?.type_id,
+            };
+            Ok((actor.ws, kind))
+        };
+        self.store.read(work).await.ok()
     }
 
     /// Authorizes a key for requests without an operation, such as listing tools: the same rate
@@ -183,7 +213,10 @@ impl CheckedCall {
         let id = self.input.as_ref().ok().and_then(|input| input["id"].as_str());
         let Some(id) = id.filter(|_| cx.actor.livemode()) else { return };
         let writes = self.operation.access == Access::Write;
-        app.agents.note(cx.actor.ws, id, agent, name, writes, cx.now);
+        let news = app.agents.note(cx.actor.ws, id, agent, name, writes, cx.now);
+        if let Some(news) = news.filter(|_| app.store.is_shared()) {
+            app.store.notify_others(news);
+        }
     }
 
     fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<OperationOutput> {

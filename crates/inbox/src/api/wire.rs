@@ -78,6 +78,22 @@ pub struct ChangedAssignee {
     pub assignee: Option<Assignee>,
 }
 
+/// The conversation that has the messages after a merge.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MergedConversation {
+    #[schemars(extend("const" = true))]
+    pub ok: bool,
+    pub conversation_id: ConversationId,
+}
+
+/// The conversation that a message was split off into.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SplitConversation {
+    pub conversation_id: ConversationId,
+}
+
 /// The agent that a key acts as.
 #[derive(Serialize, JsonSchema)]
 pub struct Me {

@@ -1,10 +1,9 @@
 //! Who is asking, what they may do, and what they may see.
 
-use std::fmt;
-
-use db::{Arg, Column, FromColumn, Tx, Value};
+use db::Tx;
 
 use crate::base::api_key::KeyHash;
+pub use crate::base::circles::{Circle, Circles};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AgentId, Ids, MemberId, UserId, WorkspaceId};
@@ -18,7 +17,7 @@ pub struct Actor {
     pub workspace: WorkspaceId,
     pub who: Principal,
     /// The circles this actor belongs to; rows of any other do not exist for them.
-    pub circles: [Circle; 2],
+    pub circles: Circles,
 }
 
 #[derive(Clone, Debug)]
@@ -65,12 +64,12 @@ impl Actor {
 
     /// False for a test key and for the service at work in the sandbox.
     pub fn livemode(&self) -> bool {
-        !self.circles[0].is_sandbox()
+        !self.circles.is_sandbox()
     }
 
     /// Mailroom at work for the owners of one circle.
     pub fn system(ws: i64, workspace: WorkspaceId, circle: Circle) -> Actor {
-        Actor { ws, workspace, who: Principal::System, circles: [circle.clone(), circle] }
+        Actor { ws, workspace, who: Principal::System, circles: Circles::only(circle) }
     }
 
     /// The operator of the machine, before there is a workspace.
@@ -83,59 +82,6 @@ impl Actor {
         match self.who {
             Principal::Person { role: Role::Owner | Role::Admin, .. } | Principal::System => Ok(()),
             _ => Err(Error::Forbidden("Only an owner or an admin can do this.".into())),
-        }
-    }
-}
-
-/// Who may see a row: the team, one person, or the sandbox's test keys.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Circle(String);
-
-impl Circle {
-    pub fn team() -> Circle {
-        Circle("team".into())
-    }
-
-    pub fn sandbox() -> Circle {
-        Circle("sandbox".into())
-    }
-
-    pub fn of(person: &UserId) -> Circle {
-        Circle(person.to_string())
-    }
-
-    pub fn is_team(&self) -> bool {
-        self.0 == "team"
-    }
-
-    pub fn is_sandbox(&self) -> bool {
-        self.0 == "sandbox"
-    }
-
-    /// The person whose private circle this is.
-    pub fn person(&self) -> Option<UserId> {
-        UserId::parse(&self.0)
-    }
-}
-
-impl fmt::Display for Circle {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Arg for Circle {
-    fn value(&self) -> Value<'_> {
-        Value::Text(&self.0)
-    }
-}
-
-impl FromColumn for Circle {
-    const WANTED: &'static str = "a circle";
-    fn from_column(column: Column<'_>) -> Option<Self> {
-        match column {
-            Column::Text(text) => Some(Circle(text.to_owned())),
-            _ => None,
         }
     }
 }
@@ -192,8 +138,8 @@ pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<(Actor, 
     };
     let found = found.ok_or(Error::Unauthorized)?;
     let circles = match found.livemode {
-        true => [Circle::team(), found.private],
-        false => [Circle::sandbox(), Circle::sandbox()],
+        true => Circles::of_agent(tx, found.ws, found.private, &found.id)?,
+        false => Circles::only(Circle::sandbox()),
     };
     let scopes = Scopes::from_stored(&found.scopes);
     let who = Principal::Agent { id: found.id, name: found.name, scopes };
@@ -223,6 +169,6 @@ pub fn person(tx: &mut Tx<'_>, ws: i64, email: &str) -> Result<Actor> {
         &[&ws, &EmailAddress::new(email)],
     )?;
     let (id, name, role, workspace) = found.ok_or(Error::NotFound("person"))?;
-    let circles = [Circle::team(), Circle::of(&id)];
+    let circles = Circles::of_person(tx, ws, &id)?;
     Ok(Actor { ws, workspace, who: Principal::Person { id, name, role }, circles })
 }

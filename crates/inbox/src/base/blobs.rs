@@ -61,7 +61,7 @@ impl Blobs {
     /// Keeps files in a shared store where there is one; the folder then holds only what is arriving.
     pub fn open_with(folder: &Path, shared: Option<Arc<dyn BlobFiles>>) -> io::Result<Blobs> {
         private_files::make_folder(folder)?;
-        let partial_uploads = PartialUploads::open(&folder.join(PARTIAL_UPLOADS))?;
+        let partial_uploads = PartialUploads::open(&folder.join(PARTIAL_UPLOADS), shared.clone())?;
         let packing = Arc::new(Semaphore::new(PACKED_AT_ONCE));
         let (folder, compressors) = (folder.into(), Arc::default());
         Ok(Blobs { folder, shared, partial_uploads, packing, compressors })

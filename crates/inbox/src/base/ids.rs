@@ -102,6 +102,8 @@ id!(RuleId, "rul_");
 id!(BookingId, "bkg_");
 id!(BookingTypeId, "bkt_");
 id!(BusyCalendarId, "cal_");
+id!(TeamId, "tem_");
+id!(PasskeyId, "pky_");
 
 /// Someone who can write or be assigned: a person or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]

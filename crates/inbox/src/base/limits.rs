@@ -9,6 +9,8 @@ pub const ITEM_LABEL_CHARS: usize = 120;
 pub const ITEM_DESCRIPTION_CHARS: usize = 500;
 /// One file that a customer adds to a request, in bytes.
 pub const UPLOAD_BYTES: i64 = 25 * 1024 * 1024;
+/// Pieces that one file may come in.
+pub const UPLOAD_PIECES: usize = 200;
 /// All files of one request, in bytes.
 pub const UPLOADS_BYTES: i64 = 200 * 1024 * 1024;
 /// Files of one request, those that were refused and not yet forgotten among them.
@@ -72,6 +74,8 @@ pub const BOOKING_NOTICE_MINUTES: i64 = 30 * 24 * 60;
 pub const BOOKING_HORIZON_DAYS: i64 = 365;
 /// Bookings of a type that a host takes on one day, at most.
 pub const BOOKINGS_PER_DAY: i64 = 100;
+/// The largest share of a host, compared with the others.
+pub const HOST_WEIGHT: i64 = 10;
 /// Days that slots may be asked for at once, those that are shown unasked, and slots in one answer.
 pub const SLOT_DAYS: i64 = calendar::limits::SLOT_DAYS;
 pub const SLOT_DAYS_DEFAULT: i64 = 14;
@@ -97,6 +101,9 @@ pub const BUSY_CALENDARS: i64 = 10;
 /// A calendar is read this often; one that cannot be read for so long is told to its host, and for so
 /// long takes its host out of what is offered.
 pub const CALENDAR_EVERY_MS: i64 = 10 * MINUTE_MS;
+/// A calendar that was read this long ago is read again before a booking, which waits so long for it.
+pub const CALENDAR_FRESH_MS: i64 = 2 * MINUTE_MS;
+pub const CALENDAR_WAIT_MS: u64 = 3_000;
 pub const CALENDAR_WARNING_MS: i64 = HOUR_MS;
 pub const CALENDAR_STALE_MS: i64 = DAY_MS;
 /// Days of a calendar that are kept: before today, and from then on.
@@ -147,6 +154,9 @@ pub const ADDRESS_CHARS: usize = 254;
 pub const APP_MAIL_KEPT_MS: i64 = 30 * DAY_MS;
 /// Recorded app mail without an answer, per workspace; the oldest go first.
 pub const APP_MAIL_KEPT: i64 = 50_000;
+
+/// Messages that two conversations may have together to be merged, and a conversation to be split.
+pub const MERGED_MESSAGES: i64 = 1_000;
 
 pub const SNIPPET_CHARS: usize = 140;
 /// Message text in a read is cut after this many characters.
@@ -246,6 +256,19 @@ pub const MAILED_LINK_MS: i64 = HOUR_MS;
 /// Sign-in links that are mailed within the window, to one address and for one place.
 pub const LINKS_PER_ADDRESS: i64 = 3;
 pub const LINKS_PER_NETWORK: i64 = 20;
+/// A sign-in that waits for its second step must be finished by then.
+pub const SIGN_IN_STEP_MS: i64 = 10 * MINUTE_MS;
+/// The challenge of a passkey counts this long, once.
+pub const PASSKEY_CHALLENGE_MS: i64 = 5 * MINUTE_MS;
+/// Sign-ins by passkey that one client network may begin within the window.
+pub const SIGN_IN_STEPS_PER_NETWORK: i64 = 200;
+/// Codes of a second step that one person may try within the window.
+pub const SECOND_STEP_TRIES: i64 = 5;
+pub const RECOVERY_CODES: usize = 10;
+/// Characters of the field for a code of an app or a recovery code, with room for spaces.
+pub const SECOND_STEP_FIELD_CHARS: usize = 20;
+pub const PASSKEYS_PER_PERSON: i64 = 20;
+pub const PASSKEY_NAME_CHARS: usize = 60;
 /// An OAuth code works this long, once.
 pub const OAUTH_CODE_MS: i64 = MINUTE_MS;
 /// An access token works this long.
@@ -404,6 +427,22 @@ pub const UNDO_ACT_MS: i64 = 10 * MINUTE_MS;
 /// Saved searches of the team, and of one person.
 pub const SAVED_VIEWS: i64 = 30;
 pub const VIEW_NAME_CHARS: usize = 40;
+
+/// Inboxes for some that a workspace can have: each is a list of its own in every view of those who
+/// see it.
+pub const RESTRICTED_INBOXES: i64 = 30;
+
+/// Holders that one inbox can be given to: people, teams and agents.
+pub const ACCESS_HOLDERS: usize = 200;
+
+/// Conversations of an inbox that the app opens or closes at once; the command line takes any number.
+pub const ACCESS_MOVED: i64 = 100_000;
+
+/// Teams of a workspace.
+pub const TEAMS: i64 = 100;
+
+/// Characters of a team's name.
+pub const TEAM_NAME_CHARS: usize = 60;
 
 #[cfg(test)]
 mod tests {

@@ -16,10 +16,14 @@ string_enum! {
         Closed = "closed",
         Spam = "spam",
         Trash = "trash",
+        Merged = "merged",
     }
 }
 
 impl View {
+    /// The lists that somebody can look at.
+    pub const SHOWN: &[View] =
+        &[View::Open, View::Waiting, View::Snoozed, View::Closed, View::Spam, View::Trash];
     /// The lists that are searched and shown together: all but spam and trash.
     pub const KEPT: &[View] = &[View::Open, View::Waiting, View::Snoozed, View::Closed];
 }

@@ -9,6 +9,7 @@ use super::calendar_replies;
 use super::own_copies;
 use super::own_markers::OwnMarkers;
 use super::reports;
+use super::routes;
 use super::{FetchedMail, Ingested};
 use crate::app::Cx;
 use crate::base::error::Result;
@@ -28,6 +29,8 @@ pub(super) fn file(
     (signs, replies): (&OwnMarkers, &[CalendarReply]),
     fetched: Option<&FetchedMail>,
 ) -> Result<Ingested> {
+    let (mailbox, actor) = &routes::as_it_is(tx, cx.actor, mailbox)?;
+    let cx = &Cx { actor, ..*cx };
     if let Some(fetched) = fetched
         && !imap::is_held(tx, &fetched.account, mailbox)?
     {

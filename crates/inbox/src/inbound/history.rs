@@ -9,7 +9,7 @@ use mail::{Authentication, AuthorKind, Mail};
 use tokio::task::spawn_blocking;
 
 use super::parsing::{self, StoredMail};
-use super::routes::RecipientInbox;
+use super::routes::{self, RecipientInbox};
 use super::{InboundMail, MailSource, sent};
 use crate::app::{App, Cx};
 use crate::base::actor::Actor;
@@ -84,8 +84,9 @@ pub async fn import(
     app.store
         .write(move |tx| {
             tx.wake(Queue::Pages);
-            let cx = app_of.cx(&actor);
-            let filed = read.iter().map(|past| file(tx, &cx, &mailbox, &own, past));
+            let (mailbox, actor) = &routes::as_it_is(tx, &actor, &mailbox)?;
+            let cx = app_of.cx(actor);
+            let filed = read.iter().map(|past| file(tx, &cx, mailbox, &own, past));
             filed.collect::<Result<Vec<_>>>()
         })
         .await

@@ -3,7 +3,7 @@
 use db::Tx;
 
 use crate::app::App;
-use crate::base::actor::Circle;
+use crate::base::actor::{Actor, Circle};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{MailboxId, WorkspaceId};
@@ -104,4 +104,21 @@ pub(super) async fn find_all(
         recipients.iter().map(|address| find_recipient(tx, address)).collect::<Result<Vec<_>>>()
     };
     app.store.read(find).await
+}
+
+/// The inbox as it is now, and Mailroom at work for those who see it. It is neither opened nor closed
+/// before the transaction ends.
+pub(super) fn as_it_is(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    mailbox: &Mailbox,
+) -> Result<(Mailbox, Actor)> {
+    let lock = tx.pick("", " FOR SHARE");
+    let found: Option<(Circle,)> = tx.opt(
+        &format!("SELECT circle FROM mailboxes WHERE ws = ?1 AND id = ?2{lock}"),
+        &[&actor.ws, &mailbox.id],
+    )?;
+    let circle = found.map_or_else(|| mailbox.circle.clone(), |(circle,)| circle);
+    let actor = Actor::system(actor.ws, actor.workspace.clone(), circle.clone());
+    Ok((Mailbox { circle, ..mailbox.clone() }, actor))
 }

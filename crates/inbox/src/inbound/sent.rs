@@ -8,6 +8,7 @@ use mail::{Address, Authentication, AuthenticationResult, Dmarc, DmarcPolicy, Ma
 
 use super::own_markers::OwnMarkers;
 use super::parsing;
+use super::routes;
 use super::{FetchedMail, InboundMail, IngestError, Ingested};
 use crate::app::{App, Cx};
 use crate::base::blobs;
@@ -61,18 +62,20 @@ async fn ingest(app: &App, delivery: InboundMail, fetched: FetchedMail) -> Resul
     };
     let incoming = read.incoming(&mailbox, &[], &by_owner, None);
     app.act(&actor, move |tx, cx| {
+        let (mailbox, actor) = &routes::as_it_is(tx, cx.actor, &mailbox)?;
+        let cx = &Cx { actor, ..*cx };
         let dates = signs.dates(Some(&fetched), cx.now);
-        if !imap::is_held(tx, &fetched.account, &mailbox)? {
+        if !imap::is_held(tx, &fetched.account, mailbox)? {
             return Ok(Ingested::NoInbox);
         }
-        let joins = match answered(tx, cx, &mailbox, &incoming.mail)? {
+        let joins = match answered(tx, cx, mailbox, &incoming.mail)? {
             // The customer's reply to a mail from before was filed first.
             None if dates.arrived_at < fetched.account.created_at => {
-                answering(tx, cx, &mailbox, &incoming.mail, dates.arrived_at)?
+                answering(tx, cx, mailbox, &incoming.mail, dates.arrived_at)?
             }
             joins => joins,
         };
-        file(tx, cx, &mailbox, &incoming, &dates, joins)
+        file(tx, cx, mailbox, &incoming, &dates, joins)
     })
     .await
 }

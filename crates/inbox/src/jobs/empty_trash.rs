@@ -5,12 +5,13 @@ use db::Tx;
 use super::failures::{JobRule, send_no_notice};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use crate::app::App;
+use crate::base::actor::{Actor, Circle};
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
-use crate::base::ids::{ConversationId, UploadId};
+use crate::base::ids::{ConversationId, UploadId, WorkspaceId};
 use crate::base::limits::MINUTE_MS;
 use crate::base::queue::Queue;
-use crate::model::erasure;
+use crate::model::{erasure, uploads};
 
 /// Conversations erased in one round.
 const AT_ONCE: i64 = 20;
@@ -70,7 +71,10 @@ fn erase(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
         return Ok(true);
     }
     remove_uploads(tx, app, job.ws, &id)?;
-    erasure::erase(tx, job.ws, num, &id, now)?;
+    let (workspace,): (WorkspaceId,) =
+        tx.one("SELECT id FROM workspaces WHERE ws = ?1", &[&job.ws])?;
+    let actor = Actor::system(job.ws, workspace, Circle::team());
+    erasure::erase(tx, &app.cx(&actor), num, &id)?;
     tx.wake(Queue::Pages);
     Ok(true)
 }
@@ -92,14 +96,14 @@ fn wait_for_bookings(tx: &mut Tx<'_>, ws: i64, id: &ConversationId, now: i64) ->
 
 /// Removes what customers uploaded and did not submit. Who tries again finds nothing to remove.
 fn remove_uploads(tx: &mut Tx<'_>, app: &App, ws: i64, id: &ConversationId) -> Result<()> {
-    let uploads: Vec<(UploadId,)> = tx.all(
-        "SELECT id FROM uploads WHERE ws = ?1 AND request IN (
+    let left: Vec<(UploadId, String)> = tx.all(
+        "SELECT id, pieces FROM uploads WHERE ws = ?1 AND request IN (
              SELECT id FROM document_requests WHERE ws = ?1 AND conversation = ?2
          )",
         &[&ws, id],
     )?;
-    for (upload,) in &uploads {
-        app.blobs.partial_uploads().remove(upload)?;
+    for (upload, pieces) in &left {
+        uploads::remove_bytes(app, upload, pieces)?;
     }
     Ok(())
 }

@@ -169,8 +169,8 @@ fn unsigned(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
             tx.one("SELECT address FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&due.ws, mailbox])?
         }
         None => tx.one(
-            "SELECT address FROM mailboxes WHERE ws = ?1 AND circle = 'team'
-             ORDER BY created_at, id LIMIT 1",
+            "SELECT address FROM mailboxes WHERE ws = ?1 AND circle IN ('team', id)
+             ORDER BY CASE WHEN circle = 'team' THEN 0 ELSE 1 END, created_at, id LIMIT 1",
             &[&due.ws],
         )?,
     };

@@ -116,16 +116,20 @@ impl CleanUpUploads {
         let id = UploadId::parse(&job.key[1]).ok_or(Error::NotFound("upload"))?;
         let (ws, asked) = (job.ws, (request.clone(), id.clone()));
         let state = self.runtime.app.store.read(move |tx| {
-            let found: (UploadState,) = tx.one(
-                "SELECT state FROM uploads WHERE ws = ?1 AND request = ?2 AND id = ?3",
+            let found: (UploadState, String) = tx.one(
+                "SELECT state, pieces FROM uploads WHERE ws = ?1 AND request = ?2 AND id = ?3",
                 &[&ws, &asked.0, &asked.1],
             )?;
-            Ok::<_, Error>(found.0)
+            Ok::<_, Error>(found)
         });
-        if state.await? == UploadState::Checking {
+        let (state, pieces) = state.await?;
+        if state == UploadState::Checking {
             return self.check_again(ws, &request, &id).await;
         }
-        self.runtime.app.blobs.partial_uploads().remove(&id)?;
+        let (app, gone) = (self.runtime.app.clone(), id.clone());
+        let removing =
+            tokio::task::spawn_blocking(move || uploads::remove_bytes(&app, &gone, &pieces));
+        removing.await??;
         self.runtime.app.store.write(move |tx| clear(tx, ws, &request, &id)).await
     }
 

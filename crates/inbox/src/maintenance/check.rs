@@ -51,9 +51,11 @@ const REFERENCES: &[Reference] = &[
     reference("notes", "conversation", "conversations"),
     reference("outgoing_servers", "mailbox", "mailboxes"),
     reference("participants", "conversation", "conversations"),
+    reference("passkeys", "person", "users"),
     reference("passwords", "person", "users"),
     blob("previews", "preview"),
     reference("recipient_outcomes", "message", "messages"),
+    reference("recovery_codes", "person", "users"),
     reference("requested_documents", "request", "document_requests"),
     blob("saved_reply_files", "hash"),
     reference("secure_links", "message", "messages"),
@@ -61,6 +63,7 @@ const REFERENCES: &[Reference] = &[
     reference("sent_copies", "message", "messages"),
     reference("sessions", "person", "users"),
     reference("timeline_events", "conversation", "conversations"),
+    reference("totp_secrets", "person", "users"),
     reference("uploads", "request", "document_requests"),
 ];
 
@@ -195,11 +198,8 @@ fn check_blobs(tx: &mut Tx<'_>, blobs: &Blobs, report: &mut CheckReport) -> Resu
     Ok(())
 }
 
-/// The files of finished uploads. Nodes that share a store of blobs may have them elsewhere.
+/// The files of finished uploads.
 fn check_uploads(tx: &mut Tx<'_>, blobs: &Blobs, report: &mut CheckReport) -> Result<()> {
-    if blobs.shared_files().is_some() {
-        return Ok(());
-    }
     let gone = accepted_uploads(tx)?;
     let gone = gone.into_iter().filter(|upload| blobs.partial_uploads().read(upload).is_err());
     let told = gone.map(|upload| {

@@ -8,6 +8,7 @@ use db::{Arg, Json, TableShape, Tx};
 use super::dump::dumped_tables;
 use super::person_files::has;
 use crate::app::Cx;
+use crate::base::actor::{Actor, Circle};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{BookingId, ConversationId, MessageId, TagId};
@@ -15,7 +16,7 @@ use crate::base::states::Status;
 use crate::model::audit_log::{self, Action};
 use crate::model::conversations::{self, Conversation};
 use crate::model::counters::{self, Counter};
-use crate::model::{app_mail, erasure, secure};
+use crate::model::{app_mail, erasure, merges, secure};
 use crate::search;
 
 /// Hashes that are looked up at once.
@@ -60,6 +61,7 @@ pub fn forget_person(
         hashes: BTreeSet::new(),
         done: ForgottenPerson::default(),
     };
+    part_from_others(tx, cx, email)?;
     let own: Vec<(ConversationId,)> = tx.all(
         "SELECT id FROM conversations WHERE ws = ?1 AND contact_email = ?2",
         &[&cx.actor.ws, email],
@@ -76,6 +78,7 @@ pub fn forget_person(
     for (id,) in &others {
         forgetting.redact(tx, cx, id, email)?;
     }
+    merges::forget_participant(tx, cx.actor.ws, email)?;
     let rows = forgetting.records(tx, email)?;
     if own.is_empty() && others.is_empty() && rows == 0 {
         return Err(Error::NotFound("person"));
@@ -83,15 +86,24 @@ pub fn forget_person(
     forgetting.blobs(tx)?;
     let done = forgetting.done;
     let said = format!("{} conversations, {} messages", done.conversations, done.messages);
-    audit_log::record(
-        tx,
-        cx,
-        &crate::base::actor::Circle::team(),
-        Action::ContactForgotten,
-        &said,
-        "",
-    )?;
+    audit_log::record(tx, cx, &Circle::team(), Action::ContactForgotten, &said, "")?;
     Ok(done)
+}
+
+/// Undoes merges of other people's conversations into those of the person, which are removed.
+fn part_from_others(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &EmailAddress) -> Result<()> {
+    // The latest first: what was merged into one of those before comes along with it.
+    let latest = "SELECT m.id, m.circle FROM conversations c
+         JOIN conversations m ON m.ws = c.ws AND m.merged_into = c.id
+         JOIN merges g ON g.ws = m.ws AND g.source = m.id
+         WHERE c.ws = ?1 AND c.contact_email = ?2 AND m.contact_email <> ?2
+         ORDER BY g.merged_at DESC, m.id LIMIT 1";
+    let ws = cx.actor.ws;
+    while let Some((id, circle)) = tx.opt::<(ConversationId, Circle)>(latest, &[&ws, email])? {
+        let actor = Actor::system(ws, cx.actor.workspace.clone(), circle);
+        merges::undo_merge(tx, &Cx { actor: &actor, ..*cx }, id.as_str())?;
+    }
+    Ok(())
 }
 
 fn refuse_member(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &EmailAddress) -> Result<()> {
@@ -156,6 +168,9 @@ impl Forgetting {
         for table in self.tables.iter().filter(|table| has(table, "conversation")) {
             let sql = format!("DELETE FROM {} WHERE ws = ?1 AND conversation = ?2", table.name);
             tx.exec(&sql, &key)?;
+        }
+        for table in ["merges", "merged_items"] {
+            tx.exec(&format!("DELETE FROM {table} WHERE ws = ?1 AND source = ?2"), &key)?;
         }
         tx.exec("DELETE FROM conversations WHERE ws = ?1 AND id = ?2", &key)?;
         self.done.conversations += 1;

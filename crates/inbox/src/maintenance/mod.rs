@@ -1,8 +1,10 @@
 //! What an operator does with a whole installation: dump and load its tables, rebuild the search
-//! index, check that everything fits together, write out or remove one person.
+//! index, check that everything fits together, write out a workspace, write out or remove one
+//! person.
 
 pub mod check;
 pub mod dump;
+pub mod figures;
 pub mod forget_person;
 pub mod load;
 pub mod person_files;
@@ -10,15 +12,18 @@ pub mod purge;
 mod redaction;
 pub mod reindex;
 pub mod waiting;
+pub mod workspace_files;
 
 /// Tables whose rows are made anew in every database: the search index, which differs between SQLite
-/// and PostgreSQL, what ties a database to its machine, and the record of migrations.
+/// and PostgreSQL, what ties a database to its machine, its backups, and the record of migrations.
 const NOT_DUMPED: &[&str] = &[
     "conversation_index",
     "document_index",
     "index_maintenance",
     "installation",
     "message_index",
+    "nodes",
+    "scheduled_backups",
     "schema_versions",
 ];
 

@@ -43,8 +43,12 @@ pub fn export_person(
 ) -> Result<PersonExport> {
     let tables = dumped_tables(tx)?;
     let kept = records(tx, cx.actor.ws, &tables, email)?;
+    // With what was merged in of somebody else, only their part of it is theirs.
     let conversations: Vec<(String, bool)> = tx.all(
-        "SELECT id, TRUE FROM conversations WHERE ws = ?1 AND contact_email = ?2
+        "SELECT o.id, NOT EXISTS (
+             SELECT 1 FROM conversations m
+             WHERE m.ws = o.ws AND m.merged_into = o.id AND m.contact_email <> ?2
+         ) FROM conversations o WHERE o.ws = ?1 AND o.contact_email = ?2
          UNION ALL
          SELECT p.conversation, FALSE FROM participants p
          JOIN conversations c ON c.ws = p.ws AND c.id = p.conversation
@@ -56,7 +60,7 @@ pub fn export_person(
     }
     let ids: Vec<&String> = conversations.iter().map(|(id, _)| id).collect();
     let person = json!({ "email": email, "conversations": ids, "records": kept });
-    let mut writing = Writing { tables: &tables, export: PersonExport::default(), write };
+    let mut writing = ConversationFiles::new(&tables, write);
     writing.json("person.json", &person)?;
     for (id, is_own) in &conversations {
         writing.export.conversations += 1;
@@ -118,16 +122,27 @@ impl ExportedMessage {
     }
 }
 
-/// An export that is being written.
-struct Writing<'a, 'w> {
+/// An export of conversations that is being written.
+pub(super) struct ConversationFiles<'a, 'w> {
     tables: &'a [TableShape],
-    export: PersonExport,
+    pub export: PersonExport,
     write: &'a mut FileSink<'w>,
 }
 
-impl Writing<'_, '_> {
+impl<'a, 'w> ConversationFiles<'a, 'w> {
+    pub fn new(tables: &'a [TableShape], write: &'a mut FileSink<'w>) -> Self {
+        ConversationFiles { tables, export: PersonExport::default(), write }
+    }
+
     /// Everything in a conversation of the person.
     fn conversation(&mut self, tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
+        let all = self.rows(tx, cx, id)?;
+        self.json(&format!("{id}/conversation.json"), &Value::Object(all))?;
+        self.write_files(tx, cx, id)
+    }
+
+    /// The rows of a conversation, by their tables.
+    pub fn rows(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Map<String, Value>> {
         let mut all = Map::new();
         for table in self.tables.iter().filter(|table| has(table, "ws")) {
             let condition = match table.name.as_str() {
@@ -145,7 +160,11 @@ impl Writing<'_, '_> {
                 all.insert(table.name.clone(), Value::Array(rows));
             }
         }
-        self.json(&format!("{id}/conversation.json"), &Value::Object(all))?;
+        Ok(all)
+    }
+
+    /// The mails and files of a conversation.
+    pub fn write_files(&mut self, tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
         let messages = messages_of(tx, cx.actor.ws, id)?;
         self.mails(tx, cx, id, &messages)?;
         self.files(tx, cx, id, None)?;

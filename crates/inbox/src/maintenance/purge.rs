@@ -39,7 +39,7 @@ pub async fn purge(app: &App) -> Result<PurgedFiles> {
     let known = app.store.read(known_uploads).await?;
     for upload in files {
         if !known.contains(&upload) {
-            app.blobs.partial_uploads().remove(&upload)?;
+            app.blobs.partial_uploads().remove_here(&upload)?;
         }
     }
     app.store.write(purge_index).await?;

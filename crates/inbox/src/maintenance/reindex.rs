@@ -61,13 +61,13 @@ fn clear(tx: &mut Tx<'_>) -> Result<()> {
         [
             "INSERT INTO message_index (message_index) VALUES ('delete-all')",
             "INSERT INTO document_index (document_index) VALUES ('delete-all')",
-            "DELETE FROM conversation_index",
         ],
-        ["DELETE FROM message_index", "DELETE FROM document_index", "SELECT 1"],
+        ["DELETE FROM message_index", "DELETE FROM document_index"],
     );
     for statement in statements {
         tx.exec(statement, &[])?;
     }
+    tx.exec("DELETE FROM conversation_index", &[])?;
     Ok(())
 }
 

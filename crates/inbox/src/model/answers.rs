@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use db::{Json, Tx};
 use sorter::{PastMail, TextFeatures};
 
-use crate::base::actor::{Actor, Circle};
+use crate::base::actor::{Actor, Circle, Circles};
 use crate::base::error::Result;
 use crate::base::ids::{AnswerId, MailboxId, SavedReplyId};
 use crate::base::limits::{ANSWERS, SAVED_REPLIES};
@@ -78,13 +78,8 @@ impl AnswerId {
 }
 
 /// Every answer that somebody of these circles may use now: neither retired nor past its date.
-pub fn in_use(
-    tx: &mut Tx<'_>,
-    ws: i64,
-    circles: &[Circle; 2],
-    now: i64,
-) -> Result<Vec<KnownAnswer>> {
-    let [first, second] = circles;
+pub fn in_use(tx: &mut Tx<'_>, ws: i64, circles: &Circles, now: i64) -> Result<Vec<KnownAnswer>> {
+    let (first, second) = circles.pair();
     let answers: Vec<TeamAnswer> = tx.all(
         &format!(
             "SELECT {} FROM answers a
@@ -124,14 +119,13 @@ pub fn in_use(
 
 /// Whose answers are used beside one's own: the team's, but in the sandbox, which sees nothing of the
 /// live workspace (API section 5.8).
-fn shared_circle(circles: &[Circle; 2]) -> Circle {
-    let is_sandbox = circles.iter().any(Circle::is_sandbox);
-    if is_sandbox { Circle::sandbox() } else { Circle::team() }
+fn shared_circle(circles: &Circles) -> Circle {
+    if circles.is_sandbox() { Circle::sandbox() } else { Circle::team() }
 }
 
 /// A stored answer that the actor may see, retired or not.
 pub fn load(tx: &mut Tx<'_>, actor: &Actor, id: &AnswerId) -> Result<Option<TeamAnswer>> {
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     Ok(tx.opt(
         &format!(
             "SELECT {} FROM answers a WHERE a.ws = ?1 AND a.id = ?2 AND a.circle IN (?3, ?4, ?5)",
@@ -269,8 +263,8 @@ mod tests {
 
     #[test]
     fn the_sandbox_shares_no_answers_with_the_team() {
-        assert!(shared_circle(&[Circle::team(), Circle::team()]).is_team());
-        assert!(shared_circle(&[Circle::sandbox(), Circle::sandbox()]).is_sandbox());
+        assert!(shared_circle(&Circles::only(Circle::team())).is_team());
+        assert!(shared_circle(&Circles::only(Circle::sandbox())).is_sandbox());
     }
 
     #[test]

@@ -90,7 +90,7 @@ pub fn complete(tx: &mut Tx<'_>, cx: &Cx<'_>, query: &str) -> Result<Vec<Party>>
         return Ok(Vec::new());
     };
     let mut found: Vec<(i64, Party)> = Vec::new();
-    for circle in cx.actor.circles.iter().filter(|circle| !circle.is_sandbox()) {
+    for circle in cx.actor.circles.distinct().filter(|circle| !circle.is_sandbox()) {
         let rows: Vec<(String, String, i64)> = tx.all(
             "SELECT c.email, c.name, c.last_at
              FROM contact_words w

@@ -34,6 +34,8 @@ db::row! {
         pub snoozed_until: Option<i64>,
         /// Why it is out of the way.
         pub removed: Option<Removal>,
+        /// The conversation that has its messages now. [`load`] never returns such a one.
+        pub merged_into: Option<ConversationId>,
         pub held: bool,
         announced_turn: Option<Turn>,
         pub subject: String,
@@ -87,10 +89,20 @@ db::row! {
     }
 }
 
-/// The conversation, or the same error for missing and invisible ones (API section 5.7).
+/// The conversation, or the same error for missing and invisible ones (API section 5.7). The id of a
+/// merged one leads to the one that has its messages.
 pub fn load(tx: &mut Tx<'_>, actor: &Actor, id: &str) -> Result<Conversation> {
+    let found = load_itself(tx, actor, id)?;
+    match &found.merged_into {
+        Some(into) => load_itself(tx, actor, into.as_str()),
+        None => Ok(found),
+    }
+}
+
+/// The conversation of exactly this id, merged or not.
+pub fn load_itself(tx: &mut Tx<'_>, actor: &Actor, id: &str) -> Result<Conversation> {
     let id = ConversationId::parse(id).ok_or(Error::NotFound("conversation"))?;
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     tx.opt(
         &format!(
             "SELECT {} FROM conversations WHERE ws = ?1 AND id = ?2 AND circle IN (?3, ?4)",
@@ -408,6 +420,24 @@ pub fn leave_trash(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation
     }
 }
 
+/// Leads the id of a conversation to another one, or back to itself, without an entry in its timeline.
+/// What waits for a time in it waits no longer.
+pub fn set_merged(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    into: Option<&ConversationId>,
+) -> Result<()> {
+    tx.exec(
+        "UPDATE conversations SET merged_into = ?3, sorts_at = NULL, answer_due_at = NULL,
+             resolve_due_at = NULL, target_due_at = NULL
+         WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &conversation.id, &into],
+    )?;
+    conversation.merged_into = into.cloned();
+    put_in_view(tx, cx, conversation, conversation.status, None)
+}
+
 /// Sets since when the customer waits.
 pub fn wait_since(
     tx: &mut Tx<'_>,
@@ -455,6 +485,7 @@ fn put_in_view(
     snoozed_until: Option<i64>,
 ) -> Result<()> {
     let view = match (conversation.removed, snoozed_until, status) {
+        _ if conversation.merged_into.is_some() => View::Merged,
         (Some(Removal::Spam), _, _) => View::Spam,
         (Some(Removal::Trash), _, _) => View::Trash,
         (None, Some(_), _) => View::Snoozed,

@@ -75,9 +75,39 @@ pub fn add(
     Ok(())
 }
 
+/// Moves a count to another circle. It writes every row that there can be, so that whoever counts at
+/// the same time is in conflict with it and begins anew.
+pub fn move_over(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    counter: Counter<'_>,
+    from: &Circle,
+    to: &Circle,
+) -> Result<()> {
+    let what = counter.key();
+    for shard in 0..SHARDS {
+        tx.exec(
+            "INSERT INTO counters (ws, circle, what, shard, n) VALUES (?1, ?2, ?3, ?4, 0)
+             ON CONFLICT (ws, circle, what, shard) DO UPDATE SET n = counters.n",
+            &[&ws, from, &what, &shard],
+        )?;
+    }
+    tx.exec(
+        "INSERT INTO counters (ws, circle, what, shard, n)
+         SELECT ws, ?4, what, shard, n FROM counters WHERE ws = ?1 AND circle = ?2 AND what = ?3
+         ON CONFLICT (ws, circle, what, shard) DO UPDATE SET n = counters.n + excluded.n",
+        &[&ws, from, &what, to],
+    )?;
+    tx.exec(
+        "UPDATE counters SET n = 0 WHERE ws = ?1 AND circle = ?2 AND what = ?3",
+        &[&ws, from, &what],
+    )?;
+    Ok(())
+}
+
 /// Every count of one kind that the actor may see, by the id of the inbox or tag.
 pub fn of_kind(tx: &mut Tx<'_>, actor: &Actor, kind: CounterKind) -> Result<HashMap<String, i64>> {
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     let (start, end) = (format!("{}:", kind.as_str()), format!("{};", kind.as_str()));
     let rows: Vec<(String, i64)> = tx.all(
         "SELECT what, CAST(sum(n) AS BIGINT) FROM counters

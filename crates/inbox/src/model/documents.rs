@@ -78,7 +78,7 @@ impl FileReference {
 
 /// A document's file without its bytes, if the actor may see it.
 pub fn find_file(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &DocumentId) -> Result<FileReference> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     let found: Option<(String, String, i64, String)> = tx.opt(
         "SELECT filename, content_type, size, hash FROM documents
          WHERE ws = ?1 AND id = ?2 AND circle IN (?3, ?4)",

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 
 use db::Tx;
 
+use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, TagId};
+use crate::base::ids::{ConversationId, MessageId, TagId};
 use crate::model::counters::{self, Counter};
+use crate::model::secure;
 use crate::search;
 
 /// Tables that lead with the conversation.
@@ -45,14 +47,31 @@ const OF_MESSAGE: &[&str] = &[
 /// Tables whose rows belong to a document request.
 const OF_REQUEST: &[&str] = &["requested_documents", "uploads"];
 
+/// Tables of what a merge can be undone with.
+const OF_MERGE: &[&str] = &["merges", "merged_items"];
+
 /// Tables whose rows belong to an event.
 const OF_EVENT: &[&str] = &["deliveries", "delivery_attempts"];
 
 /// Erases a conversation. Bytes that nothing else refers to are queued, see [`crate::base::blobs`].
-pub fn erase(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId, now: i64) -> Result<()> {
+pub fn erase(tx: &mut Tx<'_>, cx: &Cx<'_>, num: i64, id: &ConversationId) -> Result<()> {
+    // Those that were merged into it have nothing left to lead to.
+    let merged: Vec<(i64, ConversationId)> = tx.all(
+        "SELECT num, id FROM conversations WHERE ws = ?1 AND merged_into = ?2",
+        &[&cx.actor.ws, id],
+    )?;
+    for (num, id) in &merged {
+        erase_one(tx, cx, *num, id)?;
+    }
+    erase_one(tx, cx, num, id)
+}
+
+fn erase_one(tx: &mut Tx<'_>, cx: &Cx<'_>, num: i64, id: &ConversationId) -> Result<()> {
+    let (ws, now) = (cx.actor.ws, cx.now);
     forget_words(tx, ws, num, id)?;
     uncount_tags(tx, ws, id)?;
-    let hashes = hashes(tx, ws, id)?;
+    let mut hashes = hashes(tx, ws, id)?;
+    hashes.extend(protected_hashes(tx, cx, id)?);
     for table in OF_MESSAGE {
         tx.exec(
             &format!(
@@ -107,6 +126,9 @@ pub fn erase(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId, now: i64) 
         "UPDATE app_mail SET conversation = NULL WHERE ws = ?1 AND conversation = ?2",
         &[&ws, id],
     )?;
+    for table in OF_MERGE {
+        tx.exec(&format!("DELETE FROM {table} WHERE ws = ?1 AND source = ?2"), &[&ws, id])?;
+    }
     tx.exec("DELETE FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
     for hash in hashes {
         forget_bytes(tx, ws, &hash, now)?;
@@ -176,6 +198,24 @@ fn hashes(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<BTreeSet<Stri
         &[&ws, id],
     )?;
     Ok(found.into_iter().map(|(hash,)| hash).collect())
+}
+
+/// The files of protected messages, which only their sealed words name.
+fn protected_hashes(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Vec<String>> {
+    let messages: Vec<(MessageId,)> = tx.all(
+        "SELECT id FROM messages WHERE ws = ?1 AND conversation = ?2 AND secure",
+        &[&cx.actor.ws, id],
+    )?;
+    let mut hashes = Vec::new();
+    for (message,) in &messages {
+        match secure::load(tx, cx, message) {
+            Ok(content) => hashes.extend(content.files.into_iter().map(|file| file.hash)),
+            Err(error) if error.is_outage() => return Err(error),
+            // One that does not open keeps nothing else from being erased.
+            Err(error) => tracing::warn!(%error, %message, "files of a message cannot be found"),
+        }
+    }
+    Ok(hashes)
 }
 
 /// Forgets bytes that no row of the workspace refers to any more, and their preview.

@@ -6,6 +6,21 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, DocumentId, NoteId};
 use crate::model::documents::{self, DocumentFields};
 use crate::model::search_index;
+use crate::search;
+
+/// Takes all rows of one conversation out of the index, before its messages go elsewhere.
+pub fn forget(tx: &mut Tx<'_>, ws: i64, (num, conversation): (i64, &ConversationId)) -> Result<()> {
+    let serials: Vec<(i64,)> = tx.all(
+        "SELECT serial FROM messages WHERE ws = ?1 AND conversation = ?2
+         UNION ALL
+         SELECT serial FROM index_entries WHERE ws = ?1 AND conversation = ?2",
+        &[&ws, conversation],
+    )?;
+    let serials: Vec<i64> = serials.into_iter().map(|(serial,)| serial).collect();
+    search::forget_conversation(tx, ws, (num, conversation), &serials)?;
+    tx.exec("DELETE FROM index_entries WHERE ws = ?1 AND conversation = ?2", &[&ws, conversation])?;
+    Ok(())
+}
 
 /// Writes all rows of one conversation again; returns how many.
 pub fn rebuild(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Result<usize> {

@@ -26,7 +26,7 @@ db::row! {
 
 /// An inbox by id, if the actor may see it.
 pub fn seen_by(tx: &mut Tx<'_>, actor: &Actor, id: &MailboxId) -> Result<Option<Mailbox>> {
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     Ok(tx.opt(
         &format!(
             "SELECT {} FROM mailboxes WHERE ws = ?1 AND id = ?2 AND circle IN (?3, ?4)",
@@ -41,7 +41,7 @@ pub fn named(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Option<Mailbo
     if let Some(id) = MailboxId::parse(name) {
         return seen_by(tx, actor, &id);
     }
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     Ok(tx.opt(
         &format!(
             "SELECT {} FROM mailboxes WHERE ws = ?1 AND address = ?2 AND circle IN (?3, ?4)",
@@ -53,7 +53,7 @@ pub fn named(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Option<Mailbo
 
 /// Every inbox that the actor may see, by name.
 pub fn all_seen_by(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<Mailbox>> {
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     Ok(tx.all(
         &format!(
             "SELECT {} FROM mailboxes WHERE ws = ?1 AND circle IN (?2, ?3) ORDER BY name, id",

@@ -7,6 +7,23 @@ use crate::base::assignee::Assignee;
 use crate::base::error::Result;
 use crate::base::ids::{AgentId, MemberId, UserId};
 
+/// The SQL condition that the person `u` sees the circle that is the statement's second argument.
+pub const PERSON_SEES: &str = "(?2 = 'team' OR u.id = ?2 OR EXISTS (
+    SELECT 1 FROM mailbox_access x
+    WHERE x.ws = u.ws AND x.mailbox = ?2 AND x.may_see = TRUE AND (x.holder = u.id OR EXISTS (
+        SELECT 1 FROM team_members t
+        WHERE t.ws = x.ws AND t.team = x.holder AND t.person = u.id
+    ))
+))";
+
+/// The SQL condition that the agent `a` sees the circle that is the statement's second argument.
+const AGENT_SEES: &str = "(?2 = 'team' OR ?2 = 'sandbox'
+    OR (a.made_by = ?2 AND a.sees_private = TRUE)
+    OR EXISTS (
+        SELECT 1 FROM mailbox_access x
+        WHERE x.ws = a.ws AND x.mailbox = ?2 AND x.holder = a.id AND x.may_see = TRUE
+    ))";
+
 /// The people and agents that a conversation can be assigned to.
 pub struct Team {
     pub people: Vec<TeamMember>,
@@ -38,24 +55,35 @@ pub fn people(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<Person>> {
     )?)
 }
 
+/// The people who see a circle, by name.
+pub fn people_in(tx: &mut Tx<'_>, ws: i64, circle: &Circle) -> Result<Vec<Person>> {
+    let seeing = team(tx, ws, circle)?.people;
+    let mut people = people(tx, ws)?;
+    people.retain(|person| seeing.iter().any(|one| one.id == format!("user:{}", person.id)));
+    Ok(people)
+}
+
 /// Who can see a circle's conversations, and so be given one: for the team every person and every
-/// live agent; for a private inbox its person and the agents they made; in the sandbox the test
-/// agents alone.
+/// live agent; for a private inbox its person and the agents they made; for an inbox for some those
+/// it is given to; in the sandbox the test agents alone.
 pub fn team(tx: &mut Tx<'_>, ws: i64, circle: &Circle) -> Result<Team> {
     let people: Vec<(UserId, String)> = match circle.is_sandbox() {
         true => Vec::new(),
         false => tx.all(
-            "SELECT id, name FROM users
-             WHERE ws = ?1 AND (?2 = 'team' OR id = ?2) ORDER BY name, id",
+            &format!(
+                "SELECT u.id, u.name FROM users u
+                 WHERE u.ws = ?1 AND {PERSON_SEES} ORDER BY u.name, u.id"
+            ),
             &[&ws, circle],
         )?,
     };
     let agents: Vec<(AgentId, String)> = tx.all(
-        "SELECT id, name FROM agents
-         WHERE ws = ?1 AND revoked_at IS NULL AND livemode = ?2
-           AND (?3 = 'team' OR ?3 = 'sandbox' OR (made_by = ?3 AND sees_private = TRUE))
-         ORDER BY name, id",
-        &[&ws, &!circle.is_sandbox(), circle],
+        &format!(
+            "SELECT a.id, a.name FROM agents a
+             WHERE a.ws = ?1 AND a.revoked_at IS NULL AND a.livemode = ?3 AND {AGENT_SEES}
+             ORDER BY a.name, a.id"
+        ),
+        &[&ws, circle, &!circle.is_sandbox()],
     )?;
     let people = people.into_iter().map(|(id, name)| TeamMember { id: format!("user:{id}"), name });
     let agents =
@@ -73,14 +101,16 @@ pub fn in_circle(
     let name: Option<(String,)> = match id {
         MemberId::User(_) if circle.is_sandbox() => None,
         MemberId::User(id) => tx.opt(
-            "SELECT name FROM users WHERE ws = ?1 AND id = ?2 AND (?3 = 'team' OR id = ?3)",
-            &[&ws, id, circle],
+            &format!("SELECT u.name FROM users u WHERE u.ws = ?1 AND u.id = ?3 AND {PERSON_SEES}"),
+            &[&ws, circle, id],
         )?,
         MemberId::Agent(id) => tx.opt(
-            "SELECT name FROM agents
-             WHERE ws = ?1 AND id = ?2 AND revoked_at IS NULL AND livemode = ?3
-               AND (?4 = 'team' OR ?4 = 'sandbox' OR (made_by = ?4 AND sees_private = TRUE))",
-            &[&ws, id, &!circle.is_sandbox(), circle],
+            &format!(
+                "SELECT a.name FROM agents a
+                 WHERE a.ws = ?1 AND a.id = ?3 AND a.revoked_at IS NULL AND a.livemode = ?4
+                   AND {AGENT_SEES}"
+            ),
+            &[&ws, circle, id, &!circle.is_sandbox()],
         )?,
     };
     Ok(name.map(|(name,)| Assignee::new(id.clone(), name)))

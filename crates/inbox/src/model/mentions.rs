@@ -7,6 +7,7 @@ use crate::base::error::Result;
 use crate::base::ids::{NoteId, UserId};
 use crate::base::limits::{HOUR_MS, MENTIONS_MAILED_PER_HOUR};
 use crate::model::conversations::Conversation;
+use crate::model::members::PERSON_SEES;
 use crate::model::notices::{Notice, notify};
 use crate::search;
 
@@ -38,8 +39,10 @@ pub fn tell(
     let people: Vec<(UserId, String, bool)> = match conversation.circle.is_sandbox() {
         true => Vec::new(),
         false => tx.all(
-            "SELECT id, name, mail_mentions FROM users
-             WHERE ws = ?1 AND (?2 = 'team' OR id = ?2) ORDER BY id",
+            &format!(
+                "SELECT u.id, u.name, u.mail_mentions FROM users u
+                 WHERE u.ws = ?1 AND {PERSON_SEES} ORDER BY u.id"
+            ),
             &[&cx.actor.ws, &conversation.circle],
         )?,
     };

@@ -26,7 +26,8 @@ use crate::model::secure::{self, PROTECTED, ProtectedContent};
 use crate::model::timeline::{self, RetiredBy, TimelineEvent};
 use crate::model::written_text::WrittenText;
 use crate::model::{
-    contacts, correspondents, document_requests, outgoing_servers, search_index, signatures,
+    contacts, correspondents, document_requests, inbox_access, outgoing_servers, search_index,
+    signatures,
 };
 
 /// The field of the error when no server takes outgoing mail, and what it says.
@@ -235,6 +236,7 @@ pub fn schedule(
     message: &OutgoingMessage,
     written: &WrittenText,
 ) -> Result<i64> {
+    inbox_access::must_send(tx, cx.actor, &message.mailbox)?;
     if matches!(cx.actor.who, Principal::Person { .. }) && !can_leave(tx, cx, conversation)? {
         return Err(Error::invalid(NO_RELAY_FIELD, NO_RELAY));
     }

@@ -58,6 +58,12 @@ pub fn between(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId, from: i64, to: i64
 }
 
 impl OfficeHours {
+    pub fn has_targets(&self) -> bool {
+        let all =
+            [self.answer_minutes, self.answer_urgent, self.resolve_minutes, self.resolve_urgent];
+        all.iter().any(Option::is_some)
+    }
+
     /// Where the inbox is; UTC where that cannot be read.
     pub fn time_zone(&self) -> jiff::tz::TimeZone {
         zone_named(&self.zone).unwrap_or(jiff::tz::TimeZone::UTC)

@@ -44,7 +44,7 @@ pub fn enqueue_mail(
     message: &MessageId,
     begins: bool,
 ) -> Result<()> {
-    if !conversation.circle.is_team() {
+    if !conversation.circle.is_shared() {
         return Ok(());
     }
     let rules: Vec<(String, RuleEvent, i64)> = tx.all(
@@ -86,7 +86,7 @@ fn begins_waiting(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<b
 /// Queues a conversation that a person or agent put a tag on. What a rule does is no reason for another.
 pub fn enqueue_tagged(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
     let is_by_member = matches!(cx.actor.who, Principal::Person { .. } | Principal::Agent { .. });
-    if !is_by_member || !conversation.circle.is_team() {
+    if !is_by_member || !conversation.circle.is_shared() {
         return Ok(());
     }
     let found: Option<(String,)> = tx.opt(

@@ -9,7 +9,9 @@ use sha2::{Digest, Sha256};
 
 use crate::app::{App, Cx};
 use crate::base::error::{Error, Result};
-use crate::base::ids::{AttachmentId, BusyCalendarId, MessageId, RequestId, SessionId, WebhookId};
+use crate::base::ids::{
+    AttachmentId, BusyCalendarId, MessageId, RequestId, SessionId, UserId, WebhookId,
+};
 use crate::base::secret_sealer::{SEALED_PREFIX, SecretSealer};
 
 /// Bytes of a workspace's mail secret while it is not sealed.
@@ -75,6 +77,11 @@ pub(crate) fn grant_purpose(ws: i64, mailbox: &str) -> String {
 /// What somebody chose before they left to sign in at a provider: only their session can use it.
 pub(crate) fn sign_in_purpose(ws: i64, session: &SessionId) -> String {
     format!("mailbox sign-in {ws} {session}")
+}
+
+/// The secret of a person's authenticator app.
+pub(crate) fn totp_purpose(ws: i64, person: &UserId) -> String {
+    format!("totp {ws} {person}")
 }
 
 /// The password of the mailbox that an inbox's mail is fetched from.

@@ -128,8 +128,7 @@ fn members_named(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Vec<Strin
         _ => {}
     }
     let mut ids = Vec::new();
-    let [first, second] = &actor.circles;
-    for circle in if first == second { vec![first] } else { vec![first, second] } {
+    for circle in actor.circles.distinct() {
         let team = members::team(tx, actor.ws, circle)?;
         for member in team.people.into_iter().chain(team.agents) {
             let folded = fold_name(&member.name);

@@ -128,7 +128,8 @@ pub fn topics_changed(tx: &mut Tx<'_>, ws: i64) -> Result<()> {
     raise(tx, ws, TOPICS_REVISION, ExampleKind::Topic)
 }
 
-fn raise(tx: &mut Tx<'_>, ws: i64, circle: &str, kind: ExampleKind) -> Result<()> {
+/// Models that are learned from the examples of a circle are learned anew.
+pub fn raise(tx: &mut Tx<'_>, ws: i64, circle: &str, kind: ExampleKind) -> Result<()> {
     tx.exec(
         "INSERT INTO sorter_revisions (ws, circle, kind, revision) VALUES (?1, ?2, ?3, 1)
          ON CONFLICT (ws, circle, kind) DO UPDATE SET revision = sorter_revisions.revision + 1",

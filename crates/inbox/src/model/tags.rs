@@ -43,7 +43,7 @@ pub struct TagListing {
 
 /// A tag by its id, if the actor can see it.
 pub fn seen_by(tx: &mut Tx<'_>, actor: &Actor, id: &TagId) -> Result<Option<TagListing>> {
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     let found: Option<(String, Circle)> = tx.opt(
         "SELECT name, circle FROM tags WHERE ws = ?1 AND id = ?2 AND circle IN ('team', ?3, ?4)",
         &[&actor.ws, id, first, second],
@@ -69,7 +69,7 @@ pub fn named(
 
 /// The tags of a name that the actor may see: the team's, and one of a private inbox of theirs.
 pub fn visible(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Vec<TagId>> {
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     let found: Vec<(TagId,)> = tx.all(
         "SELECT id FROM tags WHERE ws = ?1 AND folded = ?2 AND circle IN ('team', ?3, ?4)",
         &[&actor.ws, &TagName::new(name).folded, first, second],
@@ -82,10 +82,7 @@ fn ensure(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, tag: &TagName) -> Resul
     if let Some(found) = named(tx, cx.actor.ws, circle, &tag.folded)? {
         return Ok(found);
     }
-    let circle = match circle.person() {
-        Some(_) => circle.clone(),
-        None => Circle::team(),
-    };
+    let circle = if circle.is_closed() { circle.clone() } else { Circle::team() };
     let made = TagListing { id: TagId::new(cx.ids, cx.now), name: tag.name.clone(), circle };
     tx.exec(
         "INSERT INTO tags (ws, id, name, folded, created_at, circle)

@@ -1,6 +1,7 @@
 //! The part of a text that a query found, with the found words marked.
 
 use super::amounts::amounts;
+use super::compounds;
 use super::fold::index_words;
 use super::query::Query;
 
@@ -66,8 +67,7 @@ fn marks(text: &str, query: &Query) -> Vec<std::ops::Range<usize>> {
         rest = end;
     }
     for amount in amounts(text) {
-        let is_asked = |word: &Option<String>| word.as_ref() == Some(&amount.word);
-        if query.terms.iter().any(|term| is_asked(&term.amount)) {
+        if query.terms.iter().any(|term| term.alternatives.contains(&amount.word)) {
             marks.retain(|mark| mark.end <= amount.place.start || mark.start >= amount.place.end);
             marks.push(amount.place);
         }
@@ -77,16 +77,21 @@ fn marks(text: &str, query: &Query) -> Vec<std::ops::Range<usize>> {
 }
 
 fn is_found(word: &str, query: &Query) -> bool {
-    let folded = index_words(word);
+    let mut folded = index_words(word);
+    let parts: Vec<String> =
+        folded.iter().flat_map(|word| compounds::parts(word)).map(str::to_owned).collect();
+    folded.extend(parts);
     query.terms.iter().any(|term| {
         let last = term.words.len() - 1;
-        term.words.iter().enumerate().any(|(place, asked)| {
-            let asked = asked.trim_start_matches(|c| ('\u{e000}'..='\u{e002}').contains(&c));
-            folded.iter().any(|word| match term.prefix && place == last {
-                true => word.starts_with(asked),
-                false => word == asked,
+        let is_alternative = folded.iter().any(|word| term.alternatives.contains(word));
+        is_alternative
+            || term.words.iter().enumerate().any(|(place, asked)| {
+                let asked = asked.trim_start_matches(|c| ('\u{e000}'..='\u{e002}').contains(&c));
+                folded.iter().any(|word| match term.prefix && place == last {
+                    true => word.starts_with(asked),
+                    false => word == asked,
+                })
             })
-        })
     })
 }
 
@@ -107,6 +112,8 @@ mod tests {
     fn found_words_and_amounts_are_marked() {
         assert_eq!(shown("Die Straße\n ist lang", "strasse la"), "Die [Straße] ist [lang]");
         assert_eq!(shown("You owe 1.240,50 EUR", "1240.50"), "You owe [1.240,50] EUR");
+        assert_eq!(shown("Two lamps, one lamp", "lamps"), "Two [lamps], one [lamp]");
+        assert_eq!(shown("Ihre Monatsrechnungen", "Rechnung"), "Ihre [Monatsrechnungen]");
         assert_eq!(shown("nothing here", "lamp"), "");
         let long = format!("{} needle {}", "hay ".repeat(100), "straw ".repeat(100));
         let cut = shown(&long, "needle");

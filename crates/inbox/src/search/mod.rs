@@ -2,14 +2,16 @@
 //! databases return the same and a caller's text never reaches a query grammar.
 
 mod amounts;
+mod compounds;
 mod fold;
 mod highlight;
+mod inflection;
 pub(crate) mod list;
 mod operators;
 mod query;
 mod search_term;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use db::Tx;
 
@@ -36,11 +38,11 @@ const SERIAL_BITS: u32 = 20;
 pub const SERIALS: i64 = 1 << SERIAL_BITS;
 /// The serials of notes, documents and tags follow those of the mails of a conversation.
 pub const FIRST_ENTRY: i64 = 1 << (SERIAL_BITS - 1);
-/// SQLite: leads the list of a conversation that may have words which its messages no longer have.
+/// Leads the list of a conversation that may have words which its messages no longer have.
 const HAS_OTHERS: u8 = b'~';
 /// Words of one mail or document that are indexed.
 const WORDS_INDEXED: usize = 200_000;
-/// SQLite: how long the list of a conversation's different words may grow, in bytes.
+/// How long the list of a conversation's different words may grow, in bytes.
 const CONVERSATION_WORDS_BYTES: usize = 64 * 1024;
 /// PostgreSQL: words of one row, whose tsvector may hold 1 MB.
 const ROW_WORDS: usize = 2_000;
@@ -66,7 +68,8 @@ pub struct IndexedText<'a> {
 }
 
 impl IndexedText<'_> {
-    /// The words with the workspace's tag: those of each field, then all, then the amounts.
+    /// The words with the workspace's tag: those of each field, then all, then parts of compounds and
+    /// the amounts.
     fn words(&self, ws: i64) -> Vec<String> {
         let tag = short_base32(ws, TAG_CHARS);
         let mut words = Vec::new();
@@ -118,11 +121,12 @@ pub fn index_mail(
         return Ok(());
     }
     let words = text.words(ws);
-    if tx.pick(true, false) {
-        tx.exec_last(INSERT_SQLITE, place.rowid(), words.join(" "))?;
-        return add_conversation_words(tx, place.num, &words);
+    add_conversation_words(tx, ws, place, &words)?;
+    match tx.pick(true, false) {
+        true => tx.exec_last(INSERT_SQLITE, place.rowid(), words.join(" "))?,
+        false => insert_rows(tx, ws, place, &words)?,
     }
-    insert_rows(tx, ws, place, &words)
+    Ok(())
 }
 
 /// As [`index_mail`], for a mail whose draft may be in the index with some of the same words.
@@ -156,11 +160,12 @@ pub fn extend(
 ) -> Result<()> {
     delete_row(tx, ws, place)?;
     let words = text.words(ws);
-    if tx.pick(true, false) {
-        tx.exec(INSERT_SQLITE, &[&place.rowid(), &words.join(" ")])?;
-        return add_conversation_words(tx, place.num, &words);
+    add_conversation_words(tx, ws, place, &words)?;
+    match tx.pick(true, false) {
+        true => drop(tx.exec(INSERT_SQLITE, &[&place.rowid(), &words.join(" ")])?),
+        false => insert_rows(tx, ws, place, &words)?,
     }
-    insert_rows(tx, ws, place, &words)
+    Ok(())
 }
 
 const INSERT_SQLITE: &str = "INSERT INTO message_index (rowid, words) VALUES (?1, ?2)";
@@ -189,13 +194,11 @@ pub fn forget_mail(
 /// Takes a row out of the index, so that its words are not found any more.
 pub fn remove(tx: &mut Tx<'_>, ws: i64, place: IndexPlace<'_>) -> Result<()> {
     delete_row(tx, ws, place)?;
-    if tx.pick(true, false) {
-        tx.exec(
-            "UPDATE conversation_index SET words = '~' || words
-             WHERE num = ?1 AND words <> '' AND substr(words, 1, 1) <> '~'",
-            &[&place.num],
-        )?;
-    }
+    tx.exec(
+        "UPDATE conversation_index SET words = '~' || words
+         WHERE num = ?1 AND words <> '' AND substr(words, 1, 1) <> '~'",
+        &[&place.num],
+    )?;
     Ok(())
 }
 
@@ -221,9 +224,7 @@ pub fn forget_conversation(
     for serial in serials {
         delete_row(tx, ws, IndexPlace { num, conversation, serial: *serial })?;
     }
-    if tx.pick(true, false) {
-        tx.exec("DELETE FROM conversation_index WHERE num = ?1", &[&num])?;
-    }
+    tx.exec("DELETE FROM conversation_index WHERE num = ?1", &[&num])?;
     Ok(())
 }
 
@@ -266,16 +267,24 @@ pub fn newest_match(
     Ok(found.map(|(serial,)| serial))
 }
 
-/// SQLite: adds the words that the conversation did not have yet, without the workspace's tag.
-fn add_conversation_words(tx: &mut Tx<'_>, num: i64, words: &[String]) -> Result<()> {
-    let kept: Option<(String,)> =
-        tx.opt("SELECT words FROM conversation_index WHERE num = ?1", &[&num])?;
-    let (known, mut text) = match kept {
-        None => (false, "\n".to_owned()),
+/// Adds the words that the conversation did not have yet, without the workspace's tag.
+fn add_conversation_words(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    place: IndexPlace<'_>,
+    words: &[String],
+) -> Result<()> {
+    let sql = tx.pick(
+        "SELECT words FROM conversation_index WHERE num = ?1",
+        "SELECT words FROM conversation_index WHERE num = ?1 FOR UPDATE",
+    );
+    let kept: Option<(String,)> = tx.opt(sql, &[&place.num])?;
+    let (is_known, before) = match kept {
         Some((text,)) if text.is_empty() => return Ok(()),
         Some((text,)) => (true, text),
+        None => (false, indexed_before(tx, ws, place)?),
     };
-    let before = text.clone();
+    let mut text = before.clone();
     let mut seen: HashSet<&str> = before.lines().collect();
     for word in words {
         let word = &word[TAG_CHARS as usize..];
@@ -287,14 +296,33 @@ fn add_conversation_words(tx: &mut Tx<'_>, num: i64, words: &[String]) -> Result
     if text.len() > CONVERSATION_WORDS_BYTES {
         text.clear();
     }
-    let sql = match known {
+    let sql = match is_known {
         true => "UPDATE conversation_index SET words = ?2 WHERE num = ?1",
         false => "INSERT INTO conversation_index (num, words) VALUES (?1, ?2)",
     };
-    if text != before {
-        tx.exec(sql, &[&num, &text])?;
+    if !is_known || text != before {
+        tx.exec(sql, &[&place.num, &text])?;
     }
     Ok(())
+}
+
+/// The list of a conversation that has none yet: empty for a new one. PostgreSQL's conversations from
+/// before there were lists have messages in the index.
+fn indexed_before(tx: &mut Tx<'_>, ws: i64, place: IndexPlace<'_>) -> Result<String> {
+    let mut text = "\n".to_owned();
+    if tx.pick(true, false) {
+        return Ok(text);
+    }
+    let words: Vec<(String,)> = tx.all(
+        "SELECT DISTINCT CAST(w.lexeme AS TEXT) FROM message_index m, unnest(m.words) w
+         WHERE m.ws = ?1 AND m.conversation = ?2",
+        &[&ws, place.conversation],
+    )?;
+    for (word,) in &words {
+        text.push_str(&word[TAG_CHARS as usize..]);
+        text.push('\n');
+    }
+    Ok(text)
 }
 
 /// The words of one mail as PostgreSQL can keep them.
@@ -343,8 +371,11 @@ pub fn reindex_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> R
 fn tagged(ws: i64, texts: &[&str]) -> Vec<String> {
     let tag = short_base32(ws, TAG_CHARS);
     let words = texts.iter().flat_map(|text| index_words(text));
+    let words: Vec<String> = words.take(WORDS_INDEXED).collect();
+    let parts: BTreeSet<&str> = words.iter().flat_map(|word| compounds::parts(word)).collect();
+    let parts: Vec<String> = parts.into_iter().map(str::to_owned).collect();
     let amounts = texts.iter().flat_map(|text| amounts(text)).map(|amount| amount.word);
-    words.take(WORDS_INDEXED).chain(amounts).map(|word| format!("{tag}{word}")).collect()
+    words.into_iter().chain(parts).chain(amounts).map(|word| format!("{tag}{word}")).collect()
 }
 
 /// The words and their places as PostgreSQL writes them. Words hold letters and digits only.

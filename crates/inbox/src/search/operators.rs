@@ -152,7 +152,7 @@ fn state(value: &str) -> Option<Condition> {
         "unassigned" => Condition::Unassigned,
         "held" => Condition::Held,
         "secure" | "protected" => Condition::Secure,
-        view => Condition::View(View::parse(view)?),
+        view => Condition::View(View::parse(view).filter(|view| View::SHOWN.contains(view))?),
     })
 }
 

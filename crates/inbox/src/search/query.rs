@@ -2,6 +2,7 @@
 
 use super::amounts::amounts;
 use super::fold::{Piece, pieces};
+use super::inflection::other_forms;
 use super::operators::{Field, Operator, OperatorMeaning, meaning};
 
 /// A search query: every term and operator must match.
@@ -19,8 +20,8 @@ pub struct Term {
     pub words: Vec<String>,
     /// True when the last word may go on.
     pub prefix: bool,
-    /// The one word of an amount, which matches as well.
-    pub amount: Option<String>,
+    /// Words that match as well: an amount in one form, other forms of a word.
+    pub alternatives: Vec<String>,
 }
 
 impl Query {
@@ -122,18 +123,27 @@ struct Token<'t> {
 }
 
 impl Token<'_> {
+    /// What is in quotes, or must not be there, is looked for as it was typed.
     fn terms(&self) -> Vec<Term> {
         let mut terms = terms_of(self.whole);
-        let amounts = amounts(self.whole);
-        if let ([term], [amount], false) =
-            (terms.as_mut_slice(), amounts.as_slice(), self.is_quoted)
-        {
-            let count = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
-            if count(self.whole) == count(&self.whole[amount.place.clone()]) {
-                term.amount = Some(amount.word.clone());
+        if let ([term], false) = (terms.as_mut_slice(), self.is_quoted) {
+            term.alternatives.extend(self.amount());
+            if let ([word], false) = (term.words.as_slice(), self.negated) {
+                term.alternatives.extend(other_forms(word));
             }
         }
         terms
+    }
+
+    /// The word of the amount that it is.
+    fn amount(&self) -> Option<String> {
+        let count = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).count();
+        match amounts(self.whole).as_slice() {
+            [one] if count(self.whole) == count(&self.whole[one.place.clone()]) => {
+                Some(one.word.clone())
+            }
+            _ => None,
+        }
     }
 }
 
@@ -214,7 +224,7 @@ fn terms_of(text: &str) -> Vec<Term> {
 }
 
 fn term(words: Vec<String>, prefix: bool) -> Term {
-    Term { words, prefix, amount: None }
+    Term { words, prefix, alternatives: Vec::new() }
 }
 
 /// The pairs of a run as a phrase; a single character is the start of any pair.
@@ -295,6 +305,19 @@ mod tests {
         assert_eq!(operators("is:odd urgency:huge in: tag:\"\""), []);
         let words = Query::of_words("from:ann -x").expect("typed");
         assert_eq!((words.terms.len(), words.without.len()), (2, 0));
+    }
+
+    #[test]
+    fn only_a_bare_word_has_other_forms() {
+        let forms = |text: &str| {
+            let query = Query::parse(text, NOW).expect("something was typed");
+            let terms = query.terms.iter().chain(&query.without);
+            terms.flat_map(|term| term.alternatives.clone()).collect::<Vec<_>>()
+        };
+        assert!(forms("lamps").contains(&"lamp".to_owned()));
+        for exact in ["\"lamps\"", "-lamps", "from:lamps", "two-lamps"] {
+            assert_eq!(forms(exact), Vec::<String>::new(), "{exact}");
+        }
     }
 
     #[test]

@@ -18,10 +18,10 @@ pub struct SearchTerm {
     pub expression: String,
     /// The same, with the last word whole.
     pub whole: String,
-    /// SQLite: the substrings that a conversation's word list must contain; of a phrase, each word.
+    /// The substrings that a conversation's word list must contain; of a phrase, each word.
     lines: Vec<Finder<'static>>,
-    /// SQLite: the substring that it may contain instead.
-    amount: Option<Finder<'static>>,
+    /// The substrings of which it may contain one instead.
+    alternatives: Vec<Finder<'static>>,
     is_phrase: bool,
 }
 
@@ -34,7 +34,7 @@ impl SearchTerm {
     /// True when a conversation's word list has it, or has each word of a phrase.
     fn is_in(&self, words: &[u8]) -> bool {
         self.lines.iter().all(|line| line.find(words).is_some())
-            || self.amount.as_ref().is_some_and(|line| line.find(words).is_some())
+            || self.alternatives.iter().any(|line| line.find(words).is_some())
     }
 }
 
@@ -45,11 +45,13 @@ pub fn search_term(tx: &Tx<'_>, ws: i64, term: &Term) -> SearchTerm {
         let end = if term.prefix && place == last { "" } else { "\n" };
         Finder::new(&format!("\n{word}{end}")).into_owned()
     });
+    let alternatives =
+        term.alternatives.iter().map(|word| Finder::new(&format!("\n{word}\n")).into_owned());
     SearchTerm {
         expression: expression(tx, &tag, term),
         whole: expression(tx, &tag, &Term { prefix: false, ..term.clone() }),
         lines: lines.collect(),
-        amount: term.amount.as_ref().map(|word| Finder::new(&format!("\n{word}\n")).into_owned()),
+        alternatives: alternatives.collect(),
         is_phrase: term.words.len() > 1,
     }
 }
@@ -68,14 +70,16 @@ pub fn any_term(tx: &Tx<'_>, ws: i64, query: &Query) -> String {
     terms.join(tx.pick(" OR ", " | "))
 }
 
-/// A term, and the word of its amount where it is one.
+/// A term, or one of its alternatives.
 fn expression(tx: &Tx<'_>, tag: &str, term: &Term) -> String {
     let phrase = phrase(tx, tag, term);
-    match (&term.amount, tx.pick(true, false)) {
-        (None, _) => phrase,
-        (Some(word), true) => format!("({phrase} OR \"{tag}{word}\")"),
-        (Some(word), false) => format!("({phrase} | '{tag}{word}')"),
+    if term.alternatives.is_empty() {
+        return phrase;
     }
+    let quote = tx.pick('"', '\'');
+    let mut all = vec![phrase];
+    all.extend(term.alternatives.iter().map(|word| format!("{quote}{tag}{word}{quote}")));
+    format!("({})", all.join(tx.pick(" OR ", " | ")))
 }
 
 fn phrase(tx: &Tx<'_>, tag: &str, term: &Term) -> String {
@@ -138,44 +142,76 @@ pub fn those_with_all(
     }
     let mut found = HashSet::new();
     for nums in nums.chunks(PROBED_AT_ONCE) {
+        let unclear = by_word_lists(tx, terms, nums, &mut found)?;
+        if unclear.is_empty() {
+            continue;
+        }
         match tx.pick(true, false) {
-            true => in_sqlite(tx, terms, nums, &mut found)?,
-            false => in_postgres(tx, ws, terms, nums, &mut found)?,
+            true => in_sqlite(tx, terms, &unclear, &mut found)?,
+            false => in_postgres(tx, ws, terms, &unclear, &mut found)?,
         }
     }
     Ok(found)
 }
 
-/// Searches a conversation's word list in SQLite's buffer, without a copy.
+/// Searches the word lists of conversations in the database's buffer, without a copy. Returns the
+/// conversations whose messages must be looked at: those with too many words, with words of before,
+/// or without a list, and for a phrase all that have its words.
+fn by_word_lists(
+    tx: &mut Tx<'_>,
+    terms: &[&SearchTerm],
+    nums: &[i64],
+    found: &mut HashSet<i64>,
+) -> Result<Vec<i64>> {
+    let has_phrase = terms.iter().any(|term| term.is_phrase);
+    let mut unclear = Vec::new();
+    let mut see = |num: i64, words: &[u8]| {
+        if words.is_empty() {
+            unclear.push(num);
+        } else if terms.iter().all(|term| term.is_in(words)) {
+            match has_phrase || words.first() == Some(&HAS_OTHERS) {
+                true => unclear.push(num),
+                false => drop(found.insert(num)),
+            }
+        }
+    };
+    if tx.pick(true, false) {
+        for num in nums {
+            tx.each("SELECT words FROM conversation_index WHERE num = ?1", &[num], |row| {
+                see(*num, row.take_bytes()?);
+                Ok(())
+            })?;
+        }
+        return Ok(unclear);
+    }
+    let mut listed = HashSet::new();
+    let sql = format!(
+        "SELECT num, words FROM conversation_index WHERE num IN ({})",
+        marks(1, PROBED_AT_ONCE)
+    );
+    tx.each(&sql, &asked(nums), |row| {
+        let num = row.take()?;
+        listed.insert(num);
+        see(num, row.take_bytes()?);
+        Ok(())
+    })?;
+    unclear.extend(nums.iter().filter(|num| !listed.contains(*num)));
+    Ok(unclear)
+}
+
 fn in_sqlite(
     tx: &mut Tx<'_>,
     terms: &[&SearchTerm],
     nums: &[i64],
     found: &mut HashSet<i64>,
 ) -> Result<()> {
-    let mut in_question = Vec::new();
     for num in nums {
-        tx.each("SELECT words FROM conversation_index WHERE num = ?1", &[num], |row| {
-            let words = row.take_bytes()?;
-            if words.is_empty() {
-                in_question.push(*num);
-            } else if terms.iter().all(|term| term.is_in(words)) {
-                let has_others = words.first() == Some(&HAS_OTHERS);
-                match has_others || terms.iter().any(|term| term.is_phrase) {
-                    true => in_question.push(*num),
-                    false => drop(found.insert(*num)),
-                }
-            }
-            Ok(())
-        })?;
-    }
-    for num in in_question {
-        let mut all = true;
+        let mut has_all = true;
         for term in terms {
-            all = all && has_in_sqlite(tx, term, num)?;
+            has_all = has_all && has_in_sqlite(tx, term, *num)?;
         }
-        if all {
-            found.insert(num);
+        if has_all {
+            found.insert(*num);
         }
     }
     Ok(())

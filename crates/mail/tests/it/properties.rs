@@ -52,7 +52,8 @@ proptest! {
         prop_assert!(address.email.chars().count() <= 254);
         prop_assert_eq!(is_address(&address.email), is_address(&address.email.to_uppercase()));
         let (base, reference) = plus_tag(&email);
-        prop_assert!(base.chars().count() <= email.to_lowercase().chars().count());
+        // Composing a character again may take it apart into up to three.
+        prop_assert!(base.chars().count() <= 3 * email.to_lowercase().chars().count());
         prop_assert!(reference.is_none_or(|reference| reference.len() <= 40));
     }
 

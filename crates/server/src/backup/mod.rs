@@ -5,16 +5,25 @@
 //! backups lie together, so that a further one adds only those that are new. A sealed place is the same
 //! with every file but the manifests encrypted.
 
+mod bucket_place;
+mod folder_place;
+mod keep;
 mod manifest;
 mod place;
+mod place_files;
 mod restore;
+mod scheduled;
 mod seal;
+mod timing;
 mod write;
 
+pub use keep::KeepRule;
 pub use manifest::BackupManifest;
 pub use place::BackupPlace;
 pub use restore::{RestoreTarget, Restored, restore};
-pub use write::{BackupSource, WrittenBackup, write_backup};
+pub use scheduled::{BackupRunner, BackupSettings};
+pub use timing::BackupTiming;
+pub use write::{BackupProgress, BackupSource, WrittenBackup, write_backup};
 
 use std::io;
 use std::path::Path;
@@ -66,4 +75,11 @@ fn read_blob_list(
 
 fn told(what: &str) -> impl Fn(io::Error) -> String {
     move |error| format!("{what}: {error}")
+}
+
+/// Runs what blocks on a thread of its own; what a panic leaves is a sentence.
+async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
+    tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())
 }

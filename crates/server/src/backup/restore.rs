@@ -1,7 +1,8 @@
 //! Puts a backup back into an empty installation.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,13 +18,14 @@ use super::manifest::{BackupManifest, PLACE_FILE, manifest_file, manifest_name};
 use super::place::BackupPlace;
 use super::seal::PlaceKey;
 use super::write::hex;
-use super::{open_place, read_blob_list};
+use super::{open_place, read_blob_list, run_blocking};
 use crate::node::vault::KEY_FILE;
 
 /// How a key that was in the data folder before is called afterwards.
 const OLD_KEY: &str = "secret.key.before-restore";
 
 /// Where a backup is put back.
+#[derive(Clone)]
 pub struct RestoreTarget {
     pub database_url: String,
     pub data: PathBuf,
@@ -45,11 +47,34 @@ pub async fn restore(
     target: &RestoreTarget,
     now: i64,
 ) -> Result<Restored, String> {
-    let told = super::told("The backup could not be restored");
+    let (at, passphrase) = (at.map(str::to_owned), passphrase.map(str::to_owned));
+    let found = place.clone();
+    let (manifest, key) = run_blocking(move || choose(&found, at.as_deref(), passphrase)).await??;
+    let store = open_target(target, manifest.schema)?;
+    // Before anything of an installation in use is touched.
+    if !store.read(load::is_empty).await.map_err(|error| error.to_string())? {
+        return Err(
+            "There is a workspace in this database already. Restore into an empty one.".into()
+        );
+    }
+    let copying = (place.clone(), key.clone(), manifest.clone(), target.clone());
+    let copied = run_blocking(move || copy_files(copying.0, copying.1, copying.2, copying.3));
+    let (missing_blobs, tables) =
+        copied.await?.map_err(super::told("The backup could not be restored"))?;
+    fill(&store, tables, key, &manifest, now).await?;
+    Ok(Restored { manifest, missing_blobs })
+}
+
+/// The backup that is put back, and the key of a sealed one.
+fn choose(
+    place: &BackupPlace,
+    at: Option<&str>,
+    passphrase: Option<String>,
+) -> Result<(BackupManifest, Option<PlaceKey>), String> {
     let said = place
         .read(PLACE_FILE)
         .map_err(|error| format!("{} holds no backups of Mailroom: {error}", place.shown()))?;
-    let key = open_place(&said, passphrase)?;
+    let key = open_place(&said, passphrase.as_deref())?;
     let manifest = find(place, at)?;
     let known = inbox::MIGRATIONS.last().map_or(0, |last| last.version);
     if manifest.schema > known {
@@ -59,19 +84,22 @@ pub async fn restore(
             manifest.version
         ));
     }
-    let store = open_target(target, manifest.schema)?;
-    // Before anything of an installation in use is touched.
-    if !store.read(load::is_empty).await.map_err(|error| error.to_string())? {
-        return Err(
-            "There is a workspace in this database already. Restore into an empty one.".into()
-        );
-    }
-    let missing_blobs = copy_blobs(place, key.as_ref(), &manifest, &target.blobs).map_err(&told)?;
+    Ok((manifest, key))
+}
+
+/// Everything but the rows: the blobs, the key, and the file of tables as one of this machine. Says
+/// which blobs are missing.
+fn copy_files(
+    place: BackupPlace,
+    key: Option<PlaceKey>,
+    manifest: BackupManifest,
+    target: RestoreTarget,
+) -> io::Result<(Vec<String>, File)> {
+    let missing = copy_blobs(&place, key.as_ref(), &manifest, &target.blobs)?;
     if manifest.has_key {
-        restore_key(place, key.as_ref(), &manifest, target).map_err(&told)?;
+        restore_key(&place, key.as_ref(), &manifest, &target)?;
     }
-    fill(&store, place, key, &manifest, now).await?;
-    Ok(Restored { manifest, missing_blobs })
+    Ok((missing, place.open(&manifest.tables_file())?))
 }
 
 /// The newest backup, or the one of this name.
@@ -115,9 +143,10 @@ fn copy_blobs(
     blobs: &Blobs,
 ) -> io::Result<Vec<String>> {
     let mut missing = Vec::new();
+    let there: BTreeSet<String> = place.blobs()?.into_iter().collect();
     for hash in read_blob_list(place, key, manifest)? {
         let name = key.map_or_else(|| hash.clone(), |key| key.blob_name(&hash));
-        if !place.has_blob(&name) {
+        if !there.contains(&name) {
             missing.push(hash);
             continue;
         }
@@ -156,18 +185,18 @@ fn restore_key(
 
 async fn fill(
     store: &Store,
-    place: &BackupPlace,
+    file: File,
     key: Option<PlaceKey>,
     manifest: &BackupManifest,
     now: i64,
 ) -> Result<(), String> {
-    let (place, name) = (place.clone(), manifest.tables_file());
+    let name = manifest.tables_file();
     let (sha256, tables) = (manifest.tables_sha256.clone(), manifest.tables.clone());
     let trouble = Arc::new(Mutex::new(None));
     let noted = trouble.clone();
     let filled = store
         .write(move |tx| {
-            let result = load_file(tx, &place, key.as_ref(), &name, &sha256, now);
+            let result = load_file(tx, &file, key.as_ref(), &name, &sha256, now);
             match result {
                 Ok(loaded) if loaded == tables => Ok(()),
                 Ok(_) => Err(damaged()),
@@ -192,13 +221,15 @@ async fn fill(
 
 fn load_file(
     tx: &mut db::Tx<'_>,
-    place: &BackupPlace,
+    mut file: &File,
     key: Option<&PlaceKey>,
     name: &str,
     sha256: &str,
     now: i64,
-) -> inbox::Result<std::collections::BTreeMap<String, u64>> {
-    let mut file = HashingReader { input: place.open(name)?, hash: Sha256::new() };
+) -> inbox::Result<BTreeMap<String, u64>> {
+    // The transaction may have begun before.
+    file.seek(SeekFrom::Start(0))?;
+    let mut file = HashingReader { input: file, hash: Sha256::new() };
     let contents = match key {
         Some(key) => load_packed(tx, key.unseal(name, BufReader::new(&mut file))?, now)?,
         None => load_packed(tx, &mut file, now)?,
@@ -214,7 +245,7 @@ fn load_packed(
     tx: &mut db::Tx<'_>,
     input: impl Read,
     now: i64,
-) -> inbox::Result<std::collections::BTreeMap<String, u64>> {
+) -> inbox::Result<BTreeMap<String, u64>> {
     let mut lines = BufReader::new(zstd::Decoder::new(input)?);
     Ok(load::load(tx, &mut lines, QuietReason::Restored, now)?.tables)
 }
@@ -231,12 +262,12 @@ pub(super) fn unsealed(key: Option<&PlaceKey>, name: &str, bytes: Vec<u8>) -> io
 }
 
 /// A file whose bytes are hashed as they are read.
-struct HashingReader {
-    input: File,
+struct HashingReader<'a> {
+    input: &'a File,
     hash: Sha256,
 }
 
-impl Read for HashingReader {
+impl Read for HashingReader<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.input.read(out)?;
         self.hash.update(&out[..read]);

@@ -13,25 +13,33 @@ use inbox::base::time::Moment;
 use inbox::maintenance::dump::{self, DumpContents};
 use sha2::{Digest, Sha256};
 
+use super::folder_place::PARTIAL_ENDING;
+use super::keep::KeepRule;
 use super::manifest::{
     BackupManifest, LAYOUT, PLACE_FILE, PlaceFile, backup_name, manifest_file, manifest_name,
 };
-use super::place::{BackupPlace, PARTIAL_ENDING};
+use super::place::BackupPlace;
+use super::place_files::{HeldLock, PlaceLock};
 use super::seal::PlaceKey;
-use super::{read_blob_list, told};
+use super::{read_blob_list, run_blocking, told};
 use crate::node::vault::KEY_FILE;
 
 const ZSTD_LEVEL: i32 = 3;
 /// The length of a backup's name, which is a moment.
 const NAME_BYTES: usize = "2026-11-15T09-14-03-120Z".len();
 
+/// Told how many blobs are looked at, and of how many.
+pub type BackupProgress = Arc<dyn Fn(u64, u64) + Send + Sync>;
+
 /// What is backed up.
+#[derive(Clone)]
 pub struct BackupSource {
     pub store: Store,
     pub blobs: Blobs,
     pub ids: Arc<Ids>,
     /// The folder of `secret.key`; `None` leaves the key out.
     pub key_folder: Option<PathBuf>,
+    pub progress: BackupProgress,
 }
 
 /// A backup that was written.
@@ -48,19 +56,16 @@ pub struct WrittenBackup {
     pub not_removed: Option<String>,
 }
 
-/// Writes one more backup into a place. With `keep`, all but so many of the newest are removed.
+/// Writes one more backup into a place. With a rule, older ones that it does not keep are removed.
 pub async fn write_backup(
     source: &BackupSource,
     place: &BackupPlace,
     passphrase: Option<&str>,
-    keep: Option<usize>,
+    keep: Option<KeepRule>,
     now: i64,
 ) -> Result<WrittenBackup, String> {
-    let told = told("The backup could not be written");
-    place.prepare().map_err(&told)?;
-    let _lock = place.lock()?;
-    remove_unfinished(place).map_err(&told)?;
-    let key = place_key(place, passphrase, &source.ids)?;
+    let (own, to, passphrase) = (source.clone(), place.clone(), passphrase.map(str::to_owned));
+    let (lock, key) = run_blocking(move || begin(&to, passphrase.as_deref(), &own.ids)).await??;
     let name = Moment(now).iso().replace([':', '.'], "-");
     let mut manifest = BackupManifest {
         name,
@@ -72,24 +77,58 @@ pub async fn write_backup(
         blobs: 0,
         tables_sha256: String::new(),
     };
-    let (contents, sha256) = write_tables(source, place, key.clone(), &manifest).await?;
-    (manifest.tables_sha256, manifest.schema) = (sha256, contents.schema);
-    let files = Files { place, key: key.as_ref(), ids: &source.ids };
+    let (contents, file) = write_tables(source, place, key.clone(), &manifest).await?;
+    manifest.tables_sha256 = file.sha256;
+    let (source, place) = (source.clone(), place.clone());
+    let written = run_blocking(move || {
+        place.finish(&manifest.tables_file(), file.file)?;
+        complete(&source, &place, &*lock, key.as_ref(), manifest, contents, keep)
+    });
+    written.await?.map_err(told("The backup could not be written"))
+}
+
+/// Makes a place ready; others wait while the lock is held.
+fn begin(
+    place: &BackupPlace,
+    passphrase: Option<&str>,
+    ids: &Ids,
+) -> Result<(PlaceLock, Option<PlaceKey>), String> {
+    let told = told("The backup could not be written");
+    place.prepare().map_err(&told)?;
+    let lock = place.lock(ids)?;
+    remove_unfinished(place).map_err(&told)?;
+    Ok((lock, place_key(place, passphrase, ids)?))
+}
+
+/// Adds the blobs, the key and at last the manifest to the tables.
+fn complete(
+    source: &BackupSource,
+    place: &BackupPlace,
+    lock: &dyn HeldLock,
+    key: Option<&PlaceKey>,
+    mut manifest: BackupManifest,
+    contents: DumpContents,
+    keep: Option<KeepRule>,
+) -> io::Result<WrittenBackup> {
+    let files = Files { place, key, ids: &source.ids };
     let mut listed = contents.files;
     listed.extend(contents.uploads.iter().map(|upload| upload.as_str().to_owned()));
     let (new_blobs, new_blob_bytes, missing_blobs) =
-        files.write_blobs(&source.blobs, &listed).map_err(&told)?;
+        files.write_blobs(&source.blobs, &listed, &source.progress)?;
     let list = listed.iter().map(|name| format!("{name}\n")).collect::<String>();
-    files.write(&manifest.blobs_file(), list.as_bytes()).map_err(&told)?;
+    files.write(&manifest.blobs_file(), list.as_bytes())?;
     if let Some(folder) = &source.key_folder {
-        let secret = fs::read(folder.join(KEY_FILE)).map_err(&told)?;
-        files.write(&manifest.key_file(), &secret).map_err(&told)?;
+        let secret = fs::read(folder.join(KEY_FILE))?;
+        files.write(&manifest.key_file(), &secret)?;
     }
     (manifest.blobs, manifest.tables) = (listed.len() as u64, contents.tables);
-    let text = serde_json::to_vec_pretty(&manifest).map_err(|error| error.to_string())?;
-    place.write(&manifest.manifest_file(), &text).map_err(&told)?;
+    manifest.schema = contents.schema;
+    let text = serde_json::to_vec_pretty(&manifest).map_err(io::Error::other)?;
+    // Who has the lock now may have removed blobs that this one names.
+    lock.check()?;
+    place.write(&manifest.manifest_file(), text)?;
     let pruned = match keep {
-        Some(keep) => remove_old(place, key.as_ref(), &manifest.name, keep.max(1)),
+        Some(keep) => lock.check().and_then(|()| remove_old(place, key, &manifest.name, keep)),
         None => Ok(Vec::new()),
     };
     let (removed, not_removed) = match pruned {
@@ -148,8 +187,14 @@ fn begin_place(
     };
     let file = PlaceFile { mailroom_backups: LAYOUT, sealed };
     let text = serde_json::to_vec_pretty(&file).map_err(|error| error.to_string())?;
-    place.write(PLACE_FILE, &text).map_err(told("The backup could not be written"))?;
+    place.write(PLACE_FILE, text).map_err(told("The backup could not be written"))?;
     Ok(key)
+}
+
+/// The tables as they were written, in a file that is not finished yet.
+struct TablesFile {
+    file: File,
+    sha256: String,
 }
 
 /// Dumps the tables in one read transaction, which may have to begin again.
@@ -158,7 +203,7 @@ async fn write_tables(
     place: &BackupPlace,
     key: Option<PlaceKey>,
     manifest: &BackupManifest,
-) -> Result<(DumpContents, String), String> {
+) -> Result<(DumpContents, TablesFile), String> {
     let (place, ids, name) = (place.clone(), source.ids.clone(), manifest.tables_file());
     // The error of a file, which the store cannot carry.
     let trouble = Arc::new(Mutex::new(None));
@@ -189,7 +234,7 @@ fn write_dump(
     key: Option<&PlaceKey>,
     ids: &Ids,
     name: &str,
-) -> inbox::Result<(DumpContents, String)> {
+) -> inbox::Result<(DumpContents, TablesFile)> {
     let file = HashingWriter { out: place.create(name)?, hash: Sha256::new() };
     let (contents, file) = match key {
         Some(key) => {
@@ -199,8 +244,7 @@ fn write_dump(
         None => dump_packed(tx, BufWriter::new(file))?,
     };
     let file = file.into_inner().map_err(|error| error.into_error())?;
-    place.finish(name, &file.out)?;
-    Ok((contents, hex(&file.hash.finalize())))
+    Ok((contents, TablesFile { file: file.out, sha256: hex(&file.hash.finalize()) }))
 }
 
 fn dump_packed<W: Write>(tx: &mut db::Tx<'_>, out: W) -> inbox::Result<(DumpContents, W)> {
@@ -219,7 +263,7 @@ struct Files<'a> {
 impl Files<'_> {
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         let bytes = self.sealed(name, bytes)?;
-        self.place.write(name, &bytes)
+        self.place.write(name, bytes)
     }
 
     fn sealed(&self, name: &str, bytes: &[u8]) -> io::Result<Vec<u8>> {
@@ -230,11 +274,18 @@ impl Files<'_> {
     }
 
     /// Copies the blobs that the place lacks, and the uploads, which are listed by their ids.
-    fn write_blobs(&self, blobs: &Blobs, listed: &[String]) -> io::Result<(u64, u64, Vec<String>)> {
+    fn write_blobs(
+        &self,
+        blobs: &Blobs,
+        listed: &[String],
+        progress: &BackupProgress,
+    ) -> io::Result<(u64, u64, Vec<String>)> {
         let (mut new, mut bytes, mut missing) = (0, 0, Vec::new());
-        for hash in listed {
+        let there: BTreeSet<String> = self.place.blobs()?.into_iter().collect();
+        for (number, hash) in listed.iter().enumerate() {
+            progress(number as u64, listed.len() as u64);
             let name = self.key.map_or_else(|| hash.clone(), |key| key.blob_name(hash));
-            if self.place.has_blob(&name) {
+            if there.contains(&name) {
                 continue;
             }
             let read = match UploadId::parse(hash) {
@@ -243,7 +294,8 @@ impl Files<'_> {
             };
             match read {
                 Ok(packed) => {
-                    self.place.write_blob(&name, &self.sealed(&name, &packed)?)?;
+                    let sealed = self.sealed(&name, &packed)?;
+                    self.place.write(&BackupPlace::blob_name(&name), sealed)?;
                     new += 1;
                     bytes += packed.len() as u64;
                 }
@@ -255,24 +307,24 @@ impl Files<'_> {
     }
 }
 
-/// Removes all but the newest backups, and the blobs that no remaining one names. The one that was
-/// just written stays, whatever the clock said before.
+/// Removes the backups that a rule does not keep, and the blobs that no remaining one names. The one
+/// that was just written stays, whatever the clock said before.
 fn remove_old(
     place: &BackupPlace,
     key: Option<&PlaceKey>,
     new: &str,
-    keep: usize,
+    keep: KeepRule,
 ) -> io::Result<Vec<String>> {
     let files = place.list()?;
-    let names = files.iter().filter_map(|file| manifest_name(file));
-    let mut names: Vec<&str> = names.filter(|name| *name != new).collect();
-    names.sort_unstable();
-    let (old, kept) = names.split_at((names.len() + 1).saturating_sub(keep));
+    let names: Vec<&str> = files.iter().filter_map(|file| manifest_name(file)).collect();
+    let kept = keep.kept(&names);
+    let is_kept = |name: &&str| kept.contains(name) || *name == new;
+    let (kept, old): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| is_kept(name));
     if old.is_empty() {
         return Ok(Vec::new());
     }
     // The manifest goes first: what is left of a backup without one is none.
-    for name in old {
+    for name in &old {
         place.remove(&manifest_file(name))?;
         for file in
             files.iter().filter(|file| file.starts_with(name) && **file != manifest_file(name))
@@ -281,7 +333,7 @@ fn remove_old(
         }
     }
     let mut needed = BTreeSet::new();
-    for name in kept.iter().copied().chain([new]) {
+    for name in kept {
         let text = place.read(&manifest_file(name))?;
         let manifest: BackupManifest = serde_json::from_slice(&text).map_err(io::Error::other)?;
         for hash in read_blob_list(place, key, &manifest)? {

@@ -92,6 +92,8 @@ pub enum MailboxCommand {
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
+    /// Say or choose who sees an inbox and who sends from it
+    Access(super::team::AccessArgs),
     /// Fetch an inbox's mail by IMAP from a mailbox elsewhere
     Imap(Box<super::imap::Imap>),
     /// List the inboxes of the team, or those that one person sees, and how fetching their mail goes
@@ -109,6 +111,7 @@ impl MailboxCommand {
         let app = open(settings).await?;
         match self {
             MailboxCommand::Imap(imap) => imap.run(settings, &app).await?,
+            MailboxCommand::Access(access) => access.run(&app).await?,
             MailboxCommand::Add { address, name, private_to, workspace } => {
                 let operator = workspace.operator(&app).await?;
                 let owner = match private_to {

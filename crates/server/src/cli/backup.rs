@@ -1,6 +1,8 @@
 //! Backups at the command line: `backup`, `restore`, `check` and `reindex`.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 use inbox::App;
@@ -13,7 +15,7 @@ use super::Json;
 use super::command::{CommandFailure, CommandResult, open, print, sentence};
 use super::quiet::about_waiting;
 use crate::backup::{
-    BackupManifest, BackupPlace, BackupSource, RestoreTarget, read_passphrase, restore,
+    BackupManifest, BackupPlace, BackupSource, KeepRule, RestoreTarget, read_passphrase, restore,
     write_backup,
 };
 use crate::node::quiet::HOW_TO_GO_ON;
@@ -22,7 +24,8 @@ use crate::settings::Settings;
 
 #[derive(Args)]
 pub struct Backup {
-    /// The folder that holds the backups; further ones add only what is new
+    /// The folder that holds the backups, or s3://BUCKET/PREFIX; further ones add only what is new
+    #[arg(value_name = "FOLDER|s3://…")]
     place: String,
     /// Seal the backups with the passphrase in the first line of this file
     #[arg(long, value_name = "FILE")]
@@ -30,16 +33,17 @@ pub struct Backup {
     /// Leave secret.key out: without it passwords and protected messages of the backup cannot be read
     #[arg(long)]
     without_key: bool,
-    /// Remove all but the newest so many backups of this place afterwards
-    #[arg(long, value_name = "NUMBER")]
-    keep: Option<usize>,
+    /// Remove older backups of this place afterwards: all but the newest NUMBER, or but the newest of
+    /// each of so many days, weeks and months, such as 7/4/12
+    #[arg(long, value_name = "NUMBER|D/W/M", value_parser = clap::value_parser!(KeepRule))]
+    keep: Option<KeepRule>,
     #[command(flatten)]
     output: Json,
 }
 
 impl Backup {
     pub async fn run(self, settings: &Settings) -> CommandResult {
-        let place = BackupPlace::parse(&self.place)?;
+        let place = BackupPlace::parse(&self.place, &settings.backup_spool())?;
         let passphrase = self.passphrase_file.as_deref().map(read_passphrase).transpose()?;
         let app = open_app_as_is(settings)?;
         let source = BackupSource {
@@ -47,6 +51,7 @@ impl Backup {
             blobs: app.blobs.clone(),
             ids: app.ids.clone(),
             key_folder: (!self.without_key).then(|| settings.data.clone()),
+            progress: Arc::new(show_progress),
         };
         let now = app.clock.now();
         let written = write_backup(&source, &place, passphrase.as_deref(), self.keep, now).await?;
@@ -75,7 +80,8 @@ impl Backup {
 
 #[derive(Args)]
 pub struct Restore {
-    /// The folder that holds the backups
+    /// The folder that holds the backups, or s3://BUCKET/PREFIX
+    #[arg(value_name = "FOLDER|s3://…")]
     from: String,
     /// The backup's name [default: the newest]
     #[arg(long, value_name = "NAME")]
@@ -89,7 +95,7 @@ pub struct Restore {
 
 impl Restore {
     pub async fn run(self, settings: &Settings) -> CommandResult {
-        let place = BackupPlace::parse(&self.from)?;
+        let place = BackupPlace::parse(&self.from, &settings.backup_spool())?;
         let passphrase = self.passphrase_file.as_deref().map(read_passphrase).transpose()?;
         let target = RestoreTarget {
             database_url: settings.database_url.clone(),
@@ -182,6 +188,15 @@ impl Reindex {
         );
         print(self.output, &json!({ "items": done.items, "documents": done.documents }), &said);
         Ok(())
+    }
+}
+
+/// Every so many blobs of a backup are shown, to who watches.
+const SHOWN_EVERY: u64 = 100;
+
+fn show_progress(done: u64, all: u64) {
+    if done.is_multiple_of(SHOWN_EVERY) && std::io::stderr().is_terminal() {
+        eprint!("\r{done} of {all} blobs");
     }
 }
 

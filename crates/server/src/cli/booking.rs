@@ -10,17 +10,18 @@ use calendar::{
 use clap::{Args, Subcommand};
 use inbox::actions;
 use inbox::model::bookings::calendars::{CalendarKind, NewCalendar};
-use inbox::model::bookings::types::{BookingTypeInput, HostChoice};
+use inbox::model::bookings::hours::HostStay;
+use inbox::model::bookings::types::{BookingQuestion, BookingTypeInput, HostChoice};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::calendar_trial::TriedCalendar;
 use super::command::{CommandResult, WorkspaceArgs, open, person, print, sentence};
+use super::small_file::{first_line, small_file};
 use crate::settings::Settings;
 
-/// Bytes of a file of hours or of an app password.
-const SMALL_FILE_BYTES: u64 = 64 * 1024;
 /// Days that slots are tried for at once; longer spans are tried in parts.
 const DAYS_AT_ONCE: i64 = 28;
 /// Days that slots can be tried for in all.
@@ -38,6 +39,36 @@ pub enum BookingCommand {
         /// Their week, such as "mon-fri 09:00-12:00,13:00-17:00; sat 10:00-12:00"
         #[arg(long)]
         weekly: String,
+        /// Whose public holidays are days off, such as DE-BY; "" for none
+        #[arg(long, value_name = "PLACE")]
+        holidays: Option<String>,
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+    /// Give a date hours of its own, or make it a day off
+    Date {
+        /// The person's address
+        email: String,
+        #[arg(long)]
+        date: String,
+        /// The hours of that date; none make it a day off
+        #[arg(long, default_value = "")]
+        hours: String,
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+    /// Say that a person is in another time zone for some days
+    Stay {
+        /// The person's address
+        email: String,
+        /// The first day
+        #[arg(long, value_name = "DATE")]
+        from: String,
+        /// The last day
+        #[arg(long, value_name = "DATE")]
+        to: String,
+        #[arg(long)]
+        zone: String,
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
@@ -64,8 +95,8 @@ pub struct NewBookingType {
     slug: String,
     #[arg(long, default_value_t = 30)]
     minutes: i64,
-    /// Who is there; of several one, by turns
-    #[arg(long, value_name = "EMAIL", value_delimiter = ',', required = true)]
+    /// Who is there; of several one, by turns. A share may follow: EMAIL:2 gets twice as many
+    #[arg(long, value_name = "EMAIL[:SHARE]", value_delimiter = ',', required = true)]
     hosts: Vec<String>,
     /// All hosts are there, instead of one of them
     #[arg(long)]
@@ -93,6 +124,12 @@ pub struct NewBookingType {
     place: String,
     #[arg(long, default_value = "")]
     description: String,
+    /// A question for guests, up to five times; one that must be answered ends with *
+    #[arg(long = "question", value_name = "TEXT")]
+    questions: Vec<String>,
+    /// Not on the page of the workspace; only its own address leads to it
+    #[arg(long)]
+    unlisted: bool,
     /// The owner or admin who adds it
     #[arg(long, value_name = "EMAIL")]
     by: String,
@@ -104,6 +141,8 @@ pub struct NewBookingType {
 pub enum CalendarCommand {
     /// Subscribe a person to a calendar
     Add(NewBusyCalendar),
+    /// Read a calendar once and print when it is busy, touching no data
+    Try(TriedCalendar),
 }
 
 #[derive(Args)]
@@ -128,12 +167,45 @@ pub struct NewBusyCalendar {
 impl BookingCommand {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         match self {
-            BookingCommand::Hours { email, zone, weekly, workspace } => {
+            BookingCommand::Date { email, date, hours, workspace } => {
                 let app = open(settings).await?;
                 let operator = workspace.operator(&app).await?;
                 app.act(&operator, move |tx, cx| {
                     let person = actions::person_at(tx, cx, &email)?;
-                    actions::set_hours(tx, cx, &person, &zone, &weekly)
+                    actions::set_host_date(tx, cx, &person, (&date, &hours), "")
+                })
+                .await
+                .map_err(sentence)?;
+                print(workspace.output, &json!({ "ok": true }), "The date is set.");
+                Ok(())
+            }
+            BookingCommand::Stay { email, from, to, zone, workspace } => {
+                let app = open(settings).await?;
+                let operator = workspace.operator(&app).await?;
+                app.act(&operator, move |tx, cx| {
+                    let stay = HostStay {
+                        person: actions::person_at(tx, cx, &email)?,
+                        first_date: from.clone(),
+                        last_date: to.clone(),
+                        zone: zone.clone(),
+                    };
+                    actions::set_host_stay(tx, cx, &stay)
+                })
+                .await
+                .map_err(sentence)?;
+                print(workspace.output, &json!({ "ok": true }), "The days are set.");
+                Ok(())
+            }
+            BookingCommand::Hours { email, zone, weekly, holidays, workspace } => {
+                let app = open(settings).await?;
+                let operator = workspace.operator(&app).await?;
+                app.act(&operator, move |tx, cx| {
+                    let person = actions::person_at(tx, cx, &email)?;
+                    actions::set_hours(tx, cx, &person, &zone, &weekly)?;
+                    match &holidays {
+                        Some(place) => actions::set_holidays(tx, cx, &person, place),
+                        None => Ok(()),
+                    }
                 })
                 .await
                 .map_err(sentence)?;
@@ -142,6 +214,7 @@ impl BookingCommand {
             }
             BookingCommand::Type(BookingTypeCommand::Add(new)) => new.add(settings).await,
             BookingCommand::Calendar(CalendarCommand::Add(new)) => new.add(settings).await,
+            BookingCommand::Calendar(CalendarCommand::Try(tried)) => tried.read(settings).await,
         }
     }
 }
@@ -164,13 +237,21 @@ impl NewBookingType {
             horizon_days: self.horizon_days,
             per_day: self.per_day,
             mode: if self.together { HostChoice::Together } else { HostChoice::Any },
+            questions: self.questions.iter().map(|line| BookingQuestion::written(line)).collect(),
+            listed: !self.unlisted,
             ..BookingTypeInput::default()
         };
         let kind = app
             .act(&maker, move |tx, cx| {
                 let mut input = input.clone();
-                for email in &hosts {
-                    input.hosts.push(actions::person_at(tx, cx, email)?);
+                for host in &hosts {
+                    let (email, share) = match host.split_once(':') {
+                        Some((email, share)) => (email, share.parse().unwrap_or(0)),
+                        None => (host.as_str(), 1),
+                    };
+                    let person = actions::person_at(tx, cx, email)?;
+                    input.weights.push((person.clone(), share));
+                    input.hosts.push(person);
                 }
                 actions::add_booking_type(tx, cx, &input)
             })
@@ -186,7 +267,7 @@ impl NewBookingType {
 impl NewBusyCalendar {
     async fn add(self, settings: &Settings) -> CommandResult {
         let password = match &self.password_file {
-            Some(file) => small_file(file)?.lines().next().unwrap_or_default().trim().to_owned(),
+            Some(file) => first_line(file)?,
             None => String::new(),
         };
         let (kind, address) = match (self.ics, self.caldav) {
@@ -366,12 +447,4 @@ fn days_of(hours: &HostHours, first: Date, last: Date) -> Result<TimeRange, Stri
         Ok::<_, String>(zoned.timestamp())
     };
     Ok(TimeRange::new(midnight(first)?, midnight(last.saturating_add(1.day()))?))
-}
-
-fn small_file(file: &std::path::Path) -> Result<String, String> {
-    let told = |error: std::io::Error| format!("{}: {error}", file.display());
-    if fs::metadata(file).map_err(told)?.len() > SMALL_FILE_BYTES {
-        return Err(format!("{}: is too large", file.display()));
-    }
-    fs::read_to_string(file).map_err(told)
 }

@@ -52,6 +52,11 @@ pub struct WorkspaceArgs {
 }
 
 impl WorkspaceArgs {
+    /// The same for a command whose own arguments name the workspace.
+    pub fn of(workspace: Option<String>, output: Json) -> WorkspaceArgs {
+        WorkspaceArgs { workspace, output }
+    }
+
     /// The operator at the command line, who may administer the workspace.
     pub async fn operator(&self, app: &App) -> Result<Actor, String> {
         let list = workspaces(app).await?;

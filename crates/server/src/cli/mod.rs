@@ -4,9 +4,11 @@ mod admin;
 mod answers;
 mod backup;
 mod booking;
+mod calendar_trial;
 mod command;
 mod copy;
 mod domain;
+mod export_folder;
 mod imap;
 mod import;
 mod inspect;
@@ -18,9 +20,12 @@ mod reference;
 mod run;
 mod self_check;
 mod services;
+mod small_file;
+mod team;
 mod topic;
 mod user;
 mod webhooks;
+mod workspace_export;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -97,7 +102,7 @@ enum Command {
     Quiet(quiet::Quiet),
     /// Bring the database up to date and stop
     Migrate(Json),
-    /// Write a consistent copy of everything to a folder, also while the server runs
+    /// Write a consistent copy of everything to a folder or a bucket, also while the server runs
     Backup(backup::Backup),
     /// Put a backup back into an empty installation, which then starts quiet
     Restore(backup::Restore),
@@ -107,7 +112,7 @@ enum Command {
     Check(backup::Check),
     /// Take mail over from mbox files, Maildirs, folders of .eml files and IMAP accounts
     Import(Box<import::Import>),
-    /// Write everything about one person as files
+    /// Write everything about one person, or a whole workspace, as files
     Export(person::Export),
     /// Remove one person: their conversations, what they wrote elsewhere, and their address
     Forget(person::Forget),
@@ -121,6 +126,9 @@ enum Command {
     Man,
     /// Rebuild the search index
     Reindex(backup::Reindex),
+    /// Teams: named sets of people that an inbox can be given to
+    #[command(subcommand)]
+    Team(team::TeamCommand),
     /// Topics that mail is sorted by
     #[command(subcommand)]
     Topic(topic::TopicCommand),
@@ -215,6 +223,7 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         }
         Command::Reindex(reindex) => reindex.run(settings).await,
         Command::Migrate(output) => Ok(run::migrate(settings, output.json)?),
+        Command::Team(team) => team.run(settings).await,
         Command::Topic(topic) => topic.run(settings).await,
         Command::Sorter(sorter) => Ok(sorter.run()?),
         Command::Booking(booking) => booking.run(settings).await,

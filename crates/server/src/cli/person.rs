@@ -1,77 +1,93 @@
 //! One person's data at the command line: everything about them as files, and forgetting them.
 
-use std::io::ErrorKind;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use inbox::App;
 use inbox::base::email_address::EmailAddress;
-use inbox::base::private_files::{FOLDER_MODE, file_options, make_folder};
 use inbox::maintenance::forget_person::{self, ForgottenPerson};
 use inbox::maintenance::person_files;
 use inbox::maintenance::purge::{self, PurgedFiles};
 use serde_json::json;
 
+use super::Json;
 use super::command::{CommandResult, WorkspaceArgs, open, print, sentence};
+use super::export_folder::{partial_folder, write_file};
+use super::workspace_export::export_workspace;
 use crate::settings::Settings;
 
 #[derive(Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true).args(["contact", "workspace"]))]
 pub struct Export {
     /// The person's address
     #[arg(long, value_name = "EMAIL")]
-    contact: String,
+    contact: Option<String>,
+    /// Without --contact: everything of the workspace. Its slug is needed only when there are several
+    #[arg(long, value_name = "SLUG", num_args = 0..=1, default_missing_value = "")]
+    workspace: Option<String>,
     /// The folder to write to; it must not be there yet [default: a new one here]
     #[arg(long, value_name = "FOLDER")]
     to: Option<PathBuf>,
     #[command(flatten)]
-    workspace: WorkspaceArgs,
+    output: Json,
 }
 
 impl Export {
     pub async fn run(self, settings: &Settings) -> CommandResult {
-        let email = address(&self.contact)?;
-        let folder =
-            self.to.unwrap_or_else(|| format!("mailroom-export-{}", email.as_str()).into());
-        if folder.exists() {
-            return Err(format!("{} is there already.", folder.display()).into());
+        let slug = self.workspace.filter(|slug| !slug.is_empty());
+        let workspace = WorkspaceArgs::of(slug, self.output);
+        match self.contact {
+            Some(contact) => export_person(settings, workspace, &contact, self.to).await,
+            None => export_workspace(settings, workspace, self.to).await,
         }
-        let app = open(settings).await?;
-        let operator = self.workspace.operator(&app).await?;
-        // Written beside it first: a folder of this name is complete.
-        let partial = partial_folder(&folder)?;
-        let place = partial.clone();
-        let written = app
-            .read(&operator, move |tx, cx| {
-                let mut write = |name: &str, bytes: &[u8]| write_file(&place.join(name), bytes);
-                person_files::export_person(tx, cx, &email, &mut write)
-            })
-            .await;
-        let export = match written {
-            Ok(export) => export,
-            Err(error) => {
-                let _ = std::fs::remove_dir_all(&partial);
-                return Err(sentence(error).into());
-            }
-        };
-        std::fs::rename(&partial, &folder)
-            .map_err(|error| format!("{}: {error}", folder.display()))?;
-        let answer = json!({
-            "folder": folder,
-            "conversations": export.conversations,
-            "messages": export.messages,
-            "files": export.files,
-        });
-        let said = format!(
-            "Wrote {} conversations, {} messages and {} files to {}.",
-            export.conversations,
-            export.messages,
-            export.files,
-            folder.display()
-        );
-        print(self.workspace.output, &answer, &said);
-        Ok(())
     }
+}
+
+async fn export_person(
+    settings: &Settings,
+    workspace: WorkspaceArgs,
+    contact: &str,
+    to: Option<PathBuf>,
+) -> CommandResult {
+    let email = address(contact)?;
+    let folder = to.unwrap_or_else(|| format!("mailroom-export-{}", email.as_str()).into());
+    if folder.exists() {
+        return Err(format!("{} is there already.", folder.display()).into());
+    }
+    let app = open(settings).await?;
+    let operator = workspace.operator(&app).await?;
+    // Written beside it first: a folder of this name is complete.
+    let partial = partial_folder(&folder)?;
+    let place = partial.clone();
+    let written = app
+        .read(&operator, move |tx, cx| {
+            let mut write = |name: &str, bytes: &[u8]| write_file(&place.join(name), bytes);
+            person_files::export_person(tx, cx, &email, &mut write)
+        })
+        .await;
+    let export = match written {
+        Ok(export) => export,
+        Err(error) => {
+            let _ = std::fs::remove_dir_all(&partial);
+            return Err(sentence(error).into());
+        }
+    };
+    std::fs::rename(&partial, &folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let answer = json!({
+        "folder": folder,
+        "conversations": export.conversations,
+        "messages": export.messages,
+        "files": export.files,
+    });
+    let said = format!(
+        "Wrote {} conversations, {} messages and {} files to {}.",
+        export.conversations,
+        export.messages,
+        export.files,
+        folder.display()
+    );
+    print(workspace.output, &answer, &said);
+    Ok(())
 }
 
 #[derive(Args)]
@@ -172,38 +188,10 @@ fn about_later(files: u64) -> String {
     }
 }
 
-/// The folder beside it that an export is written to. One that is there is of another export.
-fn partial_folder(folder: &Path) -> Result<PathBuf, String> {
-    let mut name = folder.as_os_str().to_owned();
-    name.push(".partial");
-    let partial = PathBuf::from(name);
-    let told = |error: std::io::Error| format!("{}: {error}", partial.display());
-    if let Some(above) = partial.parent().filter(|above| !above.as_os_str().is_empty()) {
-        make_folder(above).map_err(told)?;
-    }
-    let made = std::fs::DirBuilder::new().mode(FOLDER_MODE).create(&partial);
-    made.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => format!(
-            "{} is there already: another export is being written, or broke off. Remove it first.",
-            partial.display()
-        ),
-        _ => told(error),
-    })?;
-    Ok(partial)
-}
-
 fn address(text: &str) -> Result<EmailAddress, String> {
     let email = EmailAddress::new(text.trim());
     match email.domain() {
         Some(_) => Ok(email),
         None => Err("contact: must be an e-mail address".into()),
     }
-}
-
-fn write_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        make_folder(folder)?;
-    }
-    let mut file = file_options().write(true).create(true).truncate(true).open(path)?;
-    std::io::Write::write_all(&mut file, bytes)
 }

@@ -1,17 +1,20 @@
 //! The commands that serve.
 
 use std::io::{IsTerminal, Write};
+use std::time::Duration;
 
 use inbox::base::actor::{self, Actor, Circle, Role};
 use inbox::base::scopes::Scope;
 use inbox::model::installation::keep_address;
 use inbox::{App, actions};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use crate::demo;
 use crate::mail_out::RelayTarget;
 use crate::net::descriptors::raise_open_files;
 use crate::net::listen_address::ListenAddress;
+use crate::node::roster::NodePlace;
 use crate::node::storage_check::require_writable;
 use crate::serve::{
     MailIn, listen, open_app, open_mail, open_worker, reload_on_hangup, serve as serve_requests,
@@ -19,12 +22,16 @@ use crate::serve::{
 };
 use crate::settings::Settings;
 
+/// The time that a node has to leave the list of nodes.
+const LEAVING: Duration = Duration::from_millis(500);
+
 pub async fn serve(settings: &Settings) -> Result<(), String> {
     raise_open_files();
     require_writable(&settings.data, &settings.blobs)?;
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = open_app(settings, &public_url)?;
+    let place = NodePlace::take(&app, &settings.data, settings.public_url.as_deref()).await?;
     remember_address(&app).await?;
     warn_without_workspace(&app).await?;
     let worker = open_worker(settings, &app)?;
@@ -33,8 +40,15 @@ pub async fn serve(settings: &Settings) -> Result<(), String> {
     let smtp = mail.smtp_address().map_or(settings.smtp_listen.clone(), ListenAddress::Tcp);
     let lmtp = &settings.lmtp_listen;
     tracing::info!(%address, %public_url, %smtp, %lmtp, "serving");
-    let served = serve_requests(listener, app, worker, mail, settings, stop_signal());
-    served.await.map_err(|error| error.to_string())
+    let leaving = CancellationToken::new();
+    let holding = place.map(|place| tokio::spawn(place.hold(leaving.clone())));
+    let served = serve_requests(listener, app, worker, mail, settings, stop_signal()).await;
+    leaving.cancel();
+    if let Some(holding) = holding {
+        // Without a database, the others notice within a minute.
+        let _ = tokio::time::timeout(LEAVING, holding).await;
+    }
+    served.map_err(|error| error.to_string())
 }
 
 /// Links that commands make lead to the server that runs.

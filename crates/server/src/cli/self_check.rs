@@ -6,19 +6,26 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use clap::Args;
+use inbox::base::limits::DAY_MS;
 use inbox::base::private_files::FILE_MODE;
-use inbox::base::time::{Clock, SystemClock};
+use inbox::base::time::{Clock, Moment, SystemClock};
 use inbox::maintenance::load;
 use inbox::model::installation::installation;
+use inbox::model::scheduled_backups::{ScheduledBackups, scheduled_backups};
 use serde_json::json;
 
 use super::Json;
 use super::command::{CommandFailure, CommandResult, print, sentence};
+use crate::backup::{BackupPlace, read_passphrase};
 use crate::mail_out::RelayTarget;
+use crate::net::tls_certificate::usable_until;
 use crate::node::storage_check::require_writable;
 use crate::node::vault::KEY_FILE;
 use crate::serve::open_app;
 use crate::settings::Settings;
+
+/// A certificate that ends within this time is worth a notice.
+const CERTIFICATE_SOON_MS: i64 = 14 * DAY_MS;
 
 #[derive(Args)]
 pub struct SelfCheck {
@@ -61,6 +68,7 @@ impl SelfCheck {
         found.extend(installed(settings).await);
         found.push(public_url(settings));
         found.push(relay(settings));
+        found.push(backup_place(settings));
         let is_faulty = found.iter().any(|finding| finding.state == SetupState::Fault);
         let shown: Vec<_> = found
             .iter()
@@ -116,13 +124,22 @@ fn certificate(settings: &Settings) -> SetupFinding {
     let Some((chain, key)) = &settings.tls else {
         return finding(part, SetupState::Notice, "none is set: STARTTLS uses a self-signed one");
     };
-    for file in [chain, key] {
-        if let Err(error) = fs::read(file) {
-            let sentence = format!("{} cannot be read: {error}", file.display());
-            return finding(part, SetupState::Fault, sentence);
-        }
+    let until = match usable_until(chain, key) {
+        Ok(until) => until,
+        Err(fault) => return finding(part, SetupState::Fault, fault),
+    };
+    let Some(until) = until else {
+        return finding(part, SetupState::Fine, format!("{} can be used", chain.display()));
+    };
+    let (day, left) = (until.strftime("%Y-%m-%d"), until.as_millisecond() - SystemClock.now());
+    let sentence = |what: &str| format!("{} {what} {day}", chain.display());
+    if left <= 0 {
+        finding(part, SetupState::Fault, sentence("has ended on"))
+    } else if left < CERTIFICATE_SOON_MS {
+        finding(part, SetupState::Notice, sentence("ends soon, on"))
+    } else {
+        finding(part, SetupState::Fine, sentence("can be used until"))
     }
-    finding(part, SetupState::Fine, format!("{} can be read", chain.display()))
 }
 
 /// The database, the key and the blobs, which are opened together as the server does.
@@ -162,7 +179,57 @@ async fn installed(settings: &Settings) -> Vec<SetupFinding> {
         }
         None => finding("quiet mode", SetupState::Fine, "off"),
     };
-    vec![database, workspace, quiet]
+    let backups = app.store.read(scheduled_backups).await;
+    let backups = backups.map_or_else(|error| Some(broken_backups(sentence(error))), last_backup);
+    [database, workspace, quiet].into_iter().chain(backups).collect()
+}
+
+/// How the last scheduled backup went.
+fn last_backup(found: ScheduledBackups) -> Option<SetupFinding> {
+    found.place.as_ref()?;
+    let written = match (found.succeeded_at, found.backup) {
+        (Some(at), Some(backup)) => format!("{backup} was written at {}", Moment(at).iso()),
+        _ => "none was written yet".into(),
+    };
+    Some(match (found.failures, found.failed_at) {
+        (1.., Some(at)) => broken_backups(format!(
+            "the last one failed at {}: {}; {written}",
+            Moment(at).iso(),
+            found.failure.unwrap_or_default()
+        )),
+        _ => finding("last backup", SetupState::Fine, written),
+    })
+}
+
+fn broken_backups(sentence: String) -> SetupFinding {
+    finding("last backup", SetupState::Notice, sentence)
+}
+
+/// Where backups go, and whether they can be sealed.
+fn backup_place(settings: &Settings) -> SetupFinding {
+    let part = "backups";
+    let Some(backups) = &settings.backups else {
+        return finding(
+            part,
+            SetupState::Notice,
+            "MAILROOM_BACKUP_TO is not set: write them yourself",
+        );
+    };
+    if let Err(fault) = BackupPlace::parse(&backups.place, &settings.backup_spool()) {
+        return finding(part, SetupState::Fault, fault);
+    }
+    match backups.passphrase_file.as_deref().map(read_passphrase) {
+        Some(Err(fault)) => finding(part, SetupState::Fault, fault),
+        Some(Ok(_)) => finding(
+            part,
+            SetupState::Fine,
+            format!("{}, sealed, {}", backups.place, backups.timing),
+        ),
+        None => {
+            let sentence = format!("{}, not sealed, {}", backups.place, backups.timing);
+            finding(part, SetupState::Fine, sentence)
+        }
+    }
 }
 
 fn public_url(settings: &Settings) -> SetupFinding {

@@ -43,6 +43,13 @@ pub enum User {
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
+    /// For somebody whose device is lost: remove their passkeys, authenticator app and recovery codes and
+    /// end their sessions; they sign in with their password or a link
+    ResetSignIn {
+        email: String,
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
     /// Remove somebody at once and for good: their sessions end, their keys are revoked, what they
     /// had to answer is unassigned, and their private inboxes are closed
     Remove {
@@ -68,6 +75,7 @@ impl User {
                 };
                 link(&app, email, make, &workspace).await
             }
+            User::ResetSignIn { email, workspace } => reset_sign_in(&app, email, &workspace).await,
             User::Remove { email, workspace } => remove(&app, email, &workspace).await,
         }
     }
@@ -121,6 +129,21 @@ async fn link(
     let url = app.act(&operator, move |tx, cx| make(tx, cx, &made)).await.map_err(sentence)?;
     let said = format!("{name} signs in at\n{url}\n{}", link_works());
     print(workspace.output, &json!({ "id": id, "signInUrl": url }), &said);
+    Ok(())
+}
+
+async fn reset_sign_in(app: &App, email: String, workspace: &WorkspaceArgs) -> CommandResult {
+    let operator = workspace.operator(app).await?;
+    let (id, name) = named(app, &operator, email).await?;
+    let reset = id.clone();
+    app.act(&operator, move |tx, cx| actions::reset_sign_in(tx, cx, &reset))
+        .await
+        .map_err(sentence)?;
+    let said = format!(
+        "The sign-in of {name} is reset. They sign in with their password, by a link that they ask for, or \
+         by one of mailroom user link."
+    );
+    print(workspace.output, &json!({ "ok": true, "id": id }), &said);
     Ok(())
 }
 

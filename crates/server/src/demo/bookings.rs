@@ -2,22 +2,27 @@
 
 use db::Tx;
 use inbox::base::actor::Principal;
+use inbox::base::ids::ConversationId;
 use inbox::base::limits::DAY_MS;
 use inbox::model::bookings::BookingAnswer;
 use inbox::model::bookings::availability::next_free;
 use inbox::model::bookings::booking::{BookingGuest, NewBooking, book};
 use inbox::model::bookings::types::{BookingQuestion, BookingTypeInput};
-use inbox::{Cx, Error, Result, actions};
+use inbox::{Cx, Error, Result, actions, load_conversation};
 
 const QUESTION: &str = "Which room is the lamp for?";
 
+/// The conversation that the appointment belongs to, by its subject.
+pub const BOOKED: &str = "Basket shows the wrong price";
+
 /// Ines takes calls on weekdays; one is booked.
-pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
+pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: Option<&ConversationId>) -> Result<()> {
     let Principal::Person { id, .. } = &cx.actor.who else {
         return Err(Error::NotFound("person"));
     };
     let weekly = "mon-fri 09:00-12:00,13:00-17:00";
     actions::set_hours(tx, cx, id, "Europe/Berlin", weekly)?;
+    actions::set_holidays(tx, cx, id, "DE-BE")?;
     let input = BookingTypeInput {
         name: "Choosing a lamp".into(),
         slug: "choosing-a-lamp".into(),
@@ -38,8 +43,16 @@ pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
     };
     let answers =
         [BookingAnswer { question: QUESTION.into(), answer: "A long kitchen table".into() }];
-    let new =
-        NewBooking { starts_at: first.starts_at, guest, answers: &answers, conversation: None };
+    let conversation = match conversation {
+        Some(id) => Some(load_conversation(tx, cx.actor, id.as_str())?),
+        None => None,
+    };
+    let new = NewBooking {
+        starts_at: first.starts_at,
+        guest,
+        answers: &answers,
+        conversation: conversation.as_ref(),
+    };
     book(tx, cx, &kind, &new)?;
     Ok(())
 }

@@ -2,13 +2,14 @@
 
 use db::Tx;
 use inbox::actions::{
-    MadeKey, NewWorkspace, add_mailbox, add_person, list_workspaces, make_key, set_duty,
-    set_inbox_signature, set_up_workspace,
+    InboxAccess, MadeKey, NewWorkspace, add_mailbox, add_person, list_workspaces, make_key,
+    make_team, set_duty, set_inbox_access, set_inbox_signature, set_up_workspace,
 };
-use inbox::base::actor::{self, Actor, Circle, Role};
+use inbox::base::actor::{self, Actor, Circle, Principal, Role};
 use inbox::base::api_key::KeyHash;
-use inbox::base::ids::{MailboxId, WorkspaceId};
+use inbox::base::ids::{MailboxId, UserId, WorkspaceId};
 use inbox::base::scopes::Scope;
+use inbox::model::inbox_access::{AccessEntry, AccessHolder};
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, Cx, Error, Result};
 
@@ -92,6 +93,12 @@ pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<SamplePeople> {
         "{{my_name}}\n**Lumen & Holz** · [lumen-holz.example](https://lumen-holz.example)",
     )?;
 
+    let office = make_team(tx, by_ines, "Office", &[made.owner.clone(), person_id(&jonas)?])?;
+    let jobs = add_mailbox(tx, by_ines, "jobs@lumen-holz.example", "Applications", None)?;
+    let given = AccessEntry { holder: AccessHolder::Team(office), may_see: true, may_send: false };
+    let access = InboxAccess { everybody: false, all_send: true, entries: vec![given] };
+    set_inbox_access(tx, by_ines, &jobs, &access)?;
+
     let everything = [Scope::Read, Scope::Write, Scope::Draft, Scope::Send, Scope::Record];
     let live = make_key(tx, by_ines, "Robo", &everything, true)?;
     let test = make_key(tx, by_ines, "Robo", &everything, false)?;
@@ -115,6 +122,13 @@ pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<SamplePeople> {
         ines,
         robo_test,
     })
+}
+
+fn person_id(actor: &Actor) -> Result<UserId> {
+    match &actor.who {
+        Principal::Person { id, .. } => Ok(id.clone()),
+        _ => Err(Error::NotFound("person")),
+    }
 }
 
 fn agent(tx: &mut Tx<'_>, made: &MadeKey, now: i64) -> Result<Actor> {

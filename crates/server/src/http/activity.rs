@@ -11,7 +11,6 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::time::Instant;
 
 /// A client that reads fewer bytes of a response within the idle timeout counts as stalled.
@@ -144,13 +143,13 @@ impl HttpBody for WatchedBody {
 }
 
 /// A socket that records the bytes the client reads.
-pub struct WatchedStream {
-    stream: TcpStream,
+pub struct WatchedStream<S> {
+    stream: S,
     activity: Arc<Activity>,
 }
 
-impl WatchedStream {
-    pub fn new(stream: TcpStream, activity: Arc<Activity>) -> WatchedStream {
+impl<S> WatchedStream<S> {
+    pub fn new(stream: S, activity: Arc<Activity>) -> WatchedStream<S> {
         WatchedStream { stream, activity }
     }
 
@@ -162,7 +161,7 @@ impl WatchedStream {
     }
 }
 
-impl AsyncRead for WatchedStream {
+impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -172,7 +171,7 @@ impl AsyncRead for WatchedStream {
     }
 }
 
-impl AsyncWrite for WatchedStream {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,

@@ -9,8 +9,10 @@ mod client;
 mod connections;
 pub mod download;
 mod limits;
+pub mod redirect;
 pub mod request_body;
 pub mod router;
+pub mod secure_listeners;
 pub mod slots;
 
 use std::convert::Infallible;
@@ -27,14 +29,17 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use metrics::counter;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, sleep_until, timeout};
+use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service;
 
 use crate::net::listen_address::Networks;
 use crate::net::listening::AcceptPause;
+use crate::net::tls_certificate::TlsCertificate;
 use activity::{WatchedBody, WatchedStream};
 pub use client::{ClientNetwork, Peer};
 use connections::{Admission, HttpConnections};
@@ -60,6 +65,8 @@ pub struct HttpServer {
     pub limits: HttpLimits,
     /// Where the proxies are that speak for clients, beside this machine.
     pub proxies: Arc<Networks>,
+    /// The certificate of HTTPS; without it the listener speaks HTTP.
+    pub tls: Option<Arc<TlsCertificate>>,
 }
 
 /// State shared by all connections.
@@ -74,7 +81,8 @@ struct Serving {
 
 impl Default for HttpServer {
     fn default() -> HttpServer {
-        HttpServer { listener: "app", limits: HttpLimits::default(), proxies: Arc::default() }
+        let (limits, proxies) = (HttpLimits::default(), Arc::default());
+        HttpServer { listener: "app", limits, proxies, tls: None }
     }
 }
 
@@ -163,6 +171,28 @@ impl Serving {
             }
             () = self.stopping.cancelled() => return,
         }
+        let Some(certificate) = &self.server.tls else {
+            return self.exchange(stream, peer, admission).await;
+        };
+        // The certificate of the moment, which the connection keeps.
+        let handshake = TlsAcceptor::from(certificate.web_config()).accept(stream);
+        tokio::select! {
+            done = timeout(limits.first_head, handshake) => match done {
+                Ok(Ok(stream)) => self.exchange(stream, peer, admission).await,
+                // Broken off, or no TLS that we speak.
+                Ok(Err(_)) => {}
+                Err(_) => closed("handshake"),
+            },
+            () = self.stopping.cancelled() => {}
+        }
+    }
+
+    /// Answers the requests of a connection.
+    async fn exchange<S>(&self, stream: S, peer: Peer, admission: &Admission)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let limits = &self.server.limits;
         let activity = Arc::clone(&admission.activity);
         let stream = TokioIo::new(WatchedStream::new(stream, Arc::clone(&activity)));
         let service = service_fn(|request| self.answer(request, &peer, admission));

@@ -1,8 +1,10 @@
-//! Calls to the outside: names, addresses that may be called, TLS roots and HTTP clients.
+//! Calls to the outside: names, addresses that may be called, TLS roots and HTTP clients; and what
+//! listeners share: addresses and the certificate.
 
 pub mod bucket;
 pub mod chat_client;
 pub mod config;
+pub mod der;
 pub mod descriptors;
 pub mod dns;
 pub mod dns_health;
@@ -17,3 +19,4 @@ pub mod pins;
 pub mod resolver;
 pub mod ssrf_guard;
 pub mod system_resolver;
+pub mod tls_certificate;

@@ -7,8 +7,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::routing::get;
 use inbox::App;
+use inbox::model::scheduled_backups::scheduled_backups;
 
 use crate::net::dns_health::DnsHealth;
+use crate::net::tls_certificate::TlsCertificate;
 use crate::node::quiet::{QUIET_SENTENCE, QuietMode};
 use crate::node::storage_check::StorageCheck;
 
@@ -17,6 +19,7 @@ pub struct Readiness {
     pub app: App,
     pub storage: StorageCheck,
     pub dns: Arc<DnsHealth>,
+    pub certificate: Option<Arc<TlsCertificate>>,
     pub quiet: QuietMode,
 }
 
@@ -27,8 +30,8 @@ pub fn router(readiness: Readiness) -> Router {
         .with_state(Arc::new(readiness))
 }
 
-/// Ready when the database responds and the folders are writable. Failing DNS and quiet mode are
-/// reported but do not make the server unready.
+/// Ready when the database responds and the folders are writable. Failing DNS, failing backups, a
+/// certificate that ends and quiet mode are reported but do not make the server unready.
 async fn ready(State(readiness): State<Arc<Readiness>>) -> (StatusCode, String) {
     let unable = |problem: &str| (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n"));
     if !readiness.database_answers().await {
@@ -42,12 +45,24 @@ async fn ready(State(readiness): State<Arc<Readiness>>) -> (StatusCode, String) 
     } else {
         "the DNS server does not answer: SPF, DKIM and DMARC are not known\n"
     };
+    let now = readiness.app.clock.now();
+    let certificate = match readiness.certificate.as_ref().and_then(|c| c.problem(now)) {
+        Some(problem) => format!("{problem}\n"),
+        None => String::new(),
+    };
     let quiet =
         if readiness.quiet.is_quiet() { format!("{QUIET_SENTENCE}\n") } else { String::new() };
-    (StatusCode::OK, format!("ready\n{quiet}{dns}"))
+    let backups =
+        if readiness.backups_fail().await { "the last scheduled backup failed\n" } else { "" };
+    (StatusCode::OK, format!("ready\n{quiet}{dns}{certificate}{backups}"))
 }
 
 impl Readiness {
+    async fn backups_fail(&self) -> bool {
+        let found = self.app.store.read(scheduled_backups).await;
+        found.is_ok_and(|found| found.place.is_some() && found.failures > 0)
+    }
+
     async fn database_answers(&self) -> bool {
         if !self.app.store.is_reachable() {
             return false;

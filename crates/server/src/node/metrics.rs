@@ -89,8 +89,85 @@ fn describe() {
         "mailroom_job_failures_total",
         "Failed attempts of background jobs, by queue."
     );
+    describe_counter!("mailroom_backups_total", "Scheduled backups, by outcome.");
+    describe_counter!(
+        "mailroom_backup_removal_failures_total",
+        "Scheduled backups that were written, but older ones could not be removed."
+    );
+    describe_gauge!(
+        "mailroom_backup_last_success_seconds",
+        Unit::Seconds,
+        "When the last scheduled backup was written, as Unix time; 0 for never."
+    );
+    describe_gauge!(
+        "mailroom_backup_failures",
+        "Scheduled backups that failed since the last one that was written."
+    );
     describe_counter!(
         "mailroom_jobs_given_up_total",
         "Background jobs given up after their last attempt, by queue."
     );
+    describe_node();
+}
+
+/// What concerns this process and what it stands on.
+fn describe_node() {
+    describe_gauge!("mailroom_info", "1, with the version that runs.");
+    describe_gauge!("mailroom_nodes", "Nodes that serve this database, this one included.");
+    describe_gauge!("mailroom_quiet", "1 while nothing is sent or fetched.");
+    describe_gauge!("mailroom_database_up", "1 while the database answers.");
+    describe_histogram!(
+        "mailroom_database_seconds",
+        Unit::Seconds,
+        "Time of a small query, asked every 15 seconds."
+    );
+    describe_counter!("mailroom_database_errors_total", "Such queries that failed.");
+    describe_gauge!("mailroom_disk_free_bytes", Unit::Bytes, "Room on the disk, by folder.");
+    describe_gauge!("mailroom_calendars_failing", "Hosts' calendars that cannot be read.");
+    describe_counter!("mailroom_documents_read_total", "Documents that were read, by outcome.");
+    describe_gauge!(
+        "mailroom_tls_certificate_expires_timestamp_seconds",
+        Unit::Seconds,
+        "When the TLS certificate ends, as seconds since 1970."
+    );
+    describe_gauge!(
+        "mailroom_tls_reload_failing",
+        "1 while the files of the certificate cannot be used and an older one is served."
+    );
+    describe_counter!(
+        "mailroom_tls_reload_failures_total",
+        "Times that changed files of the certificate could not be used."
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    /// The names in a text, without what Prometheus adds to histograms.
+    fn names(text: &str) -> BTreeSet<String> {
+        let is_part = |c: char| c.is_ascii_lowercase() || c == '_';
+        let words = text.split(|c: char| !is_part(c)).filter(|word| word.starts_with("mailroom_"));
+        let plain = words.map(|word| {
+            let ends = ["_bucket", "_sum", "_count"];
+            ends.iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word).to_owned()
+        });
+        plain.collect()
+    }
+
+    #[test]
+    fn alerts_and_board_name_metrics_that_there_are() {
+        let described = names(include_str!("metrics.rs"));
+        for (file, text) in [
+            ("alerts.yml", include_str!("../../../../packaging/monitoring/alerts.yml")),
+            ("board.json", include_str!("../../../../packaging/monitoring/grafana-board.json")),
+        ] {
+            let named = names(text);
+            assert!(named.len() > 5, "{file}");
+            let unknown: Vec<_> = named.difference(&described).collect();
+            assert!(unknown.is_empty(), "{file}: {unknown:?}");
+        }
+        let board = include_str!("../../../../packaging/monitoring/grafana-board.json");
+        assert!(serde_json::from_str::<serde_json::Value>(board).is_ok());
+    }
 }

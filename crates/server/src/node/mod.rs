@@ -6,5 +6,7 @@ pub mod metrics;
 pub mod node_files;
 pub mod permissions;
 pub mod quiet;
+pub mod roster;
 pub mod storage_check;
 pub mod vault;
+pub mod watch;

@@ -109,7 +109,7 @@ fn folders(data: &Path, blobs: &Path) -> Vec<Folder> {
     vec![folder("data folder", data), folder("folder of blobs", blobs)]
 }
 
-fn free_bytes(folder: &Path) -> io::Result<u64> {
+pub(super) fn free_bytes(folder: &Path) -> io::Result<u64> {
     let found = rustix::fs::statvfs(folder)?;
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }

@@ -32,11 +32,7 @@ impl ClientDocumentFetcher {
     pub async fn fetch(&self, address: &str) -> Option<ClientMetadata> {
         let _slot = self.slots.try_acquire().ok()?;
         let pages = self.pages.get_or_init(async || self.open()).await.as_ref()?;
-        let page = pages.get(address, DOCUMENT_BYTES).await.ok()?;
-        let is_json = page.kind == "application/json" || page.kind.ends_with("+json");
-        (page.status == 200 && is_json)
-            .then(|| ClientMetadata::of_document(address, &page.body))
-            .flatten()
+        fetch_client_document(pages, address).await
     }
 
     fn open(&self) -> Option<Pages> {
@@ -44,4 +40,12 @@ impl ClientDocumentFetcher {
             .inspect_err(|error| tracing::error!(error, "client documents cannot be fetched"))
             .ok()
     }
+}
+
+/// The document at an address: JSON that says it is about that address.
+pub async fn fetch_client_document(pages: &Pages, address: &str) -> Option<ClientMetadata> {
+    let page = pages.get(address, DOCUMENT_BYTES).await.ok()?;
+    let is_json = page.kind == "application/json" || page.kind.ends_with("+json");
+    let is_document = page.status == 200 && is_json;
+    is_document.then(|| ClientMetadata::of_document(address, &page.body)).flatten()
 }

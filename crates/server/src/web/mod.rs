@@ -44,15 +44,16 @@ use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
 use client_documents::ClientDocumentFetcher;
+pub use client_documents::fetch_client_document;
 use developers::DeveloperSite;
 use layout::{assets, responses};
 pub use mail_setup::{MailSetup, OutgoingMailSetup};
 use multipart::FORMS_WITH_FILES;
 use pages::{
     answers, approvals, attached_mails, calendar as calendar_page, compose, consent, conversation,
-    document_requests, documents, files, inbox_page, mail_frame, mentions, new_conversation,
-    originals, previews, protected, reports, request_documents, scheduled, search, sign_in,
-    sorting, triage, unsent, welcome,
+    document_requests, documents, files, inbox_page, mail_frame, mentions, merging,
+    new_conversation, offer_times, originals, passkeys, previews, protected, reports,
+    request_documents, scheduled, search, second_step, sign_in, sorting, triage, unsent, welcome,
 };
 use picture_cache::PictureCache;
 use presence::Presence;
@@ -187,6 +188,10 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/", get(inbox_page::home))
         .route("/assets/{name}", get(assets::asset))
         .route("/sign-in", get(sign_in::page).post(sign_in::with_password))
+        .route("/sign-in/code", get(second_step::code_page).post(second_step::enter_code))
+        .route("/sign-in/set-up", get(second_step::set_up_page).post(second_step::confirm_set_up))
+        .route("/sign-in/passkey", post(passkeys::sign_in))
+        .route("/sign-in/passkey/challenge", post(passkeys::challenge))
         .route("/sign-in/{token}", get(sign_in::link_page).post(sign_in::with_link))
         .route("/sign-in-link", post(sign_in::mail_link))
         .route("/sign-out", post(sign_in::sign_out))
@@ -206,6 +211,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/reply", post(compose::reply))
         .route("/conversations/{id}/note", post(compose::note))
         .route("/conversations/{id}/ask", post(request_documents::ask))
+        .route("/conversations/{id}/times", post(offer_times::offer))
         .route("/conversations/{id}/autosave", post(compose::keep))
         .route("/conversations/{id}/pictures", post(compose::picture))
         .route("/conversations/{id}/status", post(conversation::set_status))
@@ -215,6 +221,9 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/snooze", post(conversation::snooze))
         .route("/conversations/{id}/release", post(conversation::release))
         .route("/conversations/{id}/warning", post(conversation::remove_warning))
+        .route("/conversations/{id}/merge", get(merging::page).post(merging::merge))
+        .route("/conversations/{id}/unmerge", post(merging::undo))
+        .route("/conversations/{id}/messages/{message}/split", post(merging::split))
         .route("/conversations/{id}/messages/{message}/original", get(originals::page))
         .route("/conversations/{id}/messages/{message}/headers", get(originals::headers))
         .route("/conversations/{id}/messages/{message}/html", get(originals::html))

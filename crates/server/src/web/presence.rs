@@ -115,7 +115,10 @@ impl Presence {
         let mut visits = self.visits();
         let there = visits.here.get_mut(key);
         let visit = there.and_then(|there| there.iter_mut().find(|visit| visit.person == *person));
-        let Some(visit) = visit else { return };
+        let Some(visit) = visit else {
+            drop(visits);
+            return self.writes_elsewhere(key, person, now);
+        };
         let is_news = now - visit.wrote_at >= WRITING_MS;
         visit.wrote_at = now;
         let tells = now - visit.announced_at >= ANNOUNCED_AGAIN_MS;
@@ -129,6 +132,40 @@ impl Presence {
         }
         if tells {
             self.announce(key, person.as_str(), "writes", &name);
+        }
+    }
+
+    /// The same for somebody whose open page another process serves, while this one took what they
+    /// wrote.
+    fn writes_elsewhere(&self, key: &PresenceKey, person: &UserId, now: i64) {
+        let mut visits = self.visits();
+        let there = visits.elsewhere.get_mut(key);
+        let visit = there.and_then(|there| {
+            there.iter_mut().find(|visit| visit.person == person.as_str() && visit.until > now)
+        });
+        let Some(visit) = visit else { return };
+        if now - visit.wrote_at < ANNOUNCED_AGAIN_MS {
+            return;
+        }
+        visit.wrote_at = now;
+        let (node, name) = (visit.node.clone(), visit.name.clone());
+        drop(visits);
+        self.notify(key);
+        self.announce_of(&node, key, person.as_str(), "writes", &name);
+    }
+
+    /// What another process took of somebody whose page is open here.
+    fn wrote_elsewhere(&self, key: &PresenceKey, person: &str, now: i64) {
+        let mut visits = self.visits();
+        let there = visits.here.get_mut(key);
+        let visit =
+            there.and_then(|there| there.iter_mut().find(|visit| visit.person.as_str() == person));
+        let Some(visit) = visit else { return };
+        let is_news = now - visit.wrote_at >= WRITING_MS;
+        visit.wrote_at = now;
+        drop(visits);
+        if is_news {
+            self.notify(key);
         }
     }
 
@@ -163,10 +200,21 @@ impl Presence {
         let _ = self.changes.send(key.clone());
     }
 
-    fn announce(&self, (ws, conversation): &PresenceKey, person: &str, does: &str, name: &str) {
+    fn announce(&self, key: &PresenceKey, person: &str, does: &str, name: &str) {
+        self.announce_of(&self.node, key, person, does, name);
+    }
+
+    /// Announces what somebody does whose page is open on a process.
+    fn announce_of(
+        &self,
+        node: &str,
+        (ws, conversation): &PresenceKey,
+        person: &str,
+        does: &str,
+        name: &str,
+    ) {
         let Some(store) = &self.others else { return };
         let name = name.replace('\t', " ");
-        let node = &self.node;
         store.notify_others(format!(
             "{MARK}\t{node}\t{ws}\t{conversation}\t{person}\t{does}\t{name}"
         ));
@@ -177,10 +225,13 @@ impl Presence {
         let parts: Vec<&str> = announcement.split('\t').collect();
         let [MARK, node, ws, conversation, person, does, name] = parts[..] else { return };
         let Ok(ws) = ws.parse::<i64>() else { return };
+        let key = (ws, conversation.to_owned());
         if node == self.node {
+            if does == "writes" {
+                self.wrote_elsewhere(&key, person, now);
+            }
             return;
         }
-        let key = (ws, conversation.to_owned());
         let mut visits = self.visits();
         let elsewhere = &mut visits.elsewhere;
         if elsewhere.len() >= CONVERSATIONS_ELSEWHERE && !elsewhere.contains_key(&key) {
@@ -323,6 +374,21 @@ mod tests {
             presence.apply(&other, 117_000);
         }
         assert_eq!(seen(118_000), []);
+    }
+
+    #[test]
+    fn what_one_writes_through_another_node_counts_where_their_page_is_open() {
+        let (one, two) = (Presence::with("one".into(), None), Presence::with("two".into(), None));
+        let (key, ann) = ((1, "cnv_1".to_owned()), person("a"));
+        let _page = one.enter(key.clone(), &ann, "Ann");
+        two.apply("presence\tone\t1\tcnv_1\tusr_a\treads\tAnn", 100_000);
+        // Two takes what she saves, and tells the others as if the node of her page had.
+        two.writes(&key, &ann, 101_000);
+        one.apply("presence\tone\t1\tcnv_1\tusr_a\twrites\tAnn", 101_000);
+        let ann_writes = vec![Other { name: "Ann".into(), writes: true }];
+        for node in [&one, &two] {
+            assert_eq!(node.others(&key, &person("b"), 102_000), ann_writes);
+        }
     }
 
     #[test]

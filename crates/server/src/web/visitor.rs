@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response};
 use inbox::actions::TokenHash;
 use inbox::base::ids::{Ids, MessageId};
-use inbox::base::limits::{SESSION_IDLE_MS, UNDO_LIVE_MS};
+use inbox::base::limits::{SESSION_IDLE_MS, SIGN_IN_STEP_MS, UNDO_LIVE_MS};
 use inbox::model::guest_tokens::GuestTokenHash;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
@@ -22,6 +22,9 @@ use crate::web::layout::responses::{PageResult, see_other};
 const SESSION: &str = "mailroom_session";
 /// Browsers send a `__Host-` cookie to this host only, and only over https.
 const SESSION_HTTPS: &str = "__Host-mailroom_session";
+/// A sign-in that has begun in this browser.
+const STEP: &str = "mailroom_step";
+const STEP_HTTPS: &str = "__Host-mailroom_step";
 const GUEST: &str = "mailroom_guest";
 const GUEST_HTTPS: &str = "__Host-mailroom_guest";
 const FLASH: &str = "mailroom_flash";
@@ -37,6 +40,8 @@ const MASK_CHARS: usize = 26;
 #[derive(Clone)]
 pub struct Visitor {
     pub session: Option<TokenHash>,
+    /// A sign-in that this browser has begun.
+    pub step: Option<TokenHash>,
     /// The browser of a customer who was on a page behind a code.
     pub guest: Option<GuestTokenHash>,
     /// What a form of this session carries, masked anew for each response.
@@ -73,6 +78,7 @@ impl Visitor {
         let zone = cookie(&parts.headers, ZONE).and_then(|name| zone(&name));
         Visitor {
             session,
+            step: cookie(&parts.headers, web.step_cookie()).and_then(|it| TokenHash::of(&it)),
             guest: cookie(&parts.headers, web.guest_cookie()).map(|it| GuestTokenHash::of(&it)),
             csrf: match session {
                 Some(_) => CsrfToken::of(&token, &web.app.ids),
@@ -191,6 +197,19 @@ impl Web {
 
     pub fn clear_session<B>(&self, response: &mut Response<B>) {
         self.set_cookie(response, self.session_cookie(), "", 0);
+    }
+
+    /// Begins a step of a sign-in in this browser.
+    pub fn set_step<B>(&self, response: &mut Response<B>, token: &str) {
+        self.set_cookie(response, self.step_cookie(), token, SIGN_IN_STEP_MS / 1_000);
+    }
+
+    pub fn clear_step<B>(&self, response: &mut Response<B>) {
+        self.set_cookie(response, self.step_cookie(), "", 0);
+    }
+
+    fn step_cookie(&self) -> &'static str {
+        if self.https { STEP_HTTPS } else { STEP }
     }
 
     /// The cookie of a customer's browser.

@@ -11,6 +11,7 @@ use crate::base::error::Result;
 use crate::base::limits::BOOKING_REASON_CHARS;
 use crate::base::scopes::Scope;
 use crate::model::bookings::{self, booking};
+use crate::model::inbox_access;
 
 pub const OPERATION: Operation = Operation {
     name: "cancel_booking",
@@ -76,6 +77,9 @@ pub fn cancel_booking(
     input: CancelBookingInput,
 ) -> Result<CancelledBookingJson> {
     let found = bookings::load(tx, cx.actor, &input.id)?;
+    if let Some(conversation) = &found.conversation {
+        inbox_access::must_send_in(tx, cx.actor, conversation)?;
+    }
     let booking = booking::cancel(tx, cx, &found, &input.reason)?.into();
     Ok(CancelledBookingJson { ok: true, booking })
 }

@@ -16,7 +16,7 @@ use crate::base::scopes::Scope;
 use crate::base::time::Moment;
 use crate::model::bookings::booking::{self, BookingGuest, NewBooking};
 use crate::model::bookings::{BookingAnswer, types};
-use crate::model::conversations;
+use crate::model::{conversations, inbox_access};
 
 /// An answer to one of the type's questions.
 const ANSWER: InputKind = InputKind::Object(&[
@@ -119,6 +119,9 @@ pub fn create_booking(
         Some(id) => Some(conversations::load(tx, cx.actor, id)?),
         None => None,
     };
+    if let Some(conversation) = &conversation {
+        inbox_access::must_send(tx, cx.actor, &conversation.mailbox)?;
+    }
     if !cx.actor.livemode() && !input.email.to_ascii_lowercase().ends_with(".test") {
         return Err(Error::invalid("email", "must be an e-mail address on a .test domain"));
     }

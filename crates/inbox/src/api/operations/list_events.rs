@@ -112,8 +112,7 @@ fn list_events(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &Input) -> Result<ListPage<E
         (cursor.at, format!("{}{}", EventId::PREFIX, cursor.id))
     });
     let txn = known_transaction(tx, txn)?;
-    let mut circles = cx.actor.circles.to_vec();
-    circles.dedup();
+    let circles: Vec<&Circle> = cx.actor.circles.distinct().collect();
     if input.cursor.is_none() && input.start == Some(Start::Now) {
         let newest = newest(tx, cx, &circles)?;
         return Ok(ListPage { items: Vec::new(), next: Some(newest) });
@@ -142,7 +141,7 @@ fn known_transaction(tx: &mut Tx<'_>, txn: i64) -> Result<i64> {
 }
 
 /// The cursor behind everything that is visible.
-fn newest(tx: &mut Tx<'_>, cx: &Cx<'_>, circles: &[Circle]) -> Result<String> {
+fn newest(tx: &mut Tx<'_>, cx: &Cx<'_>, circles: &[&Circle]) -> Result<String> {
     let settled = settled(tx);
     let mut newest = (0, EventId::PREFIX.to_owned() + "0");
     for circle in circles {

@@ -88,7 +88,7 @@ const STATUSES: [(MessageStatus, &str); 3] = [
 
 fn list_messages(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Vec<OutgoingMessageJson>> {
     let limit = input.limit.unwrap_or(LIST_ITEMS_DEFAULT);
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     let mut listed = Vec::new();
     for (status, in_order) in STATUSES {
         let left = limit - listed.len() as i64;

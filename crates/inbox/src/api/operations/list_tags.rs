@@ -38,7 +38,7 @@ pub const OPERATION: Operation = Operation {
 
 pub fn list_tags(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<Tag>> {
     let counts = counters::of_kind(tx, cx.actor, CounterKind::Tagged)?;
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     let tags: Vec<(TagId, String)> = tx.all(
         "SELECT id, name FROM tags WHERE ws = ?1 AND circle IN ('team', ?2, ?3)
          ORDER BY folded, circle",

@@ -45,7 +45,7 @@ pub const OPERATION: Operation = Operation {
 };
 
 fn list_team(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<TeamListJson> {
-    let circle = &cx.actor.circles[0];
+    let (circle, _) = cx.actor.circles.pair();
     let people = match circle.is_sandbox() {
         true => Vec::new(),
         false => members::people(tx, cx.actor.ws)?,

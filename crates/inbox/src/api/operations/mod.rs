@@ -21,6 +21,7 @@ mod list_tags;
 mod list_team;
 mod list_topics;
 mod me;
+mod merge_conversations;
 mod move_booking;
 mod read_document;
 mod record_sent;
@@ -32,6 +33,7 @@ mod search_answers;
 mod search_documents;
 mod set_sorting;
 mod set_status;
+mod split_conversation;
 mod start_conversation;
 mod stop_message;
 mod tag_conversation;
@@ -57,6 +59,7 @@ pub use list_conversations::{
 pub use list_rules::list_rules;
 pub use list_tags::list_tags;
 pub use list_topics::list_topics;
+pub use merge_conversations::{MergeConversationsInput, merge_conversations};
 pub use move_booking::{MoveBookingInput, move_booking};
 pub use record_sent::{RecordSentInput, record_sent};
 pub use reply::{ReplyInput, reply};
@@ -67,6 +70,7 @@ pub use sandbox_inbound::{SandboxInboundInput, sandbox_inbound};
 pub use search_documents::{OPERATION as SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
 pub use set_sorting::{SetSortingInput, set_sorting};
 pub use set_status::{SetStatusInput, set_status};
+pub use split_conversation::{SplitConversationInput, split_conversation};
 pub use start_conversation::{StartConversationInput, start_conversation};
 pub use stop_message::{StopMessageInput, stop_message};
 pub use tag_conversation::{TagConversationInput, tag_conversation};
@@ -78,6 +82,9 @@ use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::scopes::{Scope, Scopes};
 use crate::model::documents::StoredFile;
+
+/// Characters of an id in a body.
+const CONVERSATION_ID_CHARS: usize = 104;
 
 pub struct Operation {
     /// As a person would say it; also the OpenAPI operation id.
@@ -225,6 +232,8 @@ pub static OPERATIONS: &[Operation] = &[
     set_sorting::OPERATION,
     tag_conversation::OPERATION,
     assign_conversation::OPERATION,
+    merge_conversations::OPERATION,
+    split_conversation::OPERATION,
     reply::OPERATION,
     start_conversation::OPERATION,
     request_documents::OPERATION,

@@ -11,6 +11,7 @@ use crate::base::error::Result;
 use crate::base::scopes::Scope;
 use crate::base::time::Moment;
 use crate::model::bookings::{self, booking};
+use crate::model::inbox_access;
 
 pub const OPERATION: Operation = Operation {
     name: "move_booking",
@@ -70,5 +71,8 @@ pub struct MoveBookingInput {
 
 pub fn move_booking(tx: &mut Tx<'_>, cx: &Cx<'_>, input: MoveBookingInput) -> Result<BookingJson> {
     let found = bookings::load(tx, cx.actor, &input.id)?;
+    if let Some(conversation) = &found.conversation {
+        inbox_access::must_send_in(tx, cx.actor, conversation)?;
+    }
     Ok(booking::reschedule(tx, cx, &found, input.starts_at.0)?.into())
 }

@@ -97,10 +97,8 @@ pub fn search_documents(
     let (at, id) = cursor.map_or((i64::MAX, String::new()), |cursor| {
         (cursor.at, format!("{}{}", DocumentId::PREFIX, cursor.id))
     });
-    let mut circles = cx.actor.circles.to_vec();
-    circles.dedup();
     let mut found: Vec<Found> = Vec::new();
-    for circle in &circles {
+    for circle in cx.actor.circles.distinct() {
         let mut args: Vec<&dyn Arg> = vec![&cx.actor.ws, circle, &at, &id, &limit];
         if let Some(kind) = &input.kind {
             args.push(kind);

@@ -71,7 +71,12 @@ pub fn load(
     let mut hours: HashMap<UserId, HostHours> = HashMap::new();
     for host in &found {
         let (zone, weekly) = (host.zone.as_deref(), host.weekly.as_deref());
-        let parsed = hours::parse(zone.unwrap_or("UTC"), weekly.unwrap_or(""))?;
+        let mut parsed = hours::parse(zone.unwrap_or("UTC"), weekly.unwrap_or(""))?;
+        let place = host.holidays.as_deref().unwrap_or("");
+        let (first, last) = (timestamp(around.0), timestamp(around.1));
+        let date = |at: Timestamp| parsed.zone.to_datetime(at).date();
+        let holidays = calendar::public_holidays(place, date(first), date(last));
+        parsed.holidays = holidays.into_iter().map(|holiday| holiday.date).collect();
         hours.insert(host.person.clone(), parsed);
     }
     let (dates, stays) = exceptions(tx, ws, kind, around)?;
@@ -99,6 +104,13 @@ pub fn load(
     });
     let hosts = hosts.collect();
     Ok(Availability { kind: kind.clone(), hosts, now: timestamp(cx.now) })
+}
+
+impl HostAvailability {
+    /// It is a public holiday where the host is, without hours of its own.
+    pub fn is_holiday(&self, date: jiff::civil::Date) -> bool {
+        self.hours.holidays.contains(&date) && !self.hours.dates.contains_key(&date)
+    }
 }
 
 impl Availability {

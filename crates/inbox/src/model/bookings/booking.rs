@@ -8,7 +8,7 @@ use super::availability::{self, FreeTime};
 use super::types::{self, BookingType, HostChoice};
 use super::{Booking, BookingAnswer, BookingStatus, hours, load, mail, manage_token};
 use crate::app::Cx;
-use crate::base::actor::Circle;
+use crate::base::actor::{Circle, Circles};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{BookingId, UserId};
@@ -437,7 +437,7 @@ fn of_circle(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
         tx.opt("SELECT circle FROM bookings WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
     let (circle,) = found.ok_or(Error::NotFound("booking"))?;
     let mut actor = cx.actor.clone();
-    actor.circles = [circle.clone(), circle];
+    actor.circles = Circles::only(circle);
     load(tx, &actor, id.as_str())
 }
 

@@ -7,7 +7,7 @@ use db::Tx;
 use super::availability::timestamp;
 use super::{Booking, BookingFilter, BookingStatus, hours, list};
 use crate::app::{App, Cx};
-use crate::base::actor::{Actor, Circle};
+use crate::base::actor::{Actor, Circle, Circles};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{UserId, WorkspaceId};
 use crate::base::limits::DAY_MS;
@@ -59,7 +59,7 @@ pub fn at(tx: &mut Tx<'_>, app: &App, token: &str) -> Result<String> {
     let (workspace, name): (WorkspaceId, String) =
         tx.one("SELECT id, name FROM workspaces WHERE ws = ?1", &[&ws])?;
     let mut actor = Actor::system(ws, workspace, Circle::team());
-    actor.circles[1] = Circle::of(&person);
+    actor.circles = Circles::of_person(tx, ws, &person)?;
     let now = app.clock.now();
     let filter = BookingFilter {
         from: Some(now - DAYS_BACK * DAY_MS),

@@ -20,6 +20,8 @@ db::row! {
     pub struct HostWeek from "hosts" {
         pub zone: String,
         pub weekly: String,
+        /// The place whose public holidays are days off; empty for none.
+        pub holidays: String,
     }
 }
 
@@ -83,6 +85,22 @@ pub fn set(tx: &mut Tx<'_>, ws: i64, person: &UserId, zone: &str, weekly: &str) 
         &[&ws, person],
     )?;
     tx.wake(Queue::BusyCalendars);
+    Ok(())
+}
+
+/// Sets whose public holidays are days off: a code such as `DE-BY`, or nothing.
+pub fn set_holidays(tx: &mut Tx<'_>, ws: i64, person: &UserId, place: &str) -> Result<()> {
+    if !place.is_empty() && calendar::holiday_place(place).is_none() {
+        return Err(Error::invalid(
+            "holidays",
+            "must be a country or a part of one, such as DE-BY",
+        ));
+    }
+    ensure(tx, ws, person)?;
+    tx.exec(
+        "UPDATE hosts SET holidays = ?3, revision = revision + 1 WHERE ws = ?1 AND person = ?2",
+        &[&ws, person, &place],
+    )?;
     Ok(())
 }
 

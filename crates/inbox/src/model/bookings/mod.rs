@@ -11,11 +11,13 @@
 //! | `mail` | what guest and host are told |
 //! | `feed` | the address at which a host subscribes to their bookings |
 //! | `calendars` | calendars that say when a host is busy |
+//! | `freshness` | reading them once more just before a booking |
 
 pub mod availability;
 pub mod booking;
 pub mod calendars;
 pub mod feed;
+mod freshness;
 pub mod guest;
 pub mod hours;
 pub mod mail;
@@ -88,7 +90,7 @@ const TABLES: &str = "bookings b
 pub fn load(tx: &mut Tx<'_>, actor: &Actor, id: &str) -> Result<Booking> {
     let not_found = || Error::NotFound("booking");
     let id = BookingId::parse(id).ok_or_else(not_found)?;
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     let found: Option<Booking> = tx.opt(
         &format!(
             "SELECT {} FROM {TABLES} WHERE b.ws = ?1 AND b.id = ?2 AND b.circle IN (?3, ?4)",
@@ -134,7 +136,7 @@ pub fn list(
     filter: &BookingFilter<'_>,
     limit: i64,
 ) -> Result<Vec<Booking>> {
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     // Appointments are shorter than a day, so an index of their starts finds those that end later.
     let from = filter.from.unwrap_or(0);
     let earliest = from.saturating_sub(crate::base::limits::DAY_MS);

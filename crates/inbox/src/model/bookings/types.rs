@@ -13,11 +13,11 @@ use crate::base::limits::{
     BOOKING_BUFFER_MINUTES, BOOKING_DESCRIPTION_CHARS, BOOKING_HORIZON_DAYS, BOOKING_MINUTES,
     BOOKING_MINUTES_MIN, BOOKING_NOTICE_MINUTES, BOOKING_PLACE_CHARS, BOOKING_QUESTION_CHARS,
     BOOKING_QUESTIONS, BOOKING_SLUG_CHARS, BOOKING_TYPE_NAME_CHARS, BOOKING_TYPES,
-    BOOKINGS_PER_DAY,
+    BOOKINGS_PER_DAY, HOST_WEIGHT,
 };
 use crate::base::string_enum::string_enum;
 
-/// How many turns a host gets, compared with the others.
+/// The share of a host for whom none was said.
 const WEIGHT: i64 = 1;
 
 string_enum! {
@@ -30,6 +30,17 @@ string_enum! {
 pub struct BookingQuestion {
     pub text: String,
     pub required: bool,
+}
+
+impl BookingQuestion {
+    /// A question as people write it: one that must be answered ends with `*`.
+    pub fn written(line: &str) -> BookingQuestion {
+        let line = line.trim();
+        BookingQuestion {
+            text: line.trim_end_matches('*').trim().to_owned(),
+            required: line.ends_with('*'),
+        }
+    }
 }
 
 db::row! {
@@ -66,7 +77,9 @@ db::row! {
         pub name: String = "coalesce(u.name, s.name, '')",
         pub zone: Option<String> = "s.zone",
         pub weekly: Option<String> = "s.weekly",
-        weight: i64,
+        pub holidays: Option<String> = "s.holidays",
+        /// How many turns they get, compared with the others.
+        pub weight: i64,
         given: i64,
         last_given_at: Option<i64>,
     }
@@ -90,6 +103,9 @@ pub struct BookingTypeInput {
     pub mode: HostChoice,
     pub questions: Vec<BookingQuestion>,
     pub hosts: Vec<UserId>,
+    /// The shares of hosts where they are not to stay: how many turns each gets, compared with the
+    /// others.
+    pub weights: Vec<(UserId, i64)>,
     /// The inbox that writes to guests; the team's first where it is not given.
     pub mailbox: Option<MailboxId>,
     pub listed: bool,
@@ -113,6 +129,7 @@ impl Default for BookingTypeInput {
             mode: HostChoice::Any,
             questions: Vec::new(),
             hosts: Vec::new(),
+            weights: Vec::new(),
             mailbox: None,
             listed: true,
             active: true,
@@ -159,7 +176,7 @@ impl BookingHost {
 
 /// The types that the actor may see, by name.
 pub fn list(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<BookingType>> {
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     Ok(tx.all(
         &format!(
             "SELECT {} FROM booking_types t WHERE t.ws = ?1 AND t.circle IN (?2, ?3)
@@ -174,7 +191,7 @@ pub fn list(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<BookingType>> {
 pub fn load(tx: &mut Tx<'_>, actor: &Actor, id: &str) -> Result<BookingType> {
     let not_found = || Error::NotFound("booking type");
     let id = BookingTypeId::parse(id).ok_or_else(not_found)?;
-    let [first, second] = &actor.circles;
+    let (first, second) = actor.circles.pair();
     let found: Option<BookingType> = tx.opt(
         &format!(
             "SELECT {} FROM booking_types t
@@ -272,12 +289,13 @@ fn write(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingTypeId, input: &BookingTypeIn
     let mailbox = match &input.mailbox {
         Some(mailbox) => mailbox.clone(),
         None => {
-            let (mailbox,): (MailboxId,) = tx.one(
+            let found: Option<(MailboxId,)> = tx.opt(
                 "SELECT id FROM mailboxes WHERE ws = ?1 AND circle = 'team'
                  ORDER BY created_at, id LIMIT 1",
                 &[&cx.actor.ws],
             )?;
-            mailbox
+            let sentence = "Choose the inbox that writes to guests.";
+            found.ok_or_else(|| Error::invalid("mailbox", sentence))?.0
         }
     };
     tx.exec(
@@ -307,11 +325,17 @@ fn write(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingTypeId, input: &BookingTypeIn
             &input.active,
         ],
     )?;
-    write_hosts(tx, cx.actor.ws, id, &input.hosts)
+    write_hosts(tx, cx.actor.ws, id, input)
 }
 
 /// Who stays keeps their turns; who is new begins with the others' average.
-fn write_hosts(tx: &mut Tx<'_>, ws: i64, id: &BookingTypeId, people: &[UserId]) -> Result<()> {
+fn write_hosts(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    id: &BookingTypeId,
+    input: &BookingTypeInput,
+) -> Result<()> {
+    let people = &input.hosts;
     let before = hosts(tx, ws, id)?;
     for gone in before.iter().filter(|host| !people.contains(&host.person)) {
         tx.exec(
@@ -320,14 +344,28 @@ fn write_hosts(tx: &mut Tx<'_>, ws: i64, id: &BookingTypeId, people: &[UserId]) 
         )?;
     }
     let turns: Vec<HostTurns> = before.iter().map(BookingHost::turns).collect();
-    let given = calendar::turns_of_new_host(&turns, WEIGHT as u32);
-    let given = i64::try_from(given).unwrap_or(i64::MAX);
     for (place, person) in people.iter().enumerate() {
+        let kept = before.iter().find(|host| host.person == *person).map(|host| host.weight);
+        let said = input.weights.iter().find(|(who, _)| who == person).map(|(_, weight)| *weight);
+        let weight = said.or(kept).unwrap_or(WEIGHT);
+        // Somebody whose share changes begins with the others' average too, so that they get neither
+        // everything nor nothing until the turns are even again.
+        let others: Vec<HostTurns> = before
+            .iter()
+            .zip(&turns)
+            .filter(|(host, _)| host.person != *person)
+            .map(|(_, turns)| *turns)
+            .collect();
+        let given = calendar::turns_of_new_host(&others, u32::try_from(weight).unwrap_or(1));
+        let given = i64::try_from(given).unwrap_or(i64::MAX);
         tx.exec(
             "INSERT INTO booking_hosts (ws, type, person, place, weight, given)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-             ON CONFLICT (ws, type, person) DO UPDATE SET place = excluded.place",
-            &[&ws, id, person, &(place as i64), &WEIGHT, &given],
+             ON CONFLICT (ws, type, person) DO UPDATE
+             SET place = excluded.place, weight = excluded.weight,
+                 given = CASE WHEN booking_hosts.weight = excluded.weight
+                         THEN booking_hosts.given ELSE excluded.given END",
+            &[&ws, id, person, &(place as i64), &weight, &given],
         )?;
         super::hours::ensure(tx, ws, person)?;
     }
@@ -377,6 +415,9 @@ fn check(
     if input.questions.len() > BOOKING_QUESTIONS || !input.questions.iter().all(is_question) {
         let most = BOOKING_QUESTION_CHARS;
         add("questions", format!("must be at most {BOOKING_QUESTIONS} of up to {most} characters"));
+    }
+    if input.weights.iter().any(|(_, weight)| !(1..=HOST_WEIGHT).contains(weight)) {
+        add("weights", format!("must be whole numbers from 1 to {HOST_WEIGHT}"));
     }
     let most_hosts = calendar::limits::SLOT_HOSTS;
     if input.hosts.is_empty() || input.hosts.len() > most_hosts {

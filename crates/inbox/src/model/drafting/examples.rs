@@ -7,7 +7,7 @@ use db::Tx;
 use sorter::TextFeatures;
 
 use crate::app::Cx;
-use crate::base::actor::Circle;
+use crate::base::actor::{Circle, Circles};
 use crate::base::error::Result;
 use crate::base::ids::{AnswerId, ConversationId, MessageId};
 use crate::model::answers::{self, KnownAnswer, language_of, words};
@@ -87,7 +87,7 @@ impl ReplyExample {
         now: i64,
     ) -> Result<Option<ReplyExample>> {
         let Some(mail) = answered(tx, ws, conversation, &reply.id)? else { return Ok(None) };
-        let circles = [conversation.circle.clone(), conversation.circle.clone()];
+        let circles = Circles::only(conversation.circle.clone());
         Ok(Some(ReplyExample {
             message: reply.id.clone(),
             text: reply.text.clone(),

@@ -81,7 +81,7 @@ pub fn answered_before(
     cx: &Cx<'_>,
     conversation: &Conversation,
 ) -> Result<Vec<AnsweredBefore>> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     let mut before = Vec::new();
     for (_, id) in found(tx, cx.actor.ws, conversation, BEFORE, ANSWERED_BEFORE)? {
         let other: Option<(ConversationId, String, String)> = tx.opt(

@@ -218,7 +218,7 @@ impl Totals {
         span: &ReportSpan,
         mailbox: Option<&MailboxId>,
     ) -> Result<Totals> {
-        let [first, second] = &cx.actor.circles;
+        let (first, second) = cx.actor.circles.pair();
         let only = mailbox.map_or("", |mailbox| mailbox.as_str());
         let mut totals = Totals(HashMap::new());
         for part in span.parts() {
@@ -392,7 +392,7 @@ fn waiting(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: Option<&MailboxId>) -> Result<
     let is_meant = |id: &str| mailbox.is_none_or(|mailbox| mailbox.as_str() == id);
     let open = open.iter().filter(|(id, _)| is_meant(id)).map(|(_, n)| n).sum();
     let mut oldest: Option<i64> = None;
-    for circle in &cx.actor.circles {
+    for circle in cx.actor.circles.distinct() {
         let (column, value): (&str, &dyn db::Arg) = match mailbox {
             Some(mailbox) => ("mailbox", mailbox),
             None => ("circle", circle),

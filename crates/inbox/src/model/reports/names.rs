@@ -18,7 +18,8 @@ pub(super) struct ReportNames {
 }
 
 pub(super) fn report_names(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<ReportNames> {
-    let (ws, [first, second]) = (cx.actor.ws, &cx.actor.circles);
+    let ws = cx.actor.ws;
+    let (first, second) = cx.actor.circles.pair();
     let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
     let topics = topics::all(tx, ws)?;
     let tags: Vec<(TagId, String)> = tx.all(

@@ -87,7 +87,7 @@ fn rows(
     parts: &[SpanPart],
     mailbox: Option<&MailboxId>,
 ) -> Result<Vec<SeriesRow>> {
-    let [first, second] = &cx.actor.circles;
+    let (first, second) = cx.actor.circles.pair();
     let only = mailbox.map_or("", |mailbox| mailbox.as_str());
     let mut all = Vec::new();
     for part in parts {

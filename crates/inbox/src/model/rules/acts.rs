@@ -5,6 +5,7 @@ use db::Tx;
 
 use super::rule::{IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, TeamRule};
 use crate::app::Cx;
+use crate::base::actor::Circle;
 use crate::base::assignee::Assignee;
 use crate::base::error::Result;
 use crate::base::ids::{MemberId, SavedReplyId, TopicId, UserId};
@@ -121,8 +122,8 @@ fn assign(
         return Ok(true);
     }
     let to: Option<Assignee> = match value {
-        IN_TURN => next_in_turn(tx, ws, rule)?,
-        LEAST_BUSY => least_busy(tx, ws)?,
+        IN_TURN => next_in_turn(tx, ws, rule, &conversation.circle)?,
+        LEAST_BUSY => least_busy(tx, ws, &conversation.circle)?,
         id => match MemberId::parse(id) {
             Some(id) => members::in_circle(tx, ws, &conversation.circle, &id)?,
             None => None,
@@ -152,14 +153,19 @@ fn is_by_rule(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Result<b
 }
 
 /// The person after the one who got the last.
-fn next_in_turn(tx: &mut Tx<'_>, ws: i64, rule: &TeamRule) -> Result<Option<Assignee>> {
+fn next_in_turn(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    rule: &TeamRule,
+    circle: &Circle,
+) -> Result<Option<Assignee>> {
     // Read again: another process may have given a conversation away meanwhile.
     let lock = tx.pick("", " FOR UPDATE");
     let (last,): (String,) = tx.one(
         &format!("SELECT last_assigned FROM rules WHERE ws = ?1 AND id = ?2{lock}"),
         &[&ws, &rule.id],
     )?;
-    let mut people = members::people(tx, ws)?;
+    let mut people = members::people_in(tx, ws, circle)?;
     people.sort_by(|a, b| a.id.cmp(&b.id));
     let place = people.iter().position(|person| person.id.as_str() > last.as_str()).unwrap_or(0);
     let Some(next) = people.into_iter().nth(place) else { return Ok(None) };
@@ -170,16 +176,16 @@ fn next_in_turn(tx: &mut Tx<'_>, ws: i64, rule: &TeamRule) -> Result<Option<Assi
     Ok(Some(assignee(next)))
 }
 
-/// The person with the fewest open conversations of the team.
-fn least_busy(tx: &mut Tx<'_>, ws: i64) -> Result<Option<Assignee>> {
+/// The person with the fewest open conversations among those who see the circle, in that circle.
+fn least_busy(tx: &mut Tx<'_>, ws: i64, circle: &Circle) -> Result<Option<Assignee>> {
     let mut least: Option<(i64, Person)> = None;
-    for person in members::people(tx, ws)? {
+    for person in members::people_in(tx, ws, circle)? {
         let (open,): (i64,) = tx.one(
             "SELECT CAST(count(*) AS BIGINT) FROM (
                  SELECT 1 FROM conversations
-                 WHERE ws = ?1 AND circle = 'team' AND assignee = ?2 AND view = 'open' LIMIT ?3
+                 WHERE ws = ?1 AND circle = ?4 AND assignee = ?2 AND view = 'open' LIMIT ?3
              ) AS assigned",
-            &[&ws, &person.id, &COUNTED],
+            &[&ws, &person.id, &COUNTED, circle],
         )?;
         if least.as_ref().is_none_or(|(fewest, _)| open < *fewest) {
             least = Some((open, person));

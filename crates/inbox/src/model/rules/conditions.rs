@@ -43,10 +43,10 @@ pub fn case_of(
     )?;
     let earlier: Option<(String,)> = tx.opt(
         "SELECT id FROM conversations
-         WHERE ws = ?1 AND contact_email = ?2 AND id <> ?3 AND circle = 'team' AND NOT held
+         WHERE ws = ?1 AND contact_email = ?2 AND id <> ?3 AND circle = ?4 AND NOT held
            AND (removed IS NULL OR removed <> 'spam')
          LIMIT 1",
-        &[&ws, &conversation.contact_email, &conversation.id],
+        &[&ws, &conversation.contact_email, &conversation.id, &conversation.circle],
     )?;
     let (sender, subject, text, automatic, secure, arrived_at) = found.unwrap_or_else(|| {
         let (sender, subject) = (conversation.contact_email.to_string(), &conversation.subject);

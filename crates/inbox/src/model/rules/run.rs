@@ -37,7 +37,10 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
     )?;
     let Some((conversation, message, event, only, created_at)) = due else { return Ok(false) };
     let (workspace,): (WorkspaceId,) = tx.one("SELECT id FROM workspaces WHERE ws = ?1", &[&ws])?;
-    let actor = Actor::system(ws, workspace, Circle::team());
+    let circle: Option<(Circle,)> = tx
+        .opt("SELECT circle FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, &conversation])?;
+    let circle = circle.map_or_else(Circle::team, |(circle,)| circle);
+    let actor = Actor::system(ws, workspace, circle);
     let found = conversations::load(tx, &actor, &conversation).ok();
     if let Some(conversation) = &found {
         let (sorts_at,): (Option<i64>,) = tx.one(

@@ -1,6 +1,6 @@
 //! Files of an answer on a protected page: checked and scanned as uploads are, then sealed.
 
-use std::io::{Cursor, Write};
+use std::io::Cursor;
 
 use super::content::{ProtectedFile, seal_file};
 use crate::app::App;
@@ -56,9 +56,7 @@ fn refused(filename: &str, sentence: &str) -> String {
 
 /// The scanner reads a file, which is gone as soon as it was read.
 async fn scan(app: &App, scanner: &dyn Scanner, bytes: &[u8]) -> Result<ScanResult> {
-    let (uploads, id) = (app.blobs.partial_uploads(), UploadId::new(&app.ids, app.clock.now()));
-    uploads.go_on(&id, 0)?.write_all(bytes)?;
-    let file = uploads.read(&id);
-    uploads.remove(&id)?;
-    Ok(scanner.scan(file?).await)
+    let id = UploadId::new(&app.ids, app.clock.now());
+    let file = app.blobs.partial_uploads().unnamed(&id, bytes)?;
+    Ok(scanner.scan(file).await)
 }

@@ -10,6 +10,7 @@ use crate::base::limits::{CODE_MS, DAY_MS, WRONG_CODES_PER_DAY};
 use crate::base::time::Moment;
 use crate::model::conversations;
 use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
+use crate::model::members::PERSON_SEES;
 use crate::model::notices::{self, CustomerNotice, Notice};
 use crate::model::one_time_codes::{self, CodeEntry, CodeHolder, CodeRequest};
 use crate::model::timeline::{self, TimelineEvent};
@@ -270,9 +271,12 @@ fn tell_team(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink) -> Result<()> {
         Some(person) => vec![person],
         None => {
             let all: Vec<(UserId,)> = tx.all(
-                "SELECT id FROM users WHERE ws = ?1 AND role IN ('owner', 'admin')
-                 ORDER BY id LIMIT ?2",
-                &[&cx.actor.ws, &TOLD],
+                &format!(
+                    "SELECT u.id FROM users u
+                     WHERE u.ws = ?1 AND u.role IN ('owner', 'admin') AND {PERSON_SEES}
+                     ORDER BY u.id LIMIT ?3"
+                ),
+                &[&cx.actor.ws, &conversation.circle, &TOLD],
             )?;
             all.into_iter().map(|(id,)| id).collect()
         }

@@ -7,6 +7,7 @@
 
 mod naming;
 mod page;
+mod pieces;
 mod scanning;
 mod submission;
 
@@ -27,6 +28,9 @@ use crate::model::guest_sessions;
 use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
 use crate::model::timeline::{self, TimelineEvent};
 
+pub(crate) use pieces::remove_bytes;
+pub use pieces::{begin_piece, keep_piece};
+use pieces::{counted_pieces, remove_pieces};
 pub use scanning::scan;
 pub(crate) use scanning::scan_at;
 pub(crate) use submission::hand_over_of;
@@ -133,6 +137,8 @@ db::row! {
         /// Why it was refused.
         pub problem: Option<String>,
         pub document: Option<DocumentId>,
+        /// The names of its pieces.
+        pub pieces: String,
     }
 }
 
@@ -218,8 +224,8 @@ pub fn begin(
     tx.exec(
         "INSERT INTO uploads (
             ws, request, id, item, filename, mark, size, received, state, content_type,
-            handed_over, attempts, created_at, due_at
-         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 'arriving', '', FALSE, 0, ?8, ?9)",
+            handed_over, attempts, created_at, due_at, pieces
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 'arriving', '', FALSE, 0, ?8, ?9, '')",
         &[
             &cx.actor.ws,
             &ask.request,
@@ -303,22 +309,6 @@ pub fn load(tx: &mut Tx<'_>, ask: &Ask, id: &UploadId) -> Result<Upload> {
     .ok_or(Error::NotFound("file"))
 }
 
-/// Writes down how many bytes of a file are safely here.
-pub fn note_received(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    ask: &Ask,
-    id: &UploadId,
-    received: i64,
-) -> Result<()> {
-    let noted = tx.exec(
-        "UPDATE uploads SET received = ?4, due_at = ?5
-         WHERE ws = ?1 AND request = ?2 AND id = ?3 AND state = 'arriving' AND size >= ?4",
-        &[&cx.actor.ws, &ask.request, id, &received, &(cx.now + UPLOAD_LEFT_MS)],
-    )?;
-    if noted == 0 { Err(Error::NotFound("file")) } else { Ok(()) }
-}
-
 /// Records the end of a file of undeclared length.
 pub fn note_end(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, id: &UploadId, size: i64) -> Result<()> {
     let noted = tx.exec(
@@ -346,8 +336,8 @@ pub fn refuse(
     tx.exec(
         "INSERT INTO uploads (
             ws, request, id, item, filename, mark, size, received, state, content_type, problem,
-            handed_over, attempts, created_at, due_at
-         ) VALUES (?1, ?2, ?3, ?4, ?5, '', 0, 0, 'refused', '', ?6, FALSE, 0, ?7, ?8)",
+            handed_over, attempts, created_at, due_at, pieces
+         ) VALUES (?1, ?2, ?3, ?4, ?5, '', 0, 0, 'refused', '', ?6, FALSE, 0, ?7, ?8, '')",
         &[
             &cx.actor.ws,
             &ask.request,

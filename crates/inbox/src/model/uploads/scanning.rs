@@ -1,8 +1,10 @@
 //! Checks a file whose bytes are all here: its format, and viruses where a scanner is set up.
 
+use std::fs::File;
+
 use db::Tx;
 
-use super::{Ask, Upload, UploadState, load};
+use super::{Ask, Upload, UploadState, counted_pieces, load, remove_bytes, remove_pieces};
 use crate::app::{App, Cx};
 use crate::base::backoff::retry_after;
 use crate::base::error::Result;
@@ -39,19 +41,33 @@ pub async fn scan(app: &App, ask: &Ask, id: &UploadId) -> Result<Upload> {
 pub(crate) async fn scan_at(app: &App, ask: &Ask, upload: &Upload) -> Result<()> {
     let verdict = verdict(app, upload).await?;
     if matches!(verdict, Verdict::Refused(_)) {
-        app.blobs.partial_uploads().remove(&upload.id)?;
+        let (app, upload) = (app.clone(), upload.clone());
+        let removing =
+            tokio::task::spawn_blocking(move || remove_bytes(&app, &upload.id, &upload.pieces));
+        removing.await??;
     }
-    let (scanned, upload) = (ask.clone(), upload.clone());
+    let is_accepted = matches!(verdict, Verdict::Accepted(_));
+    let (scanned, checked) = (ask.clone(), upload.clone());
     app.act(&ask.actor, move |tx, cx| match &verdict {
-        Verdict::Accepted(form) => keep(tx, cx, &scanned, &upload, *form),
-        Verdict::Refused(refusal) => turn_down(tx, cx, &scanned, &upload.id, *refusal),
-        Verdict::Later => wait(tx, cx, &scanned, &upload.id),
+        Verdict::Accepted(form) => keep(tx, cx, &scanned, &checked, *form),
+        Verdict::Refused(refusal) => turn_down(tx, cx, &scanned, &checked.id, *refusal),
+        Verdict::Later => wait(tx, cx, &scanned, &checked.id),
     })
-    .await
+    .await?;
+    if is_accepted {
+        // The file is whole. What is left of its pieces goes with it at the latest.
+        let (app, upload) = (app.clone(), upload.clone());
+        let removing =
+            tokio::task::spawn_blocking(move || remove_pieces(&app, &upload.id, &upload.pieces));
+        if let Err(error) = removing.await? {
+            tracing::warn!(%error, "the pieces of an upload were not removed");
+        }
+    }
+    Ok(())
 }
 
 async fn verdict(app: &App, upload: &Upload) -> Result<Verdict> {
-    let file = app.blobs.partial_uploads().read(&upload.id)?;
+    let file = whole_file(app, upload).await?;
     let (size, name) = (upload.size.unsigned_abs(), upload.filename.clone());
     let looking =
         tokio::task::spawn_blocking(move || file_checks::look(&mut { file }, size, &name));
@@ -61,7 +77,7 @@ async fn verdict(app: &App, upload: &Upload) -> Result<Verdict> {
         Err(refusal) => return Ok(Verdict::Refused(refusal)),
     };
     let Some(scanner) = &app.scanner else { return Ok(Verdict::Accepted(form)) };
-    let whole = app.blobs.partial_uploads().read(&upload.id)?;
+    let whole = whole_file(app, upload).await?;
     Ok(match scanner.scan(whole).await {
         ScanResult::Clean => Verdict::Accepted(form),
         ScanResult::Infected => {
@@ -73,6 +89,19 @@ async fn verdict(app: &App, upload: &Upload) -> Result<Verdict> {
             Verdict::Later
         }
     })
+}
+
+/// The whole file, made of its pieces where that has not been done.
+async fn whole_file(app: &App, upload: &Upload) -> Result<File> {
+    let (uploads, upload) = (app.blobs.partial_uploads().clone(), upload.clone());
+    let reading = tokio::task::spawn_blocking(move || {
+        let pieces = counted_pieces(&upload.id, &upload.pieces);
+        if !pieces.is_empty() {
+            uploads.assemble(&upload.id, &pieces, upload.size)?;
+        }
+        uploads.read(&upload.id)
+    });
+    Ok(reading.await??)
 }
 
 /// Accepts a checked file. If it was submitted during the check, it is filed at once.

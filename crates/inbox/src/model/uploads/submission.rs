@@ -54,7 +54,8 @@ async fn hand_over_ask(app: &App, ask: Ask) -> Result<HandedOver> {
         .await?;
     let mut files = Vec::with_capacity(kept.len());
     for upload in kept {
-        let file = match app.blobs.partial_uploads().read(&upload.id) {
+        let (uploads, id) = (app.blobs.partial_uploads().clone(), upload.id.clone());
+        let file = match tokio::task::spawn_blocking(move || uploads.read(&id)).await? {
             // Another press was faster, and the copy is gone.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             file => file?,
@@ -102,7 +103,7 @@ fn file_all(
         )?;
         let uploaded =
             TimelineEvent::Uploaded { request_id: ask.request.clone(), document_id: document };
-        timeline::record(tx, cx, &ask.conversation, &uploaded)?;
+        timeline::record(tx, cx, &conversation.id, &uploaded)?;
         filed += 1;
     }
     if filed > 0 {

@@ -92,7 +92,7 @@ type List = Vec<(&'static str, String)>;
 
 impl Filter {
     /// The lists whose union is the filter's result for an actor who sees `circles`.
-    fn lists(&self, circles: &[Circle]) -> Vec<List> {
+    fn lists(&self, circles: &[&Circle]) -> Vec<List> {
         // An inbox has one circle, which was checked when the inbox was looked up.
         let circles = if self.mailbox.is_some() { &circles[..1] } else { circles };
         let mut lists = Vec::new();
@@ -315,8 +315,7 @@ pub struct ListWalk {
 
 impl ListWalk {
     pub fn begin(actor: &Actor, filter: &Filter) -> ListWalk {
-        let mut circles = actor.circles.to_vec();
-        circles.dedup();
+        let circles: Vec<&Circle> = actor.circles.distinct().collect();
         let Filter { tag, since, until, tests, order, .. } = filter;
         ListWalk {
             ws: actor.ws,

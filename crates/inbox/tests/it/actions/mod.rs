@@ -2,6 +2,8 @@
 
 mod answers;
 mod corrections;
+mod inbox_access;
+mod merging;
 mod people;
 mod reading;
 mod snooze;

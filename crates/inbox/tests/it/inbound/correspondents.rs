@@ -60,7 +60,7 @@ async fn a_team_inbox_learns_nothing_of_whom_a_private_one_knows(app: TestApp) {
     app.act(&service, |tx, cx| {
         Ok(tx.exec(
             "INSERT INTO correspondents (ws, circle, domain, last_at) VALUES (?1, ?2, ?3, 1)",
-            &[&cx.actor.ws, &cx.actor.circles[0], &"keller-lamps.example"],
+            &[&cx.actor.ws, cx.actor.circles.pair().0, &"keller-lamps.example"],
         )?)
     })
     .await;

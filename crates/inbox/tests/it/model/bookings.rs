@@ -28,10 +28,10 @@ on_both!(
 );
 
 /// Monday 16 November 2026, 10:00 in Berlin.
-const MONDAY: &str = "2026-11-16T09:00:00.000Z";
-const TUESDAY: &str = "2026-11-17T09:00:00.000Z";
+pub(super) const MONDAY: &str = "2026-11-16T09:00:00.000Z";
+pub(super) const TUESDAY: &str = "2026-11-17T09:00:00.000Z";
 
-fn user(actor: &Actor) -> UserId {
+pub(super) fn user(actor: &Actor) -> UserId {
     match &actor.who {
         Principal::Person { id, .. } => id.clone(),
         _ => panic!("not a person"),
@@ -43,7 +43,7 @@ fn at(iso: &str) -> i64 {
 }
 
 /// A type of these hosts, who work from nine to five in Berlin.
-async fn bookable(app: &TestApp, slug: &str, minutes: i64, hosts: &[&Actor]) -> String {
+pub(super) async fn bookable(app: &TestApp, slug: &str, minutes: i64, hosts: &[&Actor]) -> String {
     let hosts: Vec<UserId> = hosts.iter().map(|host| user(host)).collect();
     let slug = slug.to_owned();
     let work = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
@@ -64,7 +64,7 @@ async fn bookable(app: &TestApp, slug: &str, minutes: i64, hosts: &[&Actor]) -> 
     app.act(&app.owner, work).await
 }
 
-fn body(kind: &str, starts_at: &str, email: &str) -> Value {
+pub(super) fn body(kind: &str, starts_at: &str, email: &str) -> Value {
     json!({ "typeId": kind, "startsAt": starts_at, "name": "Ann Shopper", "email": email })
 }
 

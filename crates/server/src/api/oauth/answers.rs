@@ -56,11 +56,16 @@ impl OauthError {
         OauthError::FAILED
     }
 
-    pub fn answer(&self, context: &ApiContext) -> ApiResponse {
+    /// `by_header`: the client named itself in `Authorization`, so a refusal names the scheme, as
+    /// RFC 6749 section 5.2 has it. Others get no such header: a browser would ask for a password.
+    pub fn answer(&self, context: &ApiContext, by_header: bool) -> ApiResponse {
         let body = json!({"error": self.code, "error_description": self.sentence});
         let mut reply = context.ok(self.status, Bytes::from(body.to_string()));
         if self.status == StatusCode::TOO_MANY_REQUESTS {
             reply.extra.push((header::RETRY_AFTER, "900".into()));
+        }
+        if by_header && self.status == StatusCode::UNAUTHORIZED {
+            reply.extra.push((header::WWW_AUTHENTICATE, "Basic realm=\"Mailroom\"".into()));
         }
         reply
     }

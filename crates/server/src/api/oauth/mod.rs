@@ -91,7 +91,8 @@ async fn answer(server: &OauthServer, path: &'static str, request: Request<Body>
         Ok(Some(body)) => with_form(server, path, &parts.headers, &body, &place).await,
         Ok(None) | Err(_) => Err(OauthError::INVALID_REQUEST),
     };
-    answered.unwrap_or_else(|error| error.answer(context))
+    let by_header = parts.headers.contains_key(header::AUTHORIZATION);
+    answered.unwrap_or_else(|error| error.answer(context, by_header))
 }
 
 /// No request of a client is larger.

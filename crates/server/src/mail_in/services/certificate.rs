@@ -4,7 +4,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-const SEQUENCE: u8 = 0x30;
+use crate::net::der::{SEQUENCE, any, element};
+
 const BIT_STRING: u8 = 0x03;
 const VERSION: u8 = 0xa0;
 /// `rsaEncryption`, with its parameters.
@@ -32,27 +33,6 @@ pub fn rsa_key(pem: &[u8]) -> Option<Vec<u8>> {
     let (bits, _) = element(rest, BIT_STRING)?;
     let key = bits.strip_prefix(&[0])?;
     (algorithm == RSA).then(|| key.to_vec())
-}
-
-/// The content of an element of this kind, and what follows it.
-fn element(der: &[u8], kind: u8) -> Option<(&[u8], &[u8])> {
-    (der.first() == Some(&kind)).then(|| any(der)).flatten()
-}
-
-fn any(der: &[u8]) -> Option<(&[u8], &[u8])> {
-    let (_, rest) = der.split_first()?;
-    let (first, rest) = rest.split_first()?;
-    let (length, rest) = match usize::from(*first) {
-        short if short < 0x80 => (short, rest),
-        long => {
-            let (bytes, rest) = rest.split_at_checked(long - 0x80)?;
-            if bytes.is_empty() || bytes.len() > 4 {
-                return None;
-            }
-            (bytes.iter().fold(0, |length, byte| length << 8 | usize::from(*byte)), rest)
-        }
-    };
-    rest.split_at_checked(length)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The servers for incoming mail: SMTP and LMTP.
 //!
 //! `mail::smtp` is the protocol as a state machine without I/O; `connection` runs one over a socket,
-//! `listener` accepts connections, `shared` counts them, `tls` has the certificate. A mail is
+//! `listener` accepts connections, `shared` counts them. A mail is
 //! acknowledged after `inbox::inbound::ingest` has committed it, never before.
 //!
 //! Deliberately absent: relaying, authentication of clients, delivery status requests, and trace
@@ -12,10 +12,8 @@ mod limits;
 mod listener;
 mod refusals;
 mod shared;
-mod tls;
 
 pub use crate::net::listen_address::ListenAddress;
 pub use limits::SmtpLimits;
 pub use listener::MailListener;
 pub use shared::MailListeners;
-pub use tls::{CertificateSource, OWN_FILE, TlsCertificate, certificate};

@@ -13,9 +13,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::limits::SmtpLimits;
 use super::refusals::RefusalLog;
-use super::tls::TlsCertificate;
 use crate::http::ClientNetwork;
 use crate::net::listen_address::Networks;
+use crate::net::tls_certificate::TlsCertificate;
 
 /// State shared by all connections.
 pub struct MailListeners {

@@ -213,6 +213,7 @@ pub async fn reschedule(
     let Some(at) = start_of(&form.get("at")) else {
         return see_other(&format!("/b/m/{token}/move"));
     };
+    web.look_again(found.workspace.actor.ws, &found.kind).await;
     let (app, actor) = (web.app.clone(), found.workspace.actor.clone());
     let old = found.booking.clone();
     let moved = web.guest_act(move |tx| {

@@ -136,6 +136,15 @@ impl Web {
         if counted { Ok(()) } else { Err(PageError::TooManyAttempts) }
     }
 
+    /// Has the calendars of a type's hosts read again before one of their times is given away.
+    async fn look_again(&self, ws: i64, kind: &BookingType) {
+        if self.quiet.is_quiet() {
+            return;
+        }
+        // If they cannot be read now, what is known counts.
+        let _ = self.app.freshen_calendars(ws, &kind.id).await;
+    }
+
     /// Runs a form of a guest, and tells open pages.
     async fn guest_act<T: Send + 'static>(
         &self,

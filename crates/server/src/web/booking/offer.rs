@@ -141,6 +141,7 @@ impl Web {
         starts_at: i64,
         typed: &TypedGuest,
     ) -> inbox::Result<String> {
+        self.look_again(found.found.workspace.actor.ws, &found.found.kind).await;
         let (app, token, typed) = (self.app.clone(), token.to_owned(), typed.clone());
         let zone = found.asked.zone.name.clone();
         self.guest_act(move |tx| {

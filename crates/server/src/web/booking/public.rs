@@ -127,6 +127,7 @@ pub async fn hold(
         let page = form_page(&found, &browser, path, at, guest);
         return html(StatusCode::UNPROCESSABLE_ENTITY, &page);
     }
+    web.look_again(found.workspace.actor.ws, &found.kind).await;
     match web.hold(&found, &browser, &visitor, at, &guest).await {
         Ok(token) => see_other(&format!("/b/m/{token}")),
         Err(Error::Conflict(_)) => web.taken(&visitor, &browser, found, path, at, guest).await,

@@ -56,6 +56,11 @@ flashes! {
     AppDisconnected: "app-disconnected", "check", "Disconnected. Its next request is refused.";
     AppScopes: "app-scopes", "check", "Changed. It applies from its next request on.";
     AppRule: "app-rule", "check", "Changed.";
+    PasskeyAdded: "passkey-added", "key", "Added. It signs you in from now on.";
+    PasskeyRemoved: "passkey-removed", "check", "Removed. It does not sign you in any more.";
+    SecondStepOff: "second-step-off", "check", "Switched off. No code is asked for any more.";
+    TwoSteps: "two-steps", "check", "Changed. It counts from the next sign-in on.";
+    SignInReset: "sign-in-reset", "check", "Reset. Their sessions are over, and they are told by e-mail.";
     Ended: "ended", "check", "That session is over.";
     Password: "password", "check", "The password is set. Your other sessions are over.";
     PrivateOpened: "private-opened", "check", "Your private inboxes are open in this session.";
@@ -99,6 +104,9 @@ flashes! {
     TopicRemoved: "topic-removed", "check", "Removed, with what was learned about it.";
     TopicsMade: "topics-made", "check", "The topics are made, with the conversations as examples.";
     SortingForgotten: "sorting-forgotten", "check", "Forgotten. It learns from the next decision on.";
+    AccessSaved: "access-saved", "check", "Saved. It counts from now on.";
+    TeamSaved: "team-saved", "check", "Saved.";
+    TeamRemoved: "team-removed", "check", "Removed.";
     InboxRenamed: "inbox-renamed", "check", "Renamed.";
     SigningKey: "signing-key", "key", "The key is made. Publish its record, so that others see it.";
     Removed: "removed", "check", "Removed. They can do nothing here any more.";
@@ -122,7 +130,7 @@ impl Flash {
 
     /// True when something did not happen.
     pub fn is_alert(self) -> bool {
-        matches!(self, Flash::TooLate | Flash::Gone | Flash::ResumeFirst)
+        matches!(self, Flash::TooLate | Flash::Gone | Flash::ResumeFirst | Flash::NothingTriaged)
     }
 }
 

@@ -5,5 +5,6 @@ pub(crate) mod assets;
 pub(crate) mod filters;
 pub(crate) mod flash;
 pub(crate) mod page_layout;
+pub(crate) mod qr_code;
 pub(crate) mod responses;
 pub(crate) mod wording;

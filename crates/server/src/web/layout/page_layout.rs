@@ -55,6 +55,9 @@ pub struct PageLayout {
     pub views: Vec<NavEntry>,
     pub inboxes: Vec<NavEntry>,
     pub tags: Vec<NavEntry>,
+    /// Today's next appointments.
+    pub bookings: Vec<NavEntry>,
+    pub calendar_current: bool,
     /// Saved searches.
     pub saved_views: Vec<NavEntry>,
     pub settings_current: bool,
@@ -132,6 +135,8 @@ impl PageLayout {
             views: views(&sidebar, &location.current),
             inboxes: inboxes(&sidebar, &location.current),
             tags: tags(&sidebar, &location.current),
+            bookings: bookings(&actions::next_bookings(tx, cx, times.end_of_today())?, &times),
+            calendar_current: location.current == "/calendar",
             saved_views: saved_views(&actions::list_views(tx, cx)?, &location.current),
             quiet: false,
             settings_current: location.current == "/settings",
@@ -266,6 +271,19 @@ fn saved_views(views: &[actions::SavedView], current: &str) -> Vec<NavEntry> {
         }
     };
     views.iter().map(entry).collect()
+}
+
+fn bookings(next: &[actions::SidebarBooking], times: &TimeFormat) -> Vec<NavEntry> {
+    let entry = |one: &actions::SidebarBooking| NavEntry {
+        href: format!("/calendar/{}", one.id),
+        icon: "wait",
+        abbr: String::new(),
+        label: format!("{} {}", times.clock(one.starts_at), one.guest_name),
+        count: String::new(),
+        hot: false,
+        current: false,
+    };
+    next.iter().map(entry).collect()
 }
 
 fn tags(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {

@@ -125,6 +125,13 @@ impl TimeFormat {
         TimeFormat { now, zone, today }
     }
 
+    /// The midnight at which the reader's day ends.
+    pub fn end_of_today(&self) -> i64 {
+        let tomorrow = self.today.tomorrow().unwrap_or(self.today);
+        let midnight = tomorrow.to_zoned(self.zone.clone());
+        midnight.map_or(self.now + DAY_MS, |at| at.timestamp().as_millisecond())
+    }
+
     /// In a list: the time today, the day this week, else the date.
     pub fn short(&self, at: i64) -> DisplayTime {
         let days = (self.now - at).div_euclid(DAY_MS);
@@ -291,6 +298,8 @@ pub fn act_words(offer: &UndoOffer) -> String {
             ActKind::Blocked => "Moved to the spam. The sender is blocked.".into(),
             ActKind::Deleted => format!("Deleted. The trash keeps it for {TRASH_DAYS} days."),
             ActKind::Restored => "Restored.".into(),
+            ActKind::Merged => "Merged. The old link leads here.".into(),
+            ActKind::Split => "Split off into a conversation of its own.".into(),
         };
     }
     match offer.kind {
@@ -308,6 +317,8 @@ pub fn act_words(offer: &UndoOffer) -> String {
             format!("Deleted {n} conversations. The trash keeps them for {TRASH_DAYS} days.")
         }
         ActKind::Restored => format!("Restored {n} conversations."),
+        ActKind::Merged => format!("Merged {n} conversations into another."),
+        ActKind::Split => format!("Split {n} messages off."),
     }
 }
 

@@ -19,6 +19,7 @@ use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::{Avatar, DisplayTime, first_name};
 use crate::web::page_version::PartVersion;
+use crate::web::pages::booking_cards::OfferView;
 use crate::web::pages::conversation_list::{RowBadge, subject};
 use crate::web::pages::mail_frame::MailReference;
 use crate::web::pages::message_cards::MessageCard;
@@ -192,7 +193,8 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
     let conversation = &decision.conversation;
     let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
     let contact = contact.unwrap_or_else(|| conversation.contact_email.to_string());
-    let draft = view(&decision.draft, conversation, &frame.times);
+    let mut draft = view(&decision.draft, conversation, &frame.times);
+    draft.offer = decision.offer.as_ref().map(|offer| OfferView::of(offer, &frame.times));
     let said: Vec<(bool, MessageView)> = decision
         .said
         .iter()

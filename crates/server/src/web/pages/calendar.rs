@@ -1,4 +1,4 @@
-//! The team's appointments, week by week, one of them to move or cancel, and the feed for calendars.
+//! The team's appointments, by week and by day, one of them to move or cancel, and the feed for calendars.
 
 use std::sync::Arc;
 
@@ -25,20 +25,53 @@ use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageError, PageResult, plain};
+use crate::web::pages::calendar_grid::CalendarGrid;
 use crate::web::visitor::Visitor;
 
 const WEEK: i64 = 7;
 
-/// A week of appointments.
+/// Appointments of a week or a day.
 #[derive(Template)]
 #[template(path = "calendar.html", whitespace = "minimize")]
 struct CalendarPage {
     frame: PageLayout,
+    view: CalendarView,
     title: String,
+    /// How many there are, in words.
+    count: String,
+    /// The first day that is shown, and where earlier and later ones begin.
+    first: String,
     before: String,
     after: String,
     zone: String,
     days: Vec<CalendarDay>,
+    grid: Option<CalendarGrid>,
+}
+
+/// How the calendar shows appointments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CalendarView {
+    Week,
+    Day,
+    List,
+}
+
+impl CalendarView {
+    fn of(asked: &str) -> CalendarView {
+        match asked {
+            "day" => CalendarView::Day,
+            "list" => CalendarView::List,
+            _ => CalendarView::Week,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            CalendarView::Week => "week",
+            CalendarView::Day => "day",
+            CalendarView::List => "list",
+        }
+    }
 }
 
 struct CalendarDay {
@@ -65,11 +98,17 @@ pub async fn page(
     Asked(asked): Asked,
 ) -> PageResult {
     let zone = visitor.zone.clone();
-    let today = at(web.app.clock.now(), &zone).date();
-    let day: Date = asked.get("week").parse().unwrap_or(today);
+    let now = web.app.clock.now();
+    let today = at(now, &zone).date();
+    let view = CalendarView::of(&asked.get("view"));
+    let asked_day = asked.opt("day").or(asked.opt("week")).unwrap_or_default();
+    let day: Date = asked_day.parse().unwrap_or(today);
     let monday = i64::from(day.weekday().to_monday_zero_offset());
-    let first = day.saturating_sub(monday.days());
-    let (from, to) = (midnight(first, &zone), midnight(first.saturating_add(WEEK.days()), &zone));
+    let (first, length) = match view {
+        CalendarView::Day => (day, 1),
+        CalendarView::Week | CalendarView::List => (day.saturating_sub(monday.days()), WEEK),
+    };
+    let (from, to) = (midnight(first, &zone), midnight(first.saturating_add(length.days()), &zone));
     let location = PageLocation::at("Calendar", "/calendar");
     let (frame, found) = web
         .page(&visitor, location, move |tx, cx, _| {
@@ -80,24 +119,41 @@ pub async fn page(
         .await?;
     let found: Vec<Booking> =
         found.into_iter().filter(|one| one.rescheduled_to.is_none()).collect();
-    let days = (0..WEEK).map(|place| {
-        let date = first.saturating_add(place.days());
-        let of_day = found.iter().filter(|one| at(one.starts_at, &zone).date() == date);
+    let dates: Vec<Date> = (0..length).map(|place| first.saturating_add(place.days())).collect();
+    let days = dates.iter().map(|date| {
+        let of_day = found.iter().filter(|one| at(one.starts_at, &zone).date() == *date);
         CalendarDay {
             name: date.strftime("%A %-d %B").to_string(),
-            is_today: date == today,
+            is_today: *date == today,
             bookings: of_day.map(|one| line(one, &zone)).collect(),
         }
     });
     let page = CalendarPage {
-        title: format!("Week of {}", first.strftime("%-d %B %Y")),
-        before: first.saturating_sub(WEEK.days()).to_string(),
-        after: first.saturating_add(WEEK.days()).to_string(),
-        zone: zone.iana_name().unwrap_or("UTC").to_owned(),
+        title: match view {
+            CalendarView::Day => first.strftime("%A %-d %B %Y").to_string(),
+            _ => format!("Week of {}", first.strftime("%-d %B %Y")),
+        },
+        count: count_words(&found),
         days: days.collect(),
+        grid: (view != CalendarView::List).then(|| CalendarGrid::of(&found, &dates, now, &zone)),
+        first: day.to_string(),
+        before: first.saturating_sub(length.days()).to_string(),
+        after: first.saturating_add(length.days()).to_string(),
+        zone: zone.iana_name().unwrap_or("UTC").to_owned(),
+        view,
         frame,
     };
     web.show(&visitor, &page)
+}
+
+/// `12 booked, 1 held, 1 cancelled`.
+fn count_words(found: &[Booking]) -> String {
+    let statuses = [BookingStatus::Booked, BookingStatus::Held, BookingStatus::Cancelled];
+    let words = statuses.iter().filter_map(|status| {
+        let count = found.iter().filter(|one| one.status == *status).count();
+        (count > 0).then(|| format!("{count} {}", status.as_str()))
+    });
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// One appointment, and the times that it can be moved to.
@@ -192,6 +248,14 @@ pub async fn reschedule(
     let Posted { visitor, form } = posted;
     let starts_at: Moment =
         serde_json::from_value(form.starts_at.into()).map_err(|_| Error::NotFound("time"))?;
+    let wanted = id.clone();
+    let (ws, kind) = web
+        .read(&visitor, move |tx, cx, _| {
+            Ok((cx.actor.ws, bookings::load(tx, cx.actor, &wanted)?.type_id))
+        })
+        .await?;
+    // If they cannot be read now, what is known counts.
+    let _ = web.app.freshen_calendars(ws, &kind).await;
     let moved = web.act(&visitor, move |tx, cx, _| {
         let id = id.clone();
         Ok(move_booking(tx, cx, MoveBookingInput { id, starts_at })?.id)

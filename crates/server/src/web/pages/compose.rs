@@ -51,9 +51,16 @@ pub async fn reply(
     }
     unsent::drop_pictures(&web, &visitor, Some(&id), &form.drop).await?;
     let message = match &form.button {
-        ReplyButton::Attach | ReplyButton::Remove(_) | ReplyButton::Insert(_) => {
+        ReplyButton::Attach
+        | ReplyButton::Remove(_)
+        | ReplyButton::Insert(_)
+        | ReplyButton::OfferTimes => {
             unsent::change(&web, &visitor, Some(&id), autosave(&form), &form.button).await?;
-            let write = if form.forwards.is_some() { "forward" } else { "reply" };
+            let write = match (&form.button, &form.forwards) {
+                (ReplyButton::OfferTimes, _) => "times",
+                (_, Some(_)) => "forward",
+                (_, None) => "reply",
+            };
             return Ok(see_other(&form.from.composer(&id, write)));
         }
         _ => match new_reply(&form)? {

@@ -251,6 +251,11 @@ impl Composer {
         self.kind == AutosaveKind::New
     }
 
+    /// A reply can offer times to book.
+    pub fn may_offer(&self) -> bool {
+        self.kind == AutosaveKind::Reply
+    }
+
     /// Where it is posted.
     pub fn action(&self) -> String {
         match self.kind {
@@ -353,7 +358,7 @@ fn tabs(open: &OpenConversation, composer: &Composer, to_sender: bool) -> Vec<Co
     if open.has_mail() {
         ways.push(("forward", "Forward"));
     }
-    ways.extend([("note", "Note"), ("ask", "Documents")]);
+    ways.extend([("note", "Note"), ("ask", "Documents"), ("times", "Times")]);
     let tab = |(write, label): (&str, &'static str)| ComposerTab {
         href: format!("{}?write={write}", composer.place),
         label,
@@ -507,6 +512,8 @@ pub enum ReplyButton {
     Attach,
     Remove(AttachmentId),
     Insert(SavedReplyId),
+    /// Keeps the text and shows the form that offers times.
+    OfferTimes,
 }
 
 impl FormValue for ReplyButton {
@@ -521,6 +528,9 @@ impl FormValue for ReplyButton {
         if fields.has("insert") {
             let reply = SavedReplyId::parse(&fields.get("insert"));
             return Ok(ReplyButton::Insert(reply.ok_or(Error::NotFound("saved reply"))?));
+        }
+        if fields.has("times") {
+            return Ok(ReplyButton::OfferTimes);
         }
         Ok(if fields.has("attach") {
             ReplyButton::Attach

@@ -6,12 +6,11 @@ use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
 use inbox::actions::{
-    self, HelperFindings, OpenConversation, SavedReply, SignedIn, TimelineCursor, TimelineEntry,
-    TimelinePart, TriageAct,
+    self, ConversationBookings, HelperFindings, OpenConversation, SavedReply, SignedIn,
+    TimelineCursor, TimelineEntry, TimelinePart, TriageAct,
 };
 use inbox::api::operations::{
-    AssignConversationInput, SetStatusInput, TagConversationInput, assign_conversation,
-    set_status as put_status, tag_conversation,
+    SetStatusInput, TagConversationInput, set_status as put_status, tag_conversation,
 };
 use inbox::base::agent_presence::AGENT_STAYS_MS;
 use inbox::base::ids::{AgentId, UserId};
@@ -30,10 +29,12 @@ use crate::web::layout::wording::{
     Avatar, DisplayTime, StatusLabel, TimeFormat, first_name, status_label,
 };
 use crate::web::page_version::PartVersion;
+use crate::web::pages::booking_cards::{BookingCard, booking_cards};
 use crate::web::pages::composer::Composer;
 use crate::web::pages::conversation_list::{ConversationFilter, ListView, subject};
 use crate::web::pages::list_query::{ConversationButton, ListQuery};
 use crate::web::pages::message_cards::MessageCard;
+use crate::web::pages::offer_form::{self, OfferForm};
 use crate::web::pages::request_form::AskForm;
 use crate::web::pages::snooze_times::{day_and_time, snoozes};
 use crate::web::pages::sorting::SortingView;
@@ -55,6 +56,9 @@ pub struct ConversationPage {
     composer: Option<Composer>,
     /// The form that asks for documents, instead of the composer.
     pub asking: Option<AskForm>,
+    /// The form that offers times, likewise.
+    pub offering: Option<OfferForm>,
+    bookings: Vec<BookingCard>,
     /// Answers that may fit: their ids and titles.
     offers: Vec<(String, String)>,
     answered_before: Vec<BeforeView>,
@@ -72,6 +76,8 @@ impl ConversationPage {
 }
 
 pub struct ConvoView {
+    /// True while somebody chooses the message that is split off.
+    pub is_splitting: bool,
     /// What is shown as it is.
     pub row: Conversation,
     pub id: String,
@@ -96,6 +102,8 @@ pub struct ConvoView {
     pub newest: Option<String>,
     pub others: Vec<OtherView>,
     pub seen: i64,
+    /// Its own address, beside the list.
+    pub here: String,
     pub back: String,
     pub others_here: Vec<OtherHere>,
     /// True when a reply to all goes to more than one.
@@ -146,8 +154,16 @@ pub async fn page(
         move |open: &OpenConversation, times: &TimeFormat| Composer::asked(&query, open, times);
     let page = build(&web, &visitor, &id, &asked, compose);
     let mut page = page.await?;
+    if page.convo.id != id {
+        // It was merged: its old link leads to where its messages are.
+        return Ok(see_other(&page.convo.here));
+    }
     if asked.get("write") == "ask" {
         page.asking = Some(AskForm::fresh(page.seen()));
+    }
+    if asked.get("write") == "times" {
+        let seen = page.seen();
+        page.offering = Some(offer_form::opened(&web, &visitor, &id, &asked, seen).await?);
     }
     if page.is_news || page.is_mentioned {
         note_read(&web, &visitor, id, page.is_mentioned);
@@ -178,6 +194,7 @@ pub async fn build(
                 is_mentioned: actions::is_mentioned(tx, cx, &open.conversation.id)?,
                 latest: actions::latest_of(tx, cx, &wanted)?,
                 findings: actions::helper_findings(tx, cx, &wanted)?,
+                bookings: actions::conversation_bookings(tx, cx, &wanted)?,
                 saved_replies: if writes {
                     actions::list_saved_replies(tx, cx)?
                 } else {
@@ -187,7 +204,7 @@ pub async fn build(
             Ok((open, list.read(tx, cx)?, details))
         })
         .await?;
-    let Details { ws, me, is_mentioned, saved_replies, latest, findings } = details;
+    let Details { ws, me, is_mentioned, saved_replies, latest, findings, bookings } = details;
     let here = web.presence.others(&(ws, open.conversation.id.to_string()), &me, frame.times.now);
     let agents = agents_here(web, ws, &open, frame.times.now);
     frame.title = subject(&open.conversation.subject);
@@ -200,8 +217,11 @@ pub async fn build(
     let is_news = open.is_news();
     let list = ListView::new(&filter, listing, &frame, Some(id));
     let as_text = asked.get("text");
-    let choice = TimelineChoice { as_text: &as_text, is_older, from: &frame.from };
+    let is_splitting = !asked.get("split").is_empty();
+    let choice = TimelineChoice { as_text: &as_text, is_older, is_splitting, from: &frame.from };
     let mut convo = convo_view(open, &frame.times, &filter, choice);
+    offer_form::show_offers(&mut convo.items, &bookings.offers, &frame.times);
+    let bookings = booking_cards(&bookings, &frame.times);
     convo.others_here = here.into_iter().map(other_here).chain(agents).collect();
     let offers = findings.offers.into_iter().map(|answer| (answer.id.to_string(), answer.title));
     let before = findings.answered_before.iter().map(|one| before_view(one, &frame.times));
@@ -212,6 +232,8 @@ pub async fn build(
         convo,
         composer,
         asking: None,
+        offering: None,
+        bookings,
         offers,
         answered_before,
         is_news,
@@ -247,6 +269,7 @@ struct Details {
     is_mentioned: bool,
     saved_replies: Vec<SavedReply>,
     findings: HelperFindings,
+    bookings: ConversationBookings,
     /// The newest of everything in it, by which a live page sees a change.
     latest: Vec<String>,
 }
@@ -342,6 +365,7 @@ fn convo_view(
         time: times.short(other.last_message_at),
     });
     ConvoView {
+        is_splitting: choice.is_splitting,
         id: conversation.id.to_string(),
         subject: subject(&conversation.subject),
         contact_first: first_name(&contact).to_owned(),
@@ -364,7 +388,8 @@ fn convo_view(
         team,
         items,
         older: open.older.map(|cursor| format!("{here}&before={cursor}")),
-        newest: choice.is_older.then_some(here),
+        newest: choice.is_older.then_some(here.clone()),
+        here,
         others: others.collect(),
         seen: open.seen,
         back: format!("/inbox?{}", filter.full_query()),
@@ -441,10 +466,12 @@ pub async fn assign(
     posted: Posted<AssignForm>,
 ) -> PageResult {
     let Posted { visitor, form } = posted;
-    let input = AssignConversationInput { id: id.clone(), to: form.to };
-    web.act(&visitor, move |tx, cx, _| assign_conversation(tx, cx, input.clone()).map(|_| ()))
-        .await?;
-    Ok(see_other(&form.from.conversation(&id)))
+    let act = TriageAct::Assign(form.to.clone());
+    // Who takes it stays with it; who passes it on goes on with the next.
+    match form.to.as_str() {
+        "me" | "none" => triage::act_and_stay(&web, &visitor, act, &id, &form.from).await,
+        _ => triage::act_on_open(&web, &visitor, act, &id, &form.from).await,
+    }
 }
 
 pub async fn tag(

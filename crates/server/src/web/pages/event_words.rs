@@ -99,6 +99,12 @@ fn sentence(event: &TimelineEvent, times: &TimeFormat) -> String {
         }
         TimelineEvent::Booked { .. } => "booked a time".into(),
         TimelineEvent::BookingCancelled { .. } => "cancelled a booking".into(),
+        TimelineEvent::Merged { subject, .. } => {
+            format!("merged the conversation “{subject}” into this one")
+        }
+        TimelineEvent::MergeUndone { .. } => "undid a merge".into(),
+        TimelineEvent::Split { .. } => "split a message off into a conversation of its own".into(),
+        TimelineEvent::SplitFrom { .. } => "split this off from another conversation".into(),
         TimelineEvent::LinkLocked { email, .. } => {
             format!("locked the page of {email} for a day: too many wrong codes")
         }

@@ -242,7 +242,7 @@ fn zone_name(zone: &TimeZone) -> &str {
 }
 
 impl CalendarLeaf {
-    fn of(date: Date) -> CalendarLeaf {
+    pub fn of(date: Date) -> CalendarLeaf {
         const MONTHS: [&str; 12] =
             ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
         const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];

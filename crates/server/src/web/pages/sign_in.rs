@@ -1,5 +1,6 @@
 //! Signing in and out.
 
+use std::fmt;
 use std::sync::Arc;
 
 use askama::Template;
@@ -7,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::Response;
 use inbox::Error;
-use inbox::actions::{self, TokenHash};
+use inbox::actions::{self, FirstStep, TokenHash};
 use inbox::base::actor::Actor;
 use inbox::base::limits::{
     LINKS_PER_ADDRESS, LINKS_PER_NETWORK, SIGN_IN_ATTEMPTS_PER_ADDRESS,
@@ -38,6 +39,9 @@ struct SignInPage {
     /// Why no link was mailed, or that one may be on its way.
     link_error: String,
     link_sent: bool,
+    /// True where browsers offer passkeys, and when one was not accepted.
+    passkeys: bool,
+    passkey_error: String,
 }
 
 impl SignInPage {
@@ -57,6 +61,8 @@ impl SignInPage {
             mails: web.mails_somebody().await?,
             link_error: String::new(),
             link_sent: false,
+            passkeys: web.passkey_site().is_some(),
+            passkey_error: String::new(),
         })
     }
 }
@@ -81,7 +87,7 @@ pub struct OwnPath(String);
 
 impl OwnPath {
     /// The start page if the path leads anywhere else.
-    fn of(path: &str) -> OwnPath {
+    pub fn of(path: &str) -> OwnPath {
         let is_path = path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/\\");
         let is_plain = path.bytes().all(|b| (0x21..0x7f).contains(&b) && b != b'\\');
         let is_own =
@@ -98,12 +104,23 @@ impl OwnPath {
 }
 
 impl OwnPath {
-    fn go(&self) -> Response<Body> {
+    pub fn go(&self) -> Response<Body> {
         let mut response = see_other(&self.0);
-        if self.leads_to_consent() {
-            responses::keep_opener(&mut response);
-        }
+        self.keep_opener(&mut response);
         response
+    }
+
+    /// Keeps the tie to an app that opened this page in a pop-up, for every response on the way.
+    pub fn keep_opener(&self, response: &mut Response<Body>) {
+        if self.leads_to_consent() {
+            responses::keep_opener(response);
+        }
+    }
+}
+
+impl fmt::Display for OwnPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
@@ -162,18 +179,24 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted<SignInFor
         return again(&SignInPage { wrong: true, ..page });
     };
     let actions::StoredPassword { ws, person, opens_private, .. } = found[place].clone();
-    let (app, device) = (web.app.clone(), visitor.device.clone());
-    let token = web
-        .app
-        .store
-        .write(move |tx| {
-            actions::forget_sign_in_attempts(tx, &address)?;
-            actions::begin_session(tx, &app.ids, now, ws, &person, &device, opens_private)
-        })
-        .await?;
-    let mut response = next.go();
-    web.set_session(&mut response, &token);
-    Ok(response)
+    web.app.store.write(move |tx| actions::forget_sign_in_attempts(tx, &address)).await?;
+    web.go_on_signing_in(&visitor, FirstStep { ws, person, opens_private, next: next.0 }).await
+}
+
+/// The page once more, after a passkey that was not accepted.
+pub(super) async fn passkey_refused(web: &Web, visitor: &Visitor, next: OwnPath) -> PageResult {
+    let passkey_error =
+        "That passkey does not sign in here. Use a link or a password, and look at your \
+                         passkeys under Settings, Signing in."
+            .to_owned();
+    again(&SignInPage { passkey_error, ..SignInPage::new(web, visitor, "", next).await? })
+}
+
+/// The page once more, for somebody whose second step is a passkey.
+pub(super) async fn passkey_needed(web: &Web, visitor: &Visitor, next: OwnPath) -> PageResult {
+    let passkey_error =
+        "Use your passkey. If it is lost, ask an owner or admin to reset your sign-in.".to_owned();
+    again(&SignInPage { passkey_error, ..SignInPage::new(web, visitor, "", next).await? })
 }
 
 /// The page once more, with what was wrong.
@@ -192,10 +215,11 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) ->
     }
     let Posted { visitor, form } = posted;
     let email = form.email.trim().to_owned();
+    let next = form.next.0.clone();
     let page = SignInPage::new(&web, &visitor, &email, form.next).await?;
     if !mail::is_address(&email) {
         let link_error = "That is not an e-mail address.".into();
-        return responses::again(&SignInPage { link_error, ..page });
+        return again(&SignInPage { link_error, ..page });
     }
     let (app, asked) = (web.app.clone(), mail::normal_address(&email));
     let place = format!("links for {}", visitor.place);
@@ -211,7 +235,7 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) ->
             let may =
                 actions::count_sign_in_attempt(tx, &place, LINKS_PER_NETWORK, cx.now)? && address;
             if may {
-                actions::mail_sign_in_link(tx, &cx, &asked, by_operator)?;
+                actions::mail_sign_in_link(tx, &cx, &asked, by_operator, &next)?;
             }
             Ok(may)
         })
@@ -219,7 +243,7 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) ->
     if !may {
         let link_error =
             format!("Too many links were asked for. Wait {SIGN_IN_WAIT_MINUTES} minutes.");
-        return responses::again(&SignInPage { link_error, ..page });
+        return again(&SignInPage { link_error, ..page });
     }
     responses::page(&SignInPage { link_sent: true, ..page })
 }
@@ -264,26 +288,18 @@ pub async fn with_link(
     Path(token): Path<String>,
     posted: Posted,
 ) -> PageResult {
-    let Visitor { device, csrf, .. } = posted.visitor;
-    let app = web.app.clone();
+    let visitor = posted.visitor;
+    let now = web.app.clock.now();
     let used = match TokenHash::of(&token) {
         None => Err(Error::NotFound("link")),
         Some(link) => {
-            let work = move |tx: &mut db::Tx<'_>| {
-                let (ids, now) = (&app.ids, app.clock.now());
-                actions::use_sign_in_link(tx, ids, now, &link, &device)
-            };
-            web.app.store.write(work).await
+            web.app.store.write(move |tx| actions::use_sign_in_link(tx, now, &link)).await
         }
     };
     match used {
-        Ok(token) => {
-            let mut response = see_other("/");
-            web.set_session(&mut response, &token);
-            Ok(response)
-        }
+        Ok(first) => web.go_on_signing_in(&visitor, first).await,
         Err(Error::NotFound(_)) => {
-            let page = LinkPage { csrf, whom: None, token: String::new() };
+            let page = LinkPage { csrf: visitor.csrf, whom: None, token: String::new() };
             Ok(responses::html(axum::http::StatusCode::NOT_FOUND, &page))
         }
         Err(error) => Err(error.into()),

@@ -1,6 +1,5 @@
 //! A conversation's timeline as the page shows it.
 
-use inbox::Conversation;
 use inbox::actions::{
     EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation, TimelineEntry,
 };
@@ -8,8 +7,10 @@ use inbox::base::limits::READ_TEXT_CHARS;
 use inbox::base::states::{Direction, MessageStatus};
 use inbox::model::drafting::helper_drafts::DraftSource;
 use inbox::model::mentions::marked;
+use inbox::{Conversation, StoredTimelineEvent, TimelineEvent};
 
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
+use crate::web::pages::booking_cards::OfferView;
 use crate::web::pages::document_requests::RequestView;
 use crate::web::pages::event_words::words;
 use crate::web::pages::files::is_picture;
@@ -43,7 +44,7 @@ pub enum TimelineRow {
     Event(EventView),
     Fold { summary: String, events: Vec<EventView> },
     Since,
-    Risk,
+    Risk { opens_here: bool },
 }
 
 pub struct MessageView {
@@ -79,6 +80,8 @@ pub struct MessageView {
     /// Where the mail's own parts are: `original`, `headers` and `html`.
     pub href: String,
     pub has_original: bool,
+    /// True when it can become a conversation of its own.
+    pub can_split: bool,
     pub has_html: bool,
     /// True when its text is shown although it has HTML.
     pub as_text: bool,
@@ -89,6 +92,8 @@ pub struct MessageView {
     pub more_files: usize,
     pub cards: Vec<MessageCard>,
     pub asks: Option<RequestView>,
+    /// The times that it offers.
+    pub offer: Option<OfferView>,
     pub summary: Option<String>,
     /// Set for a secure message.
     pub protected: Option<ProtectedView>,
@@ -132,6 +137,10 @@ pub struct EventView {
     pub actor: String,
     pub text: String,
     pub time: DisplayTime,
+    /// The other conversation that it leads to.
+    pub leads_to: Option<String>,
+    /// The form that undoes it: its address, and the conversation that is named in it.
+    pub undo: Option<(String, String)>,
 }
 
 /// What a reader asked of a timeline.
@@ -141,6 +150,8 @@ pub struct TimelineChoice<'a> {
     pub as_text: &'a str,
     /// True for a part that is not the newest.
     pub is_older: bool,
+    /// True while somebody chooses the message that is split off.
+    pub is_splitting: bool,
     /// The query of the list behind the conversation.
     pub from: &'a str,
 }
@@ -159,6 +170,7 @@ pub fn items(
         .collect();
     let agents: Vec<&str> = open.team.agents.iter().map(|member| member.name.as_str()).collect();
     let warned = warned_message(open);
+    let can_split = choice.is_splitting && open.can_split();
     let mut items = Vec::new();
     let mut marked = open.read_at.is_none();
     for (place, entry) in open.entries.iter().enumerate() {
@@ -170,23 +182,37 @@ pub fn items(
         match entry {
             TimelineEntry::Message(message) => {
                 if warned == Some(message.id.as_str()) {
-                    items.push(TimelineRow::Risk);
+                    items.push(TimelineRow::Risk { opens_here: false });
                 }
                 let mut view = chosen(view(message, &open.conversation, times), choice);
                 let is_trusted = open.picture_senders.contains(&message.from_email);
                 view.shows_pictures = view.shows_pictures.map(|_| is_trusted);
+                view.can_split = can_split && message.is_mail();
                 items.push(TimelineRow::Message(Box::new(MessageView { is_unread, ..view })));
             }
             TimelineEntry::Note(note) => {
                 items.push(TimelineRow::Note(note_view(note, &names, times)))
             }
             TimelineEntry::Event(event) => {
-                items.push(TimelineRow::Event(event_view(event, &agents, times)))
+                items.push(TimelineRow::Event(event_view(event, open, &agents, times)))
             }
         }
     }
     fold_messages(&mut items, open, choice);
+    open_at_warning(&mut items);
     folded(items)
+}
+
+/// Where the page would open at the message below the warning, it opens at the warning: above the
+/// edge of the window nobody sees it.
+fn open_at_warning(items: &mut [TimelineRow]) {
+    for place in 0..items.len() {
+        if let [TimelineRow::Risk { opens_here }, TimelineRow::Message(message), ..] =
+            &mut items[place..]
+        {
+            std::mem::swap(opens_here, &mut message.opens_here);
+        }
+    }
 }
 
 /// Links that stay in the conversation, and the text of a message whose text was asked for.
@@ -320,6 +346,7 @@ pub fn view(
         switch_href: format!("{href}/original?as=text"),
         href,
         has_original: message.has_original,
+        can_split: false,
         has_html: message.has_html,
         as_text: false,
         files: message
@@ -331,6 +358,7 @@ pub fn view(
         more_files: 0,
         cards: message_cards::cards(&message.files, times),
         asks: message.asks.as_ref().map(|card| RequestView::of(card, times)),
+        offer: None,
         summary: message.summary.clone(),
         protected: ProtectedView::of(message, times),
         revision: message.revision,
@@ -434,7 +462,12 @@ fn note_view(note: &NoteEntry, names: &[&str], times: &TimeFormat) -> NoteView {
     }
 }
 
-fn event_view(event: &EventEntry, agents: &[&str], times: &TimeFormat) -> EventView {
+fn event_view(
+    event: &EventEntry,
+    open: &OpenConversation,
+    agents: &[&str],
+    times: &TimeFormat,
+) -> EventView {
     let name = &event.actor_name;
     let avatar = match name.as_str() {
         "Mailroom" => Avatar::mailroom(),
@@ -446,6 +479,32 @@ fn event_view(event: &EventEntry, agents: &[&str], times: &TimeFormat) -> EventV
         actor: name.clone(),
         text: words(&event.event(), times),
         time: times.long(event.at),
+        leads_to: leads_to(&event.event()),
+        undo: undo(&event.event(), open),
+    }
+}
+
+/// The conversation that a line tells of, where it is another one.
+fn leads_to(event: &StoredTimelineEvent) -> Option<String> {
+    match event {
+        StoredTimelineEvent::Known(
+            TimelineEvent::MergeUndone { conversation_id }
+            | TimelineEvent::Split { conversation_id, .. }
+            | TimelineEvent::SplitFrom { conversation_id },
+        ) => Some(format!("/conversations/{conversation_id}")),
+        _ => None,
+    }
+}
+
+/// The form that undoes what a line tells, and whom it concerns.
+fn undo(event: &StoredTimelineEvent, open: &OpenConversation) -> Option<(String, String)> {
+    match event {
+        StoredTimelineEvent::Known(TimelineEvent::Merged { conversation_id, .. })
+            if open.merged.contains(conversation_id) =>
+        {
+            Some(("unmerge".into(), conversation_id.to_string()))
+        }
+        _ => None,
     }
 }
 

@@ -126,6 +126,23 @@ pub async fn act_on_open(
     }
 }
 
+/// Acts on the conversation that is open, and stays there.
+pub async fn act_and_stay(
+    web: &Web,
+    visitor: &Visitor,
+    act: TriageAct,
+    id: &str,
+    from: &ListQuery,
+) -> PageResult {
+    let wanted = id.to_owned();
+    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
+        let undo = actions::begin_triage(tx, cx, &act)?;
+        actions::triage_one(tx, cx, &undo, &act, &wanted)
+    };
+    let flash = if web.act(visitor, work).await? { Flash::Triaged } else { Flash::NothingTriaged };
+    web.redirect(&from.conversation(id), flash)
+}
+
 form! {
     pub struct UndoForm {
         /// The act that is undone.

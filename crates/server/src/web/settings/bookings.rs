@@ -7,14 +7,15 @@ use axum::extract::{Path, State};
 use inbox::base::ids::{BusyCalendarId, UserId};
 use inbox::base::limits::DAY_MS;
 use inbox::model::bookings::calendars::{self, BusyCalendar, CalendarKind, NewCalendar};
-use inbox::model::bookings::hours::{self, HostDate, HostWeek};
+use inbox::model::bookings::hours::{self, HostDate, HostStay, HostWeek};
 use inbox::model::bookings::types::{self, BookingHost, BookingType, BookingTypeInput, HostChoice};
 use inbox::model::bookings::{availability, feed};
 use inbox::{Error, actions};
+use jiff::ToSpan;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{FormFields, FormValue, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -23,6 +24,8 @@ use crate::web::layout::wording::DisplayTime;
 use crate::web::visitor::Visitor;
 
 const PAGE: &str = "/settings/bookings";
+/// Holidays ahead that are named.
+const HOLIDAYS_SHOWN: usize = 4;
 /// The hours that somebody who has none yet is offered.
 const USUAL_HOURS: &str = "mon-fri 09:00-12:00,13:00-17:00";
 
@@ -36,7 +39,12 @@ struct BookingSettingsPage {
     has_hours: bool,
     zone: String,
     weekly: String,
+    /// Codes and names of the places whose holidays are known, and whether it is chosen.
+    holidays: Vec<(&'static str, &'static str, bool)>,
+    /// The holidays ahead, in words.
+    next_holidays: String,
     dates: Vec<HostDate>,
+    stays: Vec<HostStay>,
     calendars: Vec<CalendarLine>,
     feed: Option<String>,
     people: Vec<(String, String)>,
@@ -64,6 +72,7 @@ struct BookingSettings {
     types: Vec<(BookingType, Vec<BookingHost>)>,
     week: Option<HostWeek>,
     dates: Vec<HostDate>,
+    stays: Vec<HostStay>,
     calendars: Vec<BusyCalendar>,
     feed: Option<String>,
     people: Vec<(String, String)>,
@@ -90,6 +99,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<BookingSettingsPage, Page
                 types: kinds,
                 week: hours::of_person(tx, ws, my)?,
                 dates: hours::dates(tx, ws, my)?,
+                stays: hours::stays(tx, ws, my)?,
                 calendars: calendars::of_person(tx, ws, my)?,
                 feed: feed::url(tx, cx, my)?,
                 people: people.into_iter().map(|one| (one.id.to_string(), one.name)).collect(),
@@ -100,6 +110,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<BookingSettingsPage, Page
         .await?;
     let page_url = read.types.first().map(|(kind, _)| kind.url(&read.public_url));
     let page_url = page_url.and_then(|url| url.rsplit_once('/').map(|(page, _)| page.to_owned()));
+    let place = read.week.as_ref().map_or("", |week| week.holidays.as_str()).to_owned();
     let week = read.week.filter(|week| !week.weekly.is_empty());
     let zone = visitor.zone.iana_name().unwrap_or("UTC").to_owned();
     let lines = read.calendars.into_iter().map(|one| CalendarLine {
@@ -114,7 +125,13 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<BookingSettingsPage, Page
         has_hours: week.is_some(),
         zone: week.as_ref().map_or(zone, |week| week.zone.clone()),
         weekly: week.map_or_else(|| USUAL_HOURS.to_owned(), |week| week.weekly),
+        holidays: calendar::holiday_places()
+            .iter()
+            .map(|one| (one.code, one.name, one.code == place))
+            .collect(),
+        next_holidays: next_holidays(&place, frame.times.now),
         dates: read.dates,
+        stays: read.stays,
         calendars: lines.collect(),
         feed: read.feed,
         people: read.people,
@@ -122,6 +139,16 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<BookingSettingsPage, Page
         error: String::new(),
         frame,
     })
+}
+
+/// The next holidays of a place: `25 December 2026 (Erster Weihnachtstag)`.
+fn next_holidays(place: &str, now: i64) -> String {
+    let now = jiff::Timestamp::from_millisecond(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    let today = now.to_zoned(jiff::tz::TimeZone::UTC).date();
+    let last = today.saturating_add(1.year());
+    let ahead = calendar::public_holidays(place, today, last).into_iter().take(HOLIDAYS_SHOWN);
+    let words = ahead.map(|one| format!("{} ({})", one.date.strftime("%-d %B %Y"), one.name));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn type_line((kind, hosts): (BookingType, Vec<BookingHost>), public_url: &str) -> TypeLine {
@@ -139,6 +166,13 @@ form! {
     pub struct HoursForm {
         zone: String,
         weekly: String,
+        holidays: String,
+    }
+
+    pub struct StayForm {
+        first: String,
+        last: String,
+        zone: String = "stayZone",
     }
 
     pub struct DateForm {
@@ -160,7 +194,9 @@ form! {
         place: String,
         description: String,
         hosts: Vec<String>,
+        weights: HostWeights,
         together: bool,
+        step: Option<i64>,
         before: Option<i64>,
         after: Option<i64>,
         notice: Option<i64>,
@@ -174,9 +210,12 @@ form! {
 
 pub async fn set_hours(State(web): State<Arc<Web>>, posted: Posted<HoursForm>) -> PageResult {
     let Posted { visitor, form } = posted;
-    let (zone, weekly) = (form.zone.clone(), form.weekly.clone());
+    let (zone, weekly, place) = (form.zone.clone(), form.weekly.clone(), form.holidays.clone());
     let saved = web
-        .act(&visitor, move |tx, cx, me| actions::set_hours(tx, cx, &me.id, &zone, &weekly))
+        .act(&visitor, move |tx, cx, me| {
+            actions::set_hours(tx, cx, &me.id, &zone, &weekly)?;
+            actions::set_holidays(tx, cx, &me.id, &place)
+        })
         .await;
     match saved {
         Err(PageError::Domain(Error::Invalid(problems))) => {
@@ -205,6 +244,31 @@ pub async fn remove_date(
 ) -> PageResult {
     let removed = web
         .act(&posted.visitor, move |tx, cx, me| actions::remove_host_date(tx, cx, &me.id, &date));
+    finish(&web, removed.await)
+}
+
+/// Days in another zone.
+pub async fn set_stay(State(web): State<Arc<Web>>, posted: Posted<StayForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let saved = web.act(&visitor, move |tx, cx, me| {
+        let stay = HostStay {
+            person: me.id.clone(),
+            first_date: form.first.clone(),
+            last_date: form.last.clone(),
+            zone: form.zone.clone(),
+        };
+        actions::set_host_stay(tx, cx, &stay)
+    });
+    finish(&web, saved.await)
+}
+
+pub async fn remove_stay(
+    State(web): State<Arc<Web>>,
+    Path(first): Path<String>,
+    posted: Posted,
+) -> PageResult {
+    let removed = web
+        .act(&posted.visitor, move |tx, cx, me| actions::remove_host_stay(tx, cx, &me.id, &first));
     finish(&web, removed.await)
 }
 
@@ -256,14 +320,25 @@ fn finish(web: &Web, outcome: Result<(), PageError>) -> PageResult {
     web.redirect(PAGE, Flash::BookingsSaved)
 }
 
+/// The shares of hosts: fields named `weight-usr_…`.
+#[derive(Clone, Default)]
+pub struct HostWeights(Vec<(UserId, i64)>);
+
+impl FormValue for HostWeights {
+    fn read(fields: &FormFields, _: &str) -> inbox::Result<HostWeights> {
+        let weight = |(name, value): &(String, String)| {
+            let person = UserId::parse(name.strip_prefix("weight-")?)?;
+            // What is no number is refused like one that is too large.
+            Some((person, value.trim().parse().unwrap_or(0)))
+        };
+        Ok(HostWeights(fields.pairs().iter().filter_map(weight).collect()))
+    }
+}
+
 impl NewTypeForm {
     fn input(&self) -> BookingTypeInput {
         let usual = BookingTypeInput::default();
         let lines = self.questions.lines().map(str::trim).filter(|line| !line.is_empty());
-        let question = |line: &str| types::BookingQuestion {
-            text: line.trim_end_matches('*').trim().to_owned(),
-            required: line.ends_with('*'),
-        };
         BookingTypeInput {
             name: self.name.clone(),
             slug: self.slug.clone(),
@@ -276,8 +351,10 @@ impl NewTypeForm {
             horizon_days: self.horizon_days.unwrap_or(usual.horizon_days),
             per_day: self.per_day,
             mode: if self.together { HostChoice::Together } else { HostChoice::Any },
-            questions: lines.map(question).collect(),
+            questions: lines.map(types::BookingQuestion::written).collect(),
             hosts: self.hosts.iter().filter_map(|id| UserId::parse(id)).collect(),
+            weights: self.weights.0.clone(),
+            step: self.step,
             listed: !self.unlisted,
             active: !self.inactive,
             ..usual
@@ -293,9 +370,17 @@ struct TypePage {
     kind: BookingType,
     url: String,
     questions: String,
-    people: Vec<(String, String, bool)>,
+    people: Vec<HostLine>,
     is_admin: bool,
     days: Vec<DayReport>,
+}
+
+/// Somebody who is or could be a host.
+struct HostLine {
+    id: String,
+    name: String,
+    is_host: bool,
+    weight: i64,
 }
 
 /// What became of one day of a host.
@@ -325,9 +410,16 @@ pub async fn type_page(
         })
         .await?;
     let (kind, hosts, people, days, is_admin, url) = page;
-    let is_host = |id: &UserId| hosts.iter().any(|host| host.person == *id);
-    let people =
-        people.into_iter().map(|one| (one.id.to_string(), one.name, is_host(&one.id))).collect();
+    let people = people.into_iter().map(|one| {
+        let host = hosts.iter().find(|host| host.person == one.id);
+        HostLine {
+            id: one.id.to_string(),
+            name: one.name,
+            is_host: host.is_some(),
+            weight: host.map_or(1, |host| host.weight),
+        }
+    });
+    let people = people.collect();
     let question = |one: &types::BookingQuestion| {
         format!("{}{}", one.text, if one.required { "*" } else { "" })
     };
@@ -345,8 +437,6 @@ pub async fn change_type(
         let before = types::load(tx, cx.actor, &id)?;
         let mut input = form.input();
         input.mailbox = Some(before.mailbox.clone());
-        // The form does not ask for the step; one that follows the length goes on following it.
-        input.step = (before.step != before.minutes).then_some(before.step);
         actions::change_booking_type(tx, cx, &before.id, &input)?;
         Ok(())
     });
@@ -368,6 +458,8 @@ fn day_reports(
             let mut reasons = Vec::new();
             if host.is_stale {
                 reasons.push("A calendar has not been read for a day.".to_owned());
+            } else if host.is_holiday(report.date) {
+                reasons.push("A public holiday.".to_owned());
             } else if report.hours.is_empty() {
                 reasons.push("No hours on this day.".to_owned());
             }

@@ -24,6 +24,8 @@ use crate::web::visitor::Visitor;
 struct InboxesPage {
     frame: PageLayout,
     inboxes: Vec<InboxView>,
+    /// For owners: the inboxes for some that they do not see, by id and name.
+    unseen: Vec<(String, String)>,
     /// The state of inboxes whose mail is not fetched.
     at_listeners: incoming_mail::StatusBadge,
     people: Vec<(String, String)>,
@@ -39,27 +41,32 @@ struct InboxView {
     name: String,
     address: String,
     private: bool,
+    /// Not everybody on the team sees it.
+    restricted: bool,
     /// The state of fetching, for owners and admins.
     fetching: Option<incoming_mail::StatusBadge>,
 }
 
-type Read = (Vec<Mailbox>, Vec<PersonListing>, Vec<FetchedInbox>);
+type Read = (Vec<Mailbox>, Vec<PersonListing>, Vec<FetchedInbox>, Vec<Mailbox>);
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     web.show(&visitor, &build(&web, &visitor).await?)
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
-    let (frame, (inboxes, people, fetched)): (PageLayout, Read) = web
+    let (frame, (inboxes, people, fetched, unseen)): (PageLayout, Read) = web
         .page(visitor, location(SettingsPage::Inboxes), |tx, cx, me| {
             let fetched =
                 if me.administers() { actions::list_fetched(tx, cx.actor)? } else { Vec::new() };
-            Ok((mailboxes::all_seen_by(tx, cx.actor)?, actions::list_people(tx, cx)?, fetched))
+            let (seen, people) =
+                (mailboxes::all_seen_by(tx, cx.actor)?, actions::list_people(tx, cx)?);
+            Ok((seen, people, fetched, actions::unseen_inboxes(tx, cx)?))
         })
         .await?;
     let view = |inbox: Mailbox| InboxView {
         id: inbox.id.to_string(),
         private: inbox.circle.person().is_some(),
+        restricted: inbox.circle.inbox().is_some(),
         fetching: fetched
             .iter()
             .find(|fetched| fetched.mailbox == inbox.id)
@@ -71,6 +78,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
     Ok(InboxesPage {
         frame,
         inboxes,
+        unseen: unseen.into_iter().map(|inbox| (inbox.id.to_string(), inbox.name)).collect(),
         at_listeners: incoming_mail::listener_state(&web.mail_setup),
         people: people.into_iter().map(|person| (person.id.to_string(), person.name)).collect(),
         address: String::new(),

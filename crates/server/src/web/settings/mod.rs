@@ -1,10 +1,12 @@
 //! Settings: yourself, people, inboxes, tags, keys, webhooks, the plan.
 
+mod access;
 mod apps;
 mod audit;
 mod bookings;
 mod connect;
 pub mod connect_fields;
+mod data;
 mod drafting;
 mod helpers;
 mod hours;
@@ -23,7 +25,9 @@ mod rules;
 mod secure;
 mod server_form;
 mod services;
+mod sign_in;
 mod tags;
+mod teams;
 mod webhook;
 mod webhooks;
 mod writing;
@@ -38,6 +42,7 @@ use crate::mail_oauth::CALLBACK;
 use crate::web::Web;
 use crate::web::layout::page_layout::{MenuEntry, PageLocation};
 use crate::web::layout::responses::{PageResult, see_other};
+use crate::web::pages::passkeys;
 
 macro_rules! menu {
     ($($page:ident: $title:literal, $href:literal, for_admins: $for_admins:literal;)*) => {
@@ -62,8 +67,10 @@ macro_rules! menu {
 // Title, address, and whether the pages refuse everybody but owners and admins.
 menu! {
     You: "You", "/settings/you", for_admins: false;
+    SignIn: "Signing in", "/settings/sign-in", for_admins: false;
     Writing: "Writing", "/settings/writing", for_admins: false;
     People: "People", "/settings/people", for_admins: false;
+    Teams: "Teams", "/settings/teams", for_admins: true;
     Inboxes: "Inboxes", "/settings/inboxes", for_admins: false;
     Outgoing: "Outgoing mail", "/settings/outgoing", for_admins: true;
     Tags: "Tags", "/settings/tags", for_admins: false;
@@ -77,6 +84,7 @@ menu! {
     Apps: "Connected apps", "/settings/apps", for_admins: false;
     Webhooks: "Webhooks", "/settings/webhooks", for_admins: true;
     Services: "Sending services", "/settings/services", for_admins: true;
+    Data: "Data", "/settings/data", for_admins: true;
     Audit: "Audit log", "/settings/audit", for_admins: true;
     Plan: "Plan", "/settings/plan", for_admins: false;
 }
@@ -92,14 +100,28 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/you/pictures", post(you::remove_picture_sender))
         .route("/settings/you/sessions/{id}/end", post(you::end_session))
         .route("/settings/you/sessions/end-others", post(you::end_others))
+        .route("/settings/sign-in", get(sign_in::page))
+        .route("/settings/sign-in/totp", post(sign_in::begin_totp))
+        .route("/settings/sign-in/totp/confirm", post(sign_in::confirm_totp))
+        .route("/settings/sign-in/totp/off", post(sign_in::switch_totp_off))
+        .route("/settings/sign-in/codes", post(sign_in::renew_codes))
+        .route("/settings/sign-in/passkeys", post(sign_in::add_passkey))
+        .route("/settings/sign-in/passkeys/challenge", post(passkeys::new_challenge))
+        .route("/settings/sign-in/passkeys/{id}/rename", post(sign_in::rename_passkey))
+        .route("/settings/sign-in/passkeys/{id}/remove", post(sign_in::remove_passkey))
         .route("/settings/writing", get(writing::page))
         .route("/settings/writing/format", post(writing::choose_format))
         .route("/settings/writing/signature", post(writing::set_own_signature))
         .route("/settings/writing/{mailbox}", post(writing::set_inbox_signature))
         .route("/settings/people", get(people::page).post(people::add))
         .route("/settings/people/{id}/role", post(people::set_role))
+        .route("/settings/people/two-steps", post(sign_in::set_two_steps))
+        .route("/settings/people/{id}/reset-sign-in", post(sign_in::reset))
         .route("/settings/people/{id}/link", post(people::link))
         .route("/settings/people/{id}/remove", get(people::ask).post(people::remove))
+        .route("/settings/teams", get(teams::page).post(teams::add))
+        .route("/settings/teams/{team}", get(teams::edit_page).post(teams::change))
+        .route("/settings/teams/{team}/remove", post(teams::remove))
         .route("/settings/inboxes", get(inboxes::page).post(inboxes::add))
         .route("/settings/inboxes/connect", get(connect::page).post(connect::connect))
         .route(CALLBACK, get(provider_sign_in::callback))
@@ -107,6 +129,7 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/inboxes/{mailbox}/sign-in", post(provider_sign_in::begin_again))
         .route("/settings/inboxes/{mailbox}/disconnect", post(connect::disconnect))
         .route("/settings/inboxes/{mailbox}", get(inbox::page).post(inbox::rename))
+        .route("/settings/inboxes/{mailbox}/access", get(access::page).post(access::save))
         .route("/settings/inboxes/{mailbox}/records", post(records::look))
         .route("/settings/inboxes/{mailbox}/signing-key", post(records::make_key))
         .route(
@@ -141,6 +164,8 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/bookings/hours", post(bookings::set_hours))
         .route("/settings/bookings/dates", post(bookings::set_date))
         .route("/settings/bookings/dates/{date}", post(bookings::remove_date))
+        .route("/settings/bookings/stays", post(bookings::set_stay))
+        .route("/settings/bookings/stays/{first}", post(bookings::remove_stay))
         .route("/settings/bookings/calendars", post(bookings::add_calendar))
         .route("/settings/bookings/calendars/{id}", post(bookings::remove_calendar))
         .route("/settings/bookings/feed", post(bookings::make_feed))
@@ -168,6 +193,7 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/services", get(services::page).post(services::add))
         .route("/settings/services/{id}/secret", post(services::set_secret))
         .route("/settings/services/{id}/remove", post(services::remove))
+        .route("/settings/data", get(data::page))
         .route("/settings/audit", get(audit::page))
         .route("/settings/plan", get(plan::page).post(plan::set))
 }

@@ -35,6 +35,8 @@ struct PeoplePage {
     /// A person's name and their sign-in link, shown once.
     link: Option<(String, String)>,
     mails: bool,
+    /// True where everybody signs in with two steps.
+    two_steps: bool,
 }
 
 struct PersonView {
@@ -52,10 +54,11 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
     let reach = web.mail_reach();
-    let (frame, (people, you, mails)): (PageLayout, (Vec<PersonListing>, UserId, bool)) = web
+    let (frame, (people, you, mails, two_steps)) = web
         .page(visitor, location(SettingsPage::People), move |tx, cx, me| {
             let mails = reach.to_team(tx, cx.actor.ws)?;
-            Ok((actions::list_people(tx, cx)?, me.id.clone(), mails))
+            let two_steps = actions::wants_two_steps(tx, cx)?;
+            Ok((actions::list_people(tx, cx)?, me.id.clone(), mails, two_steps))
         })
         .await?;
     Ok(PeoplePage {
@@ -68,6 +71,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
         name_error: String::new(),
         link: None,
         mails,
+        two_steps,
     })
 }
 

@@ -71,6 +71,7 @@ struct RuleFormView {
 
 struct TrialView {
     acted: usize,
+    matched: usize,
     tried: usize,
     rows: Vec<TrialRow>,
 }
@@ -80,7 +81,8 @@ struct TrialRow {
     subject: String,
     contact: String,
     when: DisplayTime,
-    acts: bool,
+    /// True where all conditions hold, though it may be so already.
+    fits: bool,
     did: String,
 }
 
@@ -167,24 +169,34 @@ async fn build(
 
 fn trial(frame: &PageLayout, tried: Vec<TriedConversation>, names: &RuleNames) -> TrialView {
     let acted = tried.iter().filter(|one| !one.acts.is_empty()).count();
+    let matched = tried.iter().filter(|one| one.failing.is_none()).count();
     let row = |one: &TriedConversation| TrialRow {
         href: format!("/conversations/{}", one.id),
         subject: one.subject.clone(),
         contact: one.contact.clone(),
         when: frame.times.short(one.at),
-        acts: !one.acts.is_empty(),
+        fits: one.failing.is_none(),
         did: match one.failing {
-            None if one.acts.is_empty() => "nothing to change".into(),
+            None if one.acts.is_empty() => {
+                format!("matches, nothing to change (now with {})", one.assignee)
+            }
             None => format!("{} (now with {})", names.acts_words(&one.acts), one.assignee),
             Some(place) => format!("left alone by condition {}", place + 1),
         },
     };
-    let (acting, left): (Vec<_>, Vec<_>) = tried.iter().partition(|one| !one.acts.is_empty());
-    let rows = acting.into_iter().chain(left).take(TRIALS_LISTED).map(row).collect();
-    TrialView { acted, tried: tried.len(), rows }
+    let mut listed: Vec<&TriedConversation> = tried.iter().collect();
+    listed.sort_by_key(|one| (one.acts.is_empty(), one.failing.is_some()));
+    let rows = listed.into_iter().take(TRIALS_LISTED).map(row).collect();
+    TrialView { acted, matched, tried: tried.len(), rows }
 }
 
 impl RuleFormView {
+    /// Why it was refused.
+    fn problems(&self) -> Vec<&str> {
+        let all = [&self.name_error, &self.wait_error, &self.conditions_error, &self.acts_error];
+        all.into_iter().map(String::as_str).filter(|one| !one.is_empty()).collect()
+    }
+
     fn of_rule(rule: &TeamRule, names: &RuleNames) -> RuleFormView {
         let conditions = rule.conditions.iter().map(|one| {
             let how = if one.not { "is-not" } else { "is" };

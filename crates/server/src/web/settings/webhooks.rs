@@ -6,6 +6,8 @@ use askama::Template;
 use axum::extract::State;
 use inbox::Error;
 use inbox::actions::{self, SignedIn, WebhookListing};
+use inbox::base::ids::MailboxId;
+use inbox::model::mailboxes::{self, Mailbox};
 
 use super::{SettingsPage, location};
 use crate::web::Web;
@@ -23,6 +25,8 @@ struct WebhooksPage {
     hooks: Vec<HookView>,
     url: String,
     hears: String,
+    /// The inboxes for some that the reader sees, by id and name.
+    inboxes: Vec<(String, String)>,
     url_error: String,
     /// The address, its secret, shown this once, and the page of its own.
     made: Option<(String, String, String)>,
@@ -32,7 +36,7 @@ struct WebhooksPage {
 struct HookView {
     id: String,
     url: String,
-    hears: &'static str,
+    hears: String,
     state: &'static str,
     made: DisplayTime,
 }
@@ -42,15 +46,17 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> {
-    let (frame, (hooks, me)): (PageLayout, (Vec<WebhookListing>, SignedIn)) = web
+    type Read = (Vec<WebhookListing>, SignedIn, Vec<Mailbox>);
+    let (frame, (hooks, me, inboxes)): (PageLayout, Read) = web
         .page(visitor, location(SettingsPage::Webhooks), |tx, cx, me| {
-            Ok((actions::list_webhooks(tx, cx)?, me.clone()))
+            let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
+            Ok((actions::list_webhooks(tx, cx)?, me.clone(), inboxes))
         })
         .await?;
     let view = |hook: WebhookListing| HookView {
         id: hook.id.to_string(),
         url: hook.url,
-        hears: hears(hook.livemode, hook.private),
+        hears: hears(hook.livemode, hook.private, hook.inbox.as_deref()),
         state: hook.state.as_str(),
         made: frame.times.short(hook.created_at.0),
     };
@@ -59,6 +65,11 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> 
         frame,
         url: String::new(),
         hears: "team".into(),
+        inboxes: inboxes
+            .into_iter()
+            .filter(|inbox| inbox.circle.inbox().is_some())
+            .map(|inbox| (inbox.id.to_string(), inbox.name))
+            .collect(),
         url_error: String::new(),
         made: None,
         has_api: me.plan.has_api(),
@@ -66,11 +77,12 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> 
 }
 
 /// The events that a webhook receives, in words.
-pub fn hears(livemode: bool, private: bool) -> &'static str {
-    match (livemode, private) {
-        (false, _) => "Sandbox",
-        (true, true) => "Your private inboxes",
-        (true, false) => "Team inboxes",
+pub fn hears(livemode: bool, private: bool, inbox: Option<&str>) -> String {
+    match (livemode, private, inbox) {
+        (_, _, Some(inbox)) => inbox.to_owned(),
+        (false, ..) => "Sandbox".into(),
+        (true, true, None) => "Your private inboxes".into(),
+        (true, false, None) => "Team inboxes".into(),
     }
 }
 
@@ -93,8 +105,12 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewWebhookForm>) ->
     web.read(&visitor, |_, cx, _| cx.actor.must_administer()).await?;
     let made = match web.ssrf_guard.vet(&typed).await {
         Ok(url) => {
-            web.act(&visitor, move |tx, cx, _| actions::add_webhook(tx, cx, &url, private, live))
-                .await
+            let inbox = MailboxId::parse(&hears);
+            web.act(&visitor, move |tx, cx, _| match &inbox {
+                Some(inbox) => actions::add_inbox_webhook(tx, cx, &url, inbox),
+                None => actions::add_webhook(tx, cx, &url, private, live),
+            })
+            .await
         }
         Err(error) => Err(PageError::Domain(error)),
     };

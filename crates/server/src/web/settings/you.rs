@@ -231,7 +231,7 @@ pub async fn open_private(
 }
 
 /// The outcome of checking the password that somebody entered as their own.
-enum PasswordCheck {
+pub(super) enum PasswordCheck {
     /// The person has none.
     NoPassword,
     Right {
@@ -240,7 +240,7 @@ enum PasswordCheck {
     Wrong(String),
 }
 
-async fn own_password(
+pub(super) async fn own_password(
     web: &Web,
     visitor: &Visitor,
     password: String,

@@ -14,6 +14,7 @@ use http_body_util::{BodyExt, Limited};
 use inbox::Error;
 use inbox::base::ids::UploadId;
 use inbox::base::limits::SIGN_IN_WAIT_MINUTES;
+use inbox::base::partial_uploads::UploadPiece;
 use inbox::model::uploads::{self, NewUpload, Upload, UploadState};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -111,34 +112,49 @@ pub async fn go_on(
         return told(StatusCode::SERVICE_UNAVAILABLE, "Many files arrive just now. Try again.");
     };
     let turn = web.locks.enter(id.as_str()).await;
+    let told_offset = headers.get(OFFSET).and_then(|value| value.to_str().ok());
+    let offset: Option<i64> = told_offset.and_then(|text| text.parse().ok());
     let wanted = id.clone();
     let found = web
-        .read_ask(&visitor, &token, move |tx, ask| {
-            Ok((uploads::load(tx, ask, &wanted)?, ask.clone()))
+        .act_for_ask(&visitor, &token, move |tx, cx, ask| {
+            let upload = uploads::load(tx, ask, &wanted)?;
+            let piece = match offset {
+                Some(offset) if upload.state == UploadState::Arriving => {
+                    uploads::begin_piece(tx, cx, ask, &upload, offset)?
+                }
+                _ => None,
+            };
+            Ok((upload, piece, ask.clone()))
         })
         .await;
-    let (upload, ask) = match found {
-        Ok(found) => found,
+    let (upload, piece, ask) = match found {
+        Ok((upload, Some(piece), ask)) => (upload, piece, ask),
+        Ok((upload, None, _)) => return answer(StatusCode::CONFLICT, &upload),
         Err(refusal) => return refused(refusal),
     };
-    let told_offset = headers.get(OFFSET).and_then(|value| value.to_str().ok());
-    let fits = told_offset.and_then(|text| text.parse().ok()) == Some(upload.received);
-    if upload.state != UploadState::Arriving || !fits {
-        return answer(StatusCode::CONFLICT, &upload);
-    }
-    let received = match web.receive(&upload, body, &turn.stop).await {
+    let received = match web.receive(&upload, &piece, body, &turn.stop).await {
         Ok(received) => received,
         Err(error) => return refused(PageError::Domain(error.into())),
     };
-    let (wanted, noted) = (id.clone(), upload.received + received.bytes);
+    let (before, kept) = (upload, (piece.clone(), received.bytes));
     let written = web.act_for_ask(&visitor, &token, move |tx, cx, ask| {
-        uploads::note_received(tx, cx, ask, &wanted, noted)?;
-        uploads::load(tx, ask, &wanted)
+        let counts = uploads::keep_piece(tx, cx, ask, &before, (&kept.0, kept.1))?;
+        Ok((uploads::load(tx, ask, &before.id)?, counts))
     });
-    let upload = match written.await {
-        Ok(upload) => upload,
+    let (upload, counts) = match written.await {
+        Ok(written) => written,
         Err(refusal) => return refused(refusal),
     };
+    if !counts {
+        let uploads = web.app.blobs.partial_uploads().clone();
+        let removed = tokio::task::spawn_blocking(move || uploads.remove_piece(&piece)).await;
+        if let Ok(Err(error)) = removed {
+            tracing::warn!(%error, "a piece of a file that does not count was not removed");
+        }
+        if received.bytes > 0 {
+            return answer(StatusCode::CONFLICT, &upload);
+        }
+    }
     if received.too_much {
         return answer(StatusCode::PAYLOAD_TOO_LARGE, &upload);
     }
@@ -159,15 +175,17 @@ pub struct ReceivedBody {
 }
 
 impl Web {
-    /// Appends a body to the file, never beyond its length, and returns how many bytes are synced
-    /// to the disk, however the body ended.
+    /// Writes a body into a piece, never beyond the file's length, and returns how many bytes are
+    /// safely kept, however the body ended.
     async fn receive(
         &self,
         upload: &Upload,
+        piece: &UploadPiece,
         body: Body,
         stop: &CancellationToken,
     ) -> std::io::Result<ReceivedBody> {
-        let file = self.app.blobs.partial_uploads().go_on(&upload.id, upload.received)?;
+        let uploads = self.app.blobs.partial_uploads().clone();
+        let file = uploads.begin_piece(piece)?;
         let mut writer = Writer::new(file);
         let room = (upload.size - upload.received).unsigned_abs() as usize;
         let (mut body, mut taken, mut too_much) = (body, 0, false);
@@ -187,6 +205,11 @@ impl Web {
             }
         }
         writer.finish().await?;
+        if taken > 0 {
+            let piece = piece.clone();
+            let keeping = tokio::task::spawn_blocking(move || uploads.keep_piece(&piece));
+            keeping.await.map_err(std::io::Error::other)??;
+        }
         Ok(ReceivedBody { bytes: taken as i64, too_much })
     }
 }

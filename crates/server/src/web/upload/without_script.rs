@@ -85,7 +85,7 @@ impl Web {
                 return Ok(read_on(field).await);
             }
         };
-        let file = self.app.blobs.partial_uploads().go_on(&upload.id, 0).map_err(Error::from)?;
+        let file = self.app.blobs.partial_uploads().begin_whole(&upload.id).map_err(Error::from)?;
         let mut writer = Writer::new(file);
         let mut size = 0;
         let end = loop {
@@ -112,6 +112,9 @@ impl Web {
             self.refuse(visitor, token, new, &sentence).await?;
             return Ok(end == FileEnd::TooLarge && read_on(field).await);
         }
+        let (uploads, id) = (self.app.blobs.partial_uploads().clone(), upload.id.clone());
+        let keeping = tokio::task::spawn_blocking(move || uploads.keep_whole(&id));
+        keeping.await.map_err(Error::from)?.map_err(Error::from)?;
         let id = upload.id.clone();
         let ask = self
             .act_for_ask(visitor, token, move |tx, cx, ask| {

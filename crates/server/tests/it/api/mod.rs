@@ -265,6 +265,24 @@ pub const SENDING: &[Op] = &[
     ),
 ];
 
+/// The operations that name a second conversation or a message of it.
+pub const ON_PAIRS: &[Op] = &[
+    post(
+        "merge_conversations",
+        "/conversations/{id}/merge",
+        "write",
+        200,
+        r#"{ "into": "cnv_00000000000000000000000000" }"#,
+    ),
+    post(
+        "split_conversation",
+        "/conversations/{id}/split",
+        "write",
+        200,
+        r#"{ "messageId": "msg_00000000000000000000000000" }"#,
+    ),
+];
+
 /// The operations of which a repeat makes a second item (API section 7).
 pub const CREATING: [&str; 7] = [
     "add_note",
@@ -282,7 +300,8 @@ pub fn op(name: &str) -> &'static Op {
 
 /// The operations of every key.
 pub fn every_op() -> impl Iterator<Item = &'static Op> {
-    let others = [IN_SANDBOX, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, ON_BOOKINGS, ON_DOCUMENTS];
+    let others =
+        [IN_SANDBOX, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, ON_BOOKINGS, ON_DOCUMENTS, ON_PAIRS];
     OPS.iter().chain(others.into_iter().flatten())
 }
 

@@ -11,6 +11,7 @@ mod person_data;
 mod sandbox;
 mod starting;
 mod webhooks;
+mod workspace_export;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

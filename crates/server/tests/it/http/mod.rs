@@ -1,6 +1,7 @@
 //! HTTP over real sockets: silent clients, many of them, and a server that stops.
 
 mod deadlines;
+mod https;
 mod program;
 mod stopping;
 

@@ -54,7 +54,7 @@ async fn a_dns_server_that_does_not_answer_is_told_and_mail_still_comes_in(app: 
 async fn ready(app: &TestApp, free_least: u64, dns: SocketAddr) -> Answer {
     let storage = StorageCheck::new(app.app.clone(), app.folder(), &app.blob_folder(), free_least);
     let (dns, quiet) = (DnsHealth::of(Some(dns)), QuietMode::fixed(false));
-    let readiness = Readiness { app: app.app.clone(), storage, dns, quiet };
+    let readiness = Readiness { app: app.app.clone(), storage, dns, certificate: None, quiet };
     let request = Request::get("/readyz").body(Body::empty()).unwrap();
     TestApp::send_to(&health::router(readiness), request).await
 }

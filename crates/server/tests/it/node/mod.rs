@@ -4,5 +4,6 @@ mod health;
 mod nodes;
 mod outage;
 mod quiet;
+mod scheduled_backups;
 mod secrecy;
 mod vault;

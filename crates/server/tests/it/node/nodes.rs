@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use inbox::base::agent_presence::share_agents;
 use inbox::base::ids::Ids;
 use inbox::{App, RateLimiter, share_rates};
+use server::node::roster::NodePlace;
 use server::node::vault::{KEY_FILE, Vault};
 use tokio_util::sync::CancellationToken;
 
@@ -93,6 +95,64 @@ fn the_rate_of_a_key_is_shared_by_all_nodes() {
         call().await.is(429);
         eventually(async || app.app.limiter.remaining(&hash, app.now()) == 0).await;
         app.get(&key, "/me").await.is(429);
+        stopping.cancel();
+    });
+}
+
+#[test]
+fn a_node_that_is_reached_elsewhere_does_not_run_beside_others() {
+    run(Backend::Postgres, async |app: TestApp| {
+        let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let take = async |data: &Path, url: &str, is_named: bool| {
+            let node = App { public_url: url.into(), ..app.app.clone() };
+            NodePlace::take(&node, data, is_named.then_some(url)).await
+        };
+        let (ours, other) = ("https://mail.acme.test", "https://elsewhere.acme.test");
+        let first = take(one.path(), ours, false).await.unwrap();
+        for (url, is_named) in [(other, true), (ours, false)] {
+            let refusal = take(two.path(), url, is_named).await.err().unwrap();
+            assert!(refusal.contains("the same MAILROOM_PUBLIC_URL"), "{refusal}");
+        }
+        // The same node again, after it was killed, may be reached elsewhere.
+        drop(first);
+        drop(take(one.path(), other, true).await.unwrap());
+        drop(take(one.path(), ours, true).await.unwrap());
+        let second = take(two.path(), ours, true).await.unwrap().expect("a place");
+        assert_eq!(app.count("nodes").await, 2);
+        // Who stops leaves the list.
+        let stopping = CancellationToken::new();
+        stopping.cancel();
+        second.hold(stopping).await;
+        assert_eq!(app.count("nodes").await, 1);
+        // Who was killed counts for a minute.
+        app.advance(61 * SECOND);
+        assert!(take(two.path(), other, true).await.unwrap().is_some());
+        assert_eq!(app.count("nodes").await, 1);
+        // Who was seen far in the future does not count: a clock was wrong.
+        app.exec("UPDATE nodes SET seen_at = seen_at + 3600000").await;
+        assert!(take(one.path(), ours, true).await.unwrap().is_some());
+        assert_eq!(app.count("nodes").await, 1);
+    });
+}
+
+#[test]
+fn an_agent_is_seen_on_the_pages_of_other_nodes() {
+    run(Backend::Postgres, async |app: TestApp| {
+        let other = app.on_another_node();
+        let stopping = CancellationToken::new();
+        tokio::spawn({
+            let (node, stopping) = (other.clone(), stopping.clone());
+            async move { share_agents(&node.store, &node.agents, &*node.clock, &stopping).await }
+        });
+        let key = app.key("read write").await;
+        let mail = app.mail("ann@x.example", "Lamp", "It is broken").await;
+        let id = mail.conversation.as_str();
+        eventually(async || {
+            app.get(&key, &format!("/conversations/{id}")).await.is(200);
+            app.advance(20 * SECOND);
+            !other.agents.at(app.owner.ws, id, app.now()).is_empty()
+        })
+        .await;
         stopping.cancel();
     });
 }

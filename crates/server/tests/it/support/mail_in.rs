@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mail::smtp::Protocol;
-use server::mail_in::smtp::{
-    CertificateSource, ListenAddress, MailListener, MailListeners, SmtpLimits, certificate,
-};
+use server::mail_in::smtp::{ListenAddress, MailListener, MailListeners, SmtpLimits};
+use server::net::tls_certificate::{CertificateSource, certificate};
 use testing::PATIENCE;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;

@@ -129,8 +129,11 @@ fn examples(markdown: &str) -> Vec<Example> {
         let (info, text) = block.split_once('\n').expect("a block has a first line");
         if info.starts_with("sh ") {
             let url = text.split('"').nth(1).expect("an address");
-            let path = url.strip_prefix("$MAILROOM").expect("of the API").to_owned();
+            // What follows in the events has the address that the header named.
+            let path = if url == "$NEXT" { "/events" } else { &url["$MAILROOM".len()..] };
+            let path = path.to_owned();
             let body = text.split_once("-d '").map(|(_, rest)| {
+                let rest = rest.split(" | tee").next().unwrap_or_default();
                 serde_json::from_str(rest.trim_end().trim_end_matches('\'')).expect("JSON")
             });
             found.push(Example { path, body, shown: None });
@@ -145,10 +148,15 @@ fn examples(markdown: &str) -> Vec<Example> {
 /// The things of a sandbox that examples name.
 async fn real_id(app: &TestApp, key: &TestKey, path: &str) -> Option<String> {
     let parts: Vec<&str> = path.split(['/', '?']).collect();
-    let id = parts.iter().find(|part| part.contains("_01k"))?;
+    let id = parts.iter().find(|part| part.contains("_01k") || **part == "$CONVERSATION")?;
     let conversation = app.simulated(key, "mara@customer.test").await;
     let made = match (&id[..4], *parts.last().unwrap()) {
-        ("cnv_", _) => conversation,
+        ("cnv_", "split") => {
+            app.deliver(&app.sandbox, letter("mara@keller.test", "Two", "One matter.")).await;
+            let second = letter("mara@keller.test", "Two", "Another.");
+            app.deliver(&app.sandbox, second).await.conversation.to_string()
+        }
+        ("cnv_" | "$CON", _) => conversation,
         ("doc_", _) => {
             let mut mail = letter("ann@keller.test", "Paper", "Here.");
             mail.attachments = vec![file("a.txt", b"Total 12.00 EUR")];
@@ -193,7 +201,14 @@ async fn every_example_runs_and_answers_as_shown(app: TestApp) {
             let at = real_id(&app, &key, &example.path).await.unwrap_or(example.path);
             let method = if example.body.is_some() { "POST" } else { "GET" };
             let body = match example.body {
-                Some(body) => Some(with_real_things(&app, &key, body).await),
+                Some(body) => {
+                    let mut body = with_real_things(&app, &key, body).await;
+                    if let Some(conversation) = at.strip_suffix("/split") {
+                        let read = app.get(&key, conversation).await.is(200).json();
+                        body["messageId"] = read["timeline"][0]["id"].clone();
+                    }
+                    Some(body)
+                }
                 None => None,
             };
             let body = body.map_or(Body::empty(), |body| Body::from(body.to_string()));
@@ -232,6 +247,9 @@ async fn with_real_things(app: &TestApp, key: &TestKey, mut body: Value) -> Valu
                 _ => json!(app.simulated(key, "mara@customer.test").await),
             };
         }
+    }
+    if body["into"].is_string() {
+        body["into"] = json!(app.simulated(key, "noor@customer.test").await);
     }
     body
 }

@@ -96,6 +96,8 @@ async fn held_mail_stands_under_held_until_a_person_releases_it(app: TestApp) {
     let path = format!("/conversations/{}", received.conversation);
     let page = browser.get(&path).await.is(200);
     page.shows("Held: this is probably a scam").shows("The link leads elsewhere");
+    let opening = page.between(" data-opens>", "</li>");
+    assert!(opening.contains("autofocus") && opening.contains("id=\"risk\""), "{opening}");
     browser.post(&format!("{path}/release"), &[]).await.goes_to(&path);
     browser.get("/inbox?view=held").await.is(200).hides("Prize").shows("No suspicious mail");
 }

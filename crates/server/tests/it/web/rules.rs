@@ -21,6 +21,7 @@ async fn a_rule_is_made_tried_switched_on_and_its_work_stands_in_the_report(app:
         .post(PAGE, &wrong)
         .await
         .is(422)
+        .shows("<h3>Not saved</h3>")
         .shows("There is no person called")
         .shows("value=\"Lamps\"");
     let rule = [
@@ -38,7 +39,7 @@ async fn a_rule_is_made_tried_switched_on_and_its_work_stands_in_the_report(app:
     let rules = app.get(&key, "/rules").await.json();
     let id = rules[0]["id"].as_str().unwrap().to_owned();
     let tried = owner.get(&format!("{PAGE}/{id}?try=1")).await.is(200);
-    tried.shows("Tried on the last 1 conversations").shows("It would have acted on 1");
+    tried.shows("Tried on the last 1 conversations").shows("acted on 1 of 1 that match");
     owner.post(&format!("{PAGE}/{id}/switch"), &[("on", "1")]).await.goes_to(PAGE);
     owner
         .get(PAGE)
@@ -56,7 +57,8 @@ async fn a_rule_is_made_tried_switched_on_and_its_work_stands_in_the_report(app:
         .shows("Messages in and out")
         .shows("<svg")
         .shows("lamps")
-        .shows("The figures as a table");
+        .shows("The figures as a table")
+        .shows("none set");
     let csv = owner.get("/reports.csv?table=tags").await.is(200);
     csv.shows("Tag,Conversations,Before").shows("lamps,1,0");
     owner.get("/reports.csv?table=nothing").await.is(404);
@@ -64,7 +66,8 @@ async fn a_rule_is_made_tried_switched_on_and_its_work_stands_in_the_report(app:
         .get("/reports?from=2026-02-02&to=2026-02-01")
         .await
         .is(422)
-        .shows("must not be before from");
+        .shows("The first day is after the last one.")
+        .shows("value=\"2026-02-02\"");
     let hours = format!("/settings/hours/{}", app.support.id);
     owner.get(&hours).await.is(200).shows("Office hours of Support");
     owner
@@ -75,6 +78,7 @@ async fn a_rule_is_made_tried_switched_on_and_its_work_stands_in_the_report(app:
     let good = [("weekly", "mon-fri 09:00-17:00"), ("zone", "Europe/Berlin"), ("answer", "4 h")];
     owner.post(&hours, &good).await.goes_to(PAGE);
     owner.get(PAGE).await.is(200).shows("Europe/Berlin").shows("answer in 4 h");
+    owner.get("/reports").await.is(200).shows("none due");
     owner.post(&format!("{PAGE}/{id}/delete"), &[]).await.goes_to(PAGE);
     let log = owner.get("/settings/audit").await.is(200);
     log.shows("added the rule").shows("switched on the rule").shows("deleted the rule");

@@ -7,6 +7,7 @@ use crate::support::*;
 on_both!(
     rows_are_ticked_acted_on_and_undone_without_script,
     after_an_act_the_next_conversation_opens_or_the_list,
+    a_merge_is_chosen_on_a_page_and_undone_from_the_timeline,
     a_search_shows_what_it_found_and_opens_there,
     a_search_is_saved_as_a_view_of_ones_own_or_the_teams
 );
@@ -99,4 +100,26 @@ async fn a_search_is_saved_as_a_view_of_ones_own_or_the_teams(app: TestApp) {
     other.post("/views/remove", &fields).await.is(404);
     browser.post("/views/remove", &fields).await.is(303);
     browser.get("/inbox?view=open").await.is(200).hides("Mine alone").shows("For us");
+}
+
+async fn a_merge_is_chosen_on_a_page_and_undone_from_the_timeline(app: TestApp) {
+    let target = app.mail("ann@x.example Ann", "Lamp", "Broken").await.conversation.to_string();
+    let source = app.mail("ann@x.example Ann", "Carrier", "Lost").await.conversation.to_string();
+    app.mail("bob@y.example Bob", "Chair", "Wobbly").await;
+    let browser = app.signed_in(&app.owner).await;
+    let (old, new) = (format!("/conversations/{source}"), format!("/conversations/{target}"));
+    browser.get(&old).await.is(200).shows("data-key=\"M\"");
+    let page = browser.get(&format!("{old}/merge")).await.is(200);
+    page.shows("Others with Ann").shows("Lamp").hides("Chair");
+    browser.get(&format!("{old}/merge?q=chair")).await.is(200).shows("Chair").hides("Lamp");
+    browser.get(&format!("{old}/merge?q=nothing")).await.is(200).shows("Nothing found");
+    browser.post(&format!("{old}/merge"), &[("into", target.as_str())]).await.goes_to(&new);
+    let page = browser.get(&new).await.is(200);
+    page.shows("Merged. The old link leads here.").shows("merged the conversation").shows("Lost");
+    browser.get(&old).await.is(303);
+    let undone = [("source", source.as_str())];
+    browser.post(&format!("{new}/unmerge"), &undone).await.goes_to(&new);
+    browser.get(&new).await.is(200).hides("Undo the merge").shows("undid a merge");
+    browser.get(&old).await.is(200).shows("Lost").shows("undid a merge");
+    browser.post(&format!("{new}/unmerge"), &undone).await.is(404);
 }

@@ -5,6 +5,7 @@ mod adding;
 mod addresses;
 mod answers;
 mod certificates;
+mod client_documents;
 mod dns;
 mod pages;
 mod patience;

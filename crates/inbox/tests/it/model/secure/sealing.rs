@@ -8,7 +8,8 @@ on_both!(
     words_and_files_are_in_no_table_event_mail_or_blob,
     search_and_lists_know_a_secure_message_by_subject_and_contact_only,
     a_plain_reply_quotes_nothing_that_was_said_on_a_page,
-    a_secure_draft_is_sealed_from_the_first_word_and_approved_as_it_was_read
+    a_secure_draft_is_sealed_from_the_first_word_and_approved_as_it_was_read,
+    a_conversation_that_is_erased_leaves_no_sealed_file
 );
 
 async fn the_mail_of_a_secure_reply_says_only_who_wrote_and_where_to_read_it(app: TestApp) {
@@ -83,6 +84,36 @@ async fn words_and_files_are_in_no_table_event_mail_or_blob(app: TestApp) {
         assert!(!calls.iter().any(|call| call.contains(canary)), "{canary} in a webhook");
     }
     assert!(!holds(&stored, &token), "the link is stored");
+}
+
+async fn a_conversation_that_is_erased_leaves_no_sealed_file(app: TestApp) {
+    let key = app.key("read send").await;
+    let sent = secure_reply(&app, &key, "It says canarywordone here.").await;
+    let token = token(&app);
+    ask(&app, &token, "b").await;
+    assert_eq!(enter(&app, &token, "b", &code(&app)).await, CodeEntry::Right);
+    let mut chance = Chance::new(7);
+    let noise: Vec<u8> = (0..300_000).map(|_| chance.below(256) as u8).collect();
+    let file = [b"%PDF-1.4 ".as_slice(), &noise].concat();
+    answer(&app, &token, "Here it is.", Some(("plan.pdf", &file))).await;
+    assert!(app.count("blobs").await > 0);
+    let (id, now) = (sent.conversation.clone(), app.now());
+    let removed = app.app.store.write(move |tx| {
+        tx.exec(
+            "UPDATE conversations SET removed = 'trash', erase_at = ?2 WHERE id = ?1",
+            &[&id, &now],
+        )
+    });
+    assert_eq!(removed.await.unwrap(), 1);
+    app.pass(HOUR).await;
+    app.pass(HOUR).await;
+    assert_eq!(
+        app.count(&format!("messages WHERE conversation = '{}'", sent.conversation)).await,
+        0
+    );
+    for table in ["secure_messages", "unused_blobs", "blobs"] {
+        assert_eq!(app.count(table).await, 0, "{table}");
+    }
 }
 
 /// Every byte of the database and of the blobs.

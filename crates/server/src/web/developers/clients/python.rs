@@ -75,7 +75,10 @@ fn define(out: &mut String, definition: &ClientDefinition) {
 }
 
 fn field_type(field: &ClientField) -> String {
-    let kind = quoted(&field.kind).replace('"', "'");
+    let kind = match &field.kind {
+        ClientType::Named(name) => name.clone(),
+        kind => quoted(kind),
+    };
     if field.required { kind } else { format!("NotRequired[{kind}]") }
 }
 
@@ -108,7 +111,7 @@ fn method(out: &mut String, operation: &Operation, answer: &ClientType) {
     let _ = writeln!(out, "        \"\"\"{}\"\"\"", operation.title);
     let path = operation.path.replace("{id}", "{_part(id)}");
     let f = if operation.has_id() { "f" } else { "" };
-    let _ = writeln!(out, "        return self._call(");
+    let _ = writeln!(out, "        answer: {answer} = self._call(");
     let _ = writeln!(out, "            \"{}\",", operation.method.name());
     let _ = writeln!(out, "            {f}\"{path}\",");
     let _ = writeln!(out, "            {{");
@@ -122,7 +125,7 @@ fn method(out: &mut String, operation: &Operation, answer: &ClientType) {
     if operation.is_download() {
         let _ = writeln!(out, "            raw=True,");
     }
-    let _ = writeln!(out, "        )");
+    let _ = writeln!(out, "        )\n        return answer");
     if operation.method == Method::Get && operation.fields.iter().any(|f| f.name == "cursor") {
         pages(out, operation);
     }

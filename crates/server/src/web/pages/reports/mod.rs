@@ -11,6 +11,7 @@ use axum::http::{HeaderValue, header};
 use inbox::Error;
 use inbox::api::operations::{GetReportsInput, get_reports};
 use inbox::model::mailboxes;
+use inbox::model::office_hours;
 use inbox::model::reports::ReportFigures;
 use jiff::ToSpan;
 use jiff::civil::Date;
@@ -67,9 +68,14 @@ pub async fn page(
         Ok(page) => web.show(&visitor, &page),
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let mut page = build(&web, &visitor, &FormFields::default()).await?;
+            (page.from, page.to) = (asked.get("from"), asked.get("to"));
             let problem = problems.0.first();
-            page.problem =
-                problem.map(|one| format!("{} {}.", one.field, one.sentence)).unwrap_or_default();
+            // Days are written so that they sort as text.
+            page.problem = if !page.to.is_empty() && page.from > page.to {
+                "The first day is after the last one.".into()
+            } else {
+                problem.map(|one| format!("{} {}.", one.field, one.sentence)).unwrap_or_default()
+            };
             responses::again(&page)
         }
         Err(refusal) => Err(refusal),
@@ -83,9 +89,15 @@ fn input(asked: &FormFields) -> GetReportsInput {
 
 async fn build(web: &Web, visitor: &Visitor, asked: &FormFields) -> Result<ReportsPage, PageError> {
     let wanted = input(asked);
-    let (frame, (figures, inboxes)) = web
+    let (frame, (figures, inboxes, has_targets)) = web
         .page(visitor, PageLocation::at("Reports", "/reports"), move |tx, cx, _| {
-            Ok((get_reports(tx, cx, &wanted)?, mailboxes::all_seen_by(tx, cx.actor)?))
+            let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
+            let mut has_targets = false;
+            for inbox in &inboxes {
+                let hours = office_hours::of(tx, cx.actor.ws, &inbox.id)?;
+                has_targets |= hours.is_some_and(|hours| hours.has_targets());
+            }
+            Ok((get_reports(tx, cx, &wanted)?, inboxes, has_targets))
         })
         .await?;
     let today = frame.times.zoned(frame.times.now).date();
@@ -99,7 +111,7 @@ async fn build(web: &Web, visitor: &Visitor, asked: &FormFields) -> Result<Repor
         query: query(&figures.from, &figures.to, &mailbox),
         mailbox,
         problem: String::new(),
-        kpis: tables::kpis(&figures),
+        kpis: tables::kpis(&figures, has_targets),
         volume: plots::volume(&figures),
         answers: plots::answers(&figures),
         heat: plots::heat(&figures),

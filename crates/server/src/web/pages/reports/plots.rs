@@ -260,9 +260,13 @@ fn scale(top: i64, words: impl Fn(i64) -> String) -> Vec<String> {
     (0..=GRID).rev().map(|line| words(top * line / GRID)).collect()
 }
 
+/// A label for each step, empty for most: each stands below its own step, and few fit.
 fn labels(figures: &ReportFigures) -> Vec<String> {
     let every = figures.steps.len().div_ceil(LABELS).max(1);
-    figures.steps.iter().step_by(every).map(|step| short_day(&step.from)).collect()
+    let label = |(place, from): (usize, &String)| {
+        if place.is_multiple_of(every) { short_day(from) } else { String::new() }
+    };
+    figures.steps.iter().map(|step| &step.from).enumerate().map(label).collect()
 }
 
 fn bars(titles: Vec<String>, pairs: &[(i64, i64)], top: i64) -> Vec<StepBar> {

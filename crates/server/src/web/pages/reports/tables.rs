@@ -23,7 +23,8 @@ pub struct ReportTable {
 
 const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 
-pub fn kpis(figures: &ReportFigures) -> Vec<Kpi> {
+/// The figures at the head of the page; `has_targets` says whether an inbox has any.
+pub fn kpis(figures: &ReportFigures, has_targets: bool) -> Vec<Kpi> {
     let answer = &figures.first_answer;
     let targets = &figures.targets;
     vec![
@@ -39,6 +40,7 @@ pub fn kpis(figures: &ReportFigures) -> Vec<Kpi> {
         kept(
             share(targets.kept, targets.missed),
             share(targets.kept_before, targets.missed_before),
+            has_targets,
         ),
     ]
 }
@@ -69,7 +71,7 @@ fn timed(label: &'static str, now: Option<i64>, before: Option<i64>) -> Kpi {
     Kpi { label, value, change, tone, before }
 }
 
-fn kept(now: Option<i64>, before: Option<i64>) -> Kpi {
+fn kept(now: Option<i64>, before: Option<i64>, has_targets: bool) -> Kpi {
     let (change, tone) = match (now, before) {
         (Some(now), Some(before)) if now > before => {
             (format!("{} points more", now - before), "ok")
@@ -79,9 +81,10 @@ fn kept(now: Option<i64>, before: Option<i64>) -> Kpi {
         }
         _ => (String::new(), ""),
     };
+    let none = if has_targets { "none due" } else { "none set" };
     Kpi {
         label: "Targets kept",
-        value: now.map_or_else(|| "none set".into(), |share| format!("{share} %")),
+        value: now.map_or_else(|| none.into(), |share| format!("{share} %")),
         change,
         tone,
         before: before.map_or_else(String::new, |share| format!("was {share} %")),
@@ -275,6 +278,6 @@ mod tests {
         assert_eq!((faster.change.as_str(), faster.tone), ("18 min faster", "ok"));
         assert_eq!(counted("x", 521, 485).change, "+7 %");
         assert_eq!(counted("x", 5, 0).change, "");
-        assert_eq!(kept(Some(96), Some(98)).change, "2 points less");
+        assert_eq!(kept(Some(96), Some(98), true).change, "2 points less");
     }
 }

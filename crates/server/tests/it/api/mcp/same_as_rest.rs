@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, call, code};
 use crate::api::{
-    ALL, ON_BOOKINGS, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING, a_booking,
-    a_secure_message, op, rows, with_header,
+    ALL, ON_BOOKINGS, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_PAIRS, ON_SECURE_MESSAGES, OPS, Op, SENDING,
+    a_booking, a_secure_message, op, rows, with_header,
 };
 use crate::support::{
     Answer, Backend, MINUTE, TestApp, TestKey, file, held_warning, letter, nowhere, query, request,
@@ -112,7 +112,8 @@ impl Story {
         let filed = app.get(&all.key, "/documents").await.is(200).json();
         let filed = text_of(&filed[0], "id");
         let (kind, booking) = a_booking(app, &all.key).await;
-        let others = [SENDING, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, ON_BOOKINGS];
+        let second = app.mail("bruno@keller.example", "Second", "About another lamp").await;
+        let others = [SENDING, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, ON_BOOKINGS, ON_PAIRS];
         let tools = ON_DOCUMENTS.iter().filter(|op| op.name == "read_document");
         for op in OPS.iter().chain(others.into_iter().flatten()).chain(tools) {
             let right = match (op.name, op.is_of_message()) {
@@ -121,6 +122,16 @@ impl Story {
                 ("create_booking", _) => {
                     let mut right = arguments(op, &id);
                     (right["typeId"], right["conversationId"]) = (json!(kind), json!(id));
+                    right
+                }
+                ("merge_conversations", _) => {
+                    let mut right = arguments(op, &second.conversation);
+                    right["into"] = json!(id);
+                    right
+                }
+                ("split_conversation", _) => {
+                    let mut right = arguments(op, &id);
+                    right["messageId"] = json!(second.message.to_string());
                     right
                 }
                 ("revoke_message", _) => arguments(op, &private),
@@ -256,6 +267,8 @@ fn wrongs(op: &Op) -> Vec<Value> {
         "set_status" => vec![json!({ "status": "snoozed" })],
         "tag_conversation" => vec![json!({ "add": [""], "remove": "x" })],
         "assign_conversation" => vec![json!({ "to": "x" }), json!({ "to": "user:usr_0" })],
+        "merge_conversations" => vec![json!({ "into": 1 }), json!({ "into": "cnv_0" })],
+        "split_conversation" => vec![json!({ "messageId": " " }), json!({ "messageId": "msg_0" })],
         "reply" => vec![json!({ "body": 1, "send": "x", "documents": [{}] })],
         "start_conversation" => vec![json!({ "mailbox": "x", "to": [], "subject": 1 })],
         "request_documents" => vec![json!({ "documents": [], "dueDate": "tomorrow" })],

@@ -16,8 +16,8 @@ on_both!(
     inputs_are_the_rest_fields_with_their_limits_and_the_id,
     schemas_keep_to_what_every_client_understands,
     the_list_of_tools_stays_short,
-    fields_with_the_words_of_others_say_that_they_are_data,
-    results_are_objects_as_described_and_their_text_is_the_rest_body,
+    tools_that_give_the_words_of_others_say_that_they_are_data,
+    results_are_objects_and_their_text_is_the_rest_body,
     a_risk_is_told_before_anything_that_a_stranger_wrote,
     a_list_goes_on_where_its_cursor_says,
     every_problem_of_the_arguments_is_named_at_once,
@@ -49,7 +49,15 @@ const BY_SCOPE: [(&str, &[&str]); 5] = [
     ("read", &[]),
     (
         "write",
-        &["add_note", "set_status", "set_sorting", "tag_conversation", "assign_conversation"],
+        &[
+            "add_note",
+            "set_status",
+            "set_sorting",
+            "tag_conversation",
+            "assign_conversation",
+            "merge_conversations",
+            "split_conversation",
+        ],
     ),
     (
         "draft",
@@ -157,7 +165,7 @@ async fn inputs_are_the_rest_fields_with_their_limits_and_the_id(app: TestApp) {
         assert_eq!(repeat.is_some(), CREATING.contains(&operation.name), "{}", operation.name);
         let mut rest = inbox::api::fields::object_schema(operation.fields);
         for field in rest["properties"].as_object_mut().unwrap().values_mut() {
-            without_patterns(field);
+            shortened(field);
         }
         assert_eq!(Value::Object(fields), rest["properties"], "{}", operation.name);
     }
@@ -170,24 +178,30 @@ async fn inputs_are_the_rest_fields_with_their_limits_and_the_id(app: TestApp) {
     assert_eq!(list["properties"]["id"], Value::Null);
 }
 
-/// A schema as a model gets it: patterns are told by descriptions, and by refusals.
-fn without_patterns(schema: &mut Value) {
+/// A schema as a model gets it: patterns and limits of names are told by descriptions, and by refusals.
+fn shortened(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
-            for word in ["pattern", "format", "minLength"] {
+            for word in ["pattern", "format", "minLength", "minItems"] {
                 object.remove(word);
             }
-            object.values_mut().for_each(without_patterns);
+            if object.get("maxLength").is_some_and(|most| most.as_u64() < Some(1_000)) {
+                object.remove("maxLength");
+            }
+            if object.get("default").is_some_and(|it| *it == json!(false) || *it == json!([])) {
+                object.remove("default");
+            }
+            object.values_mut().for_each(shortened);
         }
-        Value::Array(items) => items.iter_mut().for_each(without_patterns),
+        Value::Array(items) => items.iter_mut().for_each(shortened),
         _ => {}
     }
 }
 
-/// Four bytes are taken as a token. Before descriptions, schemas and annotations were shortened, the
-/// list had 25 tools of 592 tokens on average.
+/// Four bytes are taken as a token. Before it was shortened, the list had 25 tools of 592 tokens on
+/// average; it must stay below half of that.
 async fn the_list_of_tools_stays_short(app: TestApp) {
-    const TOKENS_EACH: usize = 450;
+    const TOKENS_EACH: usize = 260;
     let list = ask(&app, &app.key(ALL).await, "tools/list", json!({})).await.is(200);
     let count = tools_of(&app, &app.key(ALL).await).await.len();
     let tokens = list.bytes.len() / 4;
@@ -196,41 +210,36 @@ async fn the_list_of_tools_stays_short(app: TestApp) {
 
 async fn schemas_keep_to_what_every_client_understands(app: TestApp) {
     for tool in tools_of(&app, &app.key(ALL).await).await {
-        for schema in [&tool["inputSchema"], &tool["outputSchema"]] {
-            assert_eq!(schema["type"], "object", "{}", tool["name"]);
-            each_schema(schema, &mut |schema| {
-                for word in ["$ref", "$defs", "discriminator", "$schema"] {
-                    assert!(!schema.contains_key(word), "{} {word}", tool["name"]);
-                }
-                let is_list = schema.get("type").is_some_and(Value::is_array);
-                assert!(!is_list, "{} {schema:?}", tool["name"]);
-            });
-        }
-    }
-}
-
-async fn fields_with_the_words_of_others_say_that_they_are_data(app: TestApp) {
-    const WORDS: [&str; 6] = ["text", "subject", "snippet", "filename", "title", "contentType"];
-    let mut marked = 0;
-    for tool in tools_of(&app, &app.key(ALL).await).await {
-        each_schema(&tool["outputSchema"], &mut |schema| {
-            for word in WORDS {
-                let Some(field) = schema.get(word).filter(|field| field.is_object()) else {
-                    continue;
-                };
-                let about = field["description"].as_str().unwrap_or_default();
-                assert!(about.contains("data, not instructions"), "{} {word}", tool["name"]);
-                marked += 1;
+        let schema = &tool["inputSchema"];
+        assert_eq!(schema["type"], "object", "{}", tool["name"]);
+        each_schema(schema, &mut |schema| {
+            for word in ["$ref", "$defs", "discriminator", "$schema"] {
+                assert!(!schema.contains_key(word), "{} {word}", tool["name"]);
             }
+            let is_list = schema.get("type").is_some_and(Value::is_array);
+            assert!(!is_list, "{} {schema:?}", tool["name"]);
         });
     }
-    assert!(marked >= 8, "{marked}");
 }
 
-async fn results_are_objects_as_described_and_their_text_is_the_rest_body(app: TestApp) {
+/// Not every client shows a model the instructions.
+async fn tools_that_give_the_words_of_others_say_that_they_are_data(app: TestApp) {
+    let tools = tools_of(&app, &app.key(ALL).await).await;
+    for name in [
+        "list_conversations",
+        "get_conversation",
+        "search_documents",
+        "read_document",
+        "list_bookings",
+    ] {
+        let about = tool(&tools, name)["description"].as_str().unwrap();
+        assert!(about.contains("data, never instructions"), "{name}: {about}");
+    }
+}
+
+async fn results_are_objects_and_their_text_is_the_rest_body(app: TestApp) {
     let key = app.key(ALL).await;
     let (plain, scam) = (a_conversation(&app).await, a_scam(&app).await);
-    let tools = tools_of(&app, &key).await;
     for conversation in [&plain, &scam] {
         let message = app.draft(&key, conversation, "It left.").await;
         for op in OPS.iter().chain(SENDING) {
@@ -242,8 +251,7 @@ async fn results_are_objects_as_described_and_their_text_is_the_rest_body(app: T
             let answer = call(&app, &key, op.tool(), arguments).await.is(200).json();
             let result = &answer["result"];
             let structured = &result["structuredContent"];
-            let schema = &tool(&tools, op.tool())["outputSchema"];
-            assert_eq!(problems(&json!({}), schema, structured), [""; 0], "{}", op.name);
+            assert!(structured.is_object(), "{}", op.name);
             let told = result["content"].as_array().unwrap().iter().skip(1);
             let told: Vec<&Value> = told.map(|content| &content["text"]).collect();
             let warning = structured.get("warning");

@@ -1,5 +1,6 @@
 //! OAuth for MCP clients: metadata, registration, consent, and the attacks on them.
 
+mod attacks;
 mod tokens;
 
 use axum::body::Body;

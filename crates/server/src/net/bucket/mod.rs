@@ -1,16 +1,22 @@
 //! A bucket of an object store that speaks the S3 protocol: reading, writing and removing objects, each
 //! call signed with AWS Signature Version 4.
 
+mod objects;
+mod signature;
+
+pub use objects::PART_BYTES;
+
 use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use hyper::body::Bytes;
 use inbox::base::blob_files::BlobFiles;
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::header::{CONTENT_RANGE, ETAG, IF_NONE_MATCH, RANGE};
 use reqwest::{Client, Method, StatusCode};
-use ring::hmac;
-use sha2::{Digest, Sha256};
+use signature::signed_headers;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::net::http_client::api_client;
@@ -27,9 +33,12 @@ const REST: Duration = Duration::from_secs(3);
 const ATTEMPTS: u32 = 2;
 /// The pause between them.
 const PAUSE: Duration = Duration::from_millis(300);
-/// The characters that a path keeps (RFC 3986, section 2.3).
-const PATH: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~').remove(b'/');
+/// The characters that a query keeps (RFC 3986, section 2.3), and those of a path.
+const QUERY: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const PATH: &AsciiSet = &QUERY.remove(b'/');
+
+/// What stores say that know no conditions of writing.
+const NO_CONDITIONS: StatusCode = StatusCode::NOT_IMPLEMENTED;
 
 /// Where a bucket is, and who may use it.
 #[derive(Clone)]
@@ -84,9 +93,14 @@ impl BucketConfig {
 
     fn object_url(&self, name: &str) -> String {
         let key = utf8_percent_encode(&format!("{}{name}", self.prefix), PATH).to_string();
+        format!("{}/{key}", self.bucket_url())
+    }
+
+    /// Where the bucket itself is asked; without a slash at the end.
+    fn bucket_url(&self) -> String {
         match &self.endpoint {
-            Some(endpoint) => format!("{endpoint}/{}/{key}", self.bucket),
-            None => format!("https://{}.s3.{}.amazonaws.com/{key}", self.bucket, self.region),
+            Some(endpoint) => format!("{endpoint}/{}", self.bucket),
+            None => format!("https://{}.s3.{}.amazonaws.com", self.bucket, self.region),
         }
     }
 }
@@ -94,37 +108,84 @@ impl BucketConfig {
 /// A bucket in use. Calls run on a thread of their own, so that code that blocks may wait for them.
 pub struct Bucket {
     config: BucketConfig,
-    calls: UnboundedSender<Call>,
+    calls: UnboundedSender<SentCall>,
     /// Until when it is left alone.
     rests_until: Mutex<Option<Instant>>,
 }
 
 struct Call {
     method: Method,
-    name: String,
-    body: Vec<u8>,
-    answer: std::sync::mpsc::Sender<io::Result<Answer>>,
+    /// The name of an object; `None` asks the bucket itself.
+    name: Option<String>,
+    /// In the order of their names.
+    query: Vec<(&'static str, String)>,
+    /// The first and the last byte that are wanted.
+    range: Option<(u64, u64)>,
+    /// Writes nothing where an object of this name is.
+    only_new: bool,
+    body: Bytes,
 }
 
 impl Call {
+    fn of(method: Method, name: &str) -> Call {
+        Call {
+            method,
+            name: Some(name.to_owned()),
+            query: Vec::new(),
+            range: None,
+            only_new: false,
+            body: Bytes::new(),
+        }
+    }
+
     fn time(&self) -> Duration {
         if self.method == Method::GET {
             return READ;
         }
         CALL + WRITE_EACH_MEGABYTE * (self.body.len() / (1024 * 1024)) as u32
     }
+
+    fn url(&self, config: &BucketConfig) -> Result<reqwest::Url, String> {
+        let url = match &self.name {
+            Some(name) => config.object_url(name),
+            None => format!("{}/", config.bucket_url()),
+        };
+        let mut target = reqwest::Url::parse(&url).map_err(|_| format!("{url} is no address"))?;
+        if !self.query.is_empty() {
+            let encoded = |text: &str| utf8_percent_encode(text, QUERY).to_string();
+            let parts = self.query.iter().map(|(name, value)| format!("{name}={}", encoded(value)));
+            target.set_query(Some(&parts.collect::<Vec<_>>().join("&")));
+        }
+        Ok(target)
+    }
 }
 
-/// What the store said: whether the object is there, and its bytes.
+/// A call on its way to the thread that makes it.
+struct SentCall {
+    call: Call,
+    answer: std::sync::mpsc::Sender<io::Result<Answer>>,
+}
+
+/// What the store said.
+#[derive(Default)]
 struct Answer {
-    found: bool,
+    status: StatusCode,
     bytes: Vec<u8>,
+    etag: Option<String>,
+    /// The size of the whole object, where a part of it was asked for.
+    size: Option<u64>,
+}
+
+impl Answer {
+    fn found(&self) -> bool {
+        self.status.is_success()
+    }
 }
 
 impl Bucket {
     pub fn open(config: &BucketConfig) -> Result<Bucket, String> {
         let client = api_client(READ)?;
-        let (calls, mut queue) = unbounded_channel::<Call>();
+        let (calls, mut queue) = unbounded_channel::<SentCall>();
         let own = config.clone();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -132,12 +193,12 @@ impl Bucket {
             .map_err(|error| error.to_string())?;
         let serve = move || {
             runtime.block_on(async move {
-                while let Some(call) = queue.recv().await {
+                while let Some(SentCall { call, answer }) = queue.recv().await {
                     let (client, config) = (client.clone(), own.clone());
                     tokio::spawn(async move {
-                        let answer = attempt(&client, &config, &call).await;
+                        let said = attempt(&client, &config, &call).await;
                         // Whoever asked may have given up.
-                        let _ = call.answer.send(answer);
+                        let _ = answer.send(said);
                     });
                 }
             });
@@ -149,15 +210,16 @@ impl Bucket {
         Ok(Bucket { config: config.clone(), calls, rests_until: Mutex::default() })
     }
 
-    fn call(&self, method: Method, name: &str, body: Vec<u8>) -> io::Result<Answer> {
+    fn call(&self, call: Call) -> io::Result<Answer> {
         let rests_until = || self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
         if rests_until().is_some_and(|until| Instant::now() < until) {
             return Err(unanswered());
         }
         let (answer, answered) = std::sync::mpsc::channel();
-        let call = Call { method, name: name.to_owned(), body, answer };
         let patience = (call.time() + PAUSE) * (ATTEMPTS + 1);
-        self.calls.send(call).map_err(|_| io::Error::other("the bucket is closed"))?;
+        self.calls
+            .send(SentCall { call, answer })
+            .map_err(|_| io::Error::other("the bucket is closed"))?;
         let answer = answered.recv_timeout(patience).unwrap_or_else(|_| Err(unanswered()));
         let is_silent = answer.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::TimedOut);
         *rests_until() = is_silent.then(|| Instant::now() + REST);
@@ -167,21 +229,21 @@ impl Bucket {
 
 impl BlobFiles for Bucket {
     fn read(&self, name: &str) -> io::Result<Vec<u8>> {
-        let answer = self.call(Method::GET, name, Vec::new())?;
-        if answer.found { Ok(answer.bytes) } else { Err(io::ErrorKind::NotFound.into()) }
+        let answer = self.call(Call::of(Method::GET, name))?;
+        if answer.found() { Ok(answer.bytes) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
     fn write(&self, name: &str, bytes: Vec<u8>) -> io::Result<()> {
-        let answer = self.call(Method::PUT, name, bytes)?;
-        if answer.found { Ok(()) } else { Err(io::Error::other("there is no such bucket")) }
+        let answer = self.call(Call { body: bytes.into(), ..Call::of(Method::PUT, name) })?;
+        if answer.found() { Ok(()) } else { Err(io::Error::other("there is no such bucket")) }
     }
 
     fn exists(&self, name: &str) -> io::Result<bool> {
-        Ok(self.call(Method::HEAD, name, Vec::new())?.found)
+        Ok(self.call(Call::of(Method::HEAD, name))?.found())
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        self.call(Method::DELETE, name, Vec::new()).map(drop)
+        self.call(Call::of(Method::DELETE, name)).map(drop)
     }
 
     fn shown(&self) -> String {
@@ -216,14 +278,19 @@ async fn send(
     call: &Call,
     now: Timestamp,
 ) -> Result<Answer, Failure> {
-    let url = config.object_url(&call.name);
     let refused = |what: String| Failure::Refused(io::Error::other(what));
-    let target = reqwest::Url::parse(&url).map_err(|_| refused(format!("{url} is no address")))?;
+    let target = call.url(config).map_err(refused)?;
     let mut request = client.request(call.method.clone(), target.clone());
     // The client writes the host itself.
     let headers = signed_headers(config, call, &target, now);
     for (name, value) in headers.into_iter().filter(|(name, _)| *name != "host") {
         request = request.header(name, value);
+    }
+    if let Some((first, last)) = call.range {
+        request = request.header(RANGE, format!("bytes={first}-{last}"));
+    }
+    if call.only_new {
+        request = request.header(IF_NONE_MATCH, "*");
     }
     // Errors of the client name the address, which holds no secret.
     let passing = |error: reqwest::Error| {
@@ -235,11 +302,19 @@ async fn send(
     let answer = request.send().await.map_err(passing)?;
     let status = answer.status();
     if status.is_success() {
+        let header = |name| {
+            let value = answer.headers().get(name).and_then(|value| value.to_str().ok());
+            value.map(str::to_owned)
+        };
+        let (etag, range) = (header(ETAG), header(CONTENT_RANGE));
+        let size = range.and_then(|range| range.rsplit_once('/')?.1.parse().ok());
         let bytes = answer.bytes().await.map_err(passing)?.to_vec();
-        return Ok(Answer { found: true, bytes });
+        return Ok(Answer { status, bytes, etag, size });
     }
-    if status == StatusCode::NOT_FOUND {
-        return Ok(Answer { found: false, bytes: Vec::new() });
+    let is_answer = status == StatusCode::NOT_FOUND
+        || (call.only_new && [StatusCode::PRECONDITION_FAILED, NO_CONDITIONS].contains(&status));
+    if is_answer {
+        return Ok(Answer { status, ..Answer::default() });
     }
     let error = io::Error::other(format!("the object store answered {status}"));
     let is_passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
@@ -248,54 +323,6 @@ async fn send(
 
 fn unanswered() -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "the object store does not answer")
-}
-
-/// The headers that sign a call (AWS Signature Version 4, in the Authorization header).
-fn signed_headers(
-    config: &BucketConfig,
-    call: &Call,
-    url: &reqwest::Url,
-    now: Timestamp,
-) -> Vec<(&'static str, String)> {
-    let moment = now.strftime("%Y%m%dT%H%M%SZ").to_string();
-    let day = &moment[..8];
-    let hash = hex(&Sha256::digest(&call.body));
-    let host = match (url.host_str(), url.port()) {
-        (Some(host), Some(port)) => format!("{host}:{port}"),
-        (host, _) => host.unwrap_or_default().to_owned(),
-    };
-    let mut headers = vec![("host", host), ("x-amz-content-sha256", hash.clone())];
-    headers.push(("x-amz-date", moment.clone()));
-    headers.extend(config.session_token.clone().map(|token| ("x-amz-security-token", token)));
-    let listed: String = headers.iter().map(|(name, value)| format!("{name}:{value}\n")).collect();
-    let names: Vec<&str> = headers.iter().map(|(name, _)| *name).collect();
-    let names = names.join(";");
-    let request = format!("{}\n{}\n\n{listed}\n{names}\n{hash}", call.method, url.path());
-    let scope = format!("{day}/{}/s3/aws4_request", config.region);
-    let request = hex(&Sha256::digest(request));
-    let to_sign = format!("AWS4-HMAC-SHA256\n{moment}\n{scope}\n{request}");
-    let mut key = format!("AWS4{}", config.secret_key).into_bytes();
-    for part in [day, &config.region, "s3", "aws4_request"] {
-        key = sign(&key, part);
-    }
-    let signature = hex(&sign(&key, &to_sign));
-    headers.push((
-        "authorization",
-        format!(
-            "AWS4-HMAC-SHA256 Credential={}/{scope}, SignedHeaders={names}, Signature={signature}",
-            config.access_key
-        ),
-    ));
-    headers
-}
-
-fn sign(key: &[u8], text: &str) -> Vec<u8> {
-    let key = hmac::Key::new(hmac::HMAC_SHA256, key);
-    hmac::sign(&key, text.as_bytes()).as_ref().to_vec()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
@@ -315,10 +342,8 @@ mod tests {
     #[test]
     fn a_call_is_signed_as_amazon_does() {
         let config = config("s3://mail/a/b", "http://127.0.0.1:5000").unwrap();
-        let (answer, _) = std::sync::mpsc::channel();
-        let name = "ab/c d".to_owned();
-        let call = Call { method: Method::PUT, name, body: b"hello".to_vec(), answer };
-        let url = reqwest::Url::parse(&config.object_url(&call.name)).unwrap();
+        let call = Call { body: Bytes::from("hello"), ..Call::of(Method::PUT, "ab/c d") };
+        let url = call.url(&config).unwrap();
         let at: Timestamp = "2026-11-16T17:11:35Z".parse().unwrap();
         let headers = signed_headers(&config, &call, &url, at);
         let signature = headers.last().unwrap().1.rsplit_once('=').unwrap().1.to_owned();

@@ -1,0 +1,43 @@
+//! The way back for somebody whose device is lost.
+
+use db::Tx;
+
+use super::second_step::{forget_second_step, tell};
+use crate::app::Cx;
+use crate::base::actor::{Principal, Role};
+use crate::base::error::{Error, Result};
+use crate::base::ids::UserId;
+use crate::model::audit_log::Action;
+
+/// Ends every way in that is tied to a device, and every session. Whoever does it gains no access: the
+/// person signs in with their password or by a link that is mailed to them, and a link that somebody
+/// else makes opens no private inbox.
+pub fn reset_sign_in(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
+    cx.actor.must_administer()?;
+    if matches!(&cx.actor.who, Principal::Person { id, .. } if id == person) {
+        let sentence = "Somebody else resets your sign-in, or the operator of the machine.";
+        return Err(Error::Forbidden(sentence.into()));
+    }
+    let found: Option<(Role,)> =
+        tx.opt("SELECT role FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
+    let (role,) = found.ok_or(Error::NotFound("person"))?;
+    if role == Role::Owner && matches!(cx.actor.who, Principal::Person { role: Role::Admin, .. }) {
+        return Err(Error::Forbidden("Only an owner can reset the sign-in of an owner.".into()));
+    }
+    forget_second_step(tx, cx.actor.ws, person)?;
+    for sql in [
+        "DELETE FROM passkeys WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM sign_in_steps WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM sign_in_links WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM sessions WHERE ws = ?1 AND person = ?2",
+    ] {
+        tx.exec(sql, &[&cx.actor.ws, person])?;
+    }
+    let sentence = format!(
+        "{} has reset how you sign in: your second step, recovery codes and passkeys are removed, and \
+         all your sessions are over. Sign in with your password, or by a link that you ask for \
+         on the sign-in page.",
+        cx.actor.name()
+    );
+    tell(tx, cx, person, Action::SignInReset, "Your sign-in was reset", &sentence)
+}

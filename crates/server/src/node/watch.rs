@@ -1,0 +1,55 @@
+//! Figures that nobody counts on the way: whether and how fast the database answers, how much room the
+//! disks have, what fails for a while, and which version runs.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use inbox::App;
+use inbox::maintenance::figures;
+use metrics::{counter, gauge, histogram};
+use tokio_util::sync::CancellationToken;
+
+use super::storage_check::free_bytes;
+
+/// How often it is looked.
+const LOOKED_EVERY: Duration = Duration::from_secs(15);
+
+/// What is looked at.
+pub struct Watch {
+    pub app: App,
+    /// The folders whose disks fill up, by the name in the metrics.
+    pub folders: Vec<(&'static str, PathBuf)>,
+}
+
+impl Watch {
+    /// Looks again and again until `stopping`.
+    pub async fn run(self, stopping: CancellationToken) {
+        gauge!("mailroom_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
+        counter!("mailroom_database_errors_total").absolute(0);
+        while !stopping.is_cancelled() {
+            self.look_at_database().await;
+            for (name, path) in &self.folders {
+                if let Ok(free) = free_bytes(path) {
+                    gauge!("mailroom_disk_free_bytes", "folder" => *name).set(free as f64);
+                }
+            }
+            tokio::select! {
+                () = tokio::time::sleep(LOOKED_EVERY) => {}
+                () = stopping.cancelled() => {}
+            }
+        }
+    }
+
+    async fn look_at_database(&self) {
+        let begun = Instant::now();
+        let failing = self.app.store.read(figures::failing_calendars).await;
+        gauge!("mailroom_database_up").set(if failing.is_ok() { 1.0 } else { 0.0 });
+        match failing {
+            Ok(failing) => {
+                histogram!("mailroom_database_seconds").record(begun.elapsed());
+                gauge!("mailroom_calendars_failing").set(failing as f64);
+            }
+            Err(_) => counter!("mailroom_database_errors_total").increment(1),
+        }
+    }
+}

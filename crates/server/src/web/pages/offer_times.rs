@@ -1,0 +1,123 @@
+//! Offering times in a reply, from the app.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use inbox::actions::{self, NewReply};
+use inbox::base::limits::OFFERED_TIMES;
+use inbox::base::time::Moment;
+use inbox::model::bookings::offers::OfferInput;
+use inbox::model::written_text::TextFormat;
+use inbox::{Error, ReplyResult};
+
+use crate::web::Web;
+use crate::web::form::Posted;
+use crate::web::layout::flash::Flash;
+use crate::web::layout::responses::{self, PageError, PageResult, see_other};
+use crate::web::pages::conversation;
+use crate::web::pages::offer_form::{OfferForm, TimesForm, read_free};
+use crate::web::pages::recipients::RecipientLines;
+use crate::web::visitor::Visitor;
+
+enum Outcome {
+    Offered(ReplyResult),
+    Meanwhile(String),
+}
+
+pub async fn offer(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted<TimesForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    if let Some(first) = &form.show {
+        return again(&web, &visitor, &id, &form, first, Vec::new()).await;
+    }
+    let (message, offer) = match checked(&form) {
+        Ok(checked) => checked,
+        Err(sentence) => {
+            return again(&web, &visitor, &id, &form, &form.first, vec![sentence]).await;
+        }
+    };
+    let (wanted, seen) = (id.clone(), form.seen.unwrap_or(0));
+    let outcome = web
+        .act(&visitor, move |tx, cx, _| {
+            if message.send
+                && let Some(newer) = actions::newer_than(tx, cx, &wanted, seen)?
+            {
+                return Ok(Outcome::Meanwhile(newer.by));
+            }
+            Ok(Outcome::Offered(actions::offer_times(tx, cx, &wanted, &message, &offer)?))
+        })
+        .await;
+    let problems = match outcome {
+        Ok(Outcome::Offered(_)) if form.keep => {
+            return web.redirect(&form.from.conversation(&id), Flash::Kept);
+        }
+        Ok(Outcome::Offered(result)) => {
+            let mut response = see_other(&form.from.conversation(&id));
+            web.set_undo(&mut response, result.message_id.as_str());
+            return Ok(response);
+        }
+        Ok(Outcome::Meanwhile(by)) => {
+            vec![format!("{by} wrote meanwhile. Nothing was sent; read it and send again.")]
+        }
+        Err(PageError::Domain(Error::Invalid(problems))) => problems
+            .0
+            .into_iter()
+            .map(|problem| match problem.field.as_str() {
+                "booking.times" => {
+                    "A time that you chose is not free any more. Choose among these.".to_owned()
+                }
+                "booking.typeId" => "It cannot be booked any more. Choose another type.".to_owned(),
+                _ => problem.sentence,
+            })
+            .collect(),
+        Err(refusal) => return Err(refusal),
+    };
+    again(&web, &visitor, &id, &form, &form.first, problems).await
+}
+
+/// The reply and its offer; the error is a sentence.
+fn checked(form: &TimesForm) -> Result<(NewReply, OfferInput), String> {
+    let recipients = form.recipients.parse()?;
+    if form.times.0.len() > OFFERED_TIMES {
+        return Err(format!("Offer at most {OFFERED_TIMES} times. The link has all the others."));
+    }
+    let time = |text: &String| serde_json::from_value::<Moment>(text.as_str().into()).ok();
+    let times: Option<Vec<Moment>> = form.times.0.iter().map(time).collect();
+    let times = times.ok_or_else(|| "Choose among the free times.".to_owned())?;
+    let message = NewReply {
+        body: form.body.clone(),
+        format: form.format,
+        recipients,
+        close: false,
+        send: !form.keep,
+        forwards: None,
+        secure: None,
+    };
+    Ok((message, OfferInput { type_id: form.kind.clone(), times }))
+}
+
+/// The page again, with what was typed and chosen.
+async fn again(
+    web: &Web,
+    visitor: &Visitor,
+    id: &str,
+    form: &TimesForm,
+    first: &str,
+    problems: Vec<String>,
+) -> PageResult {
+    let mut page = conversation::build(web, visitor, id, &form.from.fields(), |_, _| None).await?;
+    let RecipientLines { to, cc, .. } = form.recipients.clone();
+    page.offering = Some(OfferForm {
+        to,
+        cc,
+        body: form.body.clone(),
+        is_rich: form.format == TextFormat::Markdown,
+        seen: page.seen(),
+        problems,
+        ..read_free(web, visitor, &form.kind, first, &form.times.0).await?
+    });
+    responses::again(&page)
+}

@@ -1,0 +1,41 @@
+//! Data: the scheduled backups of the installation, and how the last one went.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use inbox::model::scheduled_backups::scheduled_backups;
+
+use super::{SettingsPage, location};
+use crate::web::Web;
+use crate::web::layout::filters;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::PageResult;
+use crate::web::layout::wording::DisplayTime;
+use crate::web::visitor::Visitor;
+
+#[derive(Template)]
+#[template(path = "settings_data.html", whitespace = "minimize")]
+struct DataPage {
+    frame: PageLayout,
+    /// `None` where no backups are scheduled. Where they go is the operator's to know.
+    timing: Option<String>,
+    keeps: String,
+    succeeded: Option<DisplayTime>,
+    failed: Option<DisplayTime>,
+    next: Option<DisplayTime>,
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    let (frame, found) = web
+        .page(&visitor, location(SettingsPage::Data), |tx, cx, _| {
+            cx.actor.must_administer()?;
+            scheduled_backups(tx)
+        })
+        .await?;
+    let stamp = |at: Option<i64>| at.map(|at| frame.times.stamp(at));
+    let (succeeded, next) = (stamp(found.succeeded_at), stamp(found.next_at));
+    let failed = stamp(found.failed_at.filter(|_| found.failures > 0));
+    let keeps = found.keeps.unwrap_or_default();
+    web.show(&visitor, &DataPage { timing: found.timing, keeps, succeeded, failed, next, frame })
+}
