@@ -288,7 +288,7 @@ function picturesIn(editor) {
 }
 
 function pictureId(image) {
-  return /^\/attachments\/(\w+)\?shown$/.exec(image.getAttribute("src") ?? "")?.[1];
+  return /^\/(?:attachments|protected\/\w+)\/(\w+)\?shown$/.exec(image.getAttribute("src") ?? "")?.[1];
 }
 
 function takePictures(editor, form, insertHtml) {

@@ -21,6 +21,8 @@ mod random;
 mod reply_model;
 mod sandbox;
 mod sealer;
+mod stored_bytes;
+mod unsent;
 mod waiting;
 mod webhooks;
 
@@ -47,6 +49,7 @@ pub use people::{no_mailbox, nowhere, user};
 pub use process::{Process, RunningWorker};
 pub use random::{Chance, seeds};
 pub use reply_model::TestModel;
+pub use stored_bytes::StoredBytes;
 pub use waiting::{PATIENCE, becomes_true, eventually};
 pub use webhooks::{Hears, TestWebhook, header, signature, signatures};
 

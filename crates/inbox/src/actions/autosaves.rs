@@ -1,19 +1,13 @@
-//! Unsent texts, which are kept while somebody writes, and their files.
+//! Unsent texts, which are kept while somebody writes.
 
 use db::Tx;
 
-use super::sessions::own_id;
 use crate::app::Cx;
-use crate::base::actor::Principal;
-use crate::base::blobs::Blob;
 use crate::base::error::{Error, Result};
-use crate::base::ids::{AttachmentId, ConversationId, MessageId};
+use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::{REPLY_CHARS, thousands};
 use crate::base::string_enum::string_enum;
-use crate::model::attachments::{self, NewAttachment, OutgoingAttachment};
-use crate::model::conversations;
-use crate::model::secure::ProtectedFile;
-use crate::model::{sealed_attachments, sealing};
+use crate::model::{conversations, sealing};
 
 string_enum! {
     /// The kind of message that an unsent text becomes.
@@ -60,7 +54,7 @@ db::row! {
         pub subject: String,
         /// The message that is passed on.
         pub forwards: Option<MessageId>,
-        /// It becomes a secure message, and is kept sealed.
+        /// It becomes a secure message.
         pub secure: bool,
         pub saved_at: i64,
     }
@@ -105,14 +99,13 @@ pub fn load_autosave(
         &[&cx.actor.ws, &me, &place.key()],
     )?;
     let Some(mut saved) = found else { return Ok(None) };
-    if saved.secure {
-        let purpose = sealing::autosave_purpose(cx.actor.ws, me.as_str(), place.key());
-        saved.body = sealing::unseal(cx.sealer, &purpose, saved.body)?;
-    }
+    let purpose = sealing::autosave_purpose(cx.actor.ws, me.as_str(), place.key());
+    saved.body = sealing::unseal(cx.sealer, &purpose, saved.body)?;
     Ok(Some(saved))
 }
 
-/// Saves an unsent text; an empty one is deleted.
+/// Saves an unsent text; an empty one is deleted. It is kept sealed, because any text may become a secure
+/// message until it is sent.
 pub fn autosave(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -128,13 +121,8 @@ pub fn autosave(
     if texts.iter().any(is_too_long) || autosave.mailbox.len() > REPLY_CHARS {
         return Err(Error::invalid("body", too_long()));
     }
-    let body = match autosave.secure {
-        true => {
-            let purpose = sealing::autosave_purpose(cx.actor.ws, me.as_str(), place.key());
-            sealing::seal(cx, &purpose, &autosave.body)
-        }
-        false => autosave.body.clone(),
-    };
+    let purpose = sealing::autosave_purpose(cx.actor.ws, me.as_str(), place.key());
+    let body = sealing::seal(cx, &purpose, &autosave.body);
     tx.exec(
         "INSERT INTO autosaves (
             ws, person, conversation, kind, body, to_line, cc_line, bcc_line, saved_at, mailbox,
@@ -175,52 +163,4 @@ pub fn forget_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, place: &UnsentPlace) -> Res
         &[&cx.actor.ws, &me, &place.key()],
     )?;
     Ok(())
-}
-
-/// Adds files to the actor's unsent text.
-pub fn attach(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    place: &UnsentPlace,
-    files: &[NewAttachment],
-) -> Result<()> {
-    attachments::add(tx, cx, place.key(), own_id(cx)?, files)
-}
-
-/// Adds files to the actor's unsent secure text; they are sealed already.
-pub fn attach_sealed(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    place: &UnsentPlace,
-    files: &[(ProtectedFile, Blob)],
-) -> Result<()> {
-    sealed_attachments::add(tx, cx, place.key(), own_id(cx)?, files)
-}
-
-/// Takes one of these files off again.
-pub fn take_out(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    place: &UnsentPlace,
-    file: &AttachmentId,
-) -> Result<()> {
-    attachments::remove(tx, cx.actor.ws, place.key(), own_id(cx)?, file)
-}
-
-/// The files of the actor's unsent text.
-pub fn attached(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    place: &UnsentPlace,
-) -> Result<Vec<OutgoingAttachment>> {
-    match &cx.actor.who {
-        Principal::Person { id: me, .. } => sealed_attachments::named(tx, cx, place.key(), me),
-        _ => Ok(Vec::new()),
-    }
-}
-
-/// Deletes the actor's unsent text and its files.
-pub fn discard_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, place: &UnsentPlace) -> Result<()> {
-    attachments::remove_all(tx, cx.actor.ws, place.key(), own_id(cx)?)?;
-    forget_autosave(tx, cx, place)
 }

@@ -3,7 +3,7 @@
 
 use db::Tx;
 
-use super::autosaves::{AutosaveKind, UnsentPlace, forget_autosave, load_autosave, too_long};
+use super::autosaves::{UnsentPlace, forget_autosave, too_long};
 use super::sessions::own_id;
 use super::timeline::FilePlace;
 use crate::app::Cx;
@@ -37,6 +37,15 @@ pub struct NewReply {
     pub forwards: Option<ForwardedMessage>,
     /// Keeps the words on a page; `None` leaves it to the conversation and the inbox.
     pub secure: Option<bool>,
+}
+
+impl NewReply {
+    /// Whether it is secure, as far as its writer has said. A message that is passed on goes to others
+    /// than the one who answered on a page.
+    pub(super) fn secure_wish(&self) -> SecureWish {
+        let in_the_clear = self.forwards.as_ref().map(|_| false);
+        SecureWish { secure: self.secure.or(in_the_clear), days: None }
+    }
 }
 
 /// A message that is passed on, and those of its files that go along.
@@ -123,15 +132,13 @@ fn write(
     offer: Option<CheckedOffer>,
 ) -> Result<ReplyResult> {
     let written = WrittenText::new(&message.body, message.format);
-    // A message that is passed on goes to others than the one who answered on a page.
-    let in_the_clear = message.forwards.as_ref().map(|_| false);
-    let wish = SecureWish { secure: message.secure.or(in_the_clear), days: None };
+    let wish = message.secure_wish();
     let me = own_id(cx)?;
     let is_secure = secure::days_of(tx, cx, conversation, wish)?.is_some();
     let files = match is_secure {
         true => sealed_attachments::take(tx, cx, place.key(), me)?,
         false => {
-            sealed_attachments::must_be_none(tx, cx, place.key(), me)?;
+            sealed_attachments::must_be_open(tx, cx, place.key(), me)?;
             Vec::new()
         }
     };
@@ -153,24 +160,6 @@ fn write(
     attachments::attach_to_message(tx, cx.actor.ws, place.key(), me, (&conversation.id, message))?;
     forget_autosave(tx, cx, place)?;
     Ok(result)
-}
-
-/// Refuses a picture in the text of an unsent message that is protected, because pictures are not
-/// sealed.
-pub fn must_take_pictures(tx: &mut Tx<'_>, cx: &Cx<'_>, place: &UnsentPlace) -> Result<()> {
-    let saved = load_autosave(tx, cx, place)?;
-    let is_forward = saved.as_ref().is_some_and(|saved| saved.kind == AutosaveKind::Forward);
-    let mut is_secure = saved.is_some_and(|saved| saved.secure);
-    if let UnsentPlace::Conversation(id) = place {
-        let conversation = conversations::load(tx, cx.actor, id.as_str())?;
-        is_secure |= conversation.secure_answer && !is_forward;
-        is_secure |= secure::is_always_secure(tx, cx.actor.ws, &conversation.mailbox)?;
-    }
-    if !is_secure {
-        return Ok(());
-    }
-    let sentence = "A protected message has no pictures in its text. Attach the picture as a file.";
-    Err(Error::invalid("files", sentence))
 }
 
 /// Adds the chosen files of a message that is passed on to the actor's unsent text.

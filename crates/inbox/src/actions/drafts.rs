@@ -2,8 +2,9 @@
 
 use db::Tx;
 
-use super::autosaves::{Autosave, AutosaveKind, UnsentPlace, attached, autosave, load_autosave};
+use super::autosaves::{Autosave, AutosaveKind, UnsentPlace, autosave, load_autosave};
 use super::compose::recipient_line;
+use super::unsent_files::attached;
 use crate::app::Cx;
 use crate::base::actor::Principal;
 use crate::base::error::{Error, Result};
@@ -196,8 +197,10 @@ pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Stop
     };
     autosave(tx, cx, &place, &unsent)?;
     attachments::detach_from_message(tx, cx.actor.ws, &conversation.id, me, id)?;
+    // Its words are in the composer alone, where they may become a secure message.
     tx.exec(
-        "UPDATE messages SET discarded_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
+        "UPDATE messages SET discarded_at = ?3, text = '', markdown = NULL, attachments = '[]'
+         WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, id, &cx.now],
     )?;
     search_index::draft(tx, cx.actor.ws, id)?;

@@ -59,6 +59,7 @@ mod teams;
 mod timeline;
 mod topics;
 mod triage;
+mod unsent_files;
 mod webhooks;
 mod writing_settings;
 
@@ -120,5 +121,6 @@ pub use teams::*;
 pub use timeline::*;
 pub use topics::*;
 pub use triage::*;
+pub use unsent_files::*;
 pub use webhooks::*;
 pub use writing_settings::*;

@@ -2,9 +2,10 @@
 
 use db::Tx;
 
-use super::autosaves::{Autosave, UnsentPlace, attached, load_autosave};
+use super::autosaves::{Autosave, UnsentPlace, load_autosave};
 use super::picture_senders::among_picture_senders;
 use super::timeline::{TimelineCursor, TimelineEntries, TimelineEntry, TimelinePart, read_part};
+use super::unsent_files::attached;
 use super::writing_settings::{WritingSettings, writing_settings};
 use crate::app::Cx;
 use crate::base::assignee::Assignee;

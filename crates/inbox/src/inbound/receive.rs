@@ -1,7 +1,7 @@
 //! Turning a mail into a conversation. SMTP, IMAP and the sandbox all end here.
 
 use db::{Json, Tx};
-use mail::{AuthorKind, Mail};
+use mail::{AuthorKind, Mail, Warning};
 
 use crate::app::Cx;
 use crate::base::blobs::{self, Blob};
@@ -177,7 +177,7 @@ pub(crate) fn file(
     if !begins && dates.arrived_at < cx.now {
         conversations::mark_unread(tx, cx, &conversation.id, dates.arrived_at)?;
     }
-    warn(tx, cx, &mut conversation, mail)?;
+    warn(tx, cx, &mut conversation, mail.warning.as_ref())?;
     match (held, conversation.held) {
         (true, false) => hold(tx, cx, &conversation)?,
         (true, true) => {}
@@ -355,8 +355,14 @@ pub(super) fn index(
     search::index_mail(tx, cx.actor.ws, place, &text)
 }
 
-fn warn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation, mail: &Mail) -> Result<()> {
-    let Some(warning) = &mail.warning else { return Ok(()) };
+/// Marks a conversation with what the scam check found.
+pub(super) fn warn(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    warning: Option<&Warning>,
+) -> Result<()> {
+    let Some(warning) = warning else { return Ok(()) };
     let risk = ConversationRisk::from(warning.risk);
     let reasons: Vec<&String> = warning.reasons.iter().take(RISK_REASONS).collect();
     tx.exec(
@@ -435,7 +441,8 @@ fn announce_beginning(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversat
     conversations::announce_turn(tx, cx, conversation)
 }
 
-fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
+/// Keeps a conversation from everybody who is told of mail until a person has looked at it.
+pub(super) fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
     tx.exec(
         "UPDATE conversations SET held = TRUE WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id],

@@ -1,7 +1,7 @@
 //! The scam check of a parsed mail against what the recipient's workspace knows about senders.
 
 use db::Tx;
-use mail::{Authentication, Mail, ParsedMail, SenderHistory, Warning};
+use mail::{Address, Authentication, Dmarc, Mail, ParsedMail, SenderHistory, Verdict, Warning};
 
 use crate::app::Cx;
 use crate::base::actor::Actor;
@@ -37,6 +37,38 @@ pub(super) fn warning(
     mail: &ParsedMail,
     authentication: &Authentication,
 ) -> Result<Option<Warning>> {
+    Ok(verdict(tx, actor, sorters, mailbox, mail, authentication)?.warning())
+}
+
+/// The same for what somebody who has proven their address wrote on a protected page. No reason names a
+/// word of it, because reasons are kept and shown apart from it.
+pub(super) fn protected_warning(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    from: Address,
+    subject: &str,
+    text: &str,
+) -> Result<Option<Warning>> {
+    let mail = ParsedMail {
+        from: Some(from),
+        subject: subject.to_owned(),
+        text: text.to_owned(),
+        original: text.to_owned(),
+        ..ParsedMail::default()
+    };
+    let proven = Authentication { dmarc: Dmarc::Pass, ..Authentication::default() };
+    Ok(verdict(tx, cx.actor, cx.sorters, mailbox, &mail, &proven)?.wordless_warning())
+}
+
+fn verdict(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    sorters: &SorterModels,
+    mailbox: &Mailbox,
+    mail: &ParsedMail,
+    authentication: &Authentication,
+) -> Result<Verdict> {
     let from = mail.from.as_ref().map_or("", |from| from.email.as_str());
     let (own_domains, team) = (own_domains(tx, actor)?, team(tx, actor)?);
     let contact = is_contact(tx, actor, mailbox, from)?;
@@ -53,7 +85,7 @@ pub(super) fn warning(
         correspondents: &correspondents,
         learned,
     };
-    Ok(mail::check(mail, authentication, &known).warning())
+    Ok(mail::check(mail, authentication, &known))
 }
 
 /// True when this inbox has a conversation with the sender.

@@ -1,14 +1,16 @@
 //! What a customer writes on a secure page, filed as a message of its conversation.
 
 use db::Tx;
+use mail::Address;
 
-use super::receive::{InboundAnnouncement, announce};
+use super::receive::{InboundAnnouncement, announce, hold, warn};
+use super::risk;
 use crate::app::Cx;
 use crate::base::blobs::{self, Blob};
 use crate::base::error::{Error, Result};
 use crate::base::ids::MessageId;
 use crate::base::limits::REPLY_CHARS;
-use crate::base::states::Direction;
+use crate::base::states::{Direction, Removal};
 use crate::base::time::Moment;
 use crate::model::contacts;
 use crate::model::conversations::{self, Conversation};
@@ -33,7 +35,8 @@ pub struct SecureAnswer {
     pub files: Vec<(ProtectedFile, Blob)>,
 }
 
-/// Files an answer. Its sender is the address that was proven by a code.
+/// Files an answer. Its sender is the address that was proven by a code. The scam check reads its words
+/// here and nowhere else.
 pub fn receive_answer(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -48,11 +51,23 @@ pub fn receive_answer(
     let mut conversation = conversations::load(tx, cx.actor, link.conversation.as_str())?;
     let mailbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
     let mailbox = mailbox.ok_or(Error::NotFound("page"))?;
+    // What was deleted comes back when somebody writes.
+    if conversation.removed == Some(Removal::Trash) {
+        conversations::set_removed(tx, cx, &mut conversation, None)?;
+    }
+    let subject = reply_subject(&conversation);
+    let from = author(&conversation, link);
+    let sender = Address { name: from.name.clone(), email: from.email.clone() };
+    let warning = risk::protected_warning(tx, cx, &mailbox, sender, &subject, &answer.text)?;
+    let is_spam = conversation.removed == Some(Removal::Spam);
+    let suspicious = warning.as_ref().is_some_and(|warning| warning.hold);
+    let was_held = conversation.held;
+    let held = was_held || (suspicious && !is_spam);
     let id = MessageId::new(cx.ids, cx.now);
     for (_, blob) in &answer.files {
         blobs::keep(tx, cx.actor.ws, blob)?;
     }
-    write(tx, cx, (&conversation, &mailbox), link, &id)?;
+    write(tx, cx, (&conversation, &mailbox), &from, &id, held)?;
     let content = ProtectedContent {
         text: answer.text.clone(),
         files: answer.files.iter().map(|(file, _)| file.clone()).collect(),
@@ -71,11 +86,16 @@ pub fn receive_answer(
     counted_mail::count_mail(tx, cx, &mut conversation, &counted)?;
     helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Customer)?;
     conversation.secure_answer = true;
-    if !conversation.held {
-        count_received(tx, cx, &conversation.report_place(), cx.now)?;
-        announce(tx, cx, &mut conversation, &id, InboundAnnouncement::Reply)?;
+    warn(tx, cx, &mut conversation, warning.as_ref())?;
+    match (held, was_held) {
+        (true, false) => hold(tx, cx, &conversation)?,
+        (true, true) => {}
+        (false, _) => {
+            count_received(tx, cx, &conversation.report_place(), cx.now)?;
+            announce(tx, cx, &mut conversation, &id, InboundAnnouncement::Reply)?;
+        }
     }
-    confirm(tx, cx, &conversation, link)?;
+    confirm(tx, cx, &conversation, link, &subject)?;
     Ok(id)
 }
 
@@ -94,19 +114,31 @@ fn check(answer: &SecureAnswer) -> Result<()> {
     Ok(())
 }
 
+/// The proven address, with the name that the conversation knows it by.
+fn author(conversation: &Conversation, link: &SecureLink) -> Party {
+    let is_contact = conversation.contact_email == link.email.as_str();
+    let name = conversation.contact_name.clone().filter(|_| is_contact);
+    Party { name, email: link.email.clone() }
+}
+
+fn reply_subject(conversation: &Conversation) -> String {
+    match conversation.subject.get(..3) {
+        Some(start) if start.eq_ignore_ascii_case("re:") => conversation.subject.clone(),
+        _ => format!("Re: {}", conversation.subject),
+    }
+}
+
 fn write(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     (conversation, mailbox): (&Conversation, &Mailbox),
-    link: &SecureLink,
+    from: &Party,
     id: &MessageId,
+    held: bool,
 ) -> Result<()> {
-    let is_contact = conversation.contact_email == link.email.as_str();
-    let name = conversation.contact_name.clone().filter(|_| is_contact);
-    let from = Party { name, email: link.email.clone() };
     let inbox = Party { name: None, email: mailbox.address.as_str().to_owned() };
     let header_id = format!("{id}@{}", mailbox.address.message_id_domain());
-    let withheld = conversation.held.then_some(InboundAnnouncement::Reply.as_str());
+    let withheld = held.then_some(InboundAnnouncement::Reply.as_str());
     let message = NewMessage {
         id: id.clone(),
         direction: Direction::Inbound,
@@ -133,11 +165,13 @@ fn write(
         secure: true,
     };
     let serial = messages::insert(tx, cx, conversation, &message)?;
-    recipients::add_participant(tx, cx.actor.ws, &conversation.id, &link.email)?;
-    contacts::note(tx, cx, &conversation.circle, &from)?;
+    recipients::add_participant(tx, cx.actor.ws, &conversation.id, &from.email)?;
+    if !held {
+        contacts::note(tx, cx, &conversation.circle, from)?;
+    }
     let text = IndexedText {
         subject: &conversation.subject,
-        from: search_index::names(&from).collect(),
+        from: search_index::names(from).collect(),
         ..IndexedText::default()
     };
     let place = IndexPlace { num: conversation.num, conversation: &conversation.id, serial };
@@ -150,6 +184,7 @@ fn confirm(
     cx: &Cx<'_>,
     conversation: &Conversation,
     link: &SecureLink,
+    subject: &str,
 ) -> Result<()> {
     let (firm, header_id): (String, String) = tx.one(
         "SELECT w.name, m.header_id FROM messages m JOIN workspaces w ON w.ws = m.ws
@@ -164,10 +199,6 @@ fn confirm(
         now.clock_time(),
         Moment(link.expires_at).day(),
     );
-    let subject = match conversation.subject.get(..3) {
-        Some(start) if start.eq_ignore_ascii_case("re:") => conversation.subject.clone(),
-        _ => format!("Re: {}", conversation.subject),
-    };
     let notice = CustomerNotice {
         mailbox: &conversation.mailbox,
         from_name: &firm,
@@ -175,7 +206,7 @@ fn confirm(
         answers: Some(&header_id),
         conversation: None,
         calendar: None,
-        notice: Notice { subject: &subject, text: &text },
+        notice: Notice { subject, text: &text },
     };
     notices::write_to_customer(tx, cx, &conversation.circle, &notice)
 }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::app::Cx;
-use crate::base::blobs::{self, Blob, Blobs};
+use crate::base::blobs::{Blob, Blobs};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AttachmentId, ConversationId, MessageId, UserId};
 use crate::base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
@@ -61,31 +61,8 @@ db::row! {
     }
 }
 
-/// Adds files to an unsent text, all of them or none. Its place is the id of its conversation, or
-/// empty.
-pub fn add(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    place: &str,
-    person: &UserId,
-    files: &[NewAttachment],
-) -> Result<()> {
-    let sizes: Vec<i64> = files.iter().map(|file| file.blob.size).collect();
-    must_fit(tx, cx.actor.ws, place, person, &sizes)?;
-    for file in files {
-        blobs::keep(tx, cx.actor.ws, &file.blob)?;
-        let stored = StoredAttachment {
-            filename: file.filename.clone(),
-            content_type: file.content_type.clone(),
-            size: file.blob.size,
-            hash: file.blob.hash.clone(),
-        };
-        insert(tx, cx, place, person, &file.id, &stored)?;
-    }
-    Ok(())
-}
-
-/// Adds files that are stored already.
+/// Adds files that are stored already to an unsent text, all of them or none. Its place is the id of its
+/// conversation, or empty.
 pub fn add_stored(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

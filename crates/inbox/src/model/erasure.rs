@@ -219,7 +219,7 @@ fn protected_hashes(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result
 }
 
 /// Forgets bytes that no row of the workspace refers to any more, and their preview.
-fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
+pub(crate) fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
     for used in [
         "messages WHERE ws = ?1 AND raw_hash = ?2",
         "documents WHERE ws = ?1 AND hash = ?2",

@@ -20,6 +20,8 @@ mod word_signals;
 
 pub(crate) use disguised_link::{disguised_link, link_target, shown_host};
 
+use std::borrow::Cow;
+
 use evidence::ScamEvidence;
 
 use crate::parse::ParsedMail;
@@ -31,6 +33,8 @@ pub const MARK: f64 = 4.0;
 pub const HOLD: f64 = 7.0;
 /// Reasons that are given.
 pub const REASONS: usize = 3;
+/// What stands for reasons that name a part of words which must stand nowhere else.
+const WORDLESS_REASON: &str = "Something in it, such as a link, is like in scams.";
 /// Points that the team's decisions about similar mail add or take away at the most.
 const LEARNED: f64 = 3.0;
 /// Own domains, correspondents and names that a sender's are compared with, of each.
@@ -100,6 +104,8 @@ pub struct Verdict {
     pub risk: Option<Risk>,
     /// Up to three plain sentences, the weightiest first.
     pub reasons: Vec<String>,
+    /// Those of the reasons that name no part of the mail.
+    general_reasons: Vec<String>,
     /// True at or above the hold mark.
     pub hold: bool,
 }
@@ -132,6 +138,16 @@ impl Verdict {
     pub fn warning(&self) -> Option<Warning> {
         self.risk.map(|risk| Warning { risk, reasons: self.reasons.clone(), hold: self.hold })
     }
+
+    /// The same for words that must stand nowhere else: without the reasons that name a part of them,
+    /// such as where a link leads.
+    pub fn wordless_warning(&self) -> Option<Warning> {
+        let mut reasons = self.general_reasons.clone();
+        if reasons.len() < self.reasons.len() {
+            reasons.push(WORDLESS_REASON.to_owned());
+        }
+        self.risk.map(|risk| Warning { risk, reasons, hold: self.hold })
+    }
 }
 
 /// One thing that speaks against a mail.
@@ -141,6 +157,8 @@ struct Signal {
     /// The verdict if this signal is the strongest.
     risk: Risk,
     reason: String,
+    /// The reason is the same for every mail, and so names no part of this one.
+    general: bool,
     /// A good sender history does not reduce it.
     certain: bool,
     /// It is about the words alone.
@@ -148,15 +166,18 @@ struct Signal {
 }
 
 impl Signal {
-    fn new(points: f64, risk: Risk, reason: impl Into<String>) -> Signal {
-        Signal { points, risk, reason: reason.into(), certain: false, words: false }
+    fn new(points: f64, risk: Risk, reason: impl Into<Cow<'static, str>>) -> Signal {
+        let reason = reason.into();
+        let general = matches!(reason, Cow::Borrowed(_));
+        let reason = reason.into_owned();
+        Signal { points, risk, reason, general, certain: false, words: false }
     }
 
-    fn words(points: f64, risk: Risk, reason: impl Into<String>) -> Signal {
+    fn words(points: f64, risk: Risk, reason: impl Into<Cow<'static, str>>) -> Signal {
         Signal { words: true, ..Signal::new(points, risk, reason) }
     }
 
-    fn certain(points: f64, risk: Risk, reason: impl Into<String>) -> Signal {
+    fn certain(points: f64, risk: Risk, reason: impl Into<Cow<'static, str>>) -> Signal {
         Signal { certain: true, ..Signal::new(points, risk, reason) }
     }
 }
@@ -176,11 +197,21 @@ pub fn check(
     // Somebody we write to may write of anything.
     let hold = score >= HOLD && !(known.contact && words_alone);
     let risk = risk(&signals, hold).filter(|_| score >= MARK);
-    let reasons = match risk {
-        Some(_) => reasons(&signals),
+    let told = match risk {
+        Some(_) => told(&signals),
         None => Vec::new(),
     };
-    Verdict { score, hold: hold && risk.is_some(), risk, reasons }
+    let reasons = |wanted: fn(&Signal) -> bool| {
+        let wanted = told.iter().filter(|signal| wanted(signal));
+        wanted.map(|signal| signal.reason.clone()).collect()
+    };
+    Verdict {
+        score,
+        hold: hold && risk.is_some(),
+        risk,
+        general_reasons: reasons(|signal| signal.general),
+        reasons: reasons(|_| true),
+    }
 }
 
 /// All signals, the weightiest first.
@@ -214,14 +245,14 @@ fn risk(signals: &[Signal], hold: bool) -> Option<Risk> {
     })
 }
 
-/// The reasons of the strongest signals; orders to software are among them.
-fn reasons(signals: &[Signal]) -> Vec<String> {
+/// The strongest signals, whose reasons are given; orders to software are among them.
+fn told(signals: &[Signal]) -> Vec<&Signal> {
     let mut told: Vec<&Signal> = signals.iter().take(REASONS).collect();
     let order = signals.iter().skip(REASONS).find(|signal| signal.risk == Risk::Injection);
     if let (Some(order), Some(last)) = (order, told.last_mut()) {
         *last = order;
     }
-    told.into_iter().map(|signal| signal.reason.clone()).collect()
+    told
 }
 
 /// What the team decided about similar mail, as a sign among others.

@@ -65,7 +65,9 @@ impl WordRule {
         let presses = if hasty { ", and presses for it" } else { "" };
         let place = if quoted { "The quoted part" } else { "It" };
         let reason = format!("{place} {}{presses}.", self.reason);
-        (points > 0.0).then(|| Signal::words(points, self.risk, reason))
+        // It is put together from fixed parts.
+        let signal = Signal { general: true, ..Signal::words(points, self.risk, reason) };
+        (points > 0.0).then_some(signal)
     }
 }
 

@@ -339,3 +339,20 @@ fn hostile_mail_takes_little_time() {
         mail("x@garden.com", &"a".repeat(900), &body);
     }
 }
+
+#[test]
+fn a_wordless_warning_gives_only_reasons_that_are_the_same_for_every_mail() {
+    let text = "Confirm your password immediately at http://paypal-secure.top/login, or your account \
+                is closed today.";
+    let verdict = mail("PayPal <x@garden-tools.com>", "Urgent", text);
+    let (told, wordless) = (verdict.warning().unwrap(), verdict.wordless_warning().unwrap());
+    let names = |reason: &String| {
+        let reason = reason.to_lowercase();
+        reason.contains("paypal") || reason.contains("garden")
+    };
+    assert!(told.reasons.iter().any(names), "{told:?}");
+    assert!(!wordless.reasons.iter().any(names), "{wordless:?}");
+    assert!(wordless.reasons.len() > 1, "those about its words stay: {wordless:?}");
+    assert_eq!((told.risk, told.hold), (wordless.risk, wordless.hold));
+    assert_eq!(mail("Sam <sam@garden.com>", "Hello", "Hi").wordless_warning(), None);
+}

@@ -188,7 +188,7 @@ async fn read(
 }
 
 impl Web {
-    /// Stores files of a secure message, sealed, before a row refers to them.
+    /// Stores files of an unsent text, sealed, before a row refers to them.
     pub async fn store_sealed_files(
         &self,
         files: Vec<FormFile>,

@@ -134,7 +134,7 @@ pub fn sandbox_inbound(
         unsubscribe: None,
     };
     let mail = mail::parse(&mail::compose(&composed), Envelope::default());
-    // The only place where DMARC is assumed to pass.
+    // Simulated mail counts as authenticated.
     let authentication = Authentication { dmarc: Dmarc::Pass, ..Authentication::default() };
     let mail = inbound::assess(tx, cx, &mailbox, mail, &authentication, &written_to)?;
     // An app may have recorded a Message-ID that no header could carry.

@@ -26,7 +26,6 @@ struct Recount {
     newest: Option<(i64, Direction)>,
     waiting_since: Option<i64>,
     first_answered_at: Option<i64>,
-    has_secure: bool,
     secure_answer: bool,
 }
 
@@ -35,7 +34,6 @@ impl Recount {
     fn add(&mut self, mail: &MailFacts) {
         self.count += 1;
         self.newest = Some((mail.counted_at, mail.direction));
-        self.has_secure |= mail.secure;
         match mail.direction {
             Direction::Inbound => {
                 self.waiting_since = self.waiting_since.or(Some(mail.counted_at));
@@ -82,8 +80,10 @@ pub fn recount(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<()> {
     tx.exec(
         "UPDATE conversations
          SET message_count = ?3, snippet = ?4, last_message_at = coalesce(?5, last_message_at),
-             last_direction = ?6, waiting_since = ?7, first_answered_at = ?8, has_secure = ?9,
-             secure_answer = ?10, has_draft = EXISTS (
+             last_direction = ?6, waiting_since = ?7, first_answered_at = ?8, secure_answer = ?9,
+             has_secure = EXISTS (
+                 SELECT 1 FROM messages m WHERE m.ws = ?1 AND m.conversation = ?2 AND m.secure
+             ), has_draft = EXISTS (
                  SELECT 1 FROM messages m
                  WHERE m.ws = ?1 AND m.conversation = ?2 AND m.status = 'draft'
                    AND m.discarded_at IS NULL
@@ -98,7 +98,6 @@ pub fn recount(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<()> {
             &counted.newest.map(|(_, direction)| direction),
             &waiting_since,
             &counted.first_answered_at,
-            &counted.has_secure,
             &counted.secure_answer,
         ],
     )?;

@@ -3,10 +3,12 @@
 
 use db::{Json, Tx};
 
+use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
 use crate::model::conversations::{self, Conversation};
 use crate::model::recipients::{self, Party};
+use crate::model::sealing::{self, autosave_purpose};
 
 /// Tables whose rows go over by their id.
 const BY_ID: &[&str] =
@@ -135,15 +137,17 @@ pub fn carry_over(
     Ok(())
 }
 
-/// Moves what people are in the middle of writing, unless they write in both.
+/// Moves what people are in the middle of writing, unless they write in both. A text is sealed for the
+/// conversation that it is in.
 pub fn move_unsent(
     tx: &mut Tx<'_>,
-    ws: i64,
+    cx: &Cx<'_>,
     from: &ConversationId,
     to: &ConversationId,
 ) -> Result<()> {
-    let writers: Vec<(String,)> = tx.all(
-        "SELECT a.person FROM autosaves a
+    let ws = cx.actor.ws;
+    let unsent: Vec<(String, String)> = tx.all(
+        "SELECT a.person, a.body FROM autosaves a
          WHERE a.ws = ?1 AND a.person IN (SELECT id FROM users WHERE ws = ?1)
            AND a.conversation = ?2 AND NOT EXISTS (
                SELECT 1 FROM autosaves b
@@ -151,11 +155,14 @@ pub fn move_unsent(
            )",
         &[&ws, from, to],
     )?;
-    for (person,) in writers {
+    for (person, body) in unsent {
+        let purpose = |place: &ConversationId| autosave_purpose(ws, &person, place.as_str());
+        let body = sealing::unseal(cx.sealer, &purpose(from), body)?;
+        let body = sealing::seal(cx, &purpose(to), &body);
         tx.exec(
-            "UPDATE autosaves SET conversation = ?4
+            "UPDATE autosaves SET conversation = ?4, body = ?5
              WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
-            &[&ws, &person, from, to],
+            &[&ws, &person, from, to, &body],
         )?;
         tx.exec(
             "UPDATE attachments SET conversation = ?4

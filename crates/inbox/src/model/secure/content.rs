@@ -209,7 +209,19 @@ pub fn seal_file(
     content_type: String,
     bytes: &[u8],
 ) -> std::io::Result<(ProtectedFile, Blob)> {
-    let (id, key) = (AttachmentId::new(ids, now), ContentKey::new(ids));
+    let id = AttachmentId::new(ids, now);
+    seal_file_as((blobs, ids), id, filename, content_type, bytes)
+}
+
+/// The same for a file that has an id already.
+pub(crate) fn seal_file_as(
+    (blobs, ids): (&Blobs, &Ids),
+    id: AttachmentId,
+    filename: String,
+    content_type: String,
+    bytes: &[u8],
+) -> std::io::Result<(ProtectedFile, Blob)> {
+    let key = ContentKey::new(ids);
     let blob = blobs.put(&key.seal(ids, id.as_str(), bytes))?;
     let file = ProtectedFile {
         id,

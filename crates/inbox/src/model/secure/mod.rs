@@ -13,7 +13,7 @@ pub use answer_files::{ANSWER_BYTES, ANSWER_FILES, take_file};
 pub use content::{
     ProtectedContent, ProtectedFile, ProtectedState, file_bytes, load, seal_file, states,
 };
-pub(crate) use content::{forget, insert, replace};
+pub(crate) use content::{forget, insert, replace, seal_file_as};
 pub use life::{extend, mark_opened, request_link, revoke};
 pub(crate) use life::{is_open, left, open_links, renew_links};
 pub use links::{LinkState, SecureLink, enter_code, link_at, link_of, request_code};

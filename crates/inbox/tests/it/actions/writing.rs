@@ -6,7 +6,7 @@ use inbox::actions::{
 };
 use inbox::api::operations::{self, ReplyInput};
 use inbox::base::actor::Actor;
-use inbox::base::ids::{AttachmentId, MessageId};
+use inbox::base::ids::{AttachmentId, ConversationId, MessageId};
 use inbox::model::written_text::TextFormat;
 use inbox::{App, Error, NewAttachment, RecipientList};
 use mail::{Address, ParsedMail};
@@ -28,6 +28,9 @@ on_both!(
     an_own_signature_takes_the_place_of_the_inboxs,
     a_saved_reply_brings_its_files
 );
+
+/// A file to attach.
+const PAPER: (&str, &str, &[u8]) = ("terms.txt", "text/plain", b"be kind");
 
 fn to(line: &str) -> RecipientList {
     RecipientList { to: actions::parties(line).unwrap(), ..RecipientList::default() }
@@ -56,6 +59,8 @@ fn file(app: &TestApp, name: &str, kind: &str, bytes: &[u8]) -> NewAttachment {
 
 async fn send(app: &TestApp, by: &Actor, id: &str, message: NewReply) -> MessageId {
     let id = id.to_owned();
+    let place = UnsentPlace::Conversation(ConversationId::parse(&id).unwrap());
+    app.fit_files(by, &place, &message).await;
     let sent = app.act(by, move |tx, cx| actions::send_reply(tx, cx, &id, &message)).await;
     sent.message_id
 }
@@ -102,14 +107,9 @@ async fn a_rich_reply_leaves_as_html_with_a_plain_twin_signature_and_history(app
 async fn a_picture_in_the_text_leaves_as_a_part_that_the_html_names(app: TestApp) {
     let received = app.mail("ann@shop.example", "Fee", "How?").await;
     let id = received.conversation.to_string();
-    let picture = file(&app, "so.png", "image/png", b"\x89PNG\r\n\x1a\n");
-    let paper = file(&app, "terms.txt", "text/plain", b"be kind");
-    let name = picture.id.to_string();
+    let picture = ("so.png", "image/png", b"\x89PNG\r\n\x1a\n".as_slice());
     let place = UnsentPlace::Conversation(received.conversation.clone());
-    app.act(&app.owner, move |tx, cx| {
-        actions::attach(tx, cx, &place, &[picture.clone(), paper.clone()])
-    })
-    .await;
+    let name = app.attach(&app.owner, &place, &[picture, PAPER]).await.remove(0).to_string();
     let body = format!("So:\n\n![so.png](cid:{name})");
     send(&app, &app.owner, &id, reply(&body, TextFormat::Markdown)).await;
     app.pass(11 * MINUTE).await;
@@ -267,11 +267,7 @@ async fn what_its_author_stops_comes_back_into_their_composer(app: TestApp) {
     let received = app.mail("ann@shop.example", "Fee", "How?").await;
     let id = received.conversation.to_string();
     let place = UnsentPlace::Conversation(received.conversation.clone());
-    let (paper, attach_to) = (file(&app, "terms.txt", "text/plain", b"be kind"), place.clone());
-    app.act(&app.owner, move |tx, cx| {
-        actions::attach(tx, cx, &attach_to, std::slice::from_ref(&paper))
-    })
-    .await;
+    app.attach(&app.owner, &place, &[PAPER]).await;
     let message = reply("You are **right**.", TextFormat::Markdown);
     let sent = send(&app, &app.owner, &id, message).await;
     let stop = sent.clone();

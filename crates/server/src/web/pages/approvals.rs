@@ -24,7 +24,7 @@ use crate::web::pages::conversation_list::{RowBadge, subject};
 use crate::web::pages::mail_frame::MailReference;
 use crate::web::pages::message_cards::MessageCard;
 use crate::web::pages::recipients::{RecipientLines, party_line};
-use crate::web::pages::rich_text::formatted;
+use crate::web::pages::rich_text::{formatted, formatted_protected};
 use crate::web::pages::timeline::{MessageView, view};
 use crate::web::visitor::Visitor;
 
@@ -246,7 +246,11 @@ fn typed_text(draft: &MessageEntry) -> &str {
 impl DecisionView {
     /// The text as the editor shows it.
     fn formatted(&self) -> String {
-        formatted(&self.typed)
+        if self.draft.protected.is_some() {
+            formatted_protected(&self.typed, &self.draft.id)
+        } else {
+            formatted(&self.typed)
+        }
     }
 }
 

@@ -46,7 +46,7 @@ pub async fn reply(
     if form.button == ReplyButton::Discard {
         return discard(&web, &visitor, &id, &form.from).await;
     }
-    if let Some(sentence) = unsent::attach(&web, &visitor, Some(&id), files, form.secure).await? {
+    if let Some(sentence) = unsent::attach(&web, &visitor, Some(&id), files).await? {
         return again(&web, &visitor, &id, &form, |composer| composer.file_error = sentence).await;
     }
     unsent::drop_pictures(&web, &visitor, Some(&id), &form.drop).await?;
@@ -71,6 +71,7 @@ pub async fn reply(
             }
         },
     };
+    unsent::fit_files(&web, &visitor, Some(&id), "", &message).await?;
     let (wanted, seen) = (id.clone(), form.seen.unwrap_or(0));
     let outcome = web
         .act(&visitor, move |tx, cx, _| {

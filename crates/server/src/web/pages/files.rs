@@ -51,16 +51,26 @@ pub async fn attachment(
     Ok(stored(file, &asked))
 }
 
-/// A file of a secure message; it is only ever downloaded.
+/// A file of a secure message; only pictures are shown.
 pub async fn protected(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
     Path((message, file)): Path<(String, String)>,
+    Asked(asked): Asked,
 ) -> PageResult {
     let message = MessageId::parse(&message).ok_or(Error::NotFound("file"))?;
     let read =
         web.read(&visitor, move |tx, cx, _| actions::protected_file(tx, cx, &message, &file));
-    Ok(stored(read.await?, &FormFields::default()))
+    Ok(picture_or_download(read.await?, &asked))
+}
+
+/// A picture as a response, shown if that was asked for; any other file is downloaded.
+pub fn picture_or_download(file: StoredFile, asked: &FormFields) -> Response<Body> {
+    if is_picture(&file.content_type) {
+        stored(file, asked)
+    } else {
+        stored(file, &FormFields::default())
+    }
 }
 
 /// A file as a response: shown if that was asked for and is safe, else downloaded.

@@ -126,7 +126,7 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
         unsent::discard(&web, &visitor, None).await?;
         return Ok(see_other("/inbox?view=open"));
     }
-    if let Some(sentence) = unsent::attach(&web, &visitor, None, files, form.secure).await? {
+    if let Some(sentence) = unsent::attach(&web, &visitor, None, files).await? {
         return again(&web, &visitor, &form, |composer| composer.file_error = sentence).await;
     }
     unsent::drop_pictures(&web, &visitor, None, &form.drop).await?;
@@ -154,6 +154,7 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
             secure: form.has_lock.then_some(form.secure),
         },
     };
+    unsent::fit_files(&web, &visitor, None, &first.mailbox, &first.message).await?;
     let sent = web.act(&visitor, move |tx, cx, _| actions::send_first_mail(tx, cx, &first)).await;
     match sent {
         Ok((conversation, _)) if form.button == ReplyButton::Keep => {

@@ -17,6 +17,7 @@ use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::pages::conversation;
 use crate::web::pages::offer_form::{OfferForm, TimesForm, read_free};
 use crate::web::pages::recipients::RecipientLines;
+use crate::web::pages::unsent;
 use crate::web::visitor::Visitor;
 
 enum Outcome {
@@ -39,6 +40,7 @@ pub async fn offer(
             return again(&web, &visitor, &id, &form, &form.first, vec![sentence]).await;
         }
     };
+    unsent::fit_files(&web, &visitor, Some(&id), "", &message).await?;
     let (wanted, seen) = (id.clone(), form.seen.unwrap_or(0));
     let outcome = web
         .act(&visitor, move |tx, cx, _| {

@@ -18,7 +18,7 @@ use crate::web::pages::mail_frame::is_mail;
 use crate::web::pages::message_cards::{self, MessageCard};
 use crate::web::pages::message_details::MessageDetails;
 use crate::web::pages::protected::ProtectedView;
-use crate::web::pages::rich_text::formatted;
+use crate::web::pages::rich_text::{formatted, formatted_protected, shows_file};
 
 /// The last messages are shown in full.
 const OPEN_MESSAGES: usize = 2;
@@ -335,7 +335,13 @@ pub fn view(
         shows_pictures: (inbound && message.has_html).then_some(false),
         time: times.long(message.at),
         paragraphs: paragraphs(&message.text),
-        formatted: message.markdown.as_deref().filter(|_| !message.cut).map(formatted),
+        formatted: message.markdown.as_deref().filter(|_| !message.cut).map(|markdown| {
+            if message.secure {
+                formatted_protected(markdown, message.id.as_str())
+            } else {
+                formatted(markdown)
+            }
+        }),
         is_forward: message.forwards.is_some(),
         gist: message.text.split_whitespace().take(24).collect::<Vec<_>>().join(" "),
         brief: false,
@@ -423,7 +429,9 @@ impl MessageView {
 /// True for a picture that the text shows already.
 fn is_in_text(message: &MessageEntry, file: &FiledAs) -> bool {
     match (&message.markdown, &file.place) {
-        (Some(markdown), FilePlace::Attachment(id)) => markdown.contains(&format!("](cid:{id})")),
+        (Some(markdown), FilePlace::Attachment(id) | FilePlace::Protected(_, id)) => {
+            shows_file(markdown, id.as_str())
+        }
         _ => false,
     }
 }

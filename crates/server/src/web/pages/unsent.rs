@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use inbox::Error;
-use inbox::actions::{self, Autosave, AutosaveKind, UnsentPlace};
+use inbox::actions::{self, Autosave, AutosaveKind, NewReply, UnsentPlace};
 use inbox::base::ids::{AttachmentId, MessageId, SavedReplyId, UserId};
 use inbox::base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
 use inbox::model::written_text::TextFormat;
@@ -87,7 +87,6 @@ pub async fn attach(
     visitor: &Visitor,
     conversation: Option<&str>,
     files: FormFiles,
-    is_secure: bool,
 ) -> Result<Option<String>, PageError> {
     let files = match files {
         FormFiles::Kept(files) if files.is_empty() => return Ok(None),
@@ -100,21 +99,13 @@ pub async fn attach(
         }
     };
     let conversation = conversation.map(str::to_owned);
-    let added = if is_secure {
-        let files = web.store_sealed_files(files).await?;
-        web.act_quietly(visitor, move |tx, cx, _| {
-            let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
-            actions::attach_sealed(tx, cx, &place, &files)
-        })
-        .await
-    } else {
-        let files = web.store_files(files).await?;
-        web.act_quietly(visitor, move |tx, cx, _| {
+    let files = web.store_sealed_files(files).await?;
+    let added = web
+        .act_quietly(visitor, move |tx, cx, _| {
             let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
             actions::attach(tx, cx, &place, &files)
         })
-        .await
-    };
+        .await;
     match added {
         Ok(()) => Ok(None),
         Err(PageError::Domain(Error::Invalid(problems))) => {
@@ -122,6 +113,40 @@ pub async fn attach(
         }
         Err(refusal) => Err(refusal),
     }
+}
+
+/// Seals or opens the files of an unsent text, as the message that it becomes wants them. `mailbox` is
+/// the inbox of a first mail.
+pub async fn fit_files(
+    web: &Web,
+    visitor: &Visitor,
+    conversation: Option<&str>,
+    mailbox: &str,
+    message: &NewReply,
+) -> Result<(), PageError> {
+    let conversation = conversation.map(str::to_owned);
+    let (wanted, mailbox, message) = (conversation.clone(), mailbox.to_owned(), message.clone());
+    let unfit = web
+        .read(visitor, move |tx, cx, _| {
+            let place = UnsentPlace::find(tx, cx, wanted.as_deref())?;
+            actions::unfit_files(tx, cx, &place, &mailbox, &message)
+        })
+        .await?;
+    if unfit.is_empty() {
+        return Ok(());
+    }
+    let app = web.app.clone();
+    let refitting = tokio::task::spawn_blocking(move || {
+        let files = unfit.into_iter().map(|file| file.refit((&app.blobs, &app.ids)));
+        files.collect::<std::io::Result<Vec<_>>>()
+    });
+    let files = refitting.await.map_err(|error| PageError::Domain(error.into()))?;
+    let files = files.map_err(|error| PageError::Domain(error.into()))?;
+    web.act_quietly(visitor, move |tx, cx, _| {
+        let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
+        actions::refit_files(tx, cx, &place, &files)
+    })
+    .await
 }
 
 /// Saves what was typed and changes it as the button says. This is how attachments and saved
@@ -205,11 +230,7 @@ pub async fn picture(web: &Web, conversation: Option<&str>, upload: FormUpload<(
     let FormUpload { visitor, files, .. } = upload;
     // Somebody else's conversation is missing, whatever is wrong with the file.
     let wanted = conversation.map(str::to_owned);
-    web.read(&visitor, move |tx, cx, _| {
-        let place = UnsentPlace::find(tx, cx, wanted.as_deref())?;
-        actions::must_take_pictures(tx, cx, &place)
-    })
-    .await?;
+    web.read(&visitor, move |tx, cx, _| UnsentPlace::find(tx, cx, wanted.as_deref())).await?;
     let too_large = || {
         let most = megabytes(ATTACHED_BYTES);
         Error::invalid(
@@ -224,8 +245,8 @@ pub async fn picture(web: &Web, conversation: Option<&str>, upload: FormUpload<(
         return Err(Error::invalid("files", sentence).into());
     };
     let name = file.filename.clone();
-    let stored = web.store_files(files).await?;
-    let id = stored.first().map(|file| file.id.to_string()).unwrap_or_default();
+    let stored = web.store_sealed_files(files).await?;
+    let id = stored.first().map(|(file, _)| file.id.to_string()).unwrap_or_default();
     let conversation = conversation.map(str::to_owned);
     web.act_quietly(&visitor, move |tx, cx, _| {
         let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;

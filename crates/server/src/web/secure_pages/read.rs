@@ -15,10 +15,10 @@ use inbox::{Cx, Error};
 use super::views::{CodePage, FrontPage, GonePage, GuestSheet, GuestTimes, ReadPage};
 use super::{GuestPage, refusal};
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields};
+use crate::web::form::Asked;
 use crate::web::guest::{GuestBrowser, GuestForm};
 use crate::web::layout::responses::{PageError, html, see_other};
-use crate::web::pages::files::stored;
+use crate::web::pages::files::picture_or_download;
 use crate::web::visitor::Visitor;
 
 /// The stage that this browser is at. Nothing is sent or counted by it, and nothing is opened
@@ -234,12 +234,13 @@ pub async fn ask(
     }
 }
 
-/// A file of the page, as a download.
+/// A file of the page, as a download, or a picture in its text.
 pub async fn file(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
     browser: GuestBrowser,
     Path((token, file)): Path<(String, String)>,
+    Asked(asked): Asked,
 ) -> Response<Body> {
     let page = match web.guest_page(&visitor, &token, browser.id).await {
         Ok(page) => page,
@@ -253,7 +254,7 @@ pub async fn file(
     match found.await {
         Ok((file, bytes)) => {
             let (filename, content_type) = (file.filename, file.content_type);
-            stored(StoredFile { filename, content_type, bytes }, &FormFields::default())
+            picture_or_download(StoredFile { filename, content_type, bytes }, &asked)
         }
         Err(error) => refusal(error),
     }

@@ -9,7 +9,7 @@ use super::GuestPage;
 use crate::web::guest::GuestBrowser;
 use crate::web::layout::filters;
 use crate::web::layout::wording::{Avatar, TimeFormat, first_name, paragraphs, size};
-use crate::web::pages::rich_text::formatted;
+use crate::web::pages::rich_text::{formatted_with_files, shows_file};
 use crate::web::visitor::Visitor;
 
 /// A moment for machines and for people.
@@ -162,7 +162,9 @@ impl ReadPage {
         let until = page.session.as_ref().map_or(0, |session| session.ends_at);
         let reader = read.reader.clone();
         let name = reader.clone().unwrap_or_else(|| page.link.email.clone());
-        let letters = read.messages.into_iter().map(|message| letter(message, &name, times));
+        let files = format!("/s/{}/files/", sheet.token);
+        let letters = read.messages.into_iter();
+        let letters = letters.map(|message| letter(message, &name, &files, times));
         ReadPage {
             author: first_name(author).to_owned(),
             messages: letters.collect(),
@@ -183,21 +185,23 @@ impl ReadPage {
     }
 }
 
-fn letter(message: PageMessage, reader: &str, times: &GuestTimes) -> LetterView {
+fn letter(message: PageMessage, reader: &str, files_at: &str, times: &GuestTimes) -> LetterView {
     let content = message.content;
     let is_mine = message.author == PageAuthor::Reader;
     let (avatar, name) = match message.author {
         PageAuthor::Team(name) => (Avatar::person(&name), name),
         PageAuthor::Reader => (Avatar::customer(reader), "You".to_owned()),
     };
-    let files = content.files.iter();
+    let markdown = content.markdown.as_deref();
+    let is_beside = |id: &str| !markdown.is_some_and(|markdown| shows_file(markdown, id));
+    let files = content.files.iter().filter(|file| is_beside(file.id.as_str()));
     LetterView {
         id: message.id.to_string(),
         avatar,
         name,
         is_mine,
         time: times.moment(message.at),
-        rich: content.markdown.as_deref().map(formatted),
+        rich: markdown.map(|markdown| formatted_with_files(markdown, files_at)),
         paragraphs: paragraphs(&content.text),
         files: files
             .map(|file| (file.id.to_string(), file.filename.clone(), size(file.size)))

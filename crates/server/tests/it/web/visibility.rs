@@ -296,13 +296,6 @@ pub(super) async fn things_in(app: &TestApp, person: &Actor, inbox: Mailbox) -> 
 
 /// A file in a letter of somebody's private inbox, and a saved reply of the team.
 async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String, String) {
-    let id = inbox::base::ids::AttachmentId::new(&app.app.ids, app.now());
-    let file = inbox::NewAttachment {
-        id: id.clone(),
-        filename: "secret.txt".into(),
-        content_type: "text/plain".into(),
-        blob: app.app.blobs.put(b"secret").unwrap(),
-    };
     let letter = inbox::actions::NewReply {
         body: "Enclosed".into(),
         recipients: inbox::RecipientList {
@@ -315,6 +308,13 @@ async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String,
         forwards: None,
         secure: None,
     };
+    let wanted = conversation.to_owned();
+    let place = app
+        .act(person, move |tx, cx| inbox::actions::UnsentPlace::find(tx, cx, Some(&wanted)))
+        .await;
+    let file = ("secret.txt", "text/plain", b"secret".as_slice());
+    let id = app.attach(person, &place, &[file]).await.remove(0);
+    app.fit_files(person, &place, &letter).await;
     let conversation = conversation.to_owned();
     let thanks = inbox::actions::SavedReplyInput {
         name: "Thanks".into(),
@@ -323,8 +323,6 @@ async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String,
     };
     let saved = app
         .act(person, move |tx, cx| {
-            let place = inbox::actions::UnsentPlace::find(tx, cx, Some(&conversation))?;
-            inbox::actions::attach(tx, cx, &place, std::slice::from_ref(&file))?;
             inbox::actions::send_reply(tx, cx, &conversation, &letter)?;
             inbox::actions::save_reply(tx, cx, &thanks, &[])
         })

@@ -2,8 +2,11 @@
 
 mod codes;
 mod life;
+mod merging;
 mod sandbox;
+mod scams;
 mod sealing;
+mod unsent;
 
 use inbox::base::ids::MessageId;
 use inbox::inbound::secure_answer::{SecureAnswer, receive_answer};

@@ -70,8 +70,8 @@ async fn words_and_files_are_in_no_table_event_mail_or_blob(app: TestApp) {
     let read = message(&app, &key, &sent, &id).await;
     assert_eq!(read["attachments"][0]["filename"], "canarynametwo.pdf");
     assert_eq!(read["text"], "And canarywordfour back.");
-    let stored = everything_stored(&app).await;
-    assert!(holds(&stored, "Protected message"), "the scan sees what is stored");
+    let stored = app.stored_bytes().await;
+    assert!(stored.hold("Protected message"), "the scan sees what is stored");
     let mails = mails(&app).join("\n");
     assert!(mails.contains("arrived at Acme"), "{mails}");
     let calls: Vec<String> = app.calls_to(&hook).iter().map(|call| call.body.to_string()).collect();
@@ -79,11 +79,11 @@ async fn words_and_files_are_in_no_table_event_mail_or_blob(app: TestApp) {
     for canary in
         ["canarywordone", "canarynametwo", "canarybytesthree", "canarywordfour", "canaryword"]
     {
-        assert!(!holds(&stored, canary), "{canary} is stored");
+        assert!(!stored.hold(canary), "{canary} is stored");
         assert!(!mails.contains(canary), "{canary} in mail");
         assert!(!calls.iter().any(|call| call.contains(canary)), "{canary} in a webhook");
     }
-    assert!(!holds(&stored, &token), "the link is stored");
+    assert!(!stored.hold(&token), "the link is stored");
 }
 
 async fn a_conversation_that_is_erased_leaves_no_sealed_file(app: TestApp) {
@@ -114,48 +114,6 @@ async fn a_conversation_that_is_erased_leaves_no_sealed_file(app: TestApp) {
     for table in ["secure_messages", "unused_blobs", "blobs"] {
         assert_eq!(app.count(table).await, 0, "{table}");
     }
-}
-
-/// Every byte of the database and of the blobs.
-async fn everything_stored(app: &TestApp) -> Vec<Vec<u8>> {
-    let mut all = Vec::new();
-    let mut folders = vec![app.folder().to_path_buf()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => all.push(std::fs::read(path).unwrap()),
-            }
-        }
-    }
-    let rows = app.app.store.read(|tx| {
-        let tables: Vec<(String,)> = tx.all(
-            tx.pick(
-                "SELECT name FROM sqlite_master WHERE 1 = 0",
-                "SELECT CAST(tablename AS TEXT) FROM pg_tables WHERE schemaname = 'public'",
-            ),
-            &[],
-        )?;
-        let mut rows = Vec::new();
-        for (table,) in tables {
-            let found: Vec<(String,)> =
-                tx.all(&format!("SELECT CAST(x AS TEXT) FROM \"{table}\" x"), &[])?;
-            rows.extend(found.into_iter().map(|(row,)| row.into_bytes()));
-        }
-        Ok::<_, db::StoreError>(rows)
-    });
-    all.extend(rows.await.unwrap());
-    all
-}
-
-/// As text, or as PostgreSQL writes bytes.
-fn holds(stored: &[Vec<u8>], word: &str) -> bool {
-    let hex: String = word.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let is_in = |bytes: &Vec<u8>, part: &str| {
-        bytes.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part.as_bytes()))
-    };
-    stored.iter().any(|bytes| is_in(bytes, word) || is_in(bytes, &hex))
 }
 
 async fn search_and_lists_know_a_secure_message_by_subject_and_contact_only(app: TestApp) {
@@ -189,8 +147,8 @@ async fn a_secure_draft_is_sealed_from_the_first_word_and_approved_as_it_was_rea
     let body = json!({ "body": "Draftword", "summary": "Summaryword", "secure": true });
     let made = app.on(&key, &mail.conversation, "replies", body).await.is(201).json();
     let id = MessageId::parse(&text_of(&made, "messageId")).unwrap();
-    let stored = everything_stored(&app).await;
-    assert!(!holds(&stored, "Draftword") && !holds(&stored, "Summaryword"));
+    let stored = app.stored_bytes().await;
+    assert!(!stored.hold("Draftword") && !stored.hold("Summaryword"));
     let (looked, wanted) = (id.clone(), id.clone());
     let decision =
         app.act(&app.owner, move |tx, cx| inbox::actions::look_at_draft(tx, cx, &looked)).await;
@@ -203,5 +161,5 @@ async fn a_secure_draft_is_sealed_from_the_first_word_and_approved_as_it_was_rea
     .await;
     app.pass(UNDO).await;
     assert_eq!(page_texts(&app, &token(&app)).await, ["Otherword"]);
-    assert!(!holds(&everything_stored(&app).await, "Otherword"));
+    assert!(!app.stored_bytes().await.hold("Otherword"));
 }
