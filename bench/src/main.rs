@@ -10,6 +10,7 @@ mod deliveries;
 mod lane;
 mod live;
 mod measure;
+mod protected;
 mod receive;
 mod receiver;
 mod report;
@@ -62,6 +63,8 @@ enum Command {
     Deliveries(deliveries::DeliveriesOptions),
     /// Measure how soon a change reaches every open page, and what memory a page costs
     Live(live::LiveOptions),
+    /// Measure what lists and conversations with protected messages cost beside those with others
+    Protected(protected::ProtectedOptions),
     /// Measure how fast mail comes in by SMTP, and what memory and disk it takes
     Receive(receive::ReceiveOptions),
     /// Measure lists, searches and reads on PostgreSQL after mail came in, before anything was
@@ -99,6 +102,7 @@ fn main() -> ExitCode {
         Some(Command::Authentication { folders }) => authentication::score(&folders),
         Some(Command::Deliveries(options)) => deliveries::run(options).map(drop),
         Some(Command::Live(options)) => live::run(options).map(drop),
+        Some(Command::Protected(options)) => protected::run(&options).map(drop),
         Some(Command::Receive(options)) => receive::run(&options).map(drop),
         Some(Command::Grown(options)) => receive::grown::run(&options).map(drop),
         Some(Command::Crash(options)) => crash::run(options),

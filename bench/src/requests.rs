@@ -38,6 +38,24 @@ impl Requests {
         requests
     }
 
+    /// Pages of somebody who is signed in.
+    pub fn of_pages(session: &str, paths: &[String]) -> Requests {
+        let mut requests = Requests::default();
+        for path in paths {
+            requests.push_page(session, path);
+        }
+        requests
+    }
+
+    /// Conversations, as the API gives them.
+    pub fn reads_of(key: &str, ids: &[String]) -> Requests {
+        let mut requests = Requests::default();
+        for id in ids {
+            requests.push(key, "GET", &format!("/conversations/{id}"), "");
+        }
+        requests
+    }
+
     /// A page, as the browser of somebody who is signed in asks for it.
     fn push_page(&mut self, session: &str, path: &str) {
         self.bytes.push_str(&page_request(session, path));
@@ -154,26 +172,17 @@ fn mcp_list(seeded: &Seeded) -> Requests {
 }
 
 fn reads(seeded: &Seeded, ids: &[String]) -> Requests {
-    let mut requests = Requests::default();
-    for id in ids {
-        requests.push(&seeded.key, "GET", &format!("/conversations/{id}"), "");
-    }
-    requests
+    Requests::reads_of(&seeded.key, ids)
 }
 
 fn inbox_page(seeded: &Seeded) -> Requests {
-    let mut requests = Requests::default();
-    requests.push_page(&seeded.session, "/inbox?view=open");
-    requests
+    Requests::of_pages(&seeded.session, &["/inbox?view=open".to_owned()])
 }
 
 /// The conversation and, beside it, the list.
 fn read_pages(seeded: &Seeded, ids: &[String]) -> Requests {
-    let mut requests = Requests::default();
-    for id in ids {
-        requests.push_page(&seeded.session, &format!("/conversations/{id}?view=open"));
-    }
-    requests
+    let path = |id: &String| format!("/conversations/{id}?view=open");
+    Requests::of_pages(&seeded.session, &ids.iter().map(path).collect::<Vec<_>>())
 }
 
 fn notes(seeded: &Seeded) -> Requests {

@@ -1,7 +1,13 @@
-//! A customer reads and answers a protected message: without scripts, narrow, and in the dark.
+//! A customer reads and answers a protected message: narrow, in the dark, without scripts and by keyboard;
+//! and a program that scans mail opens its link.
 
+use inbox::actions;
 use inbox::api::operations::{ReplyInput, reply};
+use inbox::base::ids::MessageId;
 use inbox::base::limits::UNDO_LIVE_MS;
+
+use serde_json::json;
+use thirtyfour::prelude::*;
 
 use crate::axe::{axe, violations};
 use crate::browser::{Browser, Kind};
@@ -62,5 +68,143 @@ async fn a_customer_reads_and_answers_a_protected_message_on_a_phone() {
     browser.click(".g-reply-box .btn.primary").await;
     browser.says("Your reply has arrived").await;
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    browser.close().await;
+}
+
+/// Times that a scanner opens a link in each way.
+const SCANS: usize = 20;
+/// Elements of a page that the Tab key passes at most.
+const STOPS: usize = 60;
+
+fn mails_left(server: &TestServer) -> usize {
+    std::fs::read_dir(server.outbox()).unwrap().count()
+}
+
+/// Pages, codes and sessions that somebody has opened, asked for and begun.
+async fn traces(server: &TestServer) -> i64 {
+    let counted = server.app.act(&server.ines, |tx, _| {
+        let (count,): (i64,) = tx.one(
+            "SELECT (SELECT count(*) FROM secure_links WHERE opened_at IS NOT NULL)
+                  + (SELECT count(*) FROM one_time_codes) + (SELECT count(*) FROM guest_sessions)",
+            &[],
+        )?;
+        Ok(count)
+    });
+    counted.await.unwrap()
+}
+
+#[tokio::test]
+async fn a_scanner_that_opens_the_link_in_a_browser_changes_nothing_and_causes_no_mail() {
+    let server = TestServer::open().await;
+    let _working = server.keep_working();
+    let usual = Browser::open(Kind::Usual).await;
+    let page = protected(&server, &usual).await;
+    let plain = Browser::open(Kind::WithoutScripts).await;
+    let before = mails_left(&server);
+    for browser in [&usual, &plain] {
+        for _ in 0..SCANS {
+            browser.goto(&page).await;
+        }
+        browser.says("Send me the code").await;
+    }
+    // The page's own policy lets it fetch nothing.
+    usual.devtools("Page.setBypassCSP", json!({ "enabled": true })).await;
+    usual.goto(&page).await;
+    let script = "return (async () => {
+        for (let i = 0; i < SCANS; i++) {
+            await fetch(location.href, { method: 'HEAD' });
+            await fetch(location.href, { credentials: 'omit' });
+            const link = document.createElement('link');
+            link.rel = 'prefetch';
+            link.href = location.href + '?' + i;
+            const loaded = new Promise((done) => (link.onload = link.onerror = done));
+            document.head.append(link);
+            await loaded;
+        }
+        return document.body.textContent.includes('4711');
+    })()";
+    let fetched = usual.script(&script.replace("SCANS", &SCANS.to_string())).await;
+    assert_eq!(fetched, false, "the words are not there");
+    assert_eq!((mails_left(&server), traces(&server).await), (before, 0));
+    plain.close().await;
+    usual.close().await;
+}
+
+/// Presses Tab until an element has the focus.
+async fn tab_to(browser: &Browser, css: &str) {
+    for _ in 0..STOPS {
+        let wanted = browser.find(css).await.element_id();
+        let active = browser.driver.active_element().await.map(|active| active.element_id());
+        if active.is_ok_and(|active| active == wanted) {
+            return;
+        }
+        browser.press(Key::Tab).await;
+    }
+    panic!("the Tab key does not come to {css}");
+}
+
+#[tokio::test]
+async fn without_scripts_and_with_keys_alone_a_customer_reads_answers_and_signs_out_for_good() {
+    let server = TestServer::open().await;
+    let _working = server.keep_working();
+    let browser = Browser::open(Kind::WithoutScripts).await;
+    let page = protected(&server, &browser).await;
+    browser.goto(&page).await;
+    tab_to(&browser, ".btn.primary").await;
+    browser.press(Key::Enter).await;
+    browser.says("Enter the code from your mail").await;
+    browser.until("the code comes", async || mailed(&server, "Your code: ", 9).is_some()).await;
+    tab_to(&browser, "#code").await;
+    browser.press(mailed(&server, "Your code: ", 9).unwrap()).await;
+    browser.press(Key::Enter).await;
+    browser.says("The account ends in 4711.").await;
+    tab_to(&browser, "#reply").await;
+    browser.press("Thank you, I have it.").await;
+    tab_to(&browser, ".g-reply-box .btn.primary").await;
+    browser.press(Key::Enter).await;
+    browser.says("Your reply has arrived").await;
+    tab_to(&browser, ".g-time-left button").await;
+    browser.press(Key::Enter).await;
+    browser.says("Send me the code").await;
+    browser.driver.back().await.unwrap();
+    browser.says("Send me the code").await;
+    assert!(!browser.text("body").await.contains("4711"), "the back button shows it");
+    browser.close().await;
+}
+
+#[tokio::test]
+async fn the_back_button_shows_nothing_after_signing_out_and_after_taking_back() {
+    let server = TestServer::open().await;
+    let _working = server.keep_working();
+    let browser = Browser::open(Kind::Usual).await;
+    let page = protected(&server, &browser).await;
+    for is_taken_back in [false, true] {
+        browser.goto(&page).await;
+        browser.click(".btn.primary").await;
+        browser.says("Enter the code from your mail").await;
+        browser.until("the code comes", async || mailed(&server, "Your code: ", 9).is_some()).await;
+        browser.write("#code", &mailed(&server, "Your code: ", 9).unwrap()).await;
+        browser.click(".btn.primary").await;
+        browser.says("The account ends in 4711.").await;
+        if is_taken_back {
+            let revoked = server.app.act(&server.ines, |tx, cx| {
+                let (id,): (MessageId,) = tx.one("SELECT message FROM secure_links", &[])?;
+                actions::revoke_secure(tx, cx, &id)
+            });
+            revoked.await.unwrap();
+            browser.goto(&page).await;
+            browser.says("This page is closed").await;
+        } else {
+            browser.click(".g-time-left button").await;
+            browser.says("Send me the code").await;
+        }
+        browser.driver.back().await.unwrap();
+        browser.until("it is loaded anew", async || !browser.text("body").await.is_empty()).await;
+        assert!(!browser.text("body").await.contains("4711"), "the back button shows it");
+        // The next code is another one.
+        for file in std::fs::read_dir(server.outbox()).unwrap() {
+            std::fs::remove_file(file.unwrap().path()).unwrap();
+        }
+    }
     browser.close().await;
 }

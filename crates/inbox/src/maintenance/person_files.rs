@@ -17,6 +17,13 @@ use crate::model::secure;
 /// Receives each file: its path in the folder, and its bytes.
 pub type FileSink<'a> = dyn FnMut(&str, &[u8]) -> io::Result<()> + 'a;
 
+/// Whether an export has the words and files of protected messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProtectedWords {
+    LeftOut,
+    InTheClear,
+}
+
 /// How much was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PersonExport {
@@ -60,7 +67,7 @@ pub fn export_person(
     }
     let ids: Vec<&String> = conversations.iter().map(|(id, _)| id).collect();
     let person = json!({ "email": email, "conversations": ids, "records": kept });
-    let mut writing = ConversationFiles::new(&tables, write);
+    let mut writing = ConversationFiles::new(&tables, ProtectedWords::InTheClear, write);
     writing.json("person.json", &person)?;
     for (id, is_own) in &conversations {
         writing.export.conversations += 1;
@@ -125,13 +132,18 @@ impl ExportedMessage {
 /// An export of conversations that is being written.
 pub(super) struct ConversationFiles<'a, 'w> {
     tables: &'a [TableShape],
+    protected: ProtectedWords,
     pub export: PersonExport,
     write: &'a mut FileSink<'w>,
 }
 
 impl<'a, 'w> ConversationFiles<'a, 'w> {
-    pub fn new(tables: &'a [TableShape], write: &'a mut FileSink<'w>) -> Self {
-        ConversationFiles { tables, export: PersonExport::default(), write }
+    pub fn new(
+        tables: &'a [TableShape],
+        protected: ProtectedWords,
+        write: &'a mut FileSink<'w>,
+    ) -> Self {
+        ConversationFiles { tables, protected, export: PersonExport::default(), write }
     }
 
     /// Everything in a conversation of the person.
@@ -147,6 +159,8 @@ impl<'a, 'w> ConversationFiles<'a, 'w> {
         for table in self.tables.iter().filter(|table| has(table, "ws")) {
             let condition = match table.name.as_str() {
                 "conversations" => "id = ?2",
+                // What somebody of the team has not sent is theirs, and sealed.
+                "autosaves" => continue,
                 "uploads" | "requested_documents" => {
                     "request IN (
                          SELECT id FROM document_requests WHERE ws = ?1 AND conversation = ?2
@@ -191,7 +205,7 @@ impl<'a, 'w> ConversationFiles<'a, 'w> {
         self.files(tx, cx, id, Some(&ids))
     }
 
-    /// Mails as they came, and the words of protected ones.
+    /// Mails as they came, and the words of protected ones where they are wanted.
     fn mails(
         &mut self,
         tx: &mut Tx<'_>,
@@ -207,7 +221,7 @@ impl<'a, 'w> ConversationFiles<'a, 'w> {
             {
                 self.file(&format!("{conversation}/mails/{id}.eml"), &bytes)?;
             }
-            if message.secure {
+            if message.secure && self.protected == ProtectedWords::InTheClear {
                 let content = secure::load(tx, cx, id)?;
                 let name = format!("{conversation}/protected/{id}.txt");
                 (self.write)(&name, content.text.as_bytes())?;

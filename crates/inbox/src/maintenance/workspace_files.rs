@@ -7,7 +7,7 @@ use db::{Column, Tx};
 use serde_json::{Map, Value, json};
 
 use super::dump::dumped_tables;
-use super::person_files::{ConversationFiles, FileSink, PersonExport};
+use super::person_files::{ConversationFiles, FileSink, PersonExport, ProtectedWords};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::ConversationId;
@@ -101,6 +101,7 @@ pub fn export_conversation(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &ConversationId,
+    protected: ProtectedWords,
     write: &mut FileSink<'_>,
 ) -> Result<Option<(Value, PersonExport)>> {
     let tables = dumped_tables(tx)?;
@@ -109,7 +110,7 @@ pub fn export_conversation(
          WHERE c.ws = ?1 AND c.conversation = ?2 ORDER BY t.name",
         &[&cx.actor.ws, id],
     )?;
-    let mut files = ConversationFiles::new(&tables, write);
+    let mut files = ConversationFiles::new(&tables, protected, write);
     let mut rows = files.rows(tx, cx, id.as_str())?;
     let own = rows.remove("conversations").and_then(|own| own.as_array()?.first().cloned());
     let Some(Value::Object(mut line)) = own else { return Ok(None) };

@@ -6,7 +6,7 @@ use clap::Args;
 use inbox::App;
 use inbox::base::email_address::EmailAddress;
 use inbox::maintenance::forget_person::{self, ForgottenPerson};
-use inbox::maintenance::person_files;
+use inbox::maintenance::person_files::{self, ProtectedWords};
 use inbox::maintenance::purge::{self, PurgedFiles};
 use serde_json::json;
 
@@ -25,6 +25,10 @@ pub struct Export {
     /// Without --contact: everything of the workspace. Its slug is needed only when there are several
     #[arg(long, value_name = "SLUG", num_args = 0..=1, default_missing_value = "")]
     workspace: Option<String>,
+    /// Also the words and files of protected messages, in the clear. What is written of one person has
+    /// them in any case
+    #[arg(long, requires = "workspace")]
+    protected: bool,
     /// The folder to write to; it must not be there yet [default: a new one here]
     #[arg(long, value_name = "FOLDER")]
     to: Option<PathBuf>,
@@ -38,7 +42,14 @@ impl Export {
         let workspace = WorkspaceArgs::of(slug, self.output);
         match self.contact {
             Some(contact) => export_person(settings, workspace, &contact, self.to).await,
-            None => export_workspace(settings, workspace, self.to).await,
+            None => {
+                let protected = if self.protected {
+                    ProtectedWords::InTheClear
+                } else {
+                    ProtectedWords::LeftOut
+                };
+                export_workspace(settings, workspace, self.to, protected).await
+            }
         }
     }
 }

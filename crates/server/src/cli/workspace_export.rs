@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use inbox::App;
 use inbox::base::actor::Actor;
 use inbox::base::private_files::file_options;
-use inbox::maintenance::person_files::PersonExport;
+use inbox::maintenance::person_files::{PersonExport, ProtectedWords};
 use inbox::maintenance::workspace_files::{
     WORKSPACE_TABLES, export_conversation, export_table, next_conversations,
 };
@@ -28,6 +28,7 @@ pub(super) async fn export_workspace(
     settings: &Settings,
     workspace: WorkspaceArgs,
     to: Option<PathBuf>,
+    protected: ProtectedWords,
 ) -> CommandResult {
     let folder = to.unwrap_or_else(|| "mailroom-export".into());
     if folder.exists() {
@@ -36,7 +37,7 @@ pub(super) async fn export_workspace(
     let app = open(settings).await?;
     let operator = workspace.operator(&app).await?;
     let partial = partial_folder(&folder)?;
-    let written = write_all(&app, &operator, &partial).await;
+    let written = write_all(&app, &operator, &partial, protected).await;
     let (rows, export) = match written {
         Ok(written) => written,
         Err(sentence) => {
@@ -52,9 +53,13 @@ pub(super) async fn export_workspace(
         "files": export.files,
         "rows": rows,
     });
+    let words = match protected {
+        ProtectedWords::LeftOut => ", the sandbox and what protected messages say",
+        ProtectedWords::InTheClear => " and the sandbox",
+    };
     let said = format!(
-        "Wrote {} conversations, {} messages and {} files to {}. Passwords, keys and the sandbox are \
-         not in it; private inboxes are.",
+        "Wrote {} conversations, {} messages and {} files to {}. Passwords, keys{words} are not in \
+         it; private inboxes are.",
         export.conversations,
         export.messages,
         export.files,
@@ -69,6 +74,7 @@ async fn write_all(
     app: &App,
     operator: &Actor,
     folder: &Path,
+    protected: ProtectedWords,
 ) -> Result<(Map<String, Value>, PersonExport), String> {
     let mut rows = Map::new();
     for table in WORKSPACE_TABLES {
@@ -96,7 +102,7 @@ async fn write_all(
             let place = folder.join(FILES).join(place);
             let written = app.read(operator, move |tx, cx| {
                 let mut write = |name: &str, bytes: &[u8]| write_file(&place.join(name), bytes);
-                export_conversation(tx, cx, &id, &mut write)
+                export_conversation(tx, cx, &id, protected, &mut write)
             });
             let Some((line, one)) = written.await.map_err(sentence)? else { continue };
             lines.add(&line).map_err(|error| error.to_string())?;

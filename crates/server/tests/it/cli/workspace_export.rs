@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use inbox::api::operations::{ReplyInput, reply};
 use serde_json::Value;
 use server::demo;
 use testing::{Backend, raw};
@@ -62,6 +63,49 @@ fn a_workspace_is_written_whole(backend: Backend) {
         installation.run(&["export", "--workspace", "--to", to.to_str().unwrap()]);
     assert!(status == 1 && refused["error"].as_str().unwrap().contains("there already"));
     assert_eq!(installation.run(&["export"]).0, 2);
+}
+
+fn words_in(folder: &Path, word: &str) -> bool {
+    fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).any(|path| {
+        if path.is_dir() {
+            return words_in(&path, word);
+        }
+        String::from_utf8_lossy(&fs::read(path).unwrap()).contains(word)
+    })
+}
+
+#[test]
+fn protected_words_are_in_an_export_only_where_they_are_asked_for() {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let installation = Installation::new(Backend::Sqlite);
+    runtime.block_on(async {
+        let app = installation.app();
+        demo::fill(&app).await.unwrap();
+        let mail = raw("kim@x.example", "Hinges", "How many?");
+        receive(&app, mail.into_bytes()).await;
+        let found = app.store.read(|tx| {
+            let (ws, email): (i64, String) =
+                tx.one("SELECT ws, email FROM users WHERE role = 'owner' LIMIT 1", &[])?;
+            let (id,): (String,) =
+                tx.one("SELECT id FROM conversations WHERE contact_email = 'kim@x.example'", &[])?;
+            Ok::<_, inbox::Error>((inbox::base::actor::person(tx, ws, &email)?, id))
+        });
+        let (owner, id) = found.await.unwrap();
+        let input = ReplyInput {
+            id,
+            body: "The word is taradiddle".into(),
+            secure: Some(true),
+            ..ReplyInput::default()
+        };
+        app.act(&owner, move |tx, cx| reply(tx, cx, input.clone())).await.unwrap();
+    });
+    for (flag, is_there) in [(None, false), (Some("--protected"), true)] {
+        let to = installation.folder.path().join(flag.unwrap_or("plain"));
+        let mut args = vec!["export", "--workspace", "--to", to.to_str().unwrap()];
+        args.extend(flag);
+        installation.done(&args);
+        assert_eq!(words_in(&to, "taradiddle"), is_there, "{flag:?}");
+    }
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod own_sign_in;
 mod provider_sign_in;
 mod reading;
 mod rules;
+mod secure_canary;
 mod secure_pages;
 mod services;
 mod settings;

@@ -26,17 +26,18 @@ on_both!(
     links_of_earlier_versions_go_on_to_work
 );
 
-struct Reader<'a> {
-    app: &'a TestApp,
-    key: TestKey,
-    conversation: String,
-    message: String,
-    path: String,
+/// A customer whom a secure message went to.
+pub(super) struct Reader<'a> {
+    pub app: &'a TestApp,
+    pub key: TestKey,
+    pub conversation: String,
+    pub message: String,
+    pub path: String,
 }
 
 impl TestApp {
     /// Ann is sent a secure message.
-    async fn protected(&self, words: &str) -> Reader<'_> {
+    pub async fn protected(&self, words: &str) -> Reader<'_> {
         let key = self.key("read write draft send").await;
         let mail = self.mail("ann@shop.example Ann Shopper", "Lamps", "Hello").await;
         let body = json!({ "body": words, "secure": true, "send": true });
@@ -49,7 +50,7 @@ impl TestApp {
 }
 
 /// What follows a mark in the newest mail that has it.
-fn after(app: &TestApp, mark: &str, chars: usize) -> String {
+pub(super) fn after(app: &TestApp, mark: &str, chars: usize) -> String {
     let mails = app.outside.relay.attempts();
     let found = mails.iter().rev().find_map(|mail| {
         let text = String::from_utf8_lossy(&mail.bytes).replace("=\r\n", "");
@@ -64,7 +65,7 @@ fn csrf(page: &Page) -> String {
 
 impl Reader<'_> {
     /// Presses the button of a page, with these fields.
-    async fn press(&self, browser: &Browser<'_>, what: &str, fields: &[(&str, &str)]) -> Page {
+    pub async fn press(&self, browser: &Browser<'_>, what: &str, fields: &[(&str, &str)]) -> Page {
         let page = browser.get(&self.path).await;
         let token = csrf(&page);
         let mut all = vec![("csrf", token.as_str())];
@@ -73,14 +74,14 @@ impl Reader<'_> {
     }
 
     /// Proves the address in a browser.
-    async fn sign_in(&self, browser: &Browser<'_>) {
+    pub async fn sign_in(&self, browser: &Browser<'_>) {
         self.press(browser, "code", &[]).await.goes_to(&self.path);
         self.app.work().await;
         let code = after(self.app, "Your code: ", 9);
         self.press(browser, "open", &[("code", &code)]).await.goes_to(&self.path);
     }
 
-    async fn reply(&self, browser: &Browser<'_>, text: &str, file: (&str, &[u8])) -> Page {
+    pub async fn reply(&self, browser: &Browser<'_>, text: &str, file: (&str, &[u8])) -> Page {
         let token = csrf(&browser.get(&self.path).await);
         let fields = [("csrf", token.as_str()), ("text", text)];
         post_form(browser, &format!("{}/reply", self.path), &fields, &[file]).await
@@ -88,7 +89,7 @@ impl Reader<'_> {
 }
 
 /// Posts a form with files.
-async fn post_form(
+pub(super) async fn post_form(
     browser: &Browser<'_>,
     path: &str,
     fields: &[(&str, &str)],
