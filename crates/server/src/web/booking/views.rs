@@ -156,6 +156,8 @@ pub struct TimesView {
     /// The address of this page, without what it asks for.
     pub path: String,
     pub zone: String,
+    /// The guest or their device named it.
+    pub is_zone_named: bool,
     pub city: String,
     pub now: String,
     pub zones: Vec<String>,
@@ -174,6 +176,7 @@ impl TimesView {
         TimesView {
             path,
             zone: zone.name.clone(),
+            is_zone_named: zone.is_chosen,
             city: city(&zone.name),
             now: zoned(now, &zone.zone).strftime("%H:%M").to_string(),
             zones: zones(&zone.name),
