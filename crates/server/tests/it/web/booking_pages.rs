@@ -58,7 +58,7 @@ fn form(path: &str, cookie: &str, fields: &[(&str, &str)], number: usize) -> Req
         .body(Body::from(body))
         .unwrap();
     let network = Ipv4Addr::new(198, 51, (number / 250) as u8, (number % 250) as u8);
-    let peer = Peer::new(network.into(), Arc::new("".parse().unwrap()));
+    let peer = Peer::new(network.into(), Arc::default());
     request.extensions_mut().insert(peer);
     request
 }
