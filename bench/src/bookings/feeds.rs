@@ -63,8 +63,13 @@ fn read(feed: &Feed) -> Result<(f64, f64), String> {
     for _ in 0..REPEATS {
         let began = Instant::now();
         let now = SystemClock.now();
-        let found =
-            busy_ranges(&feed.text, "Europe/Berlin", "host@bench.example", "https://bench.example", now);
+        let found = busy_ranges(
+            &feed.text,
+            "Europe/Berlin",
+            "host@bench.example",
+            "https://bench.example",
+            now,
+        );
         times.push(began.elapsed().as_secs_f64() * 1_000.0);
         if found.is_ok() != feed.is_taken {
             return Err(format!("{}: {found:?}", feed.name));
@@ -92,7 +97,11 @@ fn feeds() -> Vec<Feed> {
     line.extend_from_slice(b"\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n");
     vec![
         Feed { name: "2,000 series since 2005", text: series(2_000, &RULES), is_taken: true },
-        Feed { name: "an event of every second", text: series(1, &["FREQ=SECONDLY"]), is_taken: false },
+        Feed {
+            name: "an event of every second",
+            text: series(1, &["FREQ=SECONDLY"]),
+            is_taken: false,
+        },
         Feed { name: "a line of 10 MB", text: line, is_taken: true },
         Feed { name: "20 MB", text: vec![b'A'; 2 * LONG_LINE_BYTES], is_taken: false },
         Feed {

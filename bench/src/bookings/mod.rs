@@ -31,7 +31,7 @@ pub struct BookingsOptions {
     #[arg(long, default_value_t = 5_000, value_name = "NUMBER")]
     bookings: usize,
     /// Bookings before it, in the workspace with a short history and in the one with a long one
-    #[arg(long, default_values_t = [5_000, 50_000], value_delimiter = ',', num_args = 2, value_name = "NUMBERS")]
+    #[arg(long, default_values_t = [5_000, 50_000], value_delimiter = ',', value_name = "NUMBERS")]
     past: Vec<usize>,
     /// How long each turn is measured
     #[arg(long, default_value_t = 1.0, value_name = "SECONDS")]
@@ -116,7 +116,8 @@ fn start(
     runtime: &Runtime,
 ) -> Result<Side, String> {
     eprintln!("filling {} with {past} past bookings", kind.name());
-    let place = BenchDatabase::new(kind, options.databases.postgres(), &format!("bookings_{past}"))?;
+    let place =
+        BenchDatabase::new(kind, options.databases.postgres(), &format!("bookings_{past}"))?;
     let key = workspace::set(&place, 0, Vec::new())?.live_key;
     let history = BookingHistory { hosts: options.hosts, ahead: options.bookings, past };
     let path = history.write(&place, runtime)?;

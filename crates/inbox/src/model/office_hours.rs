@@ -1,9 +1,7 @@
 //! When an inbox is staffed, and time counted in those hours. An inbox without office hours is staffed
 //! around the clock.
 
-use calendar::{
-    HolidayPlace, HostHours, WeeklyHours, holiday_place, public_holidays, zone_named,
-};
+use calendar::{HolidayPlace, HostHours, WeeklyHours, holiday_place, public_holidays, zone_named};
 use db::{Json, Tx};
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan};

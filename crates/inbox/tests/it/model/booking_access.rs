@@ -74,11 +74,8 @@ async fn a_booking_of_a_conversation_is_changed_by_who_sends_from_its_inbox(app:
     let made = app.post(&key, "/bookings", asked).await.is(201).json();
     let path = format!("/bookings/{}/move", text_of(&made, "id"));
     let moved = app.post(&key, &path, json!({ "startsAt": WEDNESDAY })).await.is(200).json();
-    let access = InboxAccess {
-        everybody: true,
-        all_send: false,
-        entries: vec![sender(person(&app.owner))],
-    };
+    let access =
+        InboxAccess { everybody: true, all_send: false, entries: vec![sender(person(&app.owner))] };
     app.act(&app.owner, move |tx, cx| actions::set_inbox_access(tx, cx, &billing.id, &access))
         .await;
     let path = format!("/bookings/{}/cancel", text_of(&moved, "id"));

@@ -204,8 +204,7 @@ pub async fn booking(
                 times => times?,
             };
             let kind = types::of_booking(tx, cx.actor.ws, &booking.type_id)?;
-            let may_write =
-                mail::may_write(tx, cx.actor, &kind, booking.conversation.as_ref())?;
+            let may_write = mail::may_write(tx, cx.actor, &kind, booking.conversation.as_ref())?;
             Ok((booking, times, may_write, cx.now))
         })
         .await?;

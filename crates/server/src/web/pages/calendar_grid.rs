@@ -272,13 +272,8 @@ mod tests {
             .iter()
             .map(|day| day.items.iter().map(|item| item.place.as_str()).collect())
             .collect();
-        let expected = [
-            vec!["q5 x2 of1 at0"],
-            vec!["q33 x8 of1 at0"],
-            vec!["q1 x40 of1 at0"],
-            vec![],
-            vec![],
-        ];
+        let expected =
+            [vec!["q5 x2 of1 at0"], vec!["q33 x8 of1 at0"], vec!["q1 x40 of1 at0"], vec![], vec![]];
         assert_eq!(places, expected);
         assert!(grid.days.iter().all(|day| day.count.is_empty()), "they are not counted");
     }

@@ -83,7 +83,8 @@ async fn of_200_at_once_one_gets_the_time_and_the_others_keep_what_they_typed(ap
                 request("POST", "/bookings", Some(&key.key), Body::from(body.to_string()))
             }
             which => {
-                let (slug, at) = if which == 1 { ("short", TEN) } else { ("long", TEN - HALF_HOUR) };
+                let (slug, at) =
+                    if which == 1 { ("short", TEN) } else { ("long", TEN - HALF_HOUR) };
                 let (at, about) = (at.to_string(), format!("The lamp {number}"));
                 let fields = [
                     ("csrf", csrf.as_str()),
