@@ -2,6 +2,7 @@
 
 mod attack;
 mod authentication;
+mod bookings;
 mod client;
 mod constant;
 mod crash;
@@ -78,6 +79,9 @@ enum Command {
     Soak(soak::SoakOptions),
     /// Measure the memory that many uploads at one time take
     Uploads(uploads::UploadsOptions),
+    /// Measure how long the free times of a month take, with a short and a long history, and how long
+    /// large and hostile calendars take
+    Bookings(bookings::BookingsOptions),
     /// Score SPF and ARC on suites of cases: folders with spf/*.yml, arc/*.txt or tests/*.yml
     Authentication {
         /// The folders of the suites
@@ -109,6 +113,7 @@ fn main() -> ExitCode {
         Some(Command::Attack(options)) => attack::run(&options),
         Some(Command::Soak(options)) => soak::run(&options),
         Some(Command::Uploads(options)) => uploads::run(options),
+        Some(Command::Bookings(options)) => bookings::run(&options).map(drop),
         None => run::run(cli.run).map(drop),
     };
     match outcome {

@@ -18,7 +18,8 @@ use tokio::runtime::Runtime;
 
 use crate::database::{self, DatabaseKind as Database, Passing};
 
-const OWNER: &str = "olive@bench.example";
+/// The address of the owner.
+pub const OWNER: &str = "olive@bench.example";
 /// The one inbox.
 pub const INBOX: &str = "support@bench.example";
 
@@ -93,7 +94,8 @@ pub fn open(url: &str) -> Result<Store, String> {
     Store::open(url, &options, inbox::MIGRATIONS).map_err(|error| error.to_string())
 }
 
-fn app(store: Store, folder: &Path) -> Result<App, String> {
+/// The domain on such a database.
+pub fn app(store: Store, folder: &Path) -> Result<App, String> {
     Ok(App {
         store,
         clock: Arc::new(SystemClock),

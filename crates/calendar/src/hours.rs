@@ -171,15 +171,24 @@ impl fmt::Display for WeeklyHours {
             if ranges.is_empty() || self.days[..at].contains(ranges) {
                 continue;
             }
-            let same = (at..7).filter(|day| self.days[*day] == *ranges);
-            let days: Vec<&str> = same.map(|day| DAY_NAMES[day]).collect();
+            let same: Vec<usize> = (at..7).filter(|day| self.days[*day] == *ranges).collect();
             let ranges: Vec<String> = ranges.iter().map(ClockRange::to_string).collect();
             let between = if is_first { "" } else { "; " };
-            write!(f, "{between}{} {}", days.join(","), ranges.join(","))?;
+            write!(f, "{between}{} {}", day_words(&same), ranges.join(","))?;
             is_first = false;
         }
         Ok(())
     }
+}
+
+/// Days of the week in order: `mon-wed,fri`.
+fn day_words(days: &[usize]) -> String {
+    let runs = days.chunk_by(|day, next| day + 1 == *next);
+    let words = runs.map(|run| match run {
+        [first, _, .., last] => format!("{}-{}", DAY_NAMES[*first], DAY_NAMES[*last]),
+        _ => run.iter().map(|day| DAY_NAMES[*day]).collect::<Vec<_>>().join(","),
+    });
+    words.collect::<Vec<_>>().join(",")
 }
 
 impl fmt::Display for ClockRange {

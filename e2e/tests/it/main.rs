@@ -5,6 +5,7 @@
 mod answering;
 mod approving;
 mod axe;
+mod booking;
 mod browser;
 mod connecting;
 mod drafting;

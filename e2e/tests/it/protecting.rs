@@ -13,17 +13,6 @@ use crate::axe::{axe, violations};
 use crate::browser::{Browser, Kind};
 use crate::test_server::TestServer;
 
-/// What follows a mark in the newest mail that has it.
-fn mailed(server: &TestServer, mark: &str, chars: usize) -> Option<String> {
-    let entries = std::fs::read_dir(server.outbox()).ok()?;
-    let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    files.sort_by_key(|path| path.metadata().and_then(|about| about.modified()).ok());
-    files.iter().rev().find_map(|path| {
-        let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).replace("=\r\n", "");
-        text.split_once(mark).map(|(_, rest)| rest.chars().take(chars).collect())
-    })
-}
-
 /// Ann is sent a protected message; the address of its page.
 async fn protected(server: &TestServer, browser: &Browser) -> String {
     let received = server.mail("ann@shop.example Ann Shopper", "Lamps", "Hello", None).await;
@@ -37,8 +26,8 @@ async fn protected(server: &TestServer, browser: &Browser) -> String {
     let sent = server.app.act(&server.ines, move |tx, cx| reply(tx, cx, input.clone()));
     sent.await.unwrap();
     server.advance(UNDO_LIVE_MS + 1_000);
-    browser.until("the mail leaves", async || mailed(server, "/s/", 40).is_some()).await;
-    format!("{}/s/{}", server.address, mailed(server, "/s/", 40).unwrap())
+    browser.until("the mail leaves", async || server.mailed("/s/", 40).is_some()).await;
+    format!("{}/s/{}", server.address, server.mailed("/s/", 40).unwrap())
 }
 
 #[tokio::test]
@@ -53,9 +42,9 @@ async fn a_customer_reads_and_answers_a_protected_message_on_a_phone() {
     wrong.extend(violations(&browser, &axe).await);
     browser.click(".btn.primary").await;
     browser.says("Enter the code from your mail").await;
-    browser.until("the code comes", async || mailed(&server, "Your code: ", 9).is_some()).await;
+    browser.until("the code comes", async || server.mailed("Your code: ", 9).is_some()).await;
     wrong.extend(violations(&browser, &axe).await);
-    browser.write("#code", &mailed(&server, "Your code: ", 9).unwrap()).await;
+    browser.write("#code", &server.mailed("Your code: ", 9).unwrap()).await;
     browser.click(".btn.primary").await;
     browser.says("The account ends in 4711.").await;
     for dark in [false, true] {

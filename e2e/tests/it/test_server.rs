@@ -13,6 +13,7 @@ use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
 use inbox::base::time::{Clock, SystemClock};
 use inbox::jobs::Worker;
+use inbox::model::bookings::{self, BookingFilter, types};
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{App, FiledMail, IncomingMail, RateLimiter};
 use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
@@ -141,6 +142,17 @@ impl TestServer {
         self.folder.path().join("outbox")
     }
 
+    /// What follows a mark in the newest mail that has it.
+    pub fn mailed(&self, mark: &str, chars: usize) -> Option<String> {
+        let entries = std::fs::read_dir(self.outbox()).ok()?;
+        let mut files: Vec<_> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        files.sort_by_key(|path| path.metadata().and_then(|about| about.modified()).ok());
+        files.iter().rev().find_map(|path| {
+            let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).replace("=\r\n", "");
+            text.split_once(mark).map(|(_, rest)| rest.chars().take(chars).collect())
+        })
+    }
+
     pub fn advance(&self, millis: i64) {
         self.clock.0.fetch_add(millis, Ordering::SeqCst);
     }
@@ -267,7 +279,13 @@ impl TestServer {
             let saved = actions::save_reply(tx, cx, &thanks, &[])?;
             let inbox = mailboxes::all_seen_by(tx, cx.actor)?.remove(0);
             let person = actions::list_people(tx, cx)?.pop().unwrap();
+            let kinds = types::list(tx, cx.actor)?;
+            let kind = kinds.into_iter().find(|kind| kind.circle.is_team()).unwrap();
+            let booked = bookings::list(tx, cx.actor, &BookingFilter::default(), 1)?.remove(0);
             Ok(vec![
+                format!("/settings/bookings/types/{}", kind.id),
+                format!("/settings/hours/{}", inbox.id),
+                format!("/calendar/{}", booked.id),
                 format!("/settings/webhooks/{}", hook.id),
                 format!("/settings/replies/{saved}"),
                 format!("/settings/inboxes/{}", inbox.id),

@@ -1,6 +1,9 @@
 """Has invitations written from difficult words and reads them with icalendar.
 
-    invitations.py PROGRAM        PROGRAM: the example check-calendar
+    invitations.py PROGRAM CALENDARS
+
+PROGRAM is the example check-calendar. CALENDARS is a file to write: what was written and what it must say,
+for invitations.mjs, which reads it with ical.js.
 """
 
 import json
@@ -22,13 +25,18 @@ WORDS = [
 
 
 def main():
+    calendars = []
     for words in WORDS:
         for other in WORDS[:3]:
-            check(words, other)
+            calendars += check(words, other)
+    with open(sys.argv[2], "w", encoding="utf-8") as file:
+        json.dump(calendars, file)
     print(f"{len(WORDS) * 3} bookings compared")
 
 
 def check(summary, name):
+    """Compares what is written for one booking; answers it with what it must say."""
+    calendars = []
     booking = {
         "uid": "bkg_4d81k2@hallgren-moss.example",
         "sequence": 3,
@@ -74,6 +82,22 @@ def check(summary, name):
             assert event["ATTENDEE"] == "mailto:jonas@adeyemi-frames.example", event
             assert event["ATTENDEE"].params["PARTSTAT"] == "ACCEPTED", event
             assert event["ATTENDEE"].params["RSVP"] == "FALSE", event
+        calendars.append({
+            "text": text,
+            "method": method,
+            "status": status,
+            "uid": booking["uid"],
+            "sequence": booking["sequence"],
+            "start": booking["start"],
+            "end": booking["end"],
+            "summary": plain(summary),
+            "location": plain(name),
+            "description": plain(summary + name),
+            "url": booking["url"],
+            "organizer": None if kind == "feed" else "mailto:clients@hallgren-moss.example",
+            "attendee": None if kind == "feed" else "mailto:jonas@adeyemi-frames.example",
+        })
+    return calendars
 
 
 def plain(words):

@@ -1,6 +1,6 @@
 //! Setting the office hours, automatic reply and targets of an inbox.
 
-use calendar::{WeeklyHours, zone_named};
+use calendar::{WeeklyHours, holiday_place, zone_named};
 use db::{Json, Tx};
 
 use crate::app::Cx;
@@ -23,6 +23,8 @@ pub struct OfficeHoursInput {
     pub zone: String,
     /// Dates, one in a line.
     pub holidays: String,
+    /// The place on whose public holidays it is closed, such as `DE-BY`; empty is none.
+    pub place: String,
     pub away_reply: String,
     /// `30 min`, `4 h`, `2 d`; empty is none.
     pub answer: String,
@@ -36,7 +38,8 @@ impl OfficeHoursInput {
         OfficeHoursInput {
             weekly: hours.weekly.clone(),
             zone: hours.zone.clone(),
-            holidays: hours.holidays.join("\n"),
+            holidays: hours.closed_dates().collect::<Vec<_>>().join("\n"),
+            place: hours.holiday_place().map_or_else(String::new, |place| place.code.to_owned()),
             away_reply: hours.away_reply.clone(),
             answer: target_text(hours.answer_minutes),
             answer_urgent: target_text(hours.answer_urgent),
@@ -74,9 +77,15 @@ pub fn set_office_hours(
         wrong("zone", "This is no time zone.");
     }
     let days = input.holidays.split_whitespace().map(str::to_owned);
-    let holidays: Vec<String> = days.collect();
+    let mut holidays: Vec<String> = days.collect();
     if input.holidays.chars().count() > HOLIDAYS_CHARS || !holidays.iter().all(|day| is_date(day)) {
         wrong("holidays", "Closed days are dates such as 2026-12-24, one in a line.");
+    }
+    if !input.place.is_empty() {
+        match holiday_place(&input.place) {
+            Some(place) => holidays.push(place.code.to_owned()),
+            None => wrong("place", "The holidays of this place are not known."),
+        }
     }
     let reply = input.away_reply.trim();
     if reply.chars().count() > AWAY_REPLY_CHARS || reply.contains('\0') {

@@ -1,7 +1,7 @@
 //! When an inbox is staffed, and time counted in those hours. An inbox without office hours is staffed
 //! around the clock.
 
-use calendar::{HostHours, WeeklyHours, zone_named};
+use calendar::{HolidayPlace, HostHours, WeeklyHours, holiday_place, public_holidays, zone_named};
 use db::{Json, Tx};
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan};
@@ -22,7 +22,7 @@ db::row! {
         pub zone: String,
         /// As `calendar::WeeklyHours` is written; empty is around the clock.
         pub weekly: String,
-        /// Closed days, as `2026-12-24`.
+        /// Closed days: dates such as `2026-12-24`, and places such as `DE-BY` whose public holidays are.
         pub holidays: Json<Vec<String>>,
         /// Sent outside office hours; empty for none.
         pub away_reply: String,
@@ -69,37 +69,48 @@ impl OfficeHours {
         zone_named(&self.zone).unwrap_or(jiff::tz::TimeZone::UTC)
     }
 
+    /// The dates on which it is closed, as they were written.
+    pub fn closed_dates(&self) -> impl Iterator<Item = &str> {
+        let is_date = |day: &&str| holiday_place(day).is_none();
+        self.holidays.iter().map(String::as_str).filter(is_date)
+    }
+
+    /// The place on whose public holidays it is closed.
+    pub fn holiday_place(&self) -> Option<HolidayPlace> {
+        self.holidays.iter().find_map(|code| holiday_place(code))
+    }
+
     fn hours(&self) -> Option<HostHours> {
         let weekly: WeeklyHours = self.weekly.parse().ok()?;
         if self.weekly.trim().is_empty() {
             return None;
         }
         let mut hours = HostHours::new(self.time_zone(), weekly);
-        hours.holidays = self.holidays.iter().filter_map(|day| day.parse().ok()).collect();
+        hours.holidays = self.closed_dates().filter_map(|day| day.parse().ok()).collect();
         Some(hours)
     }
 
     pub fn is_closed(&self, at: i64) -> bool {
-        let Some(hours) = self.hours() else { return false };
-        let open = windows(&hours, at - DAY_MS, 3);
+        let Some(mut hours) = self.hours() else { return false };
+        let open = self.windows(&mut hours, at - DAY_MS, 3);
         !open.iter().any(|(from, to)| (*from..*to).contains(&at))
     }
 
     /// The office time between two moments, in milliseconds.
     pub fn between(&self, from: i64, to: i64) -> i64 {
-        let Some(hours) = self.hours() else { return (to - from).max(0) };
+        let Some(mut hours) = self.hours() else { return (to - from).max(0) };
         let days = ((to - from) / DAY_MS + 3).clamp(1, MOST_DAYS);
-        let open = windows(&hours, from - DAY_MS, days);
+        let open = self.windows(&mut hours, from - DAY_MS, days);
         open.iter().map(|(start, end)| (to.min(*end) - from.max(*start)).max(0)).sum()
     }
 
     /// When so much office time has passed; `None` where nobody works for a year.
     pub fn after(&self, from: i64, ms: i64) -> Option<i64> {
-        let Some(hours) = self.hours() else { return Some(from + ms) };
+        let Some(mut hours) = self.hours() else { return Some(from + ms) };
         let (mut left, mut start) = (ms, from - DAY_MS);
         let mut last_end = from;
         for _ in 0..MOST_DAYS / STRIDE_DAYS {
-            for (open, close) in windows(&hours, start, STRIDE_DAYS) {
+            for (open, close) in self.windows(&mut hours, start, STRIDE_DAYS) {
                 let open = open.max(last_end);
                 if close <= open {
                     continue;
@@ -114,28 +125,32 @@ impl OfficeHours {
         }
         None
     }
-}
 
-/// The windows of some days, from that of a moment on, in order and in milliseconds.
-fn windows(hours: &HostHours, from: i64, days: i64) -> Vec<(i64, i64)> {
-    let from = Timestamp::from_millisecond(from).unwrap_or(Timestamp::UNIX_EPOCH);
-    let first: Date = from.to_zoned(hours.zone.clone()).date();
-    let last = first.saturating_add((days - 1).days());
-    let all = hours.windows(first, last).into_iter();
-    let millis = |window: calendar::HoursWindow| {
-        (window.range.start.as_millisecond(), window.range.end.as_millisecond())
-    };
-    let mut all: Vec<(i64, i64)> = all.map(millis).collect();
-    all.sort_unstable();
-    // Hours that run past midnight may meet those of the next day.
-    let mut apart: Vec<(i64, i64)> = Vec::with_capacity(all.len());
-    for (from, to) in all {
-        match apart.last_mut() {
-            Some((_, end)) if from <= *end => *end = to.max(*end),
-            _ => apart.push((from, to)),
+    /// The windows of some days, from that of a moment on, in order and in milliseconds. The public
+    /// holidays of these days are added to the hours.
+    fn windows(&self, hours: &mut HostHours, from: i64, days: i64) -> Vec<(i64, i64)> {
+        let from = Timestamp::from_millisecond(from).unwrap_or(Timestamp::UNIX_EPOCH);
+        let first: Date = from.to_zoned(hours.zone.clone()).date();
+        let last = first.saturating_add((days - 1).days());
+        if let Some(place) = self.holiday_place() {
+            let holidays = public_holidays(place.code, first, last);
+            hours.holidays.extend(holidays.into_iter().map(|holiday| holiday.date));
         }
+        let millis = |window: calendar::HoursWindow| {
+            (window.range.start.as_millisecond(), window.range.end.as_millisecond())
+        };
+        let mut all: Vec<(i64, i64)> = hours.windows(first, last).into_iter().map(millis).collect();
+        all.sort_unstable();
+        // Hours that run past midnight may meet those of the next day.
+        let mut apart: Vec<(i64, i64)> = Vec::with_capacity(all.len());
+        for (from, to) in all {
+            match apart.last_mut() {
+                Some((_, end)) if from <= *end => *end = to.max(*end),
+                _ => apart.push((from, to)),
+            }
+        }
+        apart
     }
-    apart
 }
 
 #[cfg(test)]
@@ -173,6 +188,22 @@ mod tests {
         let month = 21 * 8 * 3_600_000;
         let due = office.after(from, month).unwrap();
         assert_eq!(office.between(from, due), month);
+    }
+
+    #[test]
+    fn the_public_holidays_of_a_place_are_closed() {
+        let mut office = hours("mon-fri 09:00-17:00");
+        // Good Friday and Easter Monday, which no list of dates names.
+        let (friday, monday) = (at("2027-03-26T10:00:00Z"), at("2027-03-29T10:00:00Z"));
+        assert!(!office.is_closed(friday) && !office.is_closed(monday));
+        office.holidays = Json(vec!["DE-BY".into(), "2027-03-25".into()]);
+        assert!(office.is_closed(friday) && office.is_closed(monday));
+        assert!(office.is_closed(at("2027-03-25T10:00:00Z")));
+        assert_eq!(office.closed_dates().collect::<Vec<_>>(), ["2027-03-25"]);
+        // Wednesday 16:00 to Tuesday 10:00.
+        let (from, to) = (at("2027-03-24T15:00:00Z"), at("2027-03-30T08:00:00Z"));
+        assert_eq!(office.between(from, to), 2 * 3_600_000);
+        assert_eq!(office.after(from, 2 * 3_600_000), Some(to));
     }
 
     #[test]

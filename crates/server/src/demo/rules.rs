@@ -44,6 +44,7 @@ pub fn set_up(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
     let hours = OfficeHoursInput {
         weekly: "mon-thu 08:00-17:00; fri 08:00-15:00".into(),
         zone: "Europe/Zurich".into(),
+        place: "CH-ZH".into(),
         answer: "4 h".into(),
         answer_urgent: "1 h".into(),
         resolve: "40 h".into(),

@@ -10,8 +10,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::limits::BOOKING_REASON_CHARS;
 use crate::base::scopes::Scope;
-use crate::model::bookings::{self, booking};
-use crate::model::inbox_access;
+use crate::model::bookings::{self, booking, mail, types};
 
 pub const OPERATION: Operation = Operation {
     name: "cancel_booking",
@@ -77,9 +76,8 @@ pub fn cancel_booking(
     input: CancelBookingInput,
 ) -> Result<CancelledBookingJson> {
     let found = bookings::load(tx, cx.actor, &input.id)?;
-    if let Some(conversation) = &found.conversation {
-        inbox_access::must_send_in(tx, cx.actor, conversation)?;
-    }
+    let kind = types::of_booking(tx, cx.actor.ws, &found.type_id)?;
+    mail::must_write(tx, cx.actor, &kind, found.conversation.as_ref())?;
     let booking = booking::cancel(tx, cx, &found, &input.reason)?.into();
     Ok(CancelledBookingJson { ok: true, booking })
 }

@@ -15,8 +15,8 @@ use crate::base::limits::{
 use crate::base::scopes::Scope;
 use crate::base::time::Moment;
 use crate::model::bookings::booking::{self, BookingGuest, NewBooking};
-use crate::model::bookings::{BookingAnswer, types};
-use crate::model::{conversations, inbox_access};
+use crate::model::bookings::{BookingAnswer, mail, types};
+use crate::model::conversations;
 
 /// An answer to one of the type's questions.
 const ANSWER: InputKind = InputKind::Object(&[
@@ -119,9 +119,7 @@ pub fn create_booking(
         Some(id) => Some(conversations::load(tx, cx.actor, id)?),
         None => None,
     };
-    if let Some(conversation) = &conversation {
-        inbox_access::must_send(tx, cx.actor, &conversation.mailbox)?;
-    }
+    mail::must_write(tx, cx.actor, &kind, conversation.as_ref().map(|one| &one.id))?;
     if !cx.actor.livemode() && !input.email.to_ascii_lowercase().ends_with(".test") {
         return Err(Error::invalid("email", "must be an e-mail address on a .test domain"));
     }

@@ -10,8 +10,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::scopes::Scope;
 use crate::base::time::Moment;
-use crate::model::bookings::{self, booking};
-use crate::model::inbox_access;
+use crate::model::bookings::{self, booking, mail, types};
 
 pub const OPERATION: Operation = Operation {
     name: "move_booking",
@@ -71,8 +70,7 @@ pub struct MoveBookingInput {
 
 pub fn move_booking(tx: &mut Tx<'_>, cx: &Cx<'_>, input: MoveBookingInput) -> Result<BookingJson> {
     let found = bookings::load(tx, cx.actor, &input.id)?;
-    if let Some(conversation) = &found.conversation {
-        inbox_access::must_send_in(tx, cx.actor, conversation)?;
-    }
+    let kind = types::of_booking(tx, cx.actor.ws, &found.type_id)?;
+    mail::must_write(tx, cx.actor, &kind, found.conversation.as_ref())?;
     Ok(booking::reschedule(tx, cx, &found, input.starts_at.0)?.into())
 }

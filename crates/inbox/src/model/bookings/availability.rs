@@ -11,6 +11,7 @@ use calendar::{
 use db::Tx;
 use jiff::Timestamp;
 
+use super::calendars;
 use super::hours::{self, HostDate, HostStay};
 use super::types::{self, BookingType};
 use crate::app::Cx;
@@ -230,18 +231,12 @@ fn busy_times(
     tx: &mut Tx<'_>,
     ws: i64,
     kind: &BookingType,
-    (from, to): (i64, i64),
+    around: (i64, i64),
 ) -> Result<HashMap<UserId, Vec<TimeRange>>> {
-    let rows: Vec<(UserId, i64, i64)> = tx.all(
-        "SELECT x.person, x.starts_at, x.ends_at FROM booking_hosts h
-         JOIN busy_times x ON x.ws = h.ws AND x.person = h.person
-         WHERE h.ws = ?1 AND h.type = ?2 AND x.ends_at > ?3 AND x.starts_at < ?4",
-        &[&ws, &kind.id, &from, &to],
-    )?;
     let mut busy: HashMap<UserId, Vec<TimeRange>> = HashMap::new();
-    for (person, starts_at, ends_at) in rows {
-        let range = TimeRange::new(timestamp(starts_at), timestamp(ends_at));
-        busy.entry(person).or_default().push(range);
+    for one in calendars::busy_hosts_of_type(tx, ws, &kind.id, around)? {
+        let range = TimeRange::new(timestamp(one.starts_at), timestamp(one.ends_at));
+        busy.entry(one.person).or_default().push(range);
     }
     Ok(busy)
 }

@@ -8,7 +8,7 @@ use super::availability::timestamp;
 use super::{hours, mail, zone_or_utc};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
-use crate::base::ids::{BusyCalendarId, UserId};
+use crate::base::ids::{BookingTypeId, BusyCalendarId, UserId};
 use crate::base::limits::{
     BUSY_CALENDARS, BUSY_DAYS_BEFORE, BUSY_DAYS_KEPT, CALENDAR_EVERY_MS, CALENDAR_WARNING_MS,
     DAY_MS, WEBHOOK_URL_CHARS, thousands,
@@ -227,6 +227,70 @@ fn merged(ranges: &[(i64, i64)]) -> Vec<(i64, i64)> {
         }
     }
     merged
+}
+
+db::row! {
+    /// A time at which a host is busy by their calendars: who and when, never why.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct HostBusyTime from "x" {
+        pub person: UserId,
+        pub name: String = "coalesce(u.name, '')",
+        pub starts_at: i64,
+        pub ends_at: i64,
+    }
+}
+
+/// When the hosts of a type are busy between two moments.
+pub(super) fn busy_hosts_of_type(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    kind: &BookingTypeId,
+    (from, to): (i64, i64),
+) -> Result<Vec<HostBusyTime>> {
+    let hosts = "SELECT ws, person FROM booking_hosts WHERE ws = ?1 AND type = ?4";
+    Ok(tx.all(&busy_between(hosts), &[&ws, &from, &to, kind])?)
+}
+
+/// When the hosts of the team's types are busy between two moments, by person and time. Times of
+/// several calendars that meet are one.
+pub fn busy_team(tx: &mut Tx<'_>, ws: i64, (from, to): (i64, i64)) -> Result<Vec<HostBusyTime>> {
+    let hosts = "SELECT DISTINCT b.ws, b.person FROM booking_types t
+                 JOIN booking_hosts b ON b.ws = t.ws AND b.type = t.id
+                 WHERE t.ws = ?1 AND t.circle = 'team'";
+    let mut found: Vec<HostBusyTime> = tx.all(&busy_between(hosts), &[&ws, &from, &to])?;
+    found.sort_by(|a, b| (&a.person, a.starts_at).cmp(&(&b.person, b.starts_at)));
+    let mut apart: Vec<HostBusyTime> = Vec::new();
+    for one in found {
+        match apart.last_mut() {
+            Some(last) if last.person == one.person && one.starts_at <= last.ends_at => {
+                last.ends_at = last.ends_at.max(one.ends_at);
+            }
+            _ => apart.push(one),
+        }
+    }
+    Ok(apart)
+}
+
+/// The busy times of some hosts after ?2 and before ?3. Those of one calendar do not overlap, so only the
+/// first that ends after ?3 can begin before it; the year after that is not read.
+fn busy_between(hosts: &str) -> String {
+    format!(
+        "SELECT {columns} FROM ({hosts}) h
+         JOIN busy_times x ON x.ws = h.ws AND x.person = h.person
+          AND x.ends_at > ?2 AND x.ends_at <= ?3
+         LEFT JOIN users u ON u.ws = x.ws AND u.id = x.person
+         UNION ALL
+         SELECT {columns} FROM ({hosts}) h
+         JOIN busy_calendars c ON c.ws = h.ws AND c.person = h.person
+         JOIN busy_times x ON x.ws = c.ws AND x.person = c.person AND x.calendar = c.id
+          AND x.ends_at = (
+              SELECT min(y.ends_at) FROM busy_times y
+              WHERE y.ws = c.ws AND y.person = c.person AND y.calendar = c.id AND y.ends_at > ?3
+          )
+         LEFT JOIN users u ON u.ws = x.ws AND u.id = x.person
+         WHERE x.starts_at < ?3",
+        columns = HostBusyTime::COLUMNS
+    )
 }
 
 /// What reading a calendar came to.

@@ -8,14 +8,20 @@ use super::availability::timestamp;
 use super::types::BookingType;
 use super::{Booking, local_time, manage_url, zone_or_utc};
 use crate::app::Cx;
+use crate::base::actor::Actor;
 use crate::base::email_address::EmailAddress;
-use crate::base::error::Result;
-use crate::base::ids::{MailboxId, UserId};
+use crate::base::error::{Error, Result};
+use crate::base::ids::{ConversationId, MailboxId, UserId};
 use crate::base::limits::{BOOKING_HOLD_MS, CODE_MS, DAY_MS, MINUTE_MS, duration};
 use crate::model::notices::{self, CustomerNotice, Notice, NoticeCalendar};
+use crate::model::{inbox_access, mailboxes};
 
 /// The domain of UIDs when the public address has none.
 const NO_DOMAIN: &str = "localhost";
+
+/// Refused to somebody who does not send from the inbox that writes to a guest.
+const MAY_NOT_WRITE: &str = "The customer is told by mail from an inbox that you do not send from. Ask \
+                             somebody who does.";
 
 /// The domain by which the UIDs of this installation are known.
 pub fn uid_domain(public_url: &str) -> String {
@@ -172,15 +178,39 @@ struct Letter<'a> {
     calendar: Option<(&'a str, &'a str)>,
 }
 
-/// The inbox of the conversation, or the type's.
-fn sender(
+/// True for whoever may write to a guest: they see the inbox that does, and send from it.
+pub fn may_write(
     tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
+    actor: &Actor,
     kind: &BookingType,
-    booking: &Booking,
-) -> Result<BookingSender> {
-    let ws = cx.actor.ws;
-    let of_conversation: Option<(MailboxId,)> = match &booking.conversation {
+    conversation: Option<&ConversationId>,
+) -> Result<bool> {
+    let (mailbox, _) = sending_inbox(tx, actor.ws, kind, conversation)?;
+    let is_seen = mailboxes::seen_by(tx, actor, &mailbox)?.is_some();
+    Ok(is_seen && inbox_access::may_send(tx, actor, &mailbox)?)
+}
+
+/// Refuses whoever may not write to a guest: a booking that is made, moved or cancelled sends mail.
+pub fn must_write(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    kind: &BookingType,
+    conversation: Option<&ConversationId>,
+) -> Result<()> {
+    match may_write(tx, actor, kind, conversation)? {
+        true => Ok(()),
+        false => Err(Error::Forbidden(MAY_NOT_WRITE.into())),
+    }
+}
+
+/// The inbox of the conversation, or the type's; the team's first where that is gone.
+fn sending_inbox(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    kind: &BookingType,
+    conversation: Option<&ConversationId>,
+) -> Result<(MailboxId, EmailAddress)> {
+    let of_conversation: Option<(MailboxId,)> = match conversation {
         Some(conversation) => tx.opt(
             "SELECT mailbox FROM conversations WHERE ws = ?1 AND id = ?2",
             &[&ws, conversation],
@@ -190,14 +220,24 @@ fn sender(
     let wanted = of_conversation.map_or_else(|| kind.mailbox.clone(), |(mailbox,)| mailbox);
     let found: Option<(MailboxId, EmailAddress)> =
         tx.opt("SELECT id, address FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, &wanted])?;
-    let (mailbox, address) = match found {
-        Some(found) => found,
-        None => tx.one(
+    match found {
+        Some(found) => Ok(found),
+        None => Ok(tx.one(
             "SELECT id, address FROM mailboxes WHERE ws = ?1 AND circle = 'team'
              ORDER BY created_at, id LIMIT 1",
             &[&ws],
-        )?,
-    };
+        )?),
+    }
+}
+
+fn sender(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    booking: &Booking,
+) -> Result<BookingSender> {
+    let ws = cx.actor.ws;
+    let (mailbox, address) = sending_inbox(tx, ws, kind, booking.conversation.as_ref())?;
     let (firm,): (String,) = tx.one("SELECT name FROM workspaces WHERE ws = ?1", &[&ws])?;
     let answers: Option<(String,)> = match &booking.conversation {
         Some(conversation) => tx.opt(

@@ -1,5 +1,6 @@
 //! Rows and events that several actions share.
 
+mod booking_access;
 mod booking_calendars;
 mod bookings;
 mod events;

@@ -78,6 +78,7 @@ async fn the_automatic_reply_goes_once_a_day_and_never_to_automatic_or_held_mail
         (OfficeHoursInput { weekly: "someday".into(), ..hours.clone() }, "Hours are written"),
         (OfficeHoursInput { zone: "Mars".into(), ..hours.clone() }, "no time zone"),
         (OfficeHoursInput { holidays: "Christmas".into(), ..hours.clone() }, "Closed days"),
+        (OfficeHoursInput { place: "Atlantis".into(), ..hours.clone() }, "not known"),
         (OfficeHoursInput { answer: "soon".into(), ..hours.clone() }, "A target is written"),
     ] {
         let mailbox = app.support.id.clone();

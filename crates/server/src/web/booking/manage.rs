@@ -13,9 +13,10 @@ use inbox::model::bookings::guest::{self, GuestBooking};
 use inbox::model::bookings::{Booking, BookingStatus, booking, manage_token, types};
 use inbox::model::one_time_codes::CodeEntry;
 
+use super::times_view::TimesView;
 use super::views::{
-    BookingAskPage, BookingCodePage, BookingSheet, DonePage, SlipView, TimesPage, TimesView,
-    host_names, zone_of, zoned,
+    BookingAskPage, BookingCodePage, BookingSheet, DonePage, HostsLine, SlipView, TimesPage,
+    zone_of, zoned,
 };
 use super::{AskedTimes, refusal, shown_times, start_of};
 use crate::web::Web;
@@ -178,7 +179,8 @@ pub async fn times(
             let mut page = ask_page(&found, &browser, &visitor, &token);
             let range = (at, at + found.kind.minutes * MINUTE_MS);
             let host_zone = &found.booking.host_zone;
-            let new = SlipView::of_time(&found.kind, range, &asked.zone, host_zone);
+            let mut new = SlipView::of_time(&found.kind, range, &asked.zone, host_zone);
+            new.place.clone_from(&found.booking.place);
             (page.moves_to, page.at) = (Some(new), at / 1_000);
             html(StatusCode::OK, &page)
         }
@@ -371,7 +373,7 @@ impl Web {
             title: "Choose another time".into(),
             lead: "Your appointment stays where it is until you have confirmed the new time."
                 .into(),
-            hosts: host_names(&hosts, found.kind.mode),
+            hosts: HostsLine::of(&hosts, found.kind.mode),
             minutes: found.kind.minutes,
             place: found.booking.place.clone(),
             times: TimesView::new(path, &asked, &shown, self.app.clock.now()),

@@ -5,9 +5,11 @@
 mod manage;
 mod offer;
 mod public;
+mod times_view;
 mod typed;
 mod views;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::Router;
@@ -19,9 +21,10 @@ use axum::routing::{get, post};
 use db::Tx;
 use inbox::base::limits::{DAY_MS, SIGN_IN_WAIT_MINUTES, SLOT_DAYS_DEFAULT, SLOTS_GIVEN};
 use inbox::base::queue::Queue;
-use inbox::model::bookings::availability::{self, FreeTime};
+use inbox::model::bookings::availability::{self, Availability, FreeTime};
 use inbox::model::bookings::types::{self, BookingHost, BookingType};
 use inbox::{Cx, Error, actions};
+use jiff::ToSpan;
 use jiff::tz::TimeZone;
 
 use crate::web::Web;
@@ -57,6 +60,10 @@ struct ShownTimes {
     /// There may be free times after these.
     has_later: bool,
     hosts: Vec<BookingHost>,
+    /// The days on which somebody has hours, in the guest's zone.
+    open: BTreeSet<jiff::civil::Date>,
+    /// Minutes that a time is booked ahead at least.
+    notice: i64,
 }
 
 /// Two weeks of free times from the asked day on; from the first free one if none is asked.
@@ -72,13 +79,15 @@ fn shown_times(
     let mut first = asked.from.filter(|from| *from >= today).unwrap_or(today);
     let mut window = views::days(first, SLOT_DAYS_DEFAULT, zone);
     let most = SLOTS_GIVEN as usize;
-    let mut free = availability::load(tx, cx, kind, window, except)?.free(window, most)?;
+    let mut loaded = availability::load(tx, cx, kind, window, except)?;
+    let mut free = loaded.free(window, most)?;
     if free.is_empty() {
         let next = availability::next_free(tx, cx, kind, window.1, 1, except)?;
         if let Some(next) = next.first() {
             first = views::zoned(next.starts_at, zone).date();
             window = views::days(first, SLOT_DAYS_DEFAULT, zone);
-            free = availability::load(tx, cx, kind, window, except)?.free(window, most)?;
+            loaded = availability::load(tx, cx, kind, window, except)?;
+            free = loaded.free(window, most)?;
         }
     }
     let hosts = types::hosts(tx, cx.actor.ws, &kind.id)?;
@@ -88,7 +97,24 @@ fn shown_times(
         next: views::zoned(window.1, zone).date(),
         has_later: window.1 < cx.now + (kind.horizon_days + 1) * DAY_MS,
         hosts,
+        open: open_days(&loaded, window, zone)?,
+        notice: kind.notice,
     })
+}
+
+fn open_days(
+    loaded: &Availability,
+    window: (i64, i64),
+    zone: &TimeZone,
+) -> inbox::Result<BTreeSet<jiff::civil::Date>> {
+    let mut open = BTreeSet::new();
+    for hours in loaded.report(window)?.iter().flat_map(|day| &day.hours) {
+        let first = views::zoned(hours.start.as_millisecond(), zone).date();
+        // Hours that end at midnight are of the day before.
+        let last = views::zoned(hours.end.as_millisecond() - 1, zone).date();
+        open.extend(first.series(1.day()).take_while(|date| *date <= last));
+    }
+    Ok(open)
 }
 
 /// What the address of a page says about times.

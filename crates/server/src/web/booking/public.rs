@@ -14,10 +14,10 @@ use inbox::model::bookings::guest::{self, GuestWorkspace};
 use inbox::model::bookings::types::{self, BookingType};
 use inbox::model::bookings::{availability, manage_token};
 
+use super::times_view::{TimesView, by_day};
 use super::typed::TypedGuest;
 use super::views::{
-    self, BookingSheet, FormPage, SlipView, TimesPage, TimesView, TypesPage, by_day, host_names,
-    questions,
+    self, BookingSheet, FormPage, HostsLine, SlipView, TimesPage, TypesPage, host_names, questions,
 };
 use super::{AskedTimes, ShownTimes, refusal, shown_times, start_of};
 use crate::web::Web;
@@ -87,7 +87,7 @@ pub async fn times(
                     sheet: sheet(&found.workspace, browser.csrf.to_string()),
                     title: found.kind.name.clone(),
                     lead: found.kind.description.clone(),
-                    hosts: host_names(&found.shown.hosts, found.kind.mode),
+                    hosts: HostsLine::of(&found.shown.hosts, found.kind.mode),
                     minutes: found.kind.minutes,
                     place: found.kind.place.clone(),
                     times: TimesView::new(path, &found.asked, &found.shown, now),
@@ -238,7 +238,9 @@ fn slip(found: &FoundType, at: i64) -> SlipView {
     let host_zone = found.shown.hosts.first().and_then(|host| host.zone.clone());
     let range = (at, at + found.kind.minutes * MINUTE_MS);
     let host_zone = host_zone.unwrap_or_else(|| "UTC".into());
-    views::SlipView::of_time(&found.kind, range, &found.asked.zone, &host_zone)
+    let mut slip = views::SlipView::of_time(&found.kind, range, &found.asked.zone, &host_zone);
+    slip.hosts = host_names(&found.shown.hosts, found.kind.mode);
+    slip
 }
 
 fn sheet(workspace: &GuestWorkspace, csrf: String) -> BookingSheet {

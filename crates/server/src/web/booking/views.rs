@@ -2,7 +2,6 @@
 
 use askama::Template;
 use inbox::base::limits::MINUTE_MS;
-use inbox::model::bookings::availability::FreeTime;
 use inbox::model::bookings::mail::city;
 use inbox::model::bookings::types::{BookingHost, BookingType, HostChoice};
 use inbox::model::bookings::{Booking, BookingStatus, zone_or_utc};
@@ -10,10 +9,14 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
 
+use super::times_view::{DayView, TimesView};
 use super::typed::TypedGuest;
-use super::{AskedTimes, ShownTimes};
 use crate::web::layout::filters;
+use crate::web::layout::wording::Avatar;
 use crate::web::visitor::Visitor;
+
+/// Hosts whose avatars are shown.
+const AVATARS: usize = 3;
 
 /// The zone in which a guest reads times.
 #[derive(Clone)]
@@ -59,6 +62,8 @@ pub struct SlipView {
     pub city: String,
     /// The same on the host's clock, where that differs.
     pub host_clock: String,
+    /// Who is there.
+    pub hosts: String,
     pub minutes: i64,
     pub place: String,
     /// `off` for a cancelled one, `g-held` for one that is not yet firm.
@@ -97,6 +102,7 @@ impl SlipView {
             ends: end.strftime("%H:%M").to_string(),
             city: city(&zone.name),
             host_clock,
+            hosts: String::new(),
             minutes: kind.minutes,
             place: kind.place.clone(),
             class: "",
@@ -108,6 +114,7 @@ impl SlipView {
         let zone = zone_of(booking, visitor);
         let range = (booking.starts_at, booking.ends_at);
         let mut slip = SlipView::of_time(kind, range, &zone, &booking.host_zone);
+        slip.hosts.clone_from(&booking.host_name);
         slip.place.clone_from(&booking.place);
         slip.minutes = (booking.ends_at - booking.starts_at) / MINUTE_MS;
         (slip.class, slip.status) = match booking.status {
@@ -137,100 +144,6 @@ pub fn zone_of(booking: &Booking, visitor: &Visitor) -> GuestZone {
     }
 }
 
-/// A day with its free times.
-pub struct DayView {
-    pub weekday: String,
-    pub date: String,
-    pub times: Vec<TimeView>,
-}
-
-pub struct TimeView {
-    /// Seconds since 1970, as addresses and forms have it.
-    pub at: i64,
-    pub clock: String,
-    pub is_chosen: bool,
-}
-
-/// Free times, the zone they are in, and the way to others.
-pub struct TimesView {
-    /// The address of this page, without what it asks for.
-    pub path: String,
-    pub zone: String,
-    pub city: String,
-    pub now: String,
-    pub zones: Vec<String>,
-    pub days: Vec<DayView>,
-    pub earlier: Option<String>,
-    /// Its day in the address, and in words.
-    pub later: Option<(String, String)>,
-}
-
-impl TimesView {
-    pub fn new(path: String, asked: &AskedTimes, shown: &ShownTimes, now: i64) -> TimesView {
-        let zone = &asked.zone;
-        let today = zoned(now, &zone.zone).date();
-        let earlier = shown.first.saturating_sub(14.days()).max(today);
-        let later = shown.next.strftime("%-d %B").to_string();
-        TimesView {
-            path,
-            zone: zone.name.clone(),
-            city: city(&zone.name),
-            now: zoned(now, &zone.zone).strftime("%H:%M").to_string(),
-            zones: zones(&zone.name),
-            days: by_day(&shown.free, &zone.zone, asked.at),
-            earlier: (shown.first > today).then(|| earlier.to_string()),
-            later: shown.has_later.then(|| (shown.next.to_string(), later)),
-        }
-    }
-}
-
-/// Times under their days.
-pub fn by_day(free: &[FreeTime], zone: &TimeZone, chosen: Option<i64>) -> Vec<DayView> {
-    let mut days: Vec<(Date, DayView)> = Vec::new();
-    for one in free {
-        let start = zoned(one.starts_at, zone);
-        let time = TimeView {
-            at: one.starts_at / 1_000,
-            clock: start.strftime("%H:%M").to_string(),
-            is_chosen: chosen == Some(one.starts_at),
-        };
-        match days.last_mut() {
-            Some((date, day)) if *date == start.date() => day.times.push(time),
-            _ => {
-                let day = DayView {
-                    weekday: start.strftime("%A").to_string(),
-                    date: start.strftime("%-d %B").to_string(),
-                    times: vec![time],
-                };
-                days.push((start.date(), day));
-            }
-        }
-    }
-    days.into_iter().map(|(_, day)| day).collect()
-}
-
-/// The zones to choose from: those of places, and the chosen one.
-fn zones(chosen: &str) -> Vec<String> {
-    let regions = [
-        "Africa/",
-        "America/",
-        "Asia/",
-        "Atlantic/",
-        "Australia/",
-        "Europe/",
-        "Indian/",
-        "Pacific/",
-    ];
-    let is_place = |name: &String| regions.iter().any(|region| name.starts_with(region));
-    let mut zones: Vec<String> = calendar::zone_names().into_iter().filter(is_place).collect();
-    zones.push("UTC".into());
-    if !zones.iter().any(|name| name == chosen) {
-        zones.push(chosen.to_owned());
-    }
-    zones.sort_unstable();
-    zones
-}
-
 /// `Marit Aalto or Deniz Kaya`; `and` when all of them are there.
 pub fn host_names(hosts: &[BookingHost], mode: HostChoice) -> String {
     let word = match mode {
@@ -242,6 +155,19 @@ pub fn host_names(hosts: &[BookingHost], mode: HostChoice) -> String {
         [] => String::new(),
         [only] => (*only).to_owned(),
         [rest @ .., last] => format!("{} {word} {last}", rest.join(", ")),
+    }
+}
+
+/// The hosts of a type, with the avatars of the first ones.
+pub struct HostsLine {
+    pub avatars: Vec<Avatar>,
+    pub names: String,
+}
+
+impl HostsLine {
+    pub fn of(hosts: &[BookingHost], mode: HostChoice) -> HostsLine {
+        let avatars = hosts.iter().take(AVATARS).map(|host| Avatar::person(&host.name));
+        HostsLine { avatars: avatars.collect(), names: host_names(hosts, mode) }
     }
 }
 
@@ -275,7 +201,7 @@ pub struct TimesPage {
     pub sheet: BookingSheet,
     pub title: String,
     pub lead: String,
-    pub hosts: String,
+    pub hosts: HostsLine,
     pub minutes: i64,
     pub place: String,
     pub times: TimesView,

@@ -13,7 +13,9 @@ use inbox::api::operations::{
 };
 use inbox::base::limits::LIST_ITEMS;
 use inbox::base::time::Moment;
-use inbox::model::bookings::{self, Booking, BookingFilter, BookingStatus, feed};
+use inbox::model::bookings::{
+    self, Booking, BookingFilter, BookingStatus, calendars, feed, mail, types,
+};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -25,7 +27,7 @@ use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageError, PageResult, plain};
-use crate::web::pages::calendar_grid::CalendarGrid;
+use crate::web::pages::calendar_grid::{CalendarGrid, GridEntry};
 use crate::web::visitor::Visitor;
 
 const WEEK: i64 = 7;
@@ -110,11 +112,16 @@ pub async fn page(
     };
     let (from, to) = (midnight(first, &zone), midnight(first.saturating_add(length.days()), &zone));
     let location = PageLocation::at("Calendar", "/calendar");
-    let (frame, found) = web
+    let (frame, (found, busy)) = web
         .page(&visitor, location, move |tx, cx, _| {
             let filter =
                 BookingFilter { from: Some(from), to: Some(to), ..BookingFilter::default() };
-            bookings::list(tx, cx.actor, &filter, 5 * LIST_ITEMS)
+            let found = bookings::list(tx, cx.actor, &filter, 5 * LIST_ITEMS)?;
+            let busy = match view {
+                CalendarView::List => Vec::new(),
+                _ => calendars::busy_team(tx, cx.actor.ws, (from, to))?,
+            };
+            Ok((found, busy))
         })
         .await?;
     let found: Vec<Booking> =
@@ -135,7 +142,8 @@ pub async fn page(
         },
         count: count_words(&found),
         days: days.collect(),
-        grid: (view != CalendarView::List).then(|| CalendarGrid::of(&found, &dates, now, &zone)),
+        grid: (view != CalendarView::List)
+            .then(|| CalendarGrid::of(&found, &busy, &dates, now, &zone)),
         first: day.to_string(),
         before: first.saturating_sub(length.days()).to_string(),
         after: first.saturating_add(length.days()).to_string(),
@@ -168,6 +176,8 @@ struct BookingPage {
     reason: String,
     answers: Vec<bookings::BookingAnswer>,
     is_ahead: bool,
+    /// The reader may send from the inbox that writes to the guest.
+    may_write: bool,
     /// Starts as the operation takes them, and in words.
     times: Vec<(String, String)>,
 }
@@ -180,7 +190,7 @@ pub async fn booking(
     let zone = visitor.zone.clone();
     let name = zone.iana_name().map(str::to_owned);
     let location = PageLocation::at("Appointment", "/calendar");
-    let (frame, (booking, times, now)) = web
+    let (frame, (booking, times, may_write, now)) = web
         .page(&visitor, location, move |tx, cx, _| {
             let booking = bookings::load(tx, cx.actor, &id)?;
             let asked = FindSlotsInput {
@@ -193,7 +203,9 @@ pub async fn booking(
                 Err(Error::NotFound(_)) => Vec::new(),
                 times => times?,
             };
-            Ok((booking, times, cx.now))
+            let kind = types::of_booking(tx, cx.actor.ws, &booking.type_id)?;
+            let may_write = mail::may_write(tx, cx.actor, &kind, booking.conversation.as_ref())?;
+            Ok((booking, times, may_write, cx.now))
         })
         .await?;
     let times = times.into_iter().map(|slot| (slot.starts_at.iso(), slot.local));
@@ -205,6 +217,7 @@ pub async fn booking(
         reason: booking.reason.clone(),
         is_ahead: booking.status == BookingStatus::Booked && booking.starts_at > now,
         times: times.collect(),
+        may_write,
         answers: booking.answers.0,
         frame,
     };

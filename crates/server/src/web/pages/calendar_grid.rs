@@ -1,6 +1,7 @@
-//! The grid of the calendar: where each appointment stands in its day. Rows are quarters of an hour, and
-//! appointments at the same time stand beside each other.
+//! The grid of the calendar: where each appointment and each busy time stands in its day. Rows are quarters
+//! of an hour, and what is at the same time stands beside each other.
 
+use inbox::model::bookings::calendars::HostBusyTime;
 use inbox::model::bookings::{Booking, BookingStatus};
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -14,6 +15,8 @@ const LAST_HOUR: i64 = 18;
 /// Minutes of a row.
 const ROW: i64 = 15;
 const DAY: i64 = 24 * 60;
+/// A day of 23 hours is a whole one, too.
+const ALL_DAY_MS: i64 = 23 * 60 * 60_000;
 /// Appointments beside each other; further ones stand over the last.
 const LANES: usize = 4;
 /// Working days, which are shown even if nothing is booked.
@@ -31,9 +34,28 @@ pub struct GridDay {
     pub href: String,
     pub is_today: bool,
     pub count: String,
-    pub items: Vec<GridBooking>,
+    pub items: Vec<GridItem>,
     /// The row of the current time.
     pub now: Option<(i64, String)>,
+}
+
+/// Something in a day, with the classes that say where it stands.
+pub struct GridItem {
+    pub place: String,
+    pub what: GridEntry,
+}
+
+pub enum GridEntry {
+    Booking(GridBooking),
+    Busy(GridBusyTime),
+}
+
+/// A host is busy by a calendar of theirs.
+pub struct GridBusyTime {
+    pub name: String,
+    pub starts: String,
+    pub ends: String,
+    pub is_all_day: bool,
 }
 
 pub struct GridBooking {
@@ -44,21 +66,31 @@ pub struct GridBooking {
     pub kind: String,
     pub host: String,
     pub avatar: Avatar,
-    /// Classes that say where it stands and what it is.
-    pub place: String,
     pub class: &'static str,
     pub status: &'static str,
 }
 
-/// An appointment on its day's clock, in minutes.
+/// An appointment or a busy time on its day's clock, in minutes.
 struct Span<'a> {
-    booking: &'a Booking,
+    what: SpanOf<'a>,
     start: i64,
     end: i64,
 }
 
+#[derive(Clone, Copy)]
+enum SpanOf<'a> {
+    Booking(&'a Booking),
+    Busy(&'a HostBusyTime),
+}
+
 impl CalendarGrid {
-    pub fn of(found: &[Booking], dates: &[Date], now: i64, zone: &TimeZone) -> CalendarGrid {
+    pub fn of(
+        found: &[Booking],
+        busy: &[HostBusyTime],
+        dates: &[Date],
+        now: i64,
+        zone: &TimeZone,
+    ) -> CalendarGrid {
         let mut spans: Vec<Vec<Span<'_>>> =
             dates.iter().map(|date| spans_of(found, *date, zone)).collect();
         // A weekend without appointments is left out.
@@ -70,15 +102,20 @@ impl CalendarGrid {
         let first = starts.min().unwrap_or(FIRST_HOUR).min(FIRST_HOUR);
         let last = ends.max().unwrap_or(LAST_HOUR).max(LAST_HOUR);
         let now = clock(now, zone);
-        let days = dates.iter().zip(spans).map(|(date, spans)| GridDay {
-            name: date.strftime("%A %-d %B").to_string(),
-            short: date.strftime("%A %-d").to_string(),
-            href: format!("/calendar?view=day&day={date}"),
-            is_today: now.0 == *date,
-            count: if spans.is_empty() { String::new() } else { spans.len().to_string() },
-            now: (now.0 == *date && (first * 60..last * 60).contains(&now.1))
-                .then(|| (row(now.1, first), words(now.1))),
-            items: placed(spans, first),
+        let days = dates.iter().zip(spans).map(|(date, mut spans)| {
+            let count = if spans.is_empty() { String::new() } else { spans.len().to_string() };
+            spans.extend(busy_spans_of(busy, *date, (first * 60, last * 60), zone));
+            spans.sort_by_key(|span| (span.start, span.end));
+            GridDay {
+                name: date.strftime("%A %-d %B").to_string(),
+                short: date.strftime("%A %-d").to_string(),
+                href: format!("/calendar?view=day&day={date}"),
+                is_today: now.0 == *date,
+                count,
+                now: (now.0 == *date && (first * 60..last * 60).contains(&now.1))
+                    .then(|| (row(now.1, first), words(now.1))),
+                items: placed(spans, first),
+            }
         });
         CalendarGrid {
             hours: (first..last).map(|hour| format!("{hour:02}:00")).collect(),
@@ -92,13 +129,40 @@ fn spans_of<'a>(found: &'a [Booking], date: Date, zone: &TimeZone) -> Vec<Span<'
         let (starts, ends) = (clock(booking.starts_at, zone), clock(booking.ends_at, zone));
         // What ends after midnight is shown up to it.
         let end = if ends.0 > date { DAY } else { ends.1.max(starts.1 + ROW).min(DAY) };
-        (starts.0 == date).then_some(Span { booking, start: starts.1, end })
+        let what = SpanOf::Booking(booking);
+        (starts.0 == date).then_some(Span { what, start: starts.1, end })
     });
     spans.collect()
 }
 
-/// Gives overlapping appointments lanes; those that meet directly or through others share a width.
-fn placed(spans: Vec<Span<'_>>, first: i64) -> Vec<GridBooking> {
+/// What of a day's busy times is within the shown hours.
+fn busy_spans_of<'a>(
+    busy: &'a [HostBusyTime],
+    date: Date,
+    (first, last): (i64, i64),
+    zone: &TimeZone,
+) -> Vec<Span<'a>> {
+    let spans = busy.iter().filter_map(|one| {
+        let (start, end) = within_day(one, date, zone)?;
+        let (start, end) = (start.max(first), end.min(last));
+        (start < end).then_some(Span { what: SpanOf::Busy(one), start, end })
+    });
+    spans.collect()
+}
+
+/// The part of a busy time that is on a day, in minutes of its clock.
+fn within_day(busy: &HostBusyTime, date: Date, zone: &TimeZone) -> Option<(i64, i64)> {
+    let (starts, ends) = (clock(busy.starts_at, zone), clock(busy.ends_at, zone));
+    if starts.0 > date || ends.0 < date {
+        return None;
+    }
+    let start = if starts.0 < date { 0 } else { starts.1 };
+    let end = if ends.0 > date { DAY } else { ends.1 };
+    (start < end).then_some((start, end))
+}
+
+/// Gives what overlaps lanes; those that meet directly or through others share a width.
+fn placed(spans: Vec<Span<'_>>, first: i64) -> Vec<GridItem> {
     let mut items = Vec::new();
     let mut group: Vec<(Span<'_>, usize)> = Vec::new();
     let mut group_end = 0;
@@ -118,15 +182,23 @@ fn placed(spans: Vec<Span<'_>>, first: i64) -> Vec<GridBooking> {
     items
 }
 
-fn finished(group: Vec<(Span<'_>, usize)>, first: i64) -> Vec<GridBooking> {
+fn finished(group: Vec<(Span<'_>, usize)>, first: i64) -> Vec<GridItem> {
     let lanes = group.iter().map(|(_, lane)| lane + 1).max().unwrap_or(1);
-    group.into_iter().map(|(span, lane)| view(&span, (lane, lanes), first)).collect()
+    let item = |(span, lane): (Span<'_>, usize)| {
+        let from = row(span.start, first);
+        let rows = ((span.end + ROW - 1) / ROW - span.start / ROW).max(1);
+        GridItem {
+            place: format!("q{from} x{rows} of{lanes} at{lane}"),
+            what: match span.what {
+                SpanOf::Booking(booking) => GridEntry::Booking(booking_view(booking, &span)),
+                SpanOf::Busy(busy) => GridEntry::Busy(busy_view(busy, &span)),
+            },
+        }
+    };
+    group.into_iter().map(item).collect()
 }
 
-fn view(span: &Span<'_>, (lane, lanes): (usize, usize), first: i64) -> GridBooking {
-    let booking = span.booking;
-    let from = row(span.start, first);
-    let rows = ((span.end + ROW - 1) / ROW - span.start / ROW).max(1);
+fn booking_view(booking: &Booking, span: &Span<'_>) -> GridBooking {
     let (class, status) = match booking.status {
         BookingStatus::Booked => ("", ""),
         BookingStatus::Held => ("g-held", "Held: "),
@@ -140,9 +212,17 @@ fn view(span: &Span<'_>, (lane, lanes): (usize, usize), first: i64) -> GridBooki
         kind: booking.type_name.clone(),
         host: booking.host_name.clone(),
         avatar: Avatar::person(&booking.host_name),
-        place: format!("q{from} x{rows} of{lanes} at{lane}"),
         class,
         status,
+    }
+}
+
+fn busy_view(busy: &HostBusyTime, span: &Span<'_>) -> GridBusyTime {
+    GridBusyTime {
+        name: busy.name.clone(),
+        starts: words(span.start),
+        ends: words(span.end % DAY),
+        is_all_day: busy.ends_at - busy.starts_at >= ALL_DAY_MS,
     }
 }
 
@@ -159,4 +239,42 @@ fn clock(ms: i64, zone: &TimeZone) -> (Date, i64) {
     let at = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
     let at = zone.to_datetime(at);
     (at.date(), i64::from(at.hour()) * 60 + i64::from(at.minute()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn busy(starts: &str, ends: &str) -> HostBusyTime {
+        let ms = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond();
+        HostBusyTime {
+            person: inbox::base::ids::UserId::parse("usr_1").unwrap(),
+            name: "Ines".into(),
+            starts_at: ms(starts),
+            ends_at: ms(ends),
+        }
+    }
+
+    #[test]
+    fn busy_times_stand_in_the_shown_hours_of_each_of_their_days() {
+        let dates: Vec<Date> = (16..=20).map(|day| Date::constant(2026, 11, day)).collect();
+        let times = [
+            // 09:00 to 09:30 in Berlin, then from Tuesday 16:00 to Thursday, then a night.
+            busy("2026-11-16T08:00:00Z", "2026-11-16T08:30:00Z"),
+            busy("2026-11-17T15:00:00Z", "2026-11-18T23:00:00Z"),
+            busy("2026-11-19T22:00:00Z", "2026-11-20T05:00:00Z"),
+        ];
+        let zone = calendar::zone_named("Europe/Berlin").unwrap();
+        let grid = CalendarGrid::of(&[], &times, &dates, 0, &zone);
+        assert_eq!(grid.hours.len(), 10, "busy times make the grid no longer");
+        let places: Vec<Vec<&str>> = grid
+            .days
+            .iter()
+            .map(|day| day.items.iter().map(|item| item.place.as_str()).collect())
+            .collect();
+        let expected =
+            [vec!["q5 x2 of1 at0"], vec!["q33 x8 of1 at0"], vec!["q1 x40 of1 at0"], vec![], vec![]];
+        assert_eq!(places, expected);
+        assert!(grid.days.iter().all(|day| day.count.is_empty()), "they are not counted");
+    }
 }

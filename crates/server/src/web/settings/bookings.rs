@@ -11,8 +11,8 @@ use inbox::model::bookings::hours::{self, HostDate, HostStay, HostWeek};
 use inbox::model::bookings::types::{self, BookingHost, BookingType, BookingTypeInput, HostChoice};
 use inbox::model::bookings::{availability, feed};
 use inbox::{Error, actions};
-use jiff::ToSpan;
 
+use super::holidays::{HolidayChoice, holiday_choices, next_holidays};
 use super::{SettingsPage, location};
 use crate::web::Web;
 use crate::web::form::{FormFields, FormValue, Posted, form};
@@ -24,8 +24,6 @@ use crate::web::layout::wording::DisplayTime;
 use crate::web::visitor::Visitor;
 
 const PAGE: &str = "/settings/bookings";
-/// Holidays ahead that are named.
-const HOLIDAYS_SHOWN: usize = 4;
 /// The hours that somebody who has none yet is offered.
 const USUAL_HOURS: &str = "mon-fri 09:00-12:00,13:00-17:00";
 
@@ -39,8 +37,7 @@ struct BookingSettingsPage {
     has_hours: bool,
     zone: String,
     weekly: String,
-    /// Codes and names of the places whose holidays are known, and whether it is chosen.
-    holidays: Vec<(&'static str, &'static str, bool)>,
+    holidays: Vec<HolidayChoice>,
     /// The holidays ahead, in words.
     next_holidays: String,
     dates: Vec<HostDate>,
@@ -125,10 +122,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<BookingSettingsPage, Page
         has_hours: week.is_some(),
         zone: week.as_ref().map_or(zone, |week| week.zone.clone()),
         weekly: week.map_or_else(|| USUAL_HOURS.to_owned(), |week| week.weekly),
-        holidays: calendar::holiday_places()
-            .iter()
-            .map(|one| (one.code, one.name, one.code == place))
-            .collect(),
+        holidays: holiday_choices(&place),
         next_holidays: next_holidays(&place, frame.times.now),
         dates: read.dates,
         stays: read.stays,
@@ -139,16 +133,6 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<BookingSettingsPage, Page
         error: String::new(),
         frame,
     })
-}
-
-/// The next holidays of a place: `25 December 2026 (Erster Weihnachtstag)`.
-fn next_holidays(place: &str, now: i64) -> String {
-    let now = jiff::Timestamp::from_millisecond(now).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    let today = now.to_zoned(jiff::tz::TimeZone::UTC).date();
-    let last = today.saturating_add(1.year());
-    let ahead = calendar::public_holidays(place, today, last).into_iter().take(HOLIDAYS_SHOWN);
-    let words = ahead.map(|one| format!("{} ({})", one.date.strftime("%-d %B %Y"), one.name));
-    words.collect::<Vec<_>>().join(", ")
 }
 
 fn type_line((kind, hosts): (BookingType, Vec<BookingHost>), public_url: &str) -> TypeLine {

@@ -11,6 +11,7 @@ use inbox::model::mailboxes;
 use inbox::model::office_hours::OfficeHours;
 use inbox::{Cx, Error};
 
+use super::holidays::{HolidayChoice, holiday_choices, next_holidays};
 use super::{SettingsPage, location};
 use crate::web::Web;
 use crate::web::form::{Posted, form};
@@ -38,9 +39,12 @@ struct HoursPage {
     name: String,
     form: OfficeHoursInput,
     zones: Vec<String>,
+    places: Vec<HolidayChoice>,
+    next_holidays: String,
     hours_error: String,
     zone_error: String,
     holidays_error: String,
+    place_error: String,
     reply_error: String,
     targets_error: String,
 }
@@ -112,16 +116,19 @@ async fn build(
         None => OfficeHoursInput { zone: zone_name(&frame), ..OfficeHoursInput::default() },
     });
     Ok(HoursPage {
-        frame,
         id: id.to_owned(),
         name,
-        form,
         zones: calendar::zone_names(),
+        places: holiday_choices(&form.place),
+        next_holidays: next_holidays(&form.place, frame.times.now),
         hours_error: String::new(),
         zone_error: String::new(),
         holidays_error: String::new(),
+        place_error: String::new(),
         reply_error: String::new(),
         targets_error: String::new(),
+        frame,
+        form,
     })
 }
 
@@ -135,6 +142,7 @@ form! {
         weekly: String,
         zone: String,
         holidays: String,
+        place: String,
         reply: String,
         answer: String,
         answer_urgent: String,
@@ -154,6 +162,7 @@ pub async fn save(
         weekly: form.weekly,
         zone: form.zone,
         holidays: form.holidays,
+        place: form.place,
         away_reply: form.reply,
         answer: form.answer,
         answer_urgent: form.answer_urgent,
@@ -172,6 +181,7 @@ pub async fn save(
                     "weekly" => &mut page.hours_error,
                     "zone" => &mut page.zone_error,
                     "holidays" => &mut page.holidays_error,
+                    "place" => &mut page.place_error,
                     "reply" => &mut page.reply_error,
                     _ => &mut page.targets_error,
                 };

@@ -9,6 +9,7 @@ pub mod connect_fields;
 mod data;
 mod drafting;
 mod helpers;
+mod holidays;
 mod hours;
 mod inbox;
 mod inboxes;

@@ -3,6 +3,7 @@
 mod answers;
 mod approvals;
 mod asking;
+mod booking_pages;
 mod bookings;
 pub mod browser;
 mod compose;

@@ -1,0 +1,253 @@
+//! Free times under their days as templates see them, with the zone they are in and the way to others.
+
+use std::collections::BTreeSet;
+
+use inbox::base::limits::{MINUTE_MS, duration};
+use inbox::model::bookings::availability::FreeTime;
+use inbox::model::bookings::mail::city;
+use jiff::civil::{Date, Weekday};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+
+use super::views::zoned;
+use super::{AskedTimes, ShownTimes};
+
+/// A day with its free times; without any it says so.
+pub struct DayView {
+    pub weekday: String,
+    pub date: String,
+    pub times: Vec<TimeView>,
+}
+
+pub struct TimeView {
+    /// Seconds since 1970, as addresses and forms have it.
+    pub at: i64,
+    pub clock: String,
+    pub is_chosen: bool,
+}
+
+/// A zone to choose.
+pub struct ZoneChoice {
+    pub name: String,
+    /// `Lisbon, UTC+0`.
+    pub label: String,
+}
+
+/// Free times, the zone they are in, and the way to others.
+pub struct TimesView {
+    /// The address of this page, without what it asks for.
+    pub path: String,
+    pub zone: String,
+    /// The guest or their device named it.
+    pub is_zone_named: bool,
+    pub city: String,
+    pub now: String,
+    pub zones: Vec<ZoneChoice>,
+    pub days: Vec<DayView>,
+    pub earlier: Option<String>,
+    /// Its day in the address, and in words.
+    pub later: Option<(String, String)>,
+    /// Why there are no other times.
+    pub hint: String,
+}
+
+impl TimesView {
+    pub fn new(path: String, asked: &AskedTimes, shown: &ShownTimes, now: i64) -> TimesView {
+        let zone = &asked.zone;
+        let today = zoned(now, &zone.zone).date();
+        let earlier = shown.first.saturating_sub(14.days()).max(today);
+        let later = shown.next.strftime("%-d %B").to_string();
+        TimesView {
+            path,
+            zone: zone.name.clone(),
+            is_zone_named: zone.is_chosen,
+            city: city(&zone.name),
+            now: zoned(now, &zone.zone).strftime("%H:%M").to_string(),
+            zones: zones(&zone.name, now),
+            days: with_full_days(shown, &zone.zone, asked.at),
+            earlier: (shown.first > today).then(|| earlier.to_string()),
+            later: shown.has_later.then(|| (shown.next.to_string(), later)),
+            hint: hint(shown),
+        }
+    }
+}
+
+/// Times under their days.
+pub fn by_day(free: &[FreeTime], zone: &TimeZone, chosen: Option<i64>) -> Vec<DayView> {
+    dated(free, zone, chosen).into_iter().map(|(_, day)| day).collect()
+}
+
+/// The days from the first free one on. Closed days are left out; those that are full stay, so that
+/// nobody looks for them.
+fn with_full_days(shown: &ShownTimes, zone: &TimeZone, chosen: Option<i64>) -> Vec<DayView> {
+    let mut days = dated(&shown.free, zone, chosen);
+    let Some(first) = days.first().map(|(date, _)| *date) else { return Vec::new() };
+    let has_times: BTreeSet<Date> = days.iter().map(|(date, _)| *date).collect();
+    let shown_days = first..shown.next;
+    let is_full = |date: &Date| shown_days.contains(date) && !has_times.contains(date);
+    let full = shown.open.iter().copied().filter(is_full);
+    days.extend(full.map(|date| (date, DayView::of(date, Vec::new()))));
+    days.sort_by_key(|(date, _)| *date);
+    days.into_iter().map(|(_, day)| day).collect()
+}
+
+fn dated(free: &[FreeTime], zone: &TimeZone, chosen: Option<i64>) -> Vec<(Date, DayView)> {
+    let mut days: Vec<(Date, DayView)> = Vec::new();
+    for one in free {
+        let start = zoned(one.starts_at, zone);
+        let time = TimeView {
+            at: one.starts_at / 1_000,
+            clock: start.strftime("%H:%M").to_string(),
+            is_chosen: chosen == Some(one.starts_at),
+        };
+        match days.last_mut() {
+            Some((date, day)) if *date == start.date() => day.times.push(time),
+            _ => days.push((start.date(), DayView::of(start.date(), vec![time]))),
+        }
+    }
+    days
+}
+
+impl DayView {
+    fn of(date: Date, times: Vec<TimeView>) -> DayView {
+        DayView {
+            weekday: date.strftime("%A").to_string(),
+            date: date.strftime("%-d %B").to_string(),
+            times,
+        }
+    }
+}
+
+/// `Book at least an hour ahead. Saturdays and Sundays are closed.`
+fn hint(shown: &ShownTimes) -> String {
+    let mut sentences = Vec::new();
+    if shown.notice > 0 {
+        sentences.push(format!("Book at least {} ahead.", duration(shown.notice * MINUTE_MS)));
+    }
+    let is_closed = |weekday: &Weekday| !shown.open.iter().any(|date| date.weekday() == *weekday);
+    let closed: Vec<&str> =
+        Weekday::Monday.cycle_forward().take(7).filter(is_closed).map(weekday_words).collect();
+    match closed.as_slice() {
+        [] | [_, _, _, _, _, _, _] => {}
+        [only] => sentences.push(format!("{only} are closed.")),
+        [rest @ .., last] => {
+            sentences.push(format!("{} and {last} are closed.", rest.join(", ")));
+        }
+    }
+    sentences.join(" ")
+}
+
+fn weekday_words(weekday: Weekday) -> &'static str {
+    match weekday {
+        Weekday::Monday => "Mondays",
+        Weekday::Tuesday => "Tuesdays",
+        Weekday::Wednesday => "Wednesdays",
+        Weekday::Thursday => "Thursdays",
+        Weekday::Friday => "Fridays",
+        Weekday::Saturday => "Saturdays",
+        Weekday::Sunday => "Sundays",
+    }
+}
+
+/// The zones to choose from, by city: those of places, and the chosen one.
+fn zones(chosen: &str, now: i64) -> Vec<ZoneChoice> {
+    let regions = [
+        "Africa/",
+        "America/",
+        "Asia/",
+        "Atlantic/",
+        "Australia/",
+        "Europe/",
+        "Indian/",
+        "Pacific/",
+    ];
+    let is_place = |name: &String| regions.iter().any(|region| name.starts_with(region));
+    let mut names: Vec<String> = calendar::zone_names().into_iter().filter(is_place).collect();
+    names.push("UTC".into());
+    if !names.iter().any(|name| name == chosen) {
+        names.push(chosen.to_owned());
+    }
+    let now = Timestamp::from_millisecond(now).unwrap_or(Timestamp::UNIX_EPOCH);
+    let choice = |name: String| ZoneChoice { label: zone_label(&name, now), name };
+    let mut zones: Vec<ZoneChoice> = names.into_iter().map(choice).collect();
+    // Of names for the same place the chosen one stays.
+    zones.sort_by(|a, b| (&a.label, a.name != chosen).cmp(&(&b.label, b.name != chosen)));
+    zones.dedup_by(|next, kept| next.label == kept.label);
+    zones
+}
+
+/// `Kathmandu, UTC+5:45`.
+fn zone_label(name: &str, now: Timestamp) -> String {
+    let Some(zone) = calendar::zone_named(name) else { return name.to_owned() };
+    let minutes = zone.to_offset(now).seconds() / 60;
+    let sign = if minutes < 0 { '\u{2212}' } else { '+' };
+    let (hours, rest) = (minutes.abs() / 60, minutes.abs() % 60);
+    match (name, rest) {
+        ("UTC", _) => name.to_owned(),
+        (_, 0) => format!("{}, UTC{sign}{hours}", city(name)),
+        _ => format!("{}, UTC{sign}{hours}:{rest:02}", city(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zones_are_named_by_their_city_and_offset_and_each_place_once() {
+        let now: Timestamp = "2026-11-16T12:00:00Z".parse().unwrap();
+        for (name, label) in [
+            ("Europe/Lisbon", "Lisbon, UTC+0"),
+            ("America/New_York", "New York, UTC\u{2212}5"),
+            ("Asia/Kathmandu", "Kathmandu, UTC+5:45"),
+            ("America/Argentina/Buenos_Aires", "Buenos Aires, UTC\u{2212}3"),
+            ("UTC", "UTC"),
+        ] {
+            assert_eq!(zone_label(name, now), label);
+        }
+        let chosen = "America/Buenos_Aires";
+        let zones = zones(chosen, now.as_millisecond());
+        let same: Vec<&str> = zones
+            .iter()
+            .filter(|zone| zone.label.starts_with("Buenos Aires"))
+            .map(|zone| zone.name.as_str())
+            .collect();
+        assert_eq!(same, [chosen]);
+        assert!(zones.len() > 300);
+    }
+
+    #[test]
+    fn full_days_stay_and_closed_ones_are_named_once() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond();
+        let free = |text: &str| FreeTime {
+            starts_at: at(text),
+            ends_at: at(text) + 30 * MINUTE_MS,
+            hosts: Vec::new(),
+        };
+        let day = |day| Date::constant(2026, 11, day);
+        let shown = ShownTimes {
+            free: vec![free("2026-11-17T09:00:00Z"), free("2026-11-20T09:00:00Z")],
+            first: day(16),
+            next: day(30),
+            has_later: true,
+            hosts: Vec::new(),
+            open: [16, 17, 18, 20, 23, 24].map(day).into(),
+            notice: 60,
+        };
+        let days = with_full_days(&shown, &TimeZone::UTC, None);
+        let words: Vec<(&str, usize)> =
+            days.iter().map(|day| (day.date.as_str(), day.times.len())).collect();
+        let expected = [
+            ("17 November", 1),
+            ("18 November", 0),
+            ("20 November", 1),
+            ("23 November", 0),
+            ("24 November", 0),
+        ];
+        assert_eq!(words, expected, "from the first free day on");
+        assert_eq!(
+            hint(&shown),
+            "Book at least an hour ahead. Thursdays, Saturdays and Sundays are closed."
+        );
+    }
+}
