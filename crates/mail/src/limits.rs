@@ -76,6 +76,8 @@ pub const CELL_SPAN: usize = 1_000;
 pub const TRACKER_PX: f64 = 2.0;
 /// Characters of a link's target that are shown when it is pointed at.
 pub const LINK_TITLE_CHARS: usize = 300;
+/// Addresses in the words of a page's links that are compared with where the links lead.
+pub const LINK_WORDS: usize = 20_000;
 /// Lines over a quotation that may announce it.
 pub const QUOTE_LEAD_LINES: usize = 4;
 /// Fields of a header that are shown.

@@ -40,19 +40,21 @@ function measure(frame) {
   const page = frame.contentDocument;
   if (!page?.body || page.URL === "about:blank") return;
   const highest = 20000;
-  const smallest = 0.5;
+  const smallest = 0.4;
   const root = page.documentElement;
   const fit = () => {
-    // A mail that is wider than its frame is shown smaller, as mail programs do.
+    // A mail that is wider than its frame is shown smaller, as mail programs do; one that would be too
+    // small to read is scrolled.
     root.style.zoom = "";
-    const zoom = Math.max(smallest, Math.min(1, root.clientWidth / root.scrollWidth));
+    const fits = root.clientWidth / root.scrollWidth;
+    const zoom = fits < smallest ? 1 : Math.min(1, fits);
+    const bar = fits < 1 ? 16 : 0;
     const margins = page.defaultView.getComputedStyle(page.body);
     const body = page.body.scrollHeight + parseFloat(margins.marginTop) + parseFloat(margins.marginBottom);
     // Margins of what the body begins and ends with are outside of it.
-    let height = Math.max(body, root.getBoundingClientRect().height);
+    let height = Math.max(body, root.getBoundingClientRect().height) + bar;
     if (zoom < 1) {
       root.style.zoom = zoom;
-      const bar = 16;
       height = page.body.scrollHeight * zoom + parseFloat(margins.marginTop) + parseFloat(margins.marginBottom) + bar;
     }
     root.style.overflowY = height < highest ? "hidden" : "";

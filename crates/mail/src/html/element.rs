@@ -1,6 +1,6 @@
 //! The roles of HTML elements in text extraction.
 
-use super::style::StyleDeclarations;
+use super::style::CascadedStyles;
 
 /// The role of an element in a mail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub(super) struct Attributes {
     /// Lower case, without white space.
     pub style: String,
     /// What the element's own attributes declare about how it looks.
-    pub declared: StyleDeclarations,
+    pub declared: CascadedStyles,
     /// The screens that a style block is for, lower case.
     pub media: String,
     pub kind: String,

@@ -7,6 +7,7 @@ mod element;
 mod lines;
 mod quote_role;
 mod sheet;
+mod sight;
 mod style;
 
 use html5gum::{DefaultEmitter, Token, Tokenizer};
@@ -18,7 +19,8 @@ use element::{Attributes, ElementRole};
 use lines::{Lines, Setting};
 pub(crate) use quote_role::QuoteRole;
 use sheet::StyleSheet;
-use style::{Shade, StyleDeclarations, StyleEffect};
+pub(crate) use sight::{PageSight, WordSight};
+use style::{CascadedStyles, Shade, StyleDeclarations, StyleEffect};
 
 /// Open elements among which an end tag looks for its own.
 const CLOSING_REACH: usize = 64;
@@ -76,9 +78,7 @@ fn walk(html: &str, sheet: &StyleSheet, words: Words) -> (HtmlText, bool) {
                 }
                 let name = lower(&tag.name);
                 let attributes = attributes(&tag.attributes);
-                let mut declared = sheet.declared(&name, &attributes);
-                declared.overridden_by(&attributes.declared);
-                style::usual(&name, &attributes, &mut declared);
+                let declared = declared(sheet, &name, &attributes);
                 reader.open(name, attributes, &declared);
             }
             Token::EndTag(tag) => reader.close(&lower(&tag.name)),
@@ -88,6 +88,15 @@ fn walk(html: &str, sheet: &StyleSheet, words: Words) -> (HtmlText, bool) {
     }
     let conceals = reader.conceals;
     (reader.finish(), conceals)
+}
+
+/// What the sheet, its own attributes and the browser declare for an element.
+fn declared(sheet: &StyleSheet, tag: &str, attributes: &Attributes) -> StyleDeclarations {
+    let mut styles = sheet.declared(tag, attributes);
+    styles.overridden_by(&attributes.declared);
+    let mut declared = styles.resolved();
+    style::usual(tag, attributes, &mut declared);
+    declared
 }
 
 /// The rules of all style blocks, wherever they stand.
@@ -124,21 +133,26 @@ pub type TagAttributes =
     std::collections::BTreeMap<html5gum::HtmlString, html5gum::Spanned<html5gum::HtmlString, ()>>;
 
 fn attributes(of_tag: &TagAttributes) -> Attributes {
+    known_attributes(of_tag.iter().map(|(name, value)| (name.as_slice(), value.as_slice())))
+}
+
+/// The attributes of an element, a style behind all others.
+fn known_attributes<'a>(given: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Attributes {
     let mut attributes = Attributes::default();
-    for (name, value) in of_tag {
-        match name.as_slice() {
+    for (name, value) in given {
+        match name {
             b"id" => attributes.id = lower(value),
             b"class" => attributes.class = lower(value),
             b"style" => {
                 attributes.style = lower(value);
-                let declared = StyleDeclarations::parse(&attributes.style);
+                let declared = CascadedStyles::parse(&attributes.style);
                 attributes.declared.overridden_by(&declared);
                 attributes.style.retain(|c| !c.is_whitespace());
             }
             // These come before a style in the alphabet, and count for less.
-            b"bgcolor" => attributes.declared.paper = style::shade(&lower(value)),
-            b"background" => attributes.declared.paper = Some(Shade::Unknown),
-            b"color" => attributes.declared.ink = style::shade(&lower(value)),
+            b"bgcolor" => attributes.declared.normal.paper = style::shade(&lower(value)),
+            b"background" => attributes.declared.normal.paper = Some(Shade::Unknown),
+            b"color" => attributes.declared.normal.ink = style::shade(&lower(value)),
             b"media" => attributes.media = lower(value),
             b"type" => attributes.kind = lower(value),
             b"name" => attributes.name = lower(value),
@@ -146,7 +160,8 @@ fn attributes(of_tag: &TagAttributes) -> Attributes {
             b"data-marker" => attributes.data_marker = lower(value),
             b"hidden" => attributes.hidden = true,
             b"text" => {
-                attributes.declared.ink = attributes.declared.ink.or(style::shade(&lower(value)));
+                let normal = &mut attributes.declared.normal;
+                normal.ink = normal.ink.or(style::shade(&lower(value)));
             }
             b"href" => {
                 let end = value.len().min(LINK_TARGET_BYTES);
@@ -161,7 +176,7 @@ fn attributes(of_tag: &TagAttributes) -> Attributes {
 /// What an element is to the history of a mail, and whether it shows nothing of what is in it.
 pub(crate) fn element_role(tag: &str, of_tag: &TagAttributes) -> (QuoteRole, bool) {
     let attributes = attributes(of_tag);
-    let conceals = attributes.hidden || attributes.declared.conceals();
+    let conceals = attributes.hidden || attributes.declared.resolved().conceals();
     (quote_role::quote_role(tag, &attributes), conceals)
 }
 

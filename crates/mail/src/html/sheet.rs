@@ -1,28 +1,36 @@
-//! The rules of a mail's `<style>` blocks that hold on every screen.
+//! The rules of a mail's `<style>` blocks: what those declare that hold on every screen, and for which
+//! elements others declare something.
 
 use std::collections::HashMap;
 
 use super::element::Attributes;
-use super::style::StyleDeclarations;
+use super::style::CascadedStyles;
 
 /// Bytes of all style blocks that are read.
 const SHEET_BYTES: usize = 256 * 1024;
 /// Rules that are kept.
 const RULES: usize = 5_000;
-/// Rules that are kept for one name, and names of an element that are looked up.
+/// Rules that are kept for one name.
 const RULES_OF_NAME: usize = 16;
+/// Names of an element that are looked up.
+const NAMES_OF_ELEMENT: usize = 19;
 
-/// What style blocks declare, by the id, class or tag that a rule is for.
+/// What style blocks declare, by the id, class or tag that a rule is for; by nothing, where it is for
+/// every element.
 #[derive(Default)]
 pub(super) struct StyleSheet {
     by_name: HashMap<String, Vec<Rule>>,
     count: usize,
     bytes: usize,
+    /// Rules were left out, because they are too many.
+    is_partial: bool,
 }
 
 struct Rule {
     compound: Compound,
-    declared: StyleDeclarations,
+    styles: CascadedStyles,
+    /// Of two rules of the same weight the later one counts.
+    order: usize,
 }
 
 /// `td.note#first`: all of it must be true of an element.
@@ -33,14 +41,26 @@ struct Compound {
     classes: Vec<String>,
 }
 
+/// When a rule holds.
+#[derive(Clone, Copy, PartialEq)]
+enum Holding {
+    Always,
+    /// On some screens only.
+    Sometimes,
+}
+
 impl StyleSheet {
-    /// Reads a style block. What stands in `@media` and its likes holds on some screens only, and is
-    /// left out.
+    /// Reads a style block.
     pub fn read(&mut self, css: &str) {
-        let css = &css[..css.floor_char_boundary(SHEET_BYTES.saturating_sub(self.bytes))];
-        self.bytes += css.len();
-        let css = without_comments(&css.to_lowercase());
-        let mut rest = css.as_str();
+        let end = css.floor_char_boundary(SHEET_BYTES.saturating_sub(self.bytes));
+        self.is_partial |= end < css.len();
+        self.bytes += end;
+        let css = without_comments(&css[..end].to_lowercase());
+        self.read_rules(&css, Holding::Always);
+    }
+
+    fn read_rules(&mut self, css: &str, holding: Holding) {
+        let mut rest = css;
         while let Some(start) = rest.find(['{', ';']) {
             let prelude = rest[..start].trim_start_matches(|c: char| c.is_whitespace() || c == '}');
             let after = &rest[start + 1..];
@@ -49,52 +69,88 @@ impl StyleSheet {
                 continue;
             }
             let end = block_end(after);
-            if !prelude.starts_with('@') {
-                let declared = StyleDeclarations::parse(&after[..end]);
-                prelude.split(',').for_each(|selector| self.add(selector.trim(), &declared));
+            let block = &after[..end];
+            match prelude.strip_prefix("@media") {
+                // Conditions within conditions hold even less often.
+                Some(condition) if holding == Holding::Always => {
+                    self.read_rules(block, holding_of(condition));
+                }
+                Some(_) => {}
+                None if prelude.starts_with('@') => {}
+                None => {
+                    let styles = CascadedStyles::parse(block);
+                    let selectors = prelude.split(',');
+                    selectors.for_each(|selector| self.add(selector.trim(), &styles, holding));
+                }
             }
             rest = after.get(end + 1..).unwrap_or_default();
         }
     }
 
-    fn add(&mut self, selector: &str, declared: &StyleDeclarations) {
-        // A state such as `:hover` is not how a mail is first seen.
-        if self.count >= RULES
-            || *declared == StyleDeclarations::default()
-            || selector.contains(':')
-        {
+    fn add(&mut self, selector: &str, styles: &CascadedStyles, holding: Holding) {
+        if *styles == CascadedStyles::default() {
             return;
         }
         let last = selector.rsplit([' ', '>', '+', '~']).next().unwrap_or(selector);
-        let certain = last.len() == selector.len() && !last.contains('[');
-        let last = last.split('[').next().unwrap_or_default();
-        let Some(compound) = Compound::parse(last) else { return };
-        let declared = if certain { *declared } else { declared.uncertain() };
+        let alone = last.len() == selector.len() && !last.contains('[');
+        let named = last.split(['[', ':']).next().unwrap_or_default();
+        // Behind a backslash a space does not part two elements.
+        let parsed = Compound::parse(named).filter(|_| !selector.contains('\\'));
+        let Some(compound) = parsed else {
+            self.is_partial = true;
+            return;
+        };
+        let is_named = compound != Compound::default();
+        // A state such as `:hover` is not how a mail is first seen.
+        let styles = match holding {
+            Holding::Sometimes => styles.occasional(),
+            Holding::Always if selector.contains(':') => styles.occasional(),
+            Holding::Always if alone => *styles,
+            Holding::Always if is_named => styles.uncertain(),
+            Holding::Always => styles.occasional(),
+        };
+        self.count += 1;
+        let order = self.count;
         let rules = self.by_name.entry(compound.key()).or_default();
         if let Some(same) = rules.iter_mut().find(|rule| rule.compound == compound) {
-            same.declared.overridden_by(&declared);
-        } else if rules.len() < RULES_OF_NAME {
-            rules.push(Rule { compound, declared });
-            self.count += 1;
+            same.styles.overridden_by(&styles);
+            same.order = order;
+        } else if rules.len() < RULES_OF_NAME && self.count < RULES {
+            rules.push(Rule { compound, styles, order });
+        } else {
+            self.is_partial = true;
         }
     }
 
-    /// What the rules declare for an element: those for its tag, its classes, then its id.
-    pub fn declared(&self, tag: &str, attributes: &Attributes) -> StyleDeclarations {
-        let mut declared = StyleDeclarations::default();
+    /// What the rules declare for an element. A later rule counts for more than one before it, one for
+    /// a class for more than one for a tag, and one for an id for more than both.
+    pub fn declared(&self, tag: &str, attributes: &Attributes) -> CascadedStyles {
+        let mut styles = CascadedStyles::default();
+        styles.normal.doubtful = self.is_partial;
         if self.by_name.is_empty() {
-            return declared;
+            return styles;
         }
-        let classes = attributes.class.split_ascii_whitespace().take(RULES_OF_NAME);
-        let classes = classes.map(|class| format!(".{class}"));
-        let names = std::iter::once(tag.to_owned()).chain(classes);
-        for name in names.chain([format!("#{}", attributes.id)]) {
-            let rules = self.by_name.get(&name).map(Vec::as_slice).unwrap_or_default();
-            for rule in rules.iter().filter(|rule| rule.compound.fits(tag, attributes)) {
-                declared.overridden_by(&rule.declared);
+        let mut names = vec![String::new(), tag.to_owned(), format!("#{}", attributes.id)];
+        for class in attributes.class.split_ascii_whitespace() {
+            match names.len() < NAMES_OF_ELEMENT {
+                true => names.push(format!(".{class}")),
+                false => styles.normal.doubtful = true,
             }
         }
-        declared
+        let found = names.iter().filter_map(|name| self.by_name.get(name)).flatten();
+        let mut found: Vec<&Rule> =
+            found.filter(|rule| rule.compound.fits(tag, attributes)).collect();
+        found.sort_by_key(|rule| (rule.compound.weight(), rule.order));
+        found.iter().for_each(|rule| styles.overridden_by(&rule.styles));
+        styles
+    }
+}
+
+/// When the rules within `@media` hold: a mail is read on a screen.
+fn holding_of(condition: &str) -> Holding {
+    match condition.trim().trim_start_matches("only ").trim() {
+        "all" | "screen" => Holding::Always,
+        _ => Holding::Sometimes,
     }
 }
 
@@ -107,17 +163,23 @@ impl Compound {
         };
         let mut rest = text;
         while !rest.is_empty() {
-            let end = rest[1..].find(['.', '#']).map_or(rest.len(), |end| end + 1);
-            let (part, after) = rest.split_at_checked(end)?;
+            let next = rest.char_indices().skip(1).find(|(_, c)| matches!(c, '.' | '#'));
+            let (part, after) = rest.split_at(next.map_or(rest.len(), |(at, _)| at));
             match part.as_bytes()[0] {
                 b'.' if plain(&part[1..]) => compound.classes.push(part[1..].to_owned()),
                 b'#' if plain(&part[1..]) => compound.id = part[1..].to_owned(),
+                b'*' if part.len() == 1 => {}
                 _ if plain(part) => compound.tag = part.to_owned(),
                 _ => return None,
             }
             rest = after;
         }
-        (!text.is_empty()).then_some(compound)
+        Some(compound)
+    }
+
+    /// What it counts for: ids, then classes, then the tag.
+    fn weight(&self) -> (bool, usize, bool) {
+        (!self.id.is_empty(), self.classes.len(), !self.tag.is_empty())
     }
 
     fn key(&self) -> String {

@@ -4,12 +4,16 @@ use super::element::Attributes;
 
 /// Pixels up to which letters cannot be read.
 const TINY_PX: f32 = 2.0;
+/// Pixels up to which a box that cuts off what is larger shows nothing.
+const FLAT_PX: f32 = 1.0;
 /// Pixels of the size from which others are reckoned.
 const USUAL_PX: f32 = 16.0;
 /// Pixels beyond which a place is off every screen.
 const OFF_SCREEN_PX: f32 = 500.0;
 /// What each part of two colours may differ by to look the same.
 const SAME_SHADE: u8 = 8;
+/// The part of 255 below which a colour cannot be seen.
+const CLEAR_ALPHA: u8 = 13;
 /// Bytes of an element's declarations that are read.
 const DECLARED_BYTES: usize = 16 * 1024;
 
@@ -44,24 +48,64 @@ pub(super) struct StyleDeclarations {
     indent: Option<f32>,
     pub ink: Option<Shade>,
     pub paper: Option<Shade>,
+    /// A rule that may or may not hold declares something as well.
+    pub doubtful: bool,
 }
 
-impl StyleDeclarations {
+/// Declarations as the cascade takes them: important ones count for more than all others.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct CascadedStyles {
+    pub normal: StyleDeclarations,
+    pub important: StyleDeclarations,
+}
+
+impl CascadedStyles {
     /// Declarations as they stand in a `style` attribute or a rule, in lower case.
-    pub fn parse(style: &str) -> StyleDeclarations {
-        let style = &style[..style.floor_char_boundary(DECLARED_BYTES)];
-        let mut declared = StyleDeclarations::default();
-        for declaration in style.split(';') {
-            if let Some((name, value)) = declaration.split_once(':') {
-                let value = value.trim().trim_end_matches("!important").trim();
-                declared.declare(name.trim(), value);
+    pub fn parse(style: &str) -> CascadedStyles {
+        let cut = style.floor_char_boundary(DECLARED_BYTES);
+        let mut styles = CascadedStyles::default();
+        for declaration in style[..cut].split(';') {
+            let Some((name, value)) = declaration.split_once(':') else { continue };
+            match value.rsplit_once('!') {
+                Some((value, word)) if word.trim() == "important" => {
+                    styles.important.declare(name.trim(), value.trim());
+                }
+                _ => styles.normal.declare(name.trim(), value.trim()),
             }
         }
+        styles.normal.doubtful = cut < style.len();
+        styles
+    }
+
+    /// Takes over what another declares, which counts for more.
+    pub fn overridden_by(&mut self, other: &CascadedStyles) {
+        self.normal.overridden_by(&other.normal);
+        self.important.overridden_by(&other.important);
+    }
+
+    /// What holds in the end.
+    pub fn resolved(&self) -> StyleDeclarations {
+        let mut declared = self.normal;
+        declared.overridden_by(&self.important);
         declared
     }
 
+    /// What a rule leaves to know that may or may not hold for an element.
+    pub fn uncertain(self) -> CascadedStyles {
+        let (normal, important) = (self.normal.uncertain(), self.important.uncertain());
+        CascadedStyles { normal, important }
+    }
+
+    /// What a rule leaves to know that holds in some states or on some screens only.
+    pub fn occasional(self) -> CascadedStyles {
+        let normal = StyleDeclarations { doubtful: true, ..StyleDeclarations::default() };
+        CascadedStyles { normal, important: StyleDeclarations::default() }
+    }
+}
+
+impl StyleDeclarations {
     fn declare(&mut self, name: &str, value: &str) {
-        let zero = || px(value).is_some_and(|px| px <= 0.0);
+        let flat = || px(value).is_some_and(|px| px <= FLAT_PX);
         match name {
             "display" => self.display_none = Some(value == "none"),
             "visibility" => self.visible = Some(!matches!(value, "hidden" | "collapse")),
@@ -71,7 +115,7 @@ impl StyleDeclarations {
             }
             "max-height" | "height" | "max-width" | "width" => {
                 // One of them is enough; a later height does not undo a width.
-                self.flat = Some(zero() || self.flat == Some(true));
+                self.flat = Some(flat() || self.flat == Some(true));
             }
             "position" => self.positioned = Some(matches!(value, "absolute" | "fixed")),
             "left" | "top" | "right" | "bottom" => self.shifted = shifted(self.shifted, value),
@@ -111,14 +155,15 @@ impl StyleDeclarations {
         self.indent = other.indent.or(self.indent);
         self.ink = other.ink.or(self.ink);
         self.paper = other.paper.or(self.paper);
+        self.doubtful |= other.doubtful;
     }
 
-    /// What a rule leaves to know that may or may not hold for an element.
-    pub fn uncertain(self) -> StyleDeclarations {
+    fn uncertain(self) -> StyleDeclarations {
         let unknown = |shade: Option<Shade>| shade.map(|_| Shade::Unknown);
         StyleDeclarations {
             ink: unknown(self.ink),
             paper: unknown(self.paper),
+            doubtful: self != StyleDeclarations::default(),
             ..StyleDeclarations::default()
         }
     }
@@ -255,6 +300,12 @@ pub(super) fn shade(value: &str) -> Option<Shade> {
         }
         return Some(Shade::Rgb(part(0)?, part(1)?, part(2)?));
     }
+    let function = value.strip_prefix("hsla(").or_else(|| value.strip_prefix("hsl("));
+    if let Some(parts) = function.and_then(|rest| rest.strip_suffix(')')) {
+        let parts: Vec<f32> = parts.split([',', ' ', '/']).filter_map(number).collect();
+        let clear = parts.get(3).is_some_and(|alpha| *alpha < 0.05);
+        return Some(if clear { Shade::Transparent } else { Shade::Unknown });
+    }
     Some(match value {
         "white" => Shade::Rgb(255, 255, 255),
         "black" => Shade::Rgb(0, 0, 0),
@@ -279,12 +330,13 @@ pub(super) fn shade(value: &str) -> Option<Shade> {
 fn hex(digits: &str) -> Option<Shade> {
     let part = |text: &str| u8::from_str_radix(text, 16).ok();
     let twice = |place: usize| part(digits.get(place..=place)?).map(|half| half * 17);
+    let both = |place: usize| part(digits.get(place..place + 2)?);
+    let clear = |alpha: Option<u8>| alpha.is_some_and(|alpha| alpha < CLEAR_ALPHA);
     match digits.len() {
+        4 if clear(twice(3)) => Some(Shade::Transparent),
+        8 if clear(both(6)) => Some(Shade::Transparent),
         3 | 4 => Some(Shade::Rgb(twice(0)?, twice(1)?, twice(2)?)),
-        6 | 8 => {
-            let both = |place: usize| part(digits.get(place..place + 2)?);
-            Some(Shade::Rgb(both(0)?, both(2)?, both(4)?))
-        }
+        6 | 8 => Some(Shade::Rgb(both(0)?, both(2)?, both(4)?)),
         _ => None,
     }
 }

@@ -11,11 +11,12 @@ const HEAD: &str = "<head><meta charset=\"utf-8\"><meta name=\"referrer\" conten
 const USUAL: &str = "html{color-scheme:light}\
     body{margin:16px;font-family:sans-serif;font-size:15px;color:#14201b;\
     background:#fff;overflow-wrap:break-word}\
-    img{max-width:100%}\
+    img{max-width:100%}pre{white-space:pre-wrap}\
     blockquote{margin:0 0 0 8px;padding-left:12px;border-left:2px solid #c9d2cd}\
     .mailroom-picture,.mailroom-space{display:inline-block;box-sizing:border-box;max-width:100%;\
     overflow:hidden;vertical-align:middle}\
-    .mailroom-picture{min-height:20px;font:12px sans-serif;color:#5c6b64;background:#eef1ef}";
+    .mailroom-picture{min-height:20px;font:12px sans-serif;color:#5c6b64;background:#eef1ef;\
+    outline:1px solid #d5ddd9;outline-offset:-1px}";
 
 /// What no rule of a mail changes: of important rules, those of the first layer win.
 const FIXED: &str = "@layer mailroom{\
@@ -25,6 +26,11 @@ const FIXED: &str = "@layer mailroom{\
     z-index:2147483647!important;margin:0 4px!important;padding:1px 6px!important;\
     border-radius:3px!important;font:12px/1.4 sans-serif!important;color:#8a2a14!important;\
     background:#fbe9e4!important}\
+    .mailroom-holds{overflow:visible!important;text-indent:0!important;opacity:1!important}\
+    a[title]:focus-visible::after{all:initial!important;content:attr(title)!important;\
+    direction:ltr!important;unicode-bidi:isolate!important;overflow-wrap:anywhere!important;\
+    margin:0 4px!important;padding:1px 6px!important;border-radius:3px!important;\
+    font:12px/1.4 sans-serif!important;color:#084549!important;background:#dcebea!important}\
     details.mailroom-quoted{display:block!important;visibility:visible!important;\
     opacity:1!important;height:auto!important;max-height:none!important;margin:16px 0 0!important}\
     details.mailroom-quoted>summary:first-child{all:initial!important;direction:ltr!important;\

@@ -1,11 +1,10 @@
-//! The links of a page: where they may lead, and a mark behind those that show another domain.
+//! The links of a page: where they may lead, and what they say about it.
 
 use url::Url;
 
-use super::css::RESERVED_PREFIX;
-use super::node::{PageAttributes, PageElement, PageNode};
-use crate::limits::{LINK_TEXT_CHARS, LINK_TITLE_CHARS};
-use crate::scam::{disguised_link, link_target, shown_host};
+use super::node::PageAttributes;
+use crate::limits::LINK_TITLE_CHARS;
+use crate::scam::shown_host;
 
 /// The attributes of a link: it opens a window of its own that knows nothing of ours, and tells its
 /// target when it is pointed at. One that leads anywhere else than to a site, a mailbox, a telephone
@@ -58,62 +57,6 @@ fn title(url: &Url) -> String {
     match whole.char_indices().nth(LINK_TITLE_CHARS) {
         Some((at, _)) => format!("{}…", &whole[..at]),
         None => whole,
-    }
-}
-
-/// Puts a mark behind every link whose words show another domain than it leads to, and says how many
-/// they are.
-pub(super) fn mark_links(nodes: Vec<PageNode>) -> (Vec<PageNode>, usize) {
-    let mut marked = Vec::with_capacity(nodes.len());
-    let mut count = 0;
-    let mut open: Vec<OpenLink> = Vec::new();
-    let mut hidden: Vec<bool> = Vec::new();
-    for node in nodes {
-        let mut mark = None;
-        match &node {
-            PageNode::Start(element) => {
-                let within = hidden.last().copied().unwrap_or_default();
-                hidden.push(within || element.hidden);
-                if element.tag == "a" {
-                    let href = element.attribute("href").unwrap_or_default().to_owned();
-                    open.push(OpenLink { href, text: String::new() });
-                }
-            }
-            PageNode::Text(text) if !hidden.last().copied().unwrap_or_default() => {
-                if let Some(link) = open.last_mut() {
-                    let room = LINK_TEXT_CHARS.saturating_sub(link.text.chars().count());
-                    link.text.extend(text.chars().take(room));
-                }
-            }
-            PageNode::End(tag) => {
-                hidden.pop();
-                mark = open.pop_if(|_| *tag == "a").and_then(|link| link.leads());
-            }
-            _ => {}
-        }
-        marked.push(node);
-        if let Some(host) = mark {
-            count += 1;
-            let element = PageElement::ours("span", &format!("{RESERVED_PREFIX}goes"));
-            marked.push(PageNode::Start(element));
-            marked.push(PageNode::Text(format!("goes to {host}")));
-            marked.push(PageNode::End("span"));
-        }
-    }
-    (marked, count)
-}
-
-struct OpenLink {
-    href: String,
-    text: String,
-}
-
-impl OpenLink {
-    /// The host to which it leads, if its words show another.
-    fn leads(&self) -> Option<String> {
-        let text = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let disguised = disguised_link(&text, &link_target(&self.href)?)?;
-        Some(shown_host(&disguised.leads))
     }
 }
 

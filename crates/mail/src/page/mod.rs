@@ -2,10 +2,9 @@
 //! fetches nothing, and speaks to no origin, ours included, but for its pictures.
 //!
 //! `tidy` rewrites the tokens within bounds (`attributes`, `css` and `pictures` say what stays of
-//! each), `links` marks links that show another domain, `quoted` folds history, `guard` looks at the
-//! result as a browser would, and `document` puts it into a page of ours, in the layout that `doctype`
-//! finds. `forwarded` makes it a part
-//! of another mail instead.
+//! each), `link_marks` marks links that show another domain, `quoted` folds history, `guard` looks at
+//! the result as a browser would, and `document` puts it into a page of ours, in the layout that
+//! `doctype` finds. `forwarded` makes it a part of another mail instead.
 
 mod attributes;
 mod css;
@@ -14,6 +13,7 @@ mod document;
 mod elements;
 mod forwarded;
 mod guard;
+mod link_marks;
 mod links;
 mod node;
 mod pictures;
@@ -83,7 +83,8 @@ pub fn mail_page(raw: &[u8], addresses: &PageAddresses<'_>) -> Option<MailPage> 
     with_message(raw, |message| {
         let mut pictures = PagePictures::new(message, *addresses);
         let mut page = tidy_page(message, &mut pictures)?.ok()?;
-        let (nodes, marked_links) = links::mark_links(std::mem::take(&mut page.nodes));
+        let nodes = std::mem::take(&mut page.nodes);
+        let (nodes, marked_links) = link_marks::mark_links(nodes, &page.sheet, &page.body);
         let (nodes, quoted_lines) = match subject::is_forward(message.subject().unwrap_or_default())
         {
             true => (nodes, 0),

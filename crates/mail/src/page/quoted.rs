@@ -8,7 +8,7 @@ use super::css::RESERVED_PREFIX;
 use super::node::{PageElement, PageNode};
 use crate::html::{QuoteRole, is_block};
 use crate::limits::QUOTE_LEAD_LINES;
-use crate::trim::{QuoteLead, quote_lead};
+use crate::trim::{QuoteLead, begins_header_block, quote_lead};
 
 /// Nodes that are looked at for the lines over a quotation.
 const LEAD_NODES: usize = 200;
@@ -84,7 +84,13 @@ fn spans(nodes: &[PageNode]) -> Vec<Span> {
     let ends = ends(nodes);
     let mut spans = Vec::new();
     let mut at = 0;
+    let mut begins_line = true;
     while let Some(node) = nodes.get(at) {
+        if begins_line && is_header_block(nodes, at) {
+            spans.push(Span { start: at, end: nodes.len() });
+            return spans;
+        }
+        begins_line = breaks_line(node) || (begins_line && !has_words(node));
         let PageNode::Start(element) = node else {
             at += 1;
             continue;
@@ -118,6 +124,39 @@ fn spans(nodes: &[PageNode]) -> Vec<Span> {
         at += 1;
     }
     spans
+}
+
+/// True for the first words of the fields that mail programs write over a mail: its sender, its date.
+fn is_header_block(nodes: &[PageNode], at: usize) -> bool {
+    match &nodes[at] {
+        PageNode::Text(text) if text.contains(':') => {}
+        _ => return false,
+    }
+    let mut lines = String::new();
+    for node in nodes[at..].iter().take(LEAD_NODES) {
+        match node {
+            PageNode::Text(text) if lines.len() + text.len() > LEAD_BYTES => break,
+            PageNode::Text(text) => {
+                let words: Vec<&str> = text.split_whitespace().collect();
+                if !lines.is_empty() && !lines.ends_with('\n') && text.starts_with(char::is_whitespace) {
+                    lines.push(' ');
+                }
+                lines.push_str(&words.join(" "));
+                if !words.is_empty() && text.ends_with(char::is_whitespace) {
+                    lines.push(' ');
+                }
+            }
+            node if breaks_line(node) && !lines.is_empty() && !lines.ends_with('\n') => {
+                lines.push('\n');
+            }
+            _ => {}
+        }
+    }
+    begins_header_block(&lines)
+}
+
+fn has_words(node: &PageNode) -> bool {
+    matches!(node, PageNode::Text(text) if !is_blank(text))
 }
 
 /// Where each element ends.

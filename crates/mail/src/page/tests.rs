@@ -1,7 +1,7 @@
 //! What is left of a mail's page.
 
 use super::*;
-use crate::limits::{OWN_PICTURES, PAGE_IMAGES};
+use crate::limits::{LINK_WORDS, OWN_PICTURES, PAGE_IMAGES};
 
 const BLOCKED: PageAddresses<'_> =
     PageAddresses { pictures: "/m/pictures", remote: RemotePictures::Blocked };
@@ -191,6 +191,88 @@ fn links_open_apart_and_those_that_show_another_domain_are_marked() {
     assert_eq!(hidden.marked_links, 1);
 }
 
+/// Marks of a link to evil.com with these words, in a mail with this sheet.
+fn marks(sheet: &str, words: &str) -> usize {
+    page(&format!("<style>{sheet}</style><p><a href=https://evil.com/x>{words}</a></p>"))
+        .marked_links
+}
+
+#[test]
+fn words_that_nobody_sees_take_no_mark_away() {
+    for words in [
+        "bank.com<i style='font-size:0'>x</i>",
+        "ba<i style='display:none'>x</i>nk.c<i style='display:none'> y </i>om",
+        "bank<i style='font-size:0'> </i>.com",
+        "<i style='font-size:0'>evil.com/ </i>bank.com",
+        "bank.com<i style='opacity:0'> evil</i>",
+        "bank.com<i style='color:transparent'>evil</i>",
+        "bank.com<i style='color:#fff'>evil</i>",
+        "bank.com<i style='display:inline-block;text-indent:-999px;overflow:hidden'>evil</i>",
+        "bank.com<i style='display:inline-block;width:1px;overflow:hidden'>evil</i>",
+        "bank.com<i class=a>evil</i>",
+        "bank.com<i class=b>evil</i>",
+        "bank.com<i class=c>evil</i>",
+        "bank.com<i class=d style='font-size:0'>evil</i>",
+        "<i class=e style='font-size:0'>bank.com</i>Log in",
+        "ba\u{200b}nk.com",
+        "bank\u{ff0e}com",
+        "bank.com\u{3164}evil",
+        "bank.com<br>Log in",
+        "bank<div style='display:inline'>.com</div>",
+        "bank<br class=a>.com",
+        "Log in to www.bank.com",
+        "<bdo dir=rtl>moc.knab</bdo>",
+        "<i style='unicode-bidi:bidi-override;direction:rtl'>moc.knab</i>",
+        "\u{202e}moc.knab\u{202c}",
+        "https://bank.com@evil.com/",
+    ] {
+        let sheet = ".a{display:none} @media (min-width:1px){.b{display:none}} \
+                     p .c{display:none} .e{font-size:12px!important}";
+        assert_eq!(marks(sheet, words), 1, "{words}");
+    }
+}
+
+#[test]
+fn words_that_nobody_sees_make_no_mark() {
+    for words in [
+        "Log in<i style='font-size:0'>bank.com</i>",
+        "<i style='display:none'>bank.com</i> Log in",
+        "<i style='opacity:0'>bank.com</i>",
+        "<i style='visibility:hidden'>bank.com</i>Log in",
+        "<i class=a>bank.com</i>Log in",
+        "evil.com",
+        "<b>shop</b>.<i>evil</i>.com",
+        "ann@bank.com",
+        "Only now.<br>It ends",
+        "Log in",
+    ] {
+        assert_eq!(marks(".a{display:none}", words), 0, "{words}");
+    }
+    // What a mail program of ours takes off its styles is seen.
+    assert_eq!(marks("", "<i style='position:absolute;left:-9999px'>bank.com</i>Log in"), 1);
+}
+
+#[test]
+fn nothing_around_a_mark_cuts_it_off() {
+    let page = page(
+        "<div class=x style='height:1em;overflow:hidden'><p>a</p><p>\
+         <a href=https://evil.com style='font-size:0;color:transparent'><b style='font-size:12px'>\
+         <font color=black>bank.com</font></b></a></p><a href=https://evil.com>bank.com</a></div>",
+    );
+    assert_eq!(page.marked_links, 2);
+    let body = body(&page);
+    assert!(body.starts_with("<div class=\"x mailroom-holds\""), "{body}");
+    assert_eq!(body.matches("mailroom-holds").count(), 2, "{body}");
+    assert_eq!(body.matches("</a><span class=\"mailroom-goes\">").count(), 2, "{body}");
+}
+
+#[test]
+fn a_flood_of_addresses_costs_little_and_is_marked() {
+    let many: String = (0..=LINK_WORDS).map(|n| format!("h{n}.evil.com ")).collect();
+    assert_eq!(marks("", &many), 1);
+    assert_eq!(marks("", &many[..many.len() / 2]), 0);
+}
+
 /// Own words over history, as mail programs write it.
 const REPLIES: &[(&str, &str)] = &[
     (
@@ -239,6 +321,11 @@ const REPLIES: &[(&str, &str)] = &[
          <div name=quoted-content>Old</div></div>",
     ),
     (
+        "a program that marks nothing",
+        "<div>Own</div><hr>\n<b>Von:</b> Ann &lt;a@x.example&gt;<br>\n<b>Gesendet:</b> Montag, 6. Mai<br>\n\
+         <b>An:</b> Bo<br><b>Betreff:</b> Lampen<br><br><div>Old</div>",
+    ),
+    (
         "another program",
         "<p>Own</p><p>Am 06.05.2024 um 16:37 schrieb Ann &lt;a@x.example&gt;:</p>\
          <blockquote>Old</blockquote>",
@@ -272,6 +359,9 @@ fn forwarded_mail_and_answers_between_the_lines_are_not_folded() {
          </blockquote><div>No</div></div>",
         "<p>Hi</p><blockquote type=cite>One?</blockquote><p>Yes</p>",
         "<p>As she said:</p><blockquote>Be kind</blockquote>",
+        "<p>Look</p><div>---------- Forwarded message ---------</div><div>From: Ann &lt;a@x.example&gt;</div>\
+         <div>Date: Monday</div><div>Subject: News</div><div>To: Bo</div><p>News</p>",
+        "<p>A new booking:</p><p>From: Ann<br>Phone: 12<br>Subject: News</p>",
         "<blockquote type=cite>Only history</blockquote>",
         "<p>No history</p>",
     ] {

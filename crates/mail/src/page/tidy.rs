@@ -20,6 +20,10 @@ use crate::limits::{PAGE_BYTES, PAGE_DEPTH, PAGE_IMAGES, PAGE_TAGS, STYLE_BYTES}
 
 /// Formatting elements that go on behind the end of another.
 const GOING_ON: usize = 4;
+/// Open formatting elements beyond which none goes on.
+const FORMATTING_DEPTH: usize = 16;
+/// The same formatting elements that are open at once, of those that go on.
+const ALIKE: usize = 3;
 
 /// A page that is larger, deeper or busier than is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,7 +116,7 @@ impl<'p, 'a> Page<'p, 'a> {
         if tag == "img" {
             return self.picture(given);
         }
-        self.end_implied(tag);
+        self.end_implied(tag)?;
         let attributes = attributes::attributes(tag, given, self.pictures);
         let (role, hidden) = element_role(tag, given);
         self.open(PageElement { tag, attributes, role, hidden })
@@ -186,25 +190,36 @@ impl<'p, 'a> Page<'p, 'a> {
         let of_table = name == "table" || table_rank(name).is_some();
         let within: &[&str] = if of_table { &["table"] } else { &CELLS };
         let Some(place) = self.nearest(&[name], within) else { return Ok(()) };
-        let goes_on = self.left_open(place);
+        let goes_on = if of_table { Vec::new() } else { self.left_open(place) };
         self.close_to(place);
         goes_on.into_iter().try_for_each(|element| self.open(element))
     }
 
-    /// The formatting elements that are open in a formatting element or link, where there is nothing
-    /// else in it.
+    /// The formatting elements and links that are open in an element, where there is nothing else in it.
     fn left_open(&self, place: usize) -> Vec<PageElement> {
+        let goes_on = |tag: &str| tag == "a" || is_formatting(tag);
         let within = &self.open[place + 1..];
-        let is_inline = self.open[place] == "a" || is_formatting(self.open[place]);
-        if !is_inline || within.len() > GOING_ON || !within.iter().all(|tag| is_formatting(tag)) {
+        if within.len() > GOING_ON || !within.iter().all(|tag| goes_on(tag)) {
             return Vec::new();
         }
-        let starts = self.starts[place + 1..].iter();
-        let element = |at: &usize| match &self.written.nodes[*at] {
-            PageNode::Start(element) => Some(element.clone()),
-            _ => None,
+        let around = self.open[..place].iter().rev().take_while(|tag| !CELLS.contains(tag));
+        if around.clone().filter(|tag| goes_on(tag)).count() >= FORMATTING_DEPTH {
+            return Vec::new();
+        }
+        let around = &self.starts[place - around.count()..place];
+        let is_new = |element: &&PageElement| {
+            let alike = around.iter().filter(|at| self.started(**at) == Some(*element));
+            alike.take(ALIKE).count() < ALIKE
         };
-        starts.filter_map(element).collect()
+        let left = self.starts[place + 1..].iter().filter_map(|at| self.started(*at));
+        left.filter(is_new).cloned().collect()
+    }
+
+    fn started(&self, at: usize) -> Option<&PageElement> {
+        match &self.written.nodes[at] {
+            PageNode::Start(element) => Some(element),
+            _ => None,
+        }
     }
 
     fn text(&mut self, text: &str) -> Result<(), BeyondBounds> {
@@ -263,8 +278,8 @@ impl<'p, 'a> Page<'p, 'a> {
         Ok(())
     }
 
-    /// Ends what the start of an element ends by itself.
-    fn end_implied(&mut self, tag: &str) {
+    /// Ends what the start of an element ends by itself. Formatting and links go on.
+    fn end_implied(&mut self, tag: &str) -> Result<(), BeyondBounds> {
         let ended = match tag {
             "a" => self.nearest(&["a"], &CELLS),
             "li" => self.nearest(&["li"], &["ul", "ol", "td", "th", "caption", "table"]),
@@ -274,14 +289,22 @@ impl<'p, 'a> Page<'p, 'a> {
             }
             _ => None,
         };
+        let mut goes_on = Vec::new();
         if let Some(place) = ended {
+            goes_on = if tag == "a" { Vec::new() } else { self.left_open(place) };
             self.close_to(place);
         }
         if ends_paragraph(tag)
             && let Some(place) = self.nearest(&["p"], &CELLS)
         {
+            goes_on = self.left_open(place);
             self.close_to(place);
         }
+        // A table is set apart from the formatting around it.
+        if tag == "table" {
+            return Ok(());
+        }
+        goes_on.into_iter().try_for_each(|element| self.open(element))
     }
 
     /// The place of the innermost open element of these names, looked for no further out than the
@@ -338,6 +361,9 @@ mod tests {
                 "<a href=\"#x\"><font color=\"red\">a</font></a><font color=\"red\">b</font>c",
             ),
             ("<b>a<div>b</b>c", "<b>a<div>b</div></b>c"),
+            ("<p><a href=#x>a<h2>b</h2></a>c", "<p><a href=\"#x\">a</a></p><a href=\"#x\"><h2>b</h2></a>c"),
+            ("<p><b>a</p><p>b</b>c</p>", "<p><b>a</b></p><b><p>b</p></b>c"),
+            ("<p><b>a<table><tr><td>b</table>", "<p><b>a</b></p><table><tr><td>b</td></tr></table>"),
             (
                 "<table><tr><td>a<td>b<tr><td>c</table>d",
                 "<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>d",
@@ -347,6 +373,15 @@ mod tests {
         ] {
             assert_eq!(tidied(html), tidy, "{html}");
         }
+    }
+
+    #[test]
+    fn what_is_never_ended_does_not_pile_up() {
+        let many = tidied(&"<p><font color=red>a</p>".repeat(PAGE_DEPTH));
+        assert!(many.contains(&"<font color=\"red\">".repeat(ALIKE)));
+        assert!(!many.contains(&"<font color=\"red\">".repeat(ALIKE + 2)), "{many}");
+        let other: String = (0..PAGE_DEPTH).map(|n| format!("<p><font size=2 face=f{n}>a</p>")).collect();
+        assert!(tidied(&other).matches("<font").count() > PAGE_DEPTH);
     }
 
     #[test]

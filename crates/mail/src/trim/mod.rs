@@ -14,7 +14,7 @@ mod signature;
 mod signature_words;
 
 pub use line::LineMark;
-pub(crate) use quote_lead::{QuoteLead, quote_lead};
+pub(crate) use quote_lead::{QuoteLead, begins_header_block, quote_lead};
 
 use crate::clean::clean_text;
 use crate::limits::TEXT_BYTES;

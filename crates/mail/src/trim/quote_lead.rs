@@ -1,6 +1,7 @@
 //! What a few lines over a quotation say it is: an earlier mail, or one that is passed on.
 
 use super::attribution;
+use super::header_block::{Block, header_block};
 use super::line;
 use super::quote_phrases::PASSED_ON;
 
@@ -27,6 +28,11 @@ pub(crate) fn quote_lead(text: &str) -> Option<QuoteLead> {
         (true, true) => Some(QuoteLead::Forwarded),
         (true, false) => found.then_some(QuoteLead::Answered),
     }
+}
+
+/// True for lines that begin with the fields that mail programs write over an earlier mail.
+pub(crate) fn begins_header_block(text: &str) -> bool {
+    matches!(header_block(&line::lines(text)), Block::Header(_))
 }
 
 #[cfg(test)]
