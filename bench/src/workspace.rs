@@ -88,7 +88,10 @@ pub fn set_quietly(
 }
 
 /// Fills an empty database with topics that mail can be sorted by.
-pub fn set_with_topics(place: &BenchDatabase, topics: Vec<String>) -> Result<BenchWorkspace, String> {
+pub fn set_with_topics(
+    place: &BenchDatabase,
+    topics: Vec<String>,
+) -> Result<BenchWorkspace, String> {
     let setting = Setting::new(place)?;
     setting.act(&setting.owner, move |tx, cx| {
         topics.iter().try_for_each(|name| actions::add_topic(tx, cx, name, "").map(drop))

@@ -33,9 +33,9 @@ async fn owner(app: &TestApp) -> Actor {
 async fn give(app: &TestApp, inbox: &Mailbox, access: InboxAccess) -> Mailbox {
     let id = inbox.id.clone();
     app.act(&owner(app).await, move |tx, cx| actions::set_inbox_access(tx, cx, &id, &access)).await;
-    let id = inbox.id.clone();
-    let seen = app.act(&owner(app).await, move |tx, cx| mailboxes::seen_by(tx, cx.actor, &id));
-    seen.await.unwrap()
+    let (id, owner) = (inbox.id.clone(), owner(app).await);
+    let seen = app.act(&owner, move |tx, cx| mailboxes::seen_by(tx, cx.actor, &id)).await;
+    seen.unwrap()
 }
 
 /// Lets the owner and one agent see an inbox, and nobody else.
@@ -157,8 +157,8 @@ async fn a_reply_of_an_inbox_that_closed_makes_no_draft_elsewhere(app: TestApp) 
     let billing = close(&app, &billing, &theirs).await;
     let after = app.mail_to(&app.support, "cy@y.example Cy", FEE_QUESTION_AGAIN).await;
     assert!(app.drafts_in(&team, &after).await.is_empty());
-    let id = after.conversation.to_string();
-    let found = app.app.read(&owner(&app).await, move |tx, cx| {
+    let (id, both) = (after.conversation.to_string(), owner(&app).await);
+    let found = app.app.read(&both, move |tx, cx| {
         actions::helper_findings(tx, cx, &id).map(|found| found.answered_before.len())
     });
     assert_eq!(found.await.unwrap(), 0, "not even for somebody who sees both");
