@@ -76,7 +76,7 @@ async fn an_inbox_for_some_neither_teaches_the_team_nor_learns_from_it(app: Test
     let (team, theirs) = (app.key("read write").await, app.key("read write").await);
     let billing = app.team_inbox("billing@acme.example", "Billing").await;
     let billing = close(&app, &billing, &theirs).await;
-    app.topic("Airships", "").await;
+    let airships = app.topic("Airships", "").await;
     app.topic("Gardens", "").await;
     teach(&app, &billing, &theirs, ZEPPELIN, "Airships").await;
     teach(&app, &app.support, &team, BEGONIA, "Gardens").await;
@@ -87,8 +87,10 @@ async fn an_inbox_for_some_neither_teaches_the_team_nor_learns_from_it(app: Test
     let (topic, reasons) = suggested(&app, &billing, &theirs, both).await;
     assert_eq!(topic, "Airships");
     assert!(reasons.contains("zeppelin") && !reasons.contains("begonia"), "{reasons}");
+    let given = format!("{}, '{}', 'topic-given:{airships}', 0, 5", app.owner.ws, billing.id);
+    app.exec(&format!("INSERT INTO counters (ws, circle, what, shard, n) VALUES ({given})")).await;
     let report = app.act(&owner(&app).await, actions::sorting_report).await;
-    assert_eq!(report.decided, 20, "the team's alone");
+    assert_eq!((report.decided, report.given), (20, 0), "the team's alone");
 }
 
 async fn what_was_learned_goes_with_an_inbox_that_closes_and_opens(app: TestApp) {
