@@ -193,6 +193,38 @@ pub fn bytes(url: &str) -> Result<u64, String> {
     }
 }
 
+/// Runs statements, each as the one database and as the other says it.
+pub fn change(url: &str, sqlite: &str, postgres: &str) -> Result<(), String> {
+    match DatabaseUrl::parse(url).map_err(|error| error.to_string())? {
+        DatabaseUrl::Sqlite(path) => {
+            let file = Connection::open(&path).map_err(|error| error.to_string())?;
+            file.execute_batch(sqlite).map_err(|error| error.to_string())
+        }
+        DatabaseUrl::Postgres(url) => {
+            connect(&url)?.batch_execute(postgres).map_err(|error| error.to_string())
+        }
+    }
+}
+
+/// The texts that a query finds, in one column. The server may be running.
+pub fn texts(url: &str, sql: &str) -> Result<Vec<String>, String> {
+    match DatabaseUrl::parse(url).map_err(|error| error.to_string())? {
+        DatabaseUrl::Sqlite(path) => {
+            let read = || -> rusqlite::Result<Vec<String>> {
+                let file = Connection::open(&path)?;
+                file.busy_timeout(CLOSING)?;
+                let mut query = file.prepare(sql)?;
+                query.query_map([], |row| row.get(0))?.collect()
+            };
+            read().map_err(|error| error.to_string())
+        }
+        DatabaseUrl::Postgres(url) => {
+            let rows = connect(&url)?.query(sql, &[]).map_err(|error| error.to_string())?;
+            Ok(rows.iter().map(|row| row.get(0)).collect())
+        }
+    }
+}
+
 fn connect(url: &str) -> Result<Client, String> {
     Client::connect(url, NoTls).map_err(|error| format!("PostgreSQL cannot be reached: {error}"))
 }

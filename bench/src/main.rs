@@ -68,6 +68,8 @@ enum Command {
     Protected(protected::ProtectedOptions),
     /// Measure how fast mail comes in by SMTP, and what memory and disk it takes
     Receive(receive::ReceiveOptions),
+    /// Measure what sorting costs the receiving of mail: with it and without it, in turns
+    Sorting(receive::sorting::SortingOptions),
     /// Measure lists, searches and reads on PostgreSQL after mail came in, before anything was
     /// analysed, a minute later, and when everything was
     Grown(receive::grown::GrownOptions),
@@ -108,6 +110,7 @@ fn main() -> ExitCode {
         Some(Command::Live(options)) => live::run(options).map(drop),
         Some(Command::Protected(options)) => protected::run(&options).map(drop),
         Some(Command::Receive(options)) => receive::run(&options).map(drop),
+        Some(Command::Sorting(options)) => receive::sorting::run(&options).map(drop),
         Some(Command::Grown(options)) => receive::grown::run(&options).map(drop),
         Some(Command::Crash(options)) => crash::run(options),
         Some(Command::Attack(options)) => attack::run(&options),

@@ -88,6 +88,18 @@ pub fn set_quietly(
     Ok(workspace)
 }
 
+/// Fills an empty database with topics that mail can be sorted by.
+pub fn set_with_topics(
+    place: &BenchDatabase,
+    topics: Vec<String>,
+) -> Result<BenchWorkspace, String> {
+    let setting = Setting::new(place)?;
+    setting.act(&setting.owner, move |tx, cx| {
+        topics.iter().try_for_each(|name| actions::add_topic(tx, cx, name, "").map(drop))
+    })?;
+    setting.finish(0)
+}
+
 /// Opens the database of a server that is not running.
 pub fn open(url: &str) -> Result<Store, String> {
     let options = db::StoreOptions { connections: 2, ..db::StoreOptions::default() };

@@ -60,7 +60,7 @@ pub fn run(options: &GrownOptions) -> Result<bool, String> {
     database::count_tables(&place.url)?;
     let smtp = free_address()?;
     let server = start(options, &place, &workspace, names.address, smtp)?;
-    send_all((options.messages, CONNECTIONS), smtp, &mails, &server)?;
+    send_all(0..options.messages, CONNECTIONS, smtp, &mails, &server)?;
     let mut rates = vec![measure(options, "at once", &workspace, &server)?];
     thread::sleep(Duration::from_secs(options.wait));
     drop(server);

@@ -4,9 +4,11 @@
 pub mod grown;
 mod mails;
 mod sender;
+pub mod sorting;
 
 use std::fs;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -94,7 +96,7 @@ fn measure(
     let mut server = Server::start(&mut command, listen, first.as_bytes(), &log)?;
     let spent = server.processor_seconds()?;
     let began = Instant::now();
-    let sent = send_all((options.messages, options.connections), smtp, mails, &server)?;
+    let sent = send_all(0..options.messages, options.connections, smtp, mails, &server)?;
     let seconds = began.elapsed().as_secs_f64();
     let spent = server.processor_seconds()? - spent;
     server.kill()?;
@@ -121,20 +123,21 @@ struct Sent {
     memory: Vec<f64>,
 }
 
-/// Every connection takes the next mail until all are sent.
+/// Every connection takes the next mail until all of these numbers are sent.
 fn send_all(
-    (messages, connections): (usize, usize),
+    numbers: Range<usize>,
+    connections: usize,
     smtp: SocketAddr,
     mails: &[SampleMail],
     server: &Server,
 ) -> Result<Sent, String> {
-    let next = AtomicUsize::new(0);
+    let (next, messages) = (AtomicUsize::new(numbers.start), numbers.len());
     let work = || -> Result<(usize, Vec<Duration>), String> {
         let mut sender = SmtpSender::connect(smtp)?;
         let (mut bytes, mut waits) = (0, Vec::new());
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= messages {
+            if number >= numbers.end {
                 return Ok((bytes, waits));
             }
             let mail = &mails[number % mails.len()];
@@ -148,7 +151,8 @@ fn send_all(
         let mut sent = Sent { bytes: 0, waits: Vec::new(), memory: Vec::new() };
         while sent.memory.len() < LOOKS && senders.iter().any(|sender| !sender.is_finished()) {
             let looked = sent.memory.len() + 1;
-            if next.load(Ordering::Relaxed) >= messages * looked / LOOKS {
+            let sending = next.load(Ordering::Relaxed) - numbers.start;
+            if sending >= messages * looked / LOOKS {
                 sent.memory.push(server.memory_mb()?);
             }
             thread::sleep(Duration::from_millis(5));

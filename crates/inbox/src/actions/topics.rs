@@ -5,7 +5,7 @@ use db::Tx;
 use sorter::{DECISIONS, DecidedScore, SorterExample, TopicModel};
 
 use crate::app::Cx;
-use crate::base::actor::Circle;
+use crate::base::actor::{Actor, Circle, Circles};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, TagId, TopicId};
 use crate::base::limits::{TAGGED_EXAMPLES, TAGS_MADE_TOPICS};
@@ -130,7 +130,8 @@ pub struct TopicReport {
 pub fn sorting_report(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<SortingReport> {
     let (ws, team) = (cx.actor.ws, Circle::team());
     let counts = sorter_examples::guess_counts(tx, ws, &team, ExampleKind::Topic)?;
-    let given = counters::of_kind(tx, cx.actor, CounterKind::TopicGiven)?;
+    let of_team = Actor { circles: Circles::only(team.clone()), ..cx.actor.clone() };
+    let given = counters::of_kind(tx, &of_team, CounterKind::TopicGiven)?;
     let open = counters::of_kind(tx, cx.actor, CounterKind::OpenOfTopic)?;
     let all = topics::all(tx, ws)?;
     let count = |fits: &dyn Fn(&GuessCount) -> bool| -> i64 {

@@ -16,7 +16,7 @@ use crate::base::states::Status;
 use crate::model::audit_log::{self, Action};
 use crate::model::conversations::{self, Conversation};
 use crate::model::counters::{self, Counter};
-use crate::model::{app_mail, erasure, merges, secure};
+use crate::model::{app_mail, erasure, merges, secure, sorter_examples};
 use crate::search;
 
 /// Hashes that are looked up at once.
@@ -163,6 +163,7 @@ impl Forgetting {
         )?;
         let entries: Vec<i64> = entries.into_iter().map(|(serial,)| serial).collect();
         search::forget_conversation(tx, self.ws, (conversation.num, id), &entries)?;
+        sorter_examples::forget_conversation(tx, self.ws, &conversation.circle, id)?;
         let key: [&dyn Arg; 2] = [&self.ws, id];
         tx.exec("DELETE FROM helper_findings WHERE ws = ?1 AND found = ?2", &key)?;
         for table in self.tables.iter().filter(|table| has(table, "conversation")) {

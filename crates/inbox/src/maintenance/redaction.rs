@@ -12,6 +12,7 @@ use crate::base::states::{Direction, Status};
 use crate::model::conversations::Conversation;
 use crate::model::counted_mail::snippet;
 use crate::model::recipients::Party;
+use crate::model::sorting;
 
 /// What stands in a text where the address was.
 const FORGOTTEN: &str = "(forgotten)";
@@ -35,10 +36,11 @@ impl Forgetting {
             ),
             &[&self.ws, id],
         )?;
-        let mut left = WhatIsLeft::default();
+        let (mut left, mut is_theirs) = (WhatIsLeft::default(), false);
         for mut message in messages {
             if message.from_email == *email {
                 self.message(tx, cx, &conversation, &message.id)?;
+                is_theirs = true;
                 continue;
             }
             left.count(&message);
@@ -59,6 +61,9 @@ impl Forgetting {
             )?;
         }
         self.recount(tx, &conversation, &left)?;
+        if is_theirs {
+            self.unlearn(tx, &conversation)?;
+        }
         self.timeline(tx, id, email)?;
         index_conversation(tx, self.ws, conversation.num, id)?;
         self.done.redacted += 1;
@@ -81,6 +86,17 @@ impl Forgetting {
         let parsed = mail::parse(&raw, mail::Envelope { sender: None });
         let html = parsed.html.as_deref().unwrap_or_default();
         Ok(parsed.unread || email.is_in(&parsed.original) || email.is_in(html))
+    }
+
+    /// What helpers learned from mail that is gone.
+    fn unlearn(&self, tx: &mut Tx<'_>, conversation: &Conversation) -> Result<()> {
+        let Conversation { circle, id, .. } = conversation;
+        // It is not written down which mail a reply answered.
+        tx.exec(
+            "DELETE FROM answered_mail WHERE ws = ?1 AND circle = ?2 AND conversation = ?3",
+            &[&self.ws, circle, id],
+        )?;
+        sorting::keep_examples_true(tx, self.ws, circle, id)
     }
 
     /// What is said about a conversation as a whole, from the messages that are left.

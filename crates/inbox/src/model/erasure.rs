@@ -10,7 +10,7 @@ use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, TagId};
 use crate::model::counters::{self, Counter};
-use crate::model::secure;
+use crate::model::{secure, sorter_examples};
 use crate::search;
 
 /// Tables that lead with the conversation.
@@ -168,19 +168,13 @@ fn uncount_tags(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<()> {
 
 /// What helpers learned from its mail.
 fn forget_examples(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<()> {
-    let circle = "(SELECT circle FROM conversations WHERE ws = ?1 AND id = ?2)";
+    let (circle,): (Circle,) =
+        tx.one("SELECT circle FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
     tx.exec(
-        &format!(
-            "DELETE FROM answered_mail WHERE ws = ?1 AND circle = {circle} AND conversation = ?2"
-        ),
-        &[&ws, id],
+        "DELETE FROM answered_mail WHERE ws = ?1 AND circle = ?2 AND conversation = ?3",
+        &[&ws, &circle, id],
     )?;
-    tx.exec(
-        &format!(
-            "DELETE FROM sorter_examples WHERE ws = ?1 AND circle = {circle} AND conversation = ?2"
-        ),
-        &[&ws, id],
-    )?;
+    sorter_examples::forget_conversation(tx, ws, &circle, id)?;
     tx.exec(
         "DELETE FROM conversation_tags
          WHERE ws = ?1 AND tag IN (SELECT id FROM tags WHERE ws = ?1) AND conversation = ?2",

@@ -51,6 +51,15 @@ pub fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, decision: &TaughtDecision<'_>) -> Resu
         return Ok(());
     }
     let by_agent = matches!(cx.actor.who, Principal::Agent { .. });
+    let bytes = features.to_bytes();
+    // The decision about a mail that came by a merge takes the place of the one before the merge.
+    tx.exec(
+        "DELETE FROM sorter_examples
+         WHERE ws = ?1 AND circle = ?2 AND kind = ?3 AND features = ?5 AND conversation IN (
+             SELECT id FROM conversations WHERE ws = ?1 AND merged_into = ?4
+         )",
+        &[&cx.actor.ws, circle, kind, conversation, &bytes],
+    )?;
     tx.exec(
         "INSERT INTO sorter_examples (
             ws, circle, kind, conversation, label, by_agent, at, guess, confidence, given, features
@@ -69,7 +78,7 @@ pub fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, decision: &TaughtDecision<'_>) -> Resu
             &guess.label,
             &guess.confidence,
             &guess.given,
-            &features.to_bytes(),
+            &bytes,
         ],
     )?;
     Ok(())
@@ -229,6 +238,57 @@ pub fn forget(tx: &mut Tx<'_>, ws: i64, circle: &Circle, kind: ExampleKind) -> R
         &[&ws, circle, &kind],
     )?;
     raise(tx, ws, &circle.to_string(), kind)
+}
+
+/// Deletes what was learned from a conversation, which is erased.
+pub fn forget_conversation(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    circle: &Circle,
+    id: &ConversationId,
+) -> Result<()> {
+    for kind in ExampleKind::ALL {
+        replace(tx, ws, circle, (*kind, id), None)?;
+    }
+    Ok(())
+}
+
+/// What was kept of the mail of a conversation that somebody decided about.
+pub fn kept_features(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    circle: &Circle,
+    (kind, id): (ExampleKind, &ConversationId),
+) -> Result<Option<Vec<u8>>> {
+    let found: Option<(Vec<u8>,)> = tx.opt(
+        "SELECT features FROM sorter_examples
+         WHERE ws = ?1 AND circle = ?2 AND kind = ?3 AND conversation = ?4",
+        &[&ws, circle, &kind, id],
+    )?;
+    Ok(found.map(|(features,)| features))
+}
+
+/// Puts other mail in the place of the one that was decided about; `None` deletes the example.
+pub fn replace(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    circle: &Circle,
+    (kind, id): (ExampleKind, &ConversationId),
+    features: Option<&TextFeatures>,
+) -> Result<()> {
+    let changed = match features.filter(|features| !features.is_empty()) {
+        Some(features) => tx.exec(
+            "UPDATE sorter_examples SET features = ?5
+             WHERE ws = ?1 AND circle = ?2 AND kind = ?3 AND conversation = ?4",
+            &[&ws, circle, &kind, id, &features.to_bytes()],
+        )?,
+        None => tx.exec(
+            "DELETE FROM sorter_examples
+             WHERE ws = ?1 AND circle = ?2 AND kind = ?3 AND conversation = ?4",
+            &[&ws, circle, &kind, id],
+        )?,
+    };
+    if changed == 0 { Ok(()) } else { raise(tx, ws, &circle.to_string(), kind) }
 }
 
 /// Deletes the examples of a topic in every circle, and those whose guess it was no longer count.

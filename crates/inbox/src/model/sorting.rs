@@ -1,8 +1,10 @@
 //! Topic and urgency of a conversation: who decides them, and what the helper learns from it.
 
 use db::{Json, Tx};
+use sorter::TextFeatures;
 
 use crate::app::Cx;
+use crate::base::actor::Circle;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, TopicId};
 use crate::base::queue::Queue;
@@ -287,8 +289,21 @@ fn mail_of(
     Ok(found.map(|(subject, text)| SortedText { subject, text }))
 }
 
-/// Keeps the mail that was decided about: the first for the topic, else the latest, as the helper reads
+/// The mail that a decision is about: the first for the topic, else the latest, as the helper reads
 /// them.
+fn decided_mail(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    id: &ConversationId,
+    kind: ExampleKind,
+) -> Result<Option<SortedText>> {
+    match kind {
+        ExampleKind::Topic => first_mail(tx, ws, id),
+        ExampleKind::Urgency | ExampleKind::Spam => latest_mail(tx, ws, id),
+    }
+}
+
+/// Keeps the mail that was decided about.
 fn learn(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -297,16 +312,49 @@ fn learn(
     label: &str,
     guess: HelperGuess,
 ) -> Result<()> {
-    let (ws, id) = (cx.actor.ws, &conversation.id);
-    let mail = match kind {
-        ExampleKind::Topic => first_mail(tx, ws, id)?,
-        ExampleKind::Urgency | ExampleKind::Spam => latest_mail(tx, ws, id)?,
-    };
-    let Some(mail) = mail else { return Ok(()) };
+    let Some(mail) = decided_mail(tx, cx.actor.ws, &conversation.id, kind)? else { return Ok(()) };
     let text = mail.whole();
     let (circle, conversation) = (&conversation.circle, &conversation.id);
     let decision = TaughtDecision { circle, kind, conversation, label, text: &text, guess };
     sorter_examples::teach(tx, cx, &decision)
+}
+
+/// Keeps examples to mail that their conversation has. Where the mail that was decided about is in
+/// another conversation by now, or erased, the decision stands for the mail that is left.
+pub fn keep_examples_true(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    circle: &Circle,
+    id: &ConversationId,
+) -> Result<()> {
+    let mut kept = Vec::new();
+    for kind in ExampleKind::ALL {
+        let features = sorter_examples::kept_features(tx, ws, circle, (*kind, id))?;
+        kept.extend(features.map(|features| (*kind, features)));
+    }
+    if kept.is_empty() {
+        return Ok(());
+    }
+    let left = features_of_mails(tx, ws, id)?;
+    for (kind, _) in kept.iter().filter(|(_, features)| !left.contains(features)) {
+        let mail = decided_mail(tx, ws, id, *kind)?;
+        let features = mail.map(|mail| TextFeatures::of(&mail.whole()));
+        sorter_examples::replace(tx, ws, circle, (*kind, id), features.as_ref())?;
+    }
+    Ok(())
+}
+
+/// The mails of a conversation as examples are kept of them.
+fn features_of_mails(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<Vec<Vec<u8>>> {
+    let mails: Vec<(String, String)> = tx.all(
+        "SELECT subject, text FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND direction = 'inbound' AND NOT auto_reply",
+        &[&ws, id],
+    )?;
+    let features = |(subject, text): (String, String)| {
+        TextFeatures::of(&SortedText { subject, text }.whole()).to_bytes()
+    };
+    Ok(mails.into_iter().map(features).collect())
 }
 
 /// Learns that a conversation is of a topic that was made of its tag. [`sorter_examples::settle`] is

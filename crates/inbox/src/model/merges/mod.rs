@@ -266,13 +266,21 @@ pub fn undo_merge(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Conversation
         let status = source.status;
         conversations::put_back(tx, cx, &mut source, status, before.snoozed_until)?;
     }
-    targets::refresh(tx, cx, &source.id)?;
-    targets::refresh(tx, cx, &target.id)?;
+    for parted in [&source, &target] {
+        sort_again(tx, cx, parted)?;
+        targets::refresh(tx, cx, &parted.id)?;
+    }
     for (on, of) in [(&source.id, &target.id), (&target.id, &source.id)] {
         let undone = TimelineEvent::MergeUndone { conversation_id: of.clone() };
         timeline::record(tx, cx, on, &undone)?;
     }
     conversations::load_itself(tx, cx.actor, source.id.as_str())
+}
+
+/// Has a conversation sorted that has other mail than before, and keeps what was learned from it true.
+fn sort_again(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
+    sorting::keep_examples_true(tx, cx.actor.ws, &conversation.circle, &conversation.id)?;
+    sorting::schedule(tx, cx, conversation)
 }
 
 fn forget_merge(tx: &mut Tx<'_>, ws: i64, source: &ConversationId) -> Result<()> {
@@ -372,6 +380,8 @@ pub fn split(
     recount::recount(tx, ws, &new.id)?;
     let origin = (conversation.assignee.as_ref(), conversation.status);
     settle_split(tx, cx, &mut new, direction, origin)?;
+    sort_again(tx, cx, conversation)?;
+    sorting::schedule(tx, cx, &new)?;
     targets::refresh(tx, cx, &conversation.id)?;
     let split =
         TimelineEvent::Split { conversation_id: new.id.clone(), message_id: message.clone() };

@@ -4,6 +4,8 @@ mod deliver_webhooks;
 mod draft_replies;
 mod extract_documents;
 mod failures;
+mod learned_mail;
+mod learning_circles;
 mod outgoing_servers;
 mod quiet;
 mod send_notices;

@@ -9,6 +9,7 @@ mod lists;
 mod people;
 mod person_data;
 mod sandbox;
+mod sorting;
 mod starting;
 mod webhooks;
 mod workspace_export;
