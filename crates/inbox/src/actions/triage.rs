@@ -4,6 +4,8 @@
 use db::{Arg, Json, Tx};
 use serde::{Deserialize, Serialize};
 
+use super::pins::{pin, unpin};
+use super::sessions::own_id;
 use crate::app::Cx;
 use crate::base::assignee::Assignee;
 use crate::base::error::{Error, Result};
@@ -15,7 +17,7 @@ use crate::model::conversations::{self, Conversation};
 use crate::model::removals;
 use crate::model::tags::{self, TagName};
 use crate::model::timeline::{self, TimelineEvent};
-use crate::model::{blocked_senders, members, merges, sorting};
+use crate::model::{blocked_senders, followers, members, merges, sorting};
 
 /// Conversations that one transaction changes.
 pub const TRIAGED_AT_ONCE: usize = 50;
@@ -41,6 +43,12 @@ pub enum TriageAct {
     Merge(String),
     /// A message of it becomes a conversation of its own.
     Split(String),
+    /// On top of one's own lists.
+    Pin,
+    Unpin,
+    /// To be told when the customer answers.
+    Follow,
+    Unfollow,
 }
 
 string_enum! {
@@ -58,6 +66,10 @@ string_enum! {
         Restored = "restored",
         Merged = "merged",
         Split = "split",
+        Pinned = "pinned",
+        Unpinned = "unpinned",
+        Followed = "followed",
+        Unfollowed = "unfollowed",
     }
 }
 
@@ -76,6 +88,10 @@ impl TriageAct {
             TriageAct::Restore => ActKind::Restored,
             TriageAct::Merge(_) => ActKind::Merged,
             TriageAct::Split(_) => ActKind::Split,
+            TriageAct::Pin => ActKind::Pinned,
+            TriageAct::Unpin => ActKind::Unpinned,
+            TriageAct::Follow => ActKind::Followed,
+            TriageAct::Unfollow => ActKind::Unfollowed,
         }
     }
 }
@@ -285,6 +301,12 @@ fn apply(
             };
             before.split_off = Some(merges::split(tx, cx, conversation, &message)?.id);
             true
+        }
+        TriageAct::Pin => pin(tx, cx, &conversation.id)?,
+        TriageAct::Unpin => unpin(tx, cx, &conversation.id)?,
+        TriageAct::Follow => followers::follow(tx, cx, &conversation.id, own_id(cx)?)?,
+        TriageAct::Unfollow => {
+            followers::unfollow(tx, cx.actor.ws, &conversation.id, own_id(cx)?)?
         }
     };
     Ok(changed.then_some(before))
@@ -507,6 +529,14 @@ fn revert(
             conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)
         }
         ActKind::MarkedUnread => read_again(tx, cx, &conversation.id, before.read_at),
+        ActKind::Pinned => unpin(tx, cx, &conversation.id).map(drop),
+        ActKind::Unpinned => pin(tx, cx, &conversation.id).map(drop),
+        ActKind::Followed => {
+            followers::unfollow(tx, cx.actor.ws, &conversation.id, own_id(cx)?).map(drop)
+        }
+        ActKind::Unfollowed => {
+            followers::follow(tx, cx, &conversation.id, own_id(cx)?).map(drop)
+        }
         ActKind::Spam | ActKind::Blocked if conversation.removed == Some(Removal::Spam) => {
             sorting::teach_spam(tx, cx, conversation, false)?;
             if before.blocked {

@@ -82,6 +82,7 @@ use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::scopes::{Scope, Scopes};
 use crate::model::documents::StoredFile;
+pub use crate::search::list::ListCount;
 
 /// Characters of an id in a body.
 const CONVERSATION_ID_CHARS: usize = 104;
@@ -167,6 +168,8 @@ pub enum Access {
 pub struct OperationOutput {
     pub body: Vec<u8>,
     pub next: Option<String>,
+    /// How many things the whole list has, where that was asked for.
+    pub count: Option<ListCount>,
     /// What a model must know before it reads the body.
     pub warning: Option<String>,
     /// A file that the server sends or reads before it answers.
