@@ -101,51 +101,36 @@ pub fn merge(
     audit_log::record(tx, cx, &circle, Action::ContactsMerged, &from, &format!("into {into}"))
 }
 
-/// Undoes a merge: the addresses that came with it are the contact's own again.
-pub fn undo_merge(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    from: &EmailAddress,
-    into: &EmailAddress,
-) -> Result<()> {
-    let (ws, mut undone) = (cx.actor.ws, 0);
-    for circle in cx.actor.circles.distinct() {
-        let changed = tx.exec(
-            "UPDATE contact_addresses SET contact = ?4
-             WHERE ws = ?1 AND circle = ?2 AND contact = ?3 AND before = ?4 AND email <> ?3",
-            &[&ws, circle, into, from],
-        )?;
-        if changed > 0 {
-            end_if_alone(tx, ws, circle, into)?;
-            end_if_alone(tx, ws, circle, from)?;
-            let detail = format!("from {into}");
-            audit_log::record(tx, cx, circle, Action::ContactSeparated, from, &detail)?;
-        }
-        undone += changed;
-    }
-    match undone {
-        0 => Err(Error::NotFound("merge")),
-        _ => Ok(()),
-    }
-}
-
-/// Takes one address out of its contact.
+/// Undoes the merge by which an address came to its contact: those that came along are a contact of
+/// their own again.
 pub fn separate(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &EmailAddress) -> Result<()> {
-    let (ws, mut taken) = (cx.actor.ws, 0);
+    let (ws, mut undone) = (cx.actor.ws, false);
     for circle in cx.actor.circles.distinct() {
-        let Some(contact) = contact_in(tx, ws, circle, email)? else { continue };
-        taken += tx.exec(
-            "DELETE FROM contact_addresses WHERE ws = ?1 AND circle = ?2 AND email = ?3",
+        let found: Option<(EmailAddress, EmailAddress)> = tx.opt(
+            "SELECT contact, before FROM contact_addresses
+             WHERE ws = ?1 AND circle = ?2 AND email = ?3",
             &[&ws, circle, email],
         )?;
+        let Some((contact, before)) = found else { continue };
+        if before == contact {
+            tx.exec(
+                "DELETE FROM contact_addresses WHERE ws = ?1 AND circle = ?2 AND email = ?3",
+                &[&ws, circle, email],
+            )?;
+        } else {
+            tx.exec(
+                "UPDATE contact_addresses SET contact = ?4, before = ?4
+                 WHERE ws = ?1 AND circle = ?2 AND contact = ?3 AND before = ?4",
+                &[&ws, circle, &contact, &before],
+            )?;
+            show_under_one_of_them(tx, ws, circle, &before)?;
+        }
         let left = show_under_one_of_them(tx, ws, circle, &contact)?;
         let detail = format!("from {left}");
         audit_log::record(tx, cx, circle, Action::ContactSeparated, email, &detail)?;
+        undone = true;
     }
-    match taken {
-        0 => Err(Error::NotFound("address")),
-        _ => Ok(()),
-    }
+    if undone { Ok(()) } else { Err(Error::NotFound("address")) }
 }
 
 /// Shows a contact under an address that it still has; returns that address.

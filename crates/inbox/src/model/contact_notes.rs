@@ -3,7 +3,7 @@
 use db::Tx;
 
 use crate::app::Cx;
-use crate::base::actor::{Actor, Principal, Role};
+use crate::base::actor::{Actor, Circle, Principal, Role};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::ContactNoteId;
@@ -46,14 +46,19 @@ pub fn on(tx: &mut Tx<'_>, actor: &Actor, addresses: &[EmailAddress]) -> Result<
 }
 
 /// Writes a note on a contact, for those who see mail of theirs.
-pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &EmailAddress, body: &str) -> Result<()> {
+pub fn add(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    addresses: &[EmailAddress],
+    body: &str,
+) -> Result<()> {
     let body = body.trim();
     if body.is_empty() || body.contains('\0') || body.chars().count() > CONTACT_NOTE_CHARS {
         let most = thousands(CONTACT_NOTE_CHARS);
         return Err(Error::invalid("body", format!("Write 1 to {most} characters.")));
     }
-    let circle = contacts::widest_circle(tx, cx.actor, email)?.ok_or(Error::NotFound("contact"))?;
-    if on(tx, cx.actor, std::slice::from_ref(email))?.len() as i64 >= CONTACT_NOTES {
+    let (email, circle) = place(tx, cx.actor, addresses)?;
+    if on(tx, cx.actor, addresses)?.len() as i64 >= CONTACT_NOTES {
         let sentence = format!("There are {CONTACT_NOTES} notes already. Delete one first.");
         return Err(Error::invalid("body", sentence));
     }
@@ -73,6 +78,27 @@ pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &EmailAddress, body: &str) -> Re
         ],
     )?;
     Ok(())
+}
+
+/// The address that a note is kept under, and who sees it: the widest circle that has mail of one.
+fn place<'a>(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    addresses: &'a [EmailAddress],
+) -> Result<(&'a EmailAddress, Circle)> {
+    let mut found = None;
+    for email in addresses {
+        let circle = contacts::widest_circle(tx, actor, email)?;
+        let is_wider = found.is_none() || circle.as_ref().is_some_and(Circle::is_team);
+        if let Some(circle) = circle.filter(|_| is_wider) {
+            let is_team = circle.is_team();
+            found = Some((email, circle));
+            if is_team {
+                break;
+            }
+        }
+    }
+    found.ok_or(Error::NotFound("contact"))
 }
 
 /// Deletes a note: one's own, or as an owner or admin anybody's.

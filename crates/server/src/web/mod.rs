@@ -50,7 +50,7 @@ use layout::{assets, responses};
 pub use mail_setup::{MailSetup, OutgoingMailSetup};
 use multipart::FORMS_WITH_FILES;
 use pages::{
-    answers, approvals, attached_mails, calendar as calendar_page, compose, consent, conversation,
+    answers, approvals, attached_mails, calendar as calendar_page, compose, consent, contact, conversation,
     document_requests, documents, files, inbox_page, mail_frame, mentions, merging,
     new_conversation, offer_times, originals, passkeys, previews, protected, reports,
     request_documents, scheduled, search, second_step, sign_in, sorting, triage, unsent, welcome,
@@ -242,6 +242,13 @@ pub fn router(web: Arc<Web>) -> Router {
         )
         .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
         .route("/conversations/{id}/answer", post(compose::insert_answer))
+        .route("/contacts/{address}", get(contact::page))
+        .route("/contacts/{address}/notes", post(contact::add_note))
+        .route("/contacts/{address}/notes/{note}/delete", post(contact::delete_note))
+        .route("/contacts/{address}/merge", post(contact::merge))
+        .route("/contacts/{address}/separate", post(contact::separate))
+        .route("/contacts/{address}/block", post(contact::block))
+        .route("/contacts/{address}/unblock", post(contact::unblock))
         .route("/answers", get(answers::page).post(answers::add))
         .route("/answers/new", get(answers::new))
         .route("/answers/import", post(answers::import))

@@ -8,6 +8,7 @@ mod create_booking;
 mod discard_draft;
 mod download_document;
 mod find_slots;
+mod get_contact;
 mod get_conversation;
 mod get_reports;
 mod list_booking_types;
@@ -230,6 +231,7 @@ pub static OPERATIONS: &[Operation] = &[
     me::OPERATION,
     list_conversations::OPERATION,
     get_conversation::OPERATION,
+    get_contact::OPERATION,
     add_note::OPERATION,
     set_status::OPERATION,
     set_sorting::OPERATION,
