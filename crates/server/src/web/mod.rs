@@ -221,6 +221,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/snooze", post(conversation::snooze))
         .route("/conversations/{id}/release", post(conversation::release))
         .route("/conversations/{id}/warning", post(conversation::remove_warning))
+        .route("/conversations/{id}/watch", post(triage::watch))
         .route("/conversations/{id}/merge", get(merging::page).post(merging::merge))
         .route("/conversations/{id}/unmerge", post(merging::undo))
         .route("/conversations/{id}/messages/{message}/split", post(merging::split))

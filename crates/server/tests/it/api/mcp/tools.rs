@@ -25,9 +25,10 @@ on_both!(
     an_idempotency_key_is_the_same_through_both_doors
 );
 
-const READING: [&str; 16] = [
+const READING: [&str; 17] = [
     "list_conversations",
     "get_conversation",
+    "get_contact",
     "get_reports",
     "find_slots",
     "list_booking_types",
@@ -228,6 +229,7 @@ async fn tools_that_give_the_words_of_others_say_that_they_are_data(app: TestApp
     for name in [
         "list_conversations",
         "get_conversation",
+        "get_contact",
         "search_documents",
         "read_document",
         "list_bookings",
