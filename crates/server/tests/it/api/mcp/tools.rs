@@ -304,9 +304,10 @@ async fn a_list_goes_on_where_its_cursor_says(app: TestApp) {
         app.advance(1);
     }
     let mut subjects = Vec::new();
-    let mut arguments = json!({ "limit": 2 });
+    let mut arguments = json!({ "limit": 2, "count": true });
     loop {
         let page = done(&app, &key, "list_conversations", arguments.clone()).await;
+        assert_eq!(page["count"], 3);
         let items = page["conversations"].as_array().unwrap().clone();
         subjects.extend(items.iter().map(|item| item["subject"].as_str().unwrap().to_owned()));
         match page.get("nextCursor") {
