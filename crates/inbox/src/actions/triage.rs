@@ -305,9 +305,7 @@ fn apply(
         TriageAct::Pin => pin(tx, cx, &conversation.id)?,
         TriageAct::Unpin => unpin(tx, cx, &conversation.id)?,
         TriageAct::Follow => followers::follow(tx, cx, &conversation.id, own_id(cx)?)?,
-        TriageAct::Unfollow => {
-            followers::unfollow(tx, cx.actor.ws, &conversation.id, own_id(cx)?)?
-        }
+        TriageAct::Unfollow => followers::unfollow(tx, cx.actor.ws, &conversation.id, own_id(cx)?)?,
     };
     Ok(changed.then_some(before))
 }
@@ -534,9 +532,7 @@ fn revert(
         ActKind::Followed => {
             followers::unfollow(tx, cx.actor.ws, &conversation.id, own_id(cx)?).map(drop)
         }
-        ActKind::Unfollowed => {
-            followers::follow(tx, cx, &conversation.id, own_id(cx)?).map(drop)
-        }
+        ActKind::Unfollowed => followers::follow(tx, cx, &conversation.id, own_id(cx)?).map(drop),
         ActKind::Spam | ActKind::Blocked if conversation.removed == Some(Removal::Spam) => {
             sorting::teach_spam(tx, cx, conversation, false)?;
             if before.blocked {

@@ -41,11 +41,7 @@ pub fn is_blocked(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &str) -> Res
 }
 
 /// True when one of a person's addresses is blocked where the actor sees it.
-pub fn is_any_blocked(
-    tx: &mut Tx<'_>,
-    actor: &Actor,
-    addresses: &[EmailAddress],
-) -> Result<bool> {
+pub fn is_any_blocked(tx: &mut Tx<'_>, actor: &Actor, addresses: &[EmailAddress]) -> Result<bool> {
     for email in addresses {
         for circle in actor.circles.distinct() {
             if is_blocked(tx, actor.ws, circle, email)? {

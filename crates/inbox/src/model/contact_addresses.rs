@@ -58,11 +58,7 @@ fn add(all: &mut Vec<EmailAddress>, found: Vec<(EmailAddress, EmailAddress)>) {
 }
 
 /// The address that a person is shown under.
-pub fn shown_under(
-    tx: &mut Tx<'_>,
-    actor: &Actor,
-    email: &EmailAddress,
-) -> Result<EmailAddress> {
+pub fn shown_under(tx: &mut Tx<'_>, actor: &Actor, email: &EmailAddress) -> Result<EmailAddress> {
     for circle in actor.circles.distinct() {
         if let Some(contact) = contact_in(tx, actor.ws, circle, email)? {
             return Ok(contact);
@@ -72,12 +68,7 @@ pub fn shown_under(
 }
 
 /// Makes two contacts one, which is shown under the second address.
-pub fn merge(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    from: &EmailAddress,
-    into: &EmailAddress,
-) -> Result<()> {
+pub fn merge(tx: &mut Tx<'_>, cx: &Cx<'_>, from: &EmailAddress, into: &EmailAddress) -> Result<()> {
     let (ours, theirs) = (of(tx, cx.actor, into)?, of(tx, cx.actor, from)?);
     if ours.contains(from) {
         return Err(Error::invalid("with", "This is an address of the same contact already."));

@@ -35,10 +35,9 @@ pub fn on(tx: &mut Tx<'_>, actor: &Actor, addresses: &[EmailAddress]) -> Result<
     );
     let mut notes: Vec<ContactNote> = Vec::new();
     for email in addresses {
-        notes.extend(tx.all::<ContactNote>(
-            &sql,
-            &[&actor.ws, email, first, second, &CONTACT_NOTES],
-        )?);
+        notes.extend(
+            tx.all::<ContactNote>(&sql, &[&actor.ws, email, first, second, &CONTACT_NOTES])?,
+        );
     }
     notes.sort_by(|a, b| b.id.cmp(&a.id));
     notes.truncate(CONTACT_NOTES as usize);
@@ -46,12 +45,7 @@ pub fn on(tx: &mut Tx<'_>, actor: &Actor, addresses: &[EmailAddress]) -> Result<
 }
 
 /// Writes a note on a contact, for those who see mail of theirs.
-pub fn add(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    addresses: &[EmailAddress],
-    body: &str,
-) -> Result<()> {
+pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>, addresses: &[EmailAddress], body: &str) -> Result<()> {
     let body = body.trim();
     if body.is_empty() || body.contains('\0') || body.chars().count() > CONTACT_NOTE_CHARS {
         let most = thousands(CONTACT_NOTE_CHARS);

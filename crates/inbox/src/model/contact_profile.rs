@@ -80,11 +80,7 @@ pub fn count_conversations(
     ListWalk::begin(actor, &conversations(addresses, views)).count(tx, None)
 }
 
-fn language(
-    tx: &mut Tx<'_>,
-    actor: &Actor,
-    addresses: &[EmailAddress],
-) -> Result<Option<String>> {
+fn language(tx: &mut Tx<'_>, actor: &Actor, addresses: &[EmailAddress]) -> Result<Option<String>> {
     let (first, second) = actor.circles.pair();
     let mut latest: Option<(i64, String)> = None;
     for email in addresses {
@@ -99,11 +95,7 @@ fn language(
     Ok(latest.map(|(_, language)| language))
 }
 
-fn time_zone(
-    tx: &mut Tx<'_>,
-    actor: &Actor,
-    addresses: &[EmailAddress],
-) -> Result<Option<String>> {
+fn time_zone(tx: &mut Tx<'_>, actor: &Actor, addresses: &[EmailAddress]) -> Result<Option<String>> {
     let (first, second) = actor.circles.pair();
     let mut latest: Option<(i64, String)> = None;
     for email in addresses {

@@ -181,11 +181,7 @@ pub fn is_in(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &EmailAddress) ->
 }
 
 /// The circles of an actor that have mail of somebody, the widest first.
-pub fn circles_with(
-    tx: &mut Tx<'_>,
-    actor: &Actor,
-    email: &EmailAddress,
-) -> Result<Vec<Circle>> {
+pub fn circles_with(tx: &mut Tx<'_>, actor: &Actor, email: &EmailAddress) -> Result<Vec<Circle>> {
     let mut with = Vec::new();
     for circle in actor.circles.distinct() {
         if is_in(tx, actor.ws, circle, email)? {

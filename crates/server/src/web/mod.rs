@@ -50,8 +50,8 @@ use layout::{assets, responses};
 pub use mail_setup::{MailSetup, OutgoingMailSetup};
 use multipart::FORMS_WITH_FILES;
 use pages::{
-    answers, approvals, attached_mails, calendar as calendar_page, compose, consent, contact, conversation,
-    document_requests, documents, files, inbox_page, mail_frame, mentions, merging,
+    answers, approvals, attached_mails, calendar as calendar_page, compose, consent, contact,
+    conversation, document_requests, documents, files, inbox_page, mail_frame, mentions, merging,
     new_conversation, offer_times, originals, passkeys, previews, protected, reports,
     request_documents, scheduled, search, second_step, sign_in, sorting, triage, unsent, welcome,
 };

@@ -240,11 +240,7 @@ fn count_conversations(
 }
 
 /// The query that was typed, with all addresses of those whose mail it asks for.
-fn parsed(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    input: &ListConversationsInput,
-) -> Result<Option<Query>> {
+fn parsed(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &ListConversationsInput) -> Result<Option<Query>> {
     let mut query = input.q.as_deref().and_then(|q| Query::parse(q, cx.now));
     if let Some(query) = &mut query {
         search_filter::widen(tx, cx.actor, query)?;

@@ -100,7 +100,8 @@ impl Filter {
         let mut lists = Vec::new();
         for circle in circles {
             for view in &self.views {
-                let of_contacts = self.contacts.iter().map(|one| self.list(circle, *view, Some(one)));
+                let of_contacts =
+                    self.contacts.iter().map(|one| self.list(circle, *view, Some(one)));
                 lists.extend(of_contacts);
                 if self.contacts.is_empty() {
                     lists.push(self.list(circle, *view, None));

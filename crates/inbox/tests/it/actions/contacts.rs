@@ -75,15 +75,17 @@ async fn two_addresses_become_one_contact_and_two_again(app: TestApp) {
         let read = contact(&app, &key, email).await;
         assert_eq!(read["email"], "gia@wines.example");
         assert_eq!(read["addresses"], json!(["gia@wines.example", "gia@post.example"]));
-        assert_eq!(texts(read["conversations"].as_array().unwrap(), "subject"), ["Carnet", "Cellar"]);
+        assert_eq!(
+            texts(read["conversations"].as_array().unwrap(), "subject"),
+            ["Carnet", "Cellar"]
+        );
         assert_eq!(read["notes"][0]["body"], "Prefers a call.");
         assert_eq!(read["colleagues"], json!([{ "name": "Enzo", "email": "enzo@wines.example" }]));
         assert!(read["conversations"][0]["contact"]["known"].as_bool().unwrap());
     }
     let (one, other) = (address("gia@post.example"), address("gia@wines.example"));
-    let twice = app.refused(&app.owner, move |tx, cx| {
-        actions::merge_contacts(tx, cx, &one, &other)
-    });
+    let twice =
+        app.refused(&app.owner, move |tx, cx| actions::merge_contacts(tx, cx, &one, &other));
     assert!(twice.await.to_string().contains("same contact"));
     separate(&app, &app.owner, "gia@wines.example", "gia@post.example").await;
     assert_eq!(app.subjects(&key, &from("gia@wines.example")).await, ["Cellar"]);
@@ -275,9 +277,8 @@ async fn a_persons_data_are_those_of_all_their_addresses(app: TestApp) {
     assert_eq!(person["conversations"].as_array().unwrap().len(), 2);
     assert_eq!(person["records"]["contact_notes"][0]["body"], "Prefers a call.");
     assert_eq!(person["records"]["contact_addresses"].as_array().unwrap().len(), 2);
-    let done = app
-        .act(&service, |tx, cx| forget_person(tx, cx, &address("gia@post.example")))
-        .await;
+    let done =
+        app.act(&service, |tx, cx| forget_person(tx, cx, &address("gia@post.example"))).await;
     assert_eq!(done.conversations, 2);
     assert_eq!(app.subjects(&key, "view=all").await, ["Corks"]);
     let named = "SELECT count(*) FROM audit_log

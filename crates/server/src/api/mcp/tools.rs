@@ -110,7 +110,9 @@ fn shorten(schema: &mut Value) {
 fn id_schema(tool: &Tool) -> Value {
     let example = example(tool);
     match example[ID].as_str().and_then(|id| id.split_once('_')) {
-        Some((prefix, _)) => json!({ "type": "string", "pattern": format!("^{prefix}_[0-9a-z]+$") }),
+        Some((prefix, _)) => {
+            json!({ "type": "string", "pattern": format!("^{prefix}_[0-9a-z]+$") })
+        }
         None => json!({ "type": "string" }),
     }
 }

@@ -150,12 +150,7 @@ async fn build(
             let page = list_conversations(tx, cx, input.clone())?;
             let deletable =
                 open.profile.notes.iter().map(|note| contact_notes::may_delete(cx.actor, note));
-            Ok(Details {
-                deletable: deletable.collect(),
-                open,
-                items: page.items,
-                next: page.next,
-            })
+            Ok(Details { deletable: deletable.collect(), open, items: page.items, next: page.next })
         })
         .await?;
     let OpenContact { profile, conversations, open, also_in, next_booking } = details.open;
@@ -293,9 +288,8 @@ pub async fn add_note(
 ) -> PageResult {
     let Posted { visitor, form } = posted;
     let (email, body) = (EmailAddress::new(&address), form.body.clone());
-    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::add_contact_note(tx, cx, &email, &body)
-    };
+    let work =
+        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::add_contact_note(tx, cx, &email, &body);
     match web.act(&visitor, work).await {
         Ok(()) => web.redirect(&contact_href(&address), Flash::Noted),
         Err(PageError::Domain(Error::Invalid(problems))) => {
@@ -330,9 +324,8 @@ pub async fn merge(
 ) -> PageResult {
     let Posted { visitor, form } = posted;
     let (into, with) = (EmailAddress::new(&address), EmailAddress::new(&form.with));
-    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::merge_contacts(tx, cx, &with, &into)
-    };
+    let work =
+        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::merge_contacts(tx, cx, &with, &into);
     match web.act(&visitor, work).await {
         Ok(()) => web.redirect(&contact_href(&address), Flash::ContactsMerged),
         Err(PageError::Domain(Error::Invalid(problems))) => {
@@ -359,9 +352,8 @@ pub async fn separate(
     let Posted { visitor, form } = posted;
     let email = EmailAddress::new(&form.email);
     let of = EmailAddress::new(&address);
-    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::separate_address(tx, cx, &of, &email)
-    };
+    let work =
+        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::separate_address(tx, cx, &of, &email);
     web.act(&visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::ContactSeparated)
 }

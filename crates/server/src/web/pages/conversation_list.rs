@@ -230,8 +230,7 @@ fn pinned_first(
     if pinned.is_empty() || input.cursor.is_some() {
         return Ok(Vec::new());
     }
-    let top =
-        ListConversationsInput { pinned: Some(true), limit: Some(PINS), ..input.clone() };
+    let top = ListConversationsInput { pinned: Some(true), limit: Some(PINS), ..input.clone() };
     Ok(list_conversations(tx, cx, top)?.items)
 }
 
@@ -321,8 +320,7 @@ impl ListView {
                 row.marks.insert(0, RowBadge { class: "", icon: "pin", text: "Pinned".into() });
             }
             // Beside an open conversation there is no room for it.
-            row.contact_href =
-                current.is_none().then(|| contact_href(&summary.contact_email));
+            row.contact_href = current.is_none().then(|| contact_href(&summary.contact_email));
             row
         });
         let rows = rows.collect();

@@ -128,9 +128,8 @@ pub async fn page(
             Ok((found, inboxes, names, actions::list_views(tx, cx)?))
         })
         .await?;
-    let (items, cursor, inside, people) = found
-        .map(|(page, hits, people)| (page.items, page.next, hits, people))
-        .unwrap_or_default();
+    let (items, cursor, inside, people) =
+        found.map(|(page, hits, people)| (page.items, page.next, hits, people)).unwrap_or_default();
     let hits = items.iter().zip(inside).map(|(summary, inside)| {
         let mut row = row(summary, &frame.times, "");
         let inside = inside.map(|hit| inside_view(&row.href, hit, &frame.times));
