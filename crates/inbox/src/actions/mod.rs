@@ -63,6 +63,7 @@ mod teams;
 mod timeline;
 mod topics;
 mod triage;
+mod undo_triage;
 mod webhooks;
 mod writing_settings;
 
@@ -128,5 +129,6 @@ pub use teams::*;
 pub use timeline::*;
 pub use topics::*;
 pub use triage::*;
+pub use undo_triage::*;
 pub use webhooks::*;
 pub use writing_settings::*;
