@@ -52,6 +52,7 @@ pub mod one_time_codes;
 pub(crate) mod originals;
 pub mod outgoing_servers;
 pub mod pdf;
+pub(crate) mod pins;
 pub mod placeholders;
 pub mod recipients;
 pub(crate) mod reminders;

@@ -20,7 +20,7 @@ use crate::base::scopes::Scope;
 use crate::base::states::{ConversationRisk, Urgency, View};
 use crate::base::time::NamedTime;
 use crate::model::{
-    contact_addresses, contacts, counted_mail, mailboxes, search_filter, tags, topics,
+    contact_addresses, contacts, counted_mail, mailboxes, pins, search_filter, tags, topics,
 };
 use crate::search::Query;
 use crate::search::list::{
@@ -257,6 +257,13 @@ pub fn list_conversations(
     let nothing = ListPage { items: Vec::new(), next: None };
     let query = parsed(tx, cx, &input)?;
     let Some(filter) = filter(tx, cx.actor, &input, query.as_ref())? else { return Ok(nothing) };
+    if input.pinned == Some(true) {
+        // Few, and looked up one by one: a list need not be walked for them.
+        let pinned = pins::numbers(tx, cx.actor)?;
+        let listed = ListWalk::begin(cx.actor, &filter).among(tx, &pinned, limit)?;
+        let items = listed.into_iter().map(|listed| listed.summary).collect();
+        return Ok(ListPage { items, next: None });
+    }
     let cursor = input.cursor.as_deref().and_then(PageCursor::parse);
     let as_of = cursor.as_ref().map_or(cx.now, |cursor| cursor.as_of);
     let walk = match cursor {
@@ -344,9 +351,8 @@ fn filter(
         },
         tests: Vec::new(),
     };
-    if let (Some(pinned), Some(me)) = (input.pinned, actor.member()) {
-        let condition = RowCondition::PinnedBy(me);
-        filter.tests.push(RowTest { condition, negated: !pinned });
+    if let (Some(false), Some(me)) = (input.pinned, actor.member()) {
+        filter.tests.push(RowTest { condition: RowCondition::PinnedBy(me), negated: true });
     }
     let can_match = match query {
         Some(query) => search_filter::narrow(tx, actor, query, &mut filter)?,

@@ -201,7 +201,7 @@ impl<'n> Candidates<'n> {
 }
 
 /// The first candidates that are in the list, after the cursor.
-fn first_among(
+pub(super) fn first_among(
     tx: &mut Tx<'_>,
     walk: &ListWalk,
     candidates: &[i64],

@@ -379,6 +379,17 @@ impl ListWalk {
         Ok(self.with_moved(found, limit))
     }
 
+    /// Those of some conversations that are in the list.
+    pub fn among(
+        self,
+        tx: &mut Tx<'_>,
+        nums: &[i64],
+        limit: usize,
+    ) -> Result<Vec<ListedConversation>> {
+        let found = matching::first_among(tx, &self, nums, limit)?;
+        Ok(self.with_moved(found, limit))
+    }
+
     /// The next conversations that have a mail for each term of a query. Its operators are part of
     /// the filter.
     pub fn next_matching(
