@@ -251,6 +251,8 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
         "/settings/services",
         "/welcome",
         "/settings/tags",
+        "/settings/blocked",
+        "/contacts/noor@haddad-interiors.example",
         "/settings/helpers",
         "/settings/rules",
         "/settings/bookings",

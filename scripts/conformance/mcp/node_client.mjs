@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 
 const INVALID_PARAMS = -32602;
 const READING = [
-    'find_slots', 'get_conversation', 'get_reports', 'list_booking_types', 'list_bookings', 'list_conversations',
-    'list_mailboxes', 'list_messages', 'list_rules', 'list_tags', 'list_team', 'list_topics', 'read_document',
+    'find_slots', 'get_contact', 'get_conversation', 'get_reports', 'list_booking_types', 'list_bookings',
+    'list_conversations', 'list_mailboxes', 'list_messages', 'list_rules', 'list_tags', 'list_team', 'list_topics', 'read_document',
     'search_answers', 'search_documents', 'whoami',
 ];
 const DOING = [

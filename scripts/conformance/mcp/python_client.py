@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 
 READING = [
     "list_conversations",
+    "get_contact",
     "get_conversation",
     "get_reports",
     "list_booking_types",

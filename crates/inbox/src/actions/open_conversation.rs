@@ -3,7 +3,9 @@
 use db::Tx;
 
 use super::autosaves::{Autosave, UnsentPlace, load_autosave};
+use super::following::is_followed;
 use super::picture_senders::among_picture_senders;
+use super::pins::pins;
 use super::timeline::{TimelineCursor, TimelineEntries, TimelineEntry, TimelinePart, read_part};
 use super::unsent_files::attached;
 use super::writing_settings::{WritingSettings, writing_settings};
@@ -51,6 +53,10 @@ pub struct OpenConversation {
     pub writing: WritingSettings,
     /// Conversations that were merged into it.
     pub merged: Vec<ConversationId>,
+    /// The reader keeps it on top of their lists.
+    pub is_pinned: bool,
+    /// The reader is told when the customer answers.
+    pub is_followed: bool,
 }
 
 impl OpenConversation {
@@ -121,6 +127,8 @@ pub fn read_conversation(
         writing: writing_settings(tx, cx, &found.mailbox)?,
         topics: topics::all(tx, ws)?,
         merged: merges::merged_into(tx, ws, &found.id)?,
+        is_pinned: pins(tx, cx)?.contains(&found.id),
+        is_followed: is_followed(tx, cx, &found.id)?,
         read_at,
         mailbox: mailbox.ok_or(Error::NotFound("conversation"))?,
         conversation: found,

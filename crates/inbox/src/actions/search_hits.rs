@@ -6,7 +6,7 @@ use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::ConversationId;
 use crate::model::search_index::{self, IndexedItem};
-use crate::model::{mailboxes, members, topics};
+use crate::model::{mailboxes, members, search_filter, topics};
 use crate::search::list::ConversationSummary;
 use crate::search::{self, Excerpt, Query};
 
@@ -43,7 +43,8 @@ pub fn search_hits(
     found: &[ConversationSummary],
 ) -> Result<Vec<Option<SearchHit>>> {
     let query = Query::parse(q, cx.now).filter(|query| !query.terms.is_empty());
-    let Some(query) = query else { return Ok(found.iter().map(|_| None).collect()) };
+    let Some(mut query) = query else { return Ok(found.iter().map(|_| None).collect()) };
+    search_filter::widen(tx, cx.actor, &mut query)?;
     let ws = cx.actor.ws;
     let (all, any) = (search::all_terms(tx, ws, &query), search::any_term(tx, ws, &query));
     let mut hits = Vec::with_capacity(found.len());

@@ -4,18 +4,19 @@
 use db::{Arg, Json, Tx};
 use serde::{Deserialize, Serialize};
 
+use super::pins::{pin, unpin};
+use super::sessions::own_id;
 use crate::app::Cx;
 use crate::base::assignee::Assignee;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MemberId, MessageId, UndoId};
-use crate::base::limits::UNDO_ACT_MS;
 use crate::base::states::{Removal, Status};
 use crate::base::string_enum::string_enum;
 use crate::model::conversations::{self, Conversation};
 use crate::model::removals;
 use crate::model::tags::{self, TagName};
 use crate::model::timeline::{self, TimelineEvent};
-use crate::model::{blocked_senders, members, merges, sorting};
+use crate::model::{blocked_senders, followers, members, merges, sorting};
 
 /// Conversations that one transaction changes.
 pub const TRIAGED_AT_ONCE: usize = 50;
@@ -41,6 +42,12 @@ pub enum TriageAct {
     Merge(String),
     /// A message of it becomes a conversation of its own.
     Split(String),
+    /// On top of one's own lists.
+    Pin,
+    Unpin,
+    /// To be told when the customer answers.
+    Follow,
+    Unfollow,
 }
 
 string_enum! {
@@ -58,6 +65,10 @@ string_enum! {
         Restored = "restored",
         Merged = "merged",
         Split = "split",
+        Pinned = "pinned",
+        Unpinned = "unpinned",
+        Followed = "followed",
+        Unfollowed = "unfollowed",
     }
 }
 
@@ -76,38 +87,42 @@ impl TriageAct {
             TriageAct::Restore => ActKind::Restored,
             TriageAct::Merge(_) => ActKind::Merged,
             TriageAct::Split(_) => ActKind::Split,
+            TriageAct::Pin => ActKind::Pinned,
+            TriageAct::Unpin => ActKind::Unpinned,
+            TriageAct::Follow => ActKind::Followed,
+            TriageAct::Unfollow => ActKind::Unfollowed,
         }
     }
 }
 
 /// How a conversation stood before an act, as far as the act changed it.
 #[derive(Serialize, Deserialize)]
-struct StateBefore {
-    status: Status,
-    snoozed_until: Option<i64>,
+pub(super) struct StateBefore {
+    pub status: Status,
+    pub snoozed_until: Option<i64>,
     /// Since when the customer waited.
     #[serde(default)]
-    waiting_since: Option<i64>,
-    assignee: Option<MemberId>,
-    removed: Option<Removal>,
+    pub waiting_since: Option<i64>,
+    pub assignee: Option<MemberId>,
+    pub removed: Option<Removal>,
     /// Tags that the act added.
     #[serde(default)]
-    tagged: Vec<String>,
-    read_at: Option<i64>,
+    pub tagged: Vec<String>,
+    pub read_at: Option<i64>,
     /// True when the act blocked the sender.
     #[serde(default)]
-    blocked: bool,
+    pub blocked: bool,
     /// The conversation that the act split off.
     #[serde(default)]
-    split_off: Option<ConversationId>,
+    pub split_off: Option<ConversationId>,
 }
 
 /// How a conversation stood after an act. Where it stands otherwise now, somebody changed it since.
 #[derive(Serialize, Deserialize)]
-struct StateAfter {
-    assignee: Option<MemberId>,
-    snoozed_until: Option<i64>,
-    last_message_at: i64,
+pub(super) struct StateAfter {
+    pub assignee: Option<MemberId>,
+    pub snoozed_until: Option<i64>,
+    pub last_message_at: i64,
 }
 
 impl StateAfter {
@@ -286,6 +301,10 @@ fn apply(
             before.split_off = Some(merges::split(tx, cx, conversation, &message)?.id);
             true
         }
+        TriageAct::Pin => pin(tx, cx, &conversation.id)?,
+        TriageAct::Unpin => unpin(tx, cx, &conversation.id)?,
+        TriageAct::Follow => followers::follow(tx, cx, &conversation.id, own_id(cx)?)?,
+        TriageAct::Unfollow => followers::unfollow(tx, cx.actor.ws, &conversation.id, own_id(cx)?)?,
     };
     Ok(changed.then_some(before))
 }
@@ -334,7 +353,7 @@ fn add_tags(
     Ok(added)
 }
 
-fn record_tags(
+pub(super) fn record_tags(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
@@ -403,161 +422,6 @@ fn restore(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Res
         blocked_senders::unblock(tx, cx, circle, email)?;
     }
     remove(tx, cx, conversation, None)
-}
-
-/// The latest act of a person, while it can be undone.
-#[derive(Clone, Debug)]
-pub struct UndoOffer {
-    pub id: UndoId,
-    pub kind: ActKind,
-    /// Conversations that it changed.
-    pub changed: i64,
-}
-
-pub fn undo_offer(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<UndoOffer>> {
-    let Ok(me) = person(cx) else { return Ok(None) };
-    let found: Option<(UndoId, ActKind, i64)> = tx.opt(
-        "SELECT id, act, changed FROM undos
-         WHERE ws = ?1 AND person = ?2 AND created_at > ?3 AND changed > 0
-         ORDER BY id DESC LIMIT 1",
-        &[&cx.actor.ws, &me, &(cx.now - UNDO_ACT_MS)],
-    )?;
-    Ok(found.map(|(id, kind, changed)| UndoOffer { id, kind, changed }))
-}
-
-/// Undoes a batch of an own act; false when nothing is left of it.
-pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
-    let (ws, me) = (cx.actor.ws, person(cx)?);
-    let found: Option<(ActKind,)> = tx.opt(
-        "SELECT act FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3 AND created_at > ?4",
-        &[&ws, &me, id, &(cx.now - UNDO_ACT_MS)],
-    )?;
-    let Some((kind,)) = found else { return Ok(false) };
-    let steps: Vec<(ConversationId, Json<StateBefore>, Json<StateAfter>)> = tx.all(
-        "SELECT conversation, before, after FROM undo_steps WHERE ws = ?1 AND undo = ?2
-         ORDER BY conversation LIMIT ?3",
-        &[&ws, id, &(TRIAGED_AT_ONCE as i64)],
-    )?;
-    if steps.is_empty() {
-        tx.exec("DELETE FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3", &[&ws, &me, id])?;
-        return Ok(false);
-    }
-    for (conversation, before, after) in &steps {
-        tx.exec(
-            "DELETE FROM undo_steps WHERE ws = ?1 AND undo = ?2 AND conversation = ?3",
-            &[&ws, id, conversation],
-        )?;
-        if kind == ActKind::Merged {
-            undo_merge(tx, cx, conversation)?;
-            continue;
-        }
-        match conversations::load_itself(tx, cx.actor, conversation.as_str()) {
-            // Merged into another one since, which is not the one that was acted on.
-            Ok(conversation) if conversation.merged_into.is_some() => {}
-            Ok(mut conversation) => {
-                revert(tx, cx, kind, &mut conversation, (&before.0, &after.0))?;
-            }
-            Err(Error::NotFound(_)) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(true)
-}
-
-fn undo_merge(tx: &mut Tx<'_>, cx: &Cx<'_>, source: &ConversationId) -> Result<()> {
-    match merges::undo_merge(tx, cx, source.as_str()) {
-        Ok(_) | Err(Error::NotFound(_)) => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-/// Puts back what the act changed, unless somebody changed it again since.
-fn revert(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    kind: ActKind,
-    conversation: &mut Conversation,
-    (before, after): (&StateBefore, &StateAfter),
-) -> Result<()> {
-    let is_quiet = conversation.last_message_at == after.last_message_at;
-    let is_put_away_so = conversation.snoozed_until == after.snoozed_until && is_quiet;
-    match kind {
-        ActKind::Assigned if conversation.assignee == after.assignee => {
-            let to = match &before.assignee {
-                Some(id) => members::in_circle(tx, cx.actor.ws, &conversation.circle, id)?,
-                None => None,
-            };
-            conversations::assign(tx, cx, conversation, to.as_ref())
-        }
-        ActKind::Tagged => {
-            let mut removed = Vec::new();
-            for name in &before.tagged {
-                removed.extend(tags::take_off(tx, cx, conversation, &TagName::new(name))?);
-            }
-            record_tags(tx, cx, conversation, &[], &removed)
-        }
-        ActKind::Closed if conversation.status == Status::Closed && is_put_away_so => {
-            conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)?;
-            conversations::wait_since(tx, cx, conversation, before.waiting_since)
-        }
-        ActKind::Reopened if conversation.status == Status::Open && is_put_away_so => {
-            conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)
-        }
-        ActKind::Snoozed if conversation.snoozed_until.is_some() && is_put_away_so => {
-            conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)
-        }
-        ActKind::MarkedUnread => read_again(tx, cx, &conversation.id, before.read_at),
-        ActKind::Spam | ActKind::Blocked if conversation.removed == Some(Removal::Spam) => {
-            sorting::teach_spam(tx, cx, conversation, false)?;
-            if before.blocked {
-                let (circle, email) = (&conversation.circle, &conversation.contact_email);
-                blocked_senders::unblock(tx, cx, circle, email)?;
-            }
-            // What came meanwhile is not thrown away with the rest.
-            let to = before.removed.filter(|_| is_quiet);
-            removals::set_removed(tx, cx, conversation, to)
-        }
-        ActKind::Deleted if conversation.removed == Some(Removal::Trash) => {
-            removals::set_removed(tx, cx, conversation, before.removed)
-        }
-        ActKind::Restored if conversation.removed.is_none() && is_quiet => {
-            removals::set_removed(tx, cx, conversation, before.removed)
-        }
-        ActKind::Split => match &before.split_off {
-            Some(new) => merge_back(tx, cx, new, conversation),
-            None => Ok(()),
-        },
-        _ => Ok(()),
-    }
-}
-
-/// What was split off goes back, unless it cannot any more.
-fn merge_back(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    new: &ConversationId,
-    origin: &mut Conversation,
-) -> Result<()> {
-    let mut new = conversations::load_itself(tx, cx.actor, new.as_str())?;
-    match new.merged_into.is_some() || merges::refusal(&new, origin).is_some() {
-        true => Ok(()),
-        false => merges::merge(tx, cx, &mut new, origin),
-    }
-}
-
-fn read_again(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    id: &ConversationId,
-    read_at: Option<i64>,
-) -> Result<()> {
-    let Some(read_at) = read_at else { return Ok(()) };
-    tx.exec(
-        "INSERT INTO read_marks (ws, person, conversation, read_at) VALUES (?1, ?2, ?3, ?4)
-         ON CONFLICT (ws, person, conversation) DO NOTHING",
-        &[&cx.actor.ws, &person(cx)?, id, &read_at],
-    )?;
-    Ok(())
 }
 
 /// Only people undo what they did.

@@ -130,6 +130,7 @@ pub fn check_query(
             InputKind::Whole { .. } => {
                 canonical_whole(value).map_or_else(|| json!(value), Value::from)
             }
+            InputKind::Flag => value.parse::<bool>().map_or_else(|_| json!(value), Value::from),
             _ => json!(value),
         }))
     })

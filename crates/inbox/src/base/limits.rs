@@ -159,6 +159,21 @@ pub const APP_MAIL_KEPT: i64 = 50_000;
 pub const MERGED_MESSAGES: i64 = 1_000;
 
 pub const SNIPPET_CHARS: usize = 140;
+/// The longest snippet that a caller can ask for.
+pub const LONG_SNIPPET_CHARS: usize = 300;
+/// Conversations of a list that are counted one by one; more are at least so many.
+pub const COUNTED_CONVERSATIONS: usize = 10_000;
+/// Addresses that one contact may have.
+pub const CONTACT_ADDRESSES: usize = 20;
+pub const CONTACT_NOTE_CHARS: usize = 2_000;
+/// Notes on one contact.
+pub const CONTACT_NOTES: i64 = 100;
+/// Conversations that one person keeps on top.
+pub const PINS: i64 = 50;
+/// People who follow one conversation.
+pub const FOLLOWERS: i64 = 100;
+/// Mails about conversations that a person follows, at the most.
+pub const FOLLOWED_MAILED_PER_HOUR: i64 = 20;
 /// Message text in a read is cut after this many characters.
 pub const READ_TEXT_CHARS: usize = 8_000;
 /// The whole text of a message, where it is asked for, is cut after this many characters.

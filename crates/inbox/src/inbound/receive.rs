@@ -24,6 +24,7 @@ use crate::model::counted_mail::{self, CountedMail};
 use crate::model::documents::{self, NewDocument};
 use crate::model::drafting::{helper_drafts, queue};
 use crate::model::events::{self, Event};
+use crate::model::followers;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
@@ -433,7 +434,8 @@ pub(super) fn announce(
         reference: conversation.reference.as_deref(),
         secure,
     };
-    events::record(tx, cx, conversation.subject_of_events(), &event)
+    events::record(tx, cx, conversation.subject_of_events(), &event)?;
+    followers::tell(tx, cx, conversation)
 }
 
 fn announce_beginning(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {

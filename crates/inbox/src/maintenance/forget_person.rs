@@ -16,7 +16,7 @@ use crate::base::states::Status;
 use crate::model::audit_log::{self, Action};
 use crate::model::conversations::{self, Conversation};
 use crate::model::counters::{self, Counter};
-use crate::model::{app_mail, erasure, merges, secure, sorter_examples};
+use crate::model::{app_mail, contact_addresses, erasure, merges, secure, sorter_examples};
 use crate::search;
 
 /// Hashes that are looked up at once.
@@ -49,7 +49,6 @@ pub fn forget_person(
     cx: &Cx<'_>,
     email: &EmailAddress,
 ) -> Result<ForgottenPerson> {
-    refuse_member(tx, cx, email)?;
     if tx.pick(true, false) {
         // Bytes of deleted rows are overwritten.
         let _: Vec<(i64,)> = tx.all("PRAGMA secure_delete = ON", &[])?;
@@ -61,6 +60,28 @@ pub fn forget_person(
         hashes: BTreeSet::new(),
         done: ForgottenPerson::default(),
     };
+    let mut found = false;
+    for address in contact_addresses::of_anybody(tx, cx.actor.ws, email)? {
+        refuse_member(tx, cx, &address)?;
+        found |= forget_address(tx, cx, &mut forgetting, &address)?;
+    }
+    if !found {
+        return Err(Error::NotFound("person"));
+    }
+    forgetting.blobs(tx)?;
+    let done = forgetting.done;
+    let said = format!("{} conversations, {} messages", done.conversations, done.messages);
+    audit_log::record(tx, cx, &Circle::team(), Action::ContactForgotten, &said, "")?;
+    Ok(done)
+}
+
+/// Removes what is kept of one address of the person; false when there is nothing.
+fn forget_address(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    forgetting: &mut Forgetting,
+    email: &EmailAddress,
+) -> Result<bool> {
     part_from_others(tx, cx, email)?;
     let own: Vec<(ConversationId,)> = tx.all(
         "SELECT id FROM conversations WHERE ws = ?1 AND contact_email = ?2",
@@ -80,14 +101,7 @@ pub fn forget_person(
     }
     merges::forget_participant(tx, cx.actor.ws, email)?;
     let rows = forgetting.records(tx, email)?;
-    if own.is_empty() && others.is_empty() && rows == 0 {
-        return Err(Error::NotFound("person"));
-    }
-    forgetting.blobs(tx)?;
-    let done = forgetting.done;
-    let said = format!("{} conversations, {} messages", done.conversations, done.messages);
-    audit_log::record(tx, cx, &Circle::team(), Action::ContactForgotten, &said, "")?;
-    Ok(done)
+    Ok(!own.is_empty() || !others.is_empty() || rows > 0)
 }
 
 /// Undoes merges of other people's conversations into those of the person, which are removed.
@@ -286,6 +300,16 @@ impl Forgetting {
             &format!("DELETE FROM notices WHERE ws = ?1 AND {place}(lower(text), ?2) > 0"),
             &[&self.ws, email],
         )?;
+        // Who blocked or merged them stays, without the address.
+        for column in ["thing", "detail"] {
+            let sql = format!(
+                "UPDATE audit_log SET {column} = '' WHERE ws = ?1 AND {place}({column}, ?2) > 0
+                   AND action IN (
+                       'contacts-merged', 'contact-separated', 'sender-blocked', 'sender-unblocked'
+                   )"
+            );
+            tx.exec(&sql, &[&self.ws, email])?;
+        }
         rows += self.app_mail(tx, email)?;
         self.domain(tx, email)?;
         self.kept_answers(tx, email)?;

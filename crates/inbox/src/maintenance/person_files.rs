@@ -12,7 +12,7 @@ use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{MessageId, UploadId};
 use crate::model::recipients::Party;
-use crate::model::secure;
+use crate::model::{contact_addresses, secure};
 
 /// Receives each file: its path in the folder, and its bytes.
 pub type FileSink<'a> = dyn FnMut(&str, &[u8]) -> io::Result<()> + 'a;
@@ -40,8 +40,8 @@ const ADDRESSES: &[&str] = &["email", "guest_email"];
 /// The longest name of a file, in bytes, beside the id in front of it.
 const NAME_BYTES: usize = 200;
 
-/// Writes what the workspace has of a person: their own conversations, their part of those with
-/// others, and what else is kept under their address.
+/// Writes what the workspace has of a person, under all of their addresses: their own conversations,
+/// their part of those with others, and what else is kept under an address.
 pub fn export_person(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -49,24 +49,28 @@ pub fn export_person(
     write: &mut FileSink<'_>,
 ) -> Result<PersonExport> {
     let tables = dumped_tables(tx)?;
-    let kept = records(tx, cx.actor.ws, &tables, email)?;
-    // With what was merged in of somebody else, only their part of it is theirs.
-    let conversations: Vec<(String, bool)> = tx.all(
-        "SELECT o.id, NOT EXISTS (
-             SELECT 1 FROM conversations m
-             WHERE m.ws = o.ws AND m.merged_into = o.id AND m.contact_email <> ?2
-         ) FROM conversations o WHERE o.ws = ?1 AND o.contact_email = ?2
-         UNION ALL
-         SELECT p.conversation, FALSE FROM participants p
-         JOIN conversations c ON c.ws = p.ws AND c.id = p.conversation
-         WHERE p.ws = ?1 AND p.email = ?2 AND c.contact_email <> ?2",
-        &[&cx.actor.ws, email],
-    )?;
+    let addresses = contact_addresses::of_anybody(tx, cx.actor.ws, email)?;
+    let mut kept = Map::new();
+    let mut conversations: Vec<(String, bool)> = Vec::new();
+    for address in &addresses {
+        records(tx, cx.actor.ws, &tables, address, &mut kept)?;
+        for (id, is_own) in conversations_of(tx, cx.actor.ws, address, &addresses)? {
+            match conversations.iter_mut().find(|(known, _)| *known == id) {
+                Some((_, own)) => *own |= is_own,
+                None => conversations.push((id, is_own)),
+            }
+        }
+    }
     if conversations.is_empty() && kept.is_empty() {
         return Err(Error::NotFound("person"));
     }
     let ids: Vec<&String> = conversations.iter().map(|(id, _)| id).collect();
-    let person = json!({ "email": email, "conversations": ids, "records": kept });
+    let person = json!({
+        "email": email,
+        "addresses": addresses,
+        "conversations": ids,
+        "records": kept,
+    });
     let mut writing = ConversationFiles::new(&tables, ProtectedWords::InTheClear, write);
     writing.json("person.json", &person)?;
     for (id, is_own) in &conversations {
@@ -74,20 +78,51 @@ pub fn export_person(
         if *is_own {
             writing.conversation(tx, cx, id)?;
         } else {
-            writing.part(tx, cx, id, email)?;
+            writing.part(tx, cx, id, &addresses)?;
         }
     }
     Ok(writing.export)
 }
 
-/// The rows of all tables that are kept under the address.
+/// The conversations of an address, and whether all of each is the person's: with what was merged in
+/// of somebody else, only their part of it is.
+fn conversations_of(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    address: &EmailAddress,
+    addresses: &[EmailAddress],
+) -> Result<Vec<(String, bool)>> {
+    let own: Vec<(String,)> = tx.all(
+        "SELECT id FROM conversations WHERE ws = ?1 AND contact_email = ?2",
+        &[&ws, address],
+    )?;
+    let mut found = Vec::new();
+    for (id,) in own {
+        let merged: Vec<(EmailAddress,)> = tx.all(
+            "SELECT contact_email FROM conversations WHERE ws = ?1 AND merged_into = ?2",
+            &[&ws, &id],
+        )?;
+        let is_own = merged.iter().all(|(contact,)| addresses.contains(contact));
+        found.push((id, is_own));
+    }
+    let others: Vec<(String,)> = tx.all(
+        "SELECT p.conversation FROM participants p
+         JOIN conversations c ON c.ws = p.ws AND c.id = p.conversation
+         WHERE p.ws = ?1 AND p.email = ?2 AND c.contact_email <> ?2",
+        &[&ws, address],
+    )?;
+    found.extend(others.into_iter().map(|(id,)| (id, false)));
+    Ok(found)
+}
+
+/// Adds the rows of all tables that are kept under an address.
 fn records(
     tx: &mut Tx<'_>,
     ws: i64,
     tables: &[TableShape],
     email: &EmailAddress,
-) -> Result<Map<String, Value>> {
-    let mut kept = Map::new();
+    kept: &mut Map<String, Value>,
+) -> Result<()> {
     for table in tables.iter().filter(|table| has(table, "ws")) {
         let column = ADDRESSES.iter().find(|column| has(table, column));
         let mut rows = match column {
@@ -103,11 +138,15 @@ fn records(
         for row in rows.iter_mut().filter_map(Value::as_object_mut) {
             row.remove("to_list");
         }
-        if !rows.is_empty() {
-            kept.insert(table.name.clone(), Value::Array(rows));
+        if rows.is_empty() {
+            continue;
+        }
+        match kept.get_mut(&table.name) {
+            Some(Value::Array(known)) => known.extend(rows),
+            _ => drop(kept.insert(table.name.clone(), Value::Array(rows))),
         }
     }
-    Ok(kept)
+    Ok(())
 }
 
 db::row! {
@@ -123,9 +162,9 @@ db::row! {
 }
 
 impl ExportedMessage {
-    fn concerns(&self, email: &EmailAddress) -> bool {
+    fn concerns(&self, addresses: &[EmailAddress]) -> bool {
         let mut to = self.to_list.iter().chain(self.cc_list.iter()).chain(self.bcc_list.iter());
-        self.from_email == *email || to.any(|party| party.address() == *email)
+        addresses.contains(&self.from_email) || to.any(|party| addresses.contains(&party.address()))
     }
 }
 
@@ -186,9 +225,15 @@ impl<'a, 'w> ConversationFiles<'a, 'w> {
     }
 
     /// What the person wrote or got in a conversation of somebody else.
-    fn part(&mut self, tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, email: &EmailAddress) -> Result<()> {
+    fn part(
+        &mut self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        id: &str,
+        addresses: &[EmailAddress],
+    ) -> Result<()> {
         let mut messages = messages_of(tx, cx.actor.ws, id)?;
-        messages.retain(|message| message.concerns(email));
+        messages.retain(|message| message.concerns(addresses));
         let mut rows = Vec::new();
         for table in self.tables.iter().filter(|table| table.name == "messages") {
             for message in &messages {

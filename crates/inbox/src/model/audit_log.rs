@@ -89,6 +89,8 @@ actions! {
     ServiceDisconnected: "service-disconnected", "disconnected the sending service";
     DraftingChanged: "drafting-changed", "changed the drafting of";
     ContactForgotten: "contact-forgotten", "had a contact forgotten:";
+    ContactsMerged: "contacts-merged", "merged the contact";
+    ContactSeparated: "contact-separated", "separated the address";
     SenderBlocked: "sender-blocked", "blocked the sender";
     SenderUnblocked: "sender-unblocked", "unblocked the sender";
     SigningKeyMade: "signing-key-made", "made a key that signs the mail of";

@@ -3,7 +3,7 @@
 use db::Tx;
 
 use crate::app::Cx;
-use crate::base::actor::Circle;
+use crate::base::actor::{Actor, Circle};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::model::audit_log::{self, Action};
@@ -38,4 +38,49 @@ pub fn is_blocked(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &str) -> Res
         &[&ws, circle, &EmailAddress::new(email)],
     )?;
     Ok(found.is_some())
+}
+
+/// True when one of a person's addresses is blocked where the actor sees it.
+pub fn is_any_blocked(tx: &mut Tx<'_>, actor: &Actor, addresses: &[EmailAddress]) -> Result<bool> {
+    for email in addresses {
+        for circle in actor.circles.distinct() {
+            if is_blocked(tx, actor.ws, circle, email)? {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+db::row! {
+    /// A sender whose mail goes to the spam.
+    #[derive(Clone, Debug)]
+    pub struct BlockedSender from "s" {
+        pub email: EmailAddress,
+        pub circle: Circle,
+        pub blocked_by: String,
+        pub created_at: i64,
+    }
+}
+
+/// Blocked senders in the order of their addresses, those after one of them.
+pub fn list(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    after: &str,
+    most: usize,
+) -> Result<Vec<BlockedSender>> {
+    let sql = format!(
+        "SELECT {} FROM blocked_senders s
+         WHERE s.ws = ?1 AND s.circle = ?2 AND s.email > ?3 ORDER BY s.email LIMIT ?4",
+        BlockedSender::COLUMNS
+    );
+    let mut found: Vec<BlockedSender> = Vec::new();
+    for circle in actor.circles.distinct() {
+        found.extend(tx.all::<BlockedSender>(&sql, &[&actor.ws, circle, &after, &(most as i64)])?);
+    }
+    found.sort_by(|a, b| a.email.cmp(&b.email));
+    found.dedup_by(|a, b| a.email == b.email);
+    found.truncate(most);
+    Ok(found)
 }

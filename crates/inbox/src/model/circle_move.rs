@@ -5,13 +5,14 @@ use db::{Arg, Json, Tx, Value};
 
 use crate::app::Cx;
 use crate::base::actor::Circle;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, TagId, TopicId};
 use crate::base::limits::thousands;
 use crate::base::sorter_models::ExampleKind;
 use crate::base::states::View;
 use crate::model::counters::{self, Counter};
-use crate::model::{sorter_examples, tags};
+use crate::model::{contact_addresses, sorter_examples, tags};
 
 /// Conversations that are moved with one statement.
 const MOVED_TOGETHER: i64 = 256;
@@ -181,8 +182,8 @@ impl CircleMove<'_> {
              WHERE c.ws = ?1 AND c.mailbox = ?3";
         for sql in [
             format!(
-                "INSERT INTO contacts (ws, circle, email, name, last_at)
-                 SELECT ws, ?4, email, name, last_at FROM contacts
+                "INSERT INTO contacts (ws, circle, email, name, last_at, domain)
+                 SELECT ws, ?4, email, name, last_at, domain FROM contacts
                  WHERE ws = ?1 AND circle = ?2 AND email IN ({of_inbox})
                  ON CONFLICT (ws, circle, email) DO NOTHING"
             ),
@@ -191,6 +192,18 @@ impl CircleMove<'_> {
                  SELECT ws, ?4, word, email FROM contact_words
                  WHERE ws = ?1 AND circle = ?2 AND email IN ({of_inbox})
                  ON CONFLICT (ws, circle, word, email) DO NOTHING"
+            ),
+            // With one address of a person go the others, so that it stays one person there.
+            format!(
+                "INSERT INTO contact_addresses
+                     (ws, circle, email, contact, before, merged_by, merged_at)
+                 SELECT o.ws, ?4, o.email, o.contact, o.before, o.merged_by, o.merged_at
+                 FROM contact_addresses o
+                 WHERE o.ws = ?1 AND o.circle = ?2 AND o.contact IN (
+                     SELECT a.contact FROM contact_addresses a
+                     WHERE a.ws = ?1 AND a.circle = ?2 AND a.email IN ({of_inbox})
+                 )
+                 ON CONFLICT (ws, circle, email) DO NOTHING"
             ),
         ] {
             tx.exec(&sql, &[&ws, self.from, self.mailbox, self.to])?;
@@ -224,6 +237,7 @@ impl CircleMove<'_> {
             );
             tx.exec(&sql, &[&ws, self.from, self.mailbox])?;
         }
+        self.move_notes_on_contacts(tx, ws)?;
         tx.exec(
             "DELETE FROM correspondents
              WHERE ws = ?1 AND circle = ?2
@@ -236,6 +250,41 @@ impl CircleMove<'_> {
                )",
             &[&ws, self.from, self.to],
         )?;
+        Ok(())
+    }
+
+    /// What is known about a person goes along where the circle that is left has no mail of theirs.
+    fn move_notes_on_contacts(&self, tx: &mut Tx<'_>, ws: i64) -> Result<()> {
+        let is_unknown = |table: &str| {
+            format!(
+                "ws = ?1 AND circle = ?2 AND NOT EXISTS (
+                     SELECT 1 FROM contacts c
+                     WHERE c.ws = ?1 AND c.circle = ?2 AND c.email = {table}.email
+                 ) AND NOT EXISTS (
+                     SELECT 1 FROM conversations c
+                     WHERE c.ws = ?1 AND c.contact_email = {table}.email AND c.circle = ?2
+                 )"
+            )
+        };
+        tx.exec(
+            &format!("UPDATE contact_notes SET circle = ?3 WHERE {}", is_unknown("contact_notes")),
+            &[&ws, self.from, self.to],
+        )?;
+        tx.exec(
+            &format!("DELETE FROM contact_addresses WHERE {}", is_unknown("contact_addresses")),
+            &[&ws, self.from],
+        )?;
+        let gone: Vec<(EmailAddress,)> = tx.all(
+            "SELECT a.contact FROM contact_addresses a
+             WHERE a.ws = ?1 AND a.circle = ?2 AND NOT EXISTS (
+                 SELECT 1 FROM contact_addresses o
+                 WHERE o.ws = a.ws AND o.circle = a.circle AND o.email = a.contact
+             )",
+            &[&ws, self.from],
+        )?;
+        for (contact,) in &gone {
+            contact_addresses::show_under_one_of_them(tx, ws, self.from, contact)?;
+        }
         Ok(())
     }
 
@@ -283,11 +332,13 @@ impl CircleMove<'_> {
                 }
             }
         }
-        for table in ["answers", "audit_log"] {
+        for table in ["answers", "audit_log", "contact_notes"] {
             let sql = format!("UPDATE {table} SET circle = ?3 WHERE ws = ?1 AND circle = ?2");
             tx.exec(&sql, &[&ws, self.from, self.to])?;
         }
-        for table in ["contacts", "contact_words", "correspondents", "blocked_senders"] {
+        for table in
+            ["contacts", "contact_words", "contact_addresses", "correspondents", "blocked_senders"]
+        {
             let sql = format!("DELETE FROM {table} WHERE ws = ?1 AND circle = ?2");
             tx.exec(&sql, &[&ws, self.from])?;
         }

@@ -3,12 +3,15 @@
 //! They are stored per circle, so that nobody is offered an address from a private inbox of another
 //! person.
 
+use std::collections::HashSet;
+
 use db::{Arg, Tx};
 
 use crate::app::Cx;
-use crate::base::actor::Circle;
+use crate::base::actor::{Actor, Circle};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
+use crate::base::ids::ConversationId;
 use crate::base::limits::{ADDRESS_CHARS, DAY_MS, PERSON_NAME_CHARS};
 use crate::model::recipients::Party;
 use crate::search::{Piece, pieces};
@@ -45,14 +48,15 @@ pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, party: &Party) -> Res
         return Ok(());
     }
     tx.exec(
-        "INSERT INTO contacts (ws, circle, email, name, last_at) VALUES (?1, ?2, ?3, ?4, ?5)
+        "INSERT INTO contacts (ws, circle, email, name, last_at, domain)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (ws, circle, email) DO UPDATE
          SET last_at = CASE
                  WHEN excluded.last_at > contacts.last_at THEN excluded.last_at
                  ELSE contacts.last_at
              END,
              name = CASE WHEN excluded.name = '' THEN contacts.name ELSE excluded.name END",
-        &[&cx.actor.ws, circle, &email, &name, &cx.now],
+        &[&cx.actor.ws, circle, &email, &name, &cx.now, &email.domain().unwrap_or_default()],
     )?;
     if is_renamed { index(tx, cx, circle, &name, &email) } else { Ok(()) }
 }
@@ -110,6 +114,144 @@ pub fn complete(tx: &mut Tx<'_>, cx: &Cx<'_>, query: &str) -> Result<Vec<Party>>
     }
     found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.email.cmp(&other.email)));
     found.truncate(OFFERED);
+    Ok(found.into_iter().map(|(_, party)| party).collect())
+}
+
+/// Another conversation `k` with the contact of the conversation `c`, under any of their addresses.
+/// What is held or spam makes nobody known. Concatenation keeps the planner from using the lists of a
+/// circle.
+const OTHERS: &str = "k.id <> c.id AND k.circle || '' = c.circle AND k.held = FALSE
+    AND k.merged_into IS NULL AND coalesce(k.removed, '') <> 'spam'";
+
+/// Those of some conversations whose contact we had before: there is another conversation with them.
+pub fn known_among<'i>(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    ids: impl Iterator<Item = &'i ConversationId>,
+) -> Result<HashSet<ConversationId>> {
+    let mut args: Vec<&dyn Arg> = vec![&ws];
+    args.extend(ids.map(|id| id as &dyn Arg));
+    if args.len() == 1 {
+        return Ok(HashSet::new());
+    }
+    let places: Vec<String> = (2..=args.len()).map(|place| format!("?{place}")).collect();
+    let known: Vec<(ConversationId,)> = tx.all(
+        &format!(
+            "SELECT c.id FROM conversations c
+             WHERE c.ws = ?1 AND c.id IN ({}) AND (
+                 EXISTS (
+                     SELECT 1 FROM conversations k
+                     WHERE k.ws = c.ws AND k.contact_email = c.contact_email AND {OTHERS}
+                 ) OR EXISTS (
+                     SELECT 1 FROM contact_addresses a
+                     JOIN contact_addresses o
+                       ON o.ws = a.ws AND o.circle = a.circle AND o.contact = a.contact
+                     JOIN conversations k ON k.ws = o.ws AND k.contact_email = o.email
+                     WHERE a.ws = c.ws AND a.circle IN ('team', c.circle)
+                       AND a.email = c.contact_email AND o.email <> a.email AND {OTHERS}
+                 )
+             )",
+            places.join(", ")
+        ),
+        &args,
+    )?;
+    Ok(known.into_iter().map(|(id,)| id).collect())
+}
+
+/// True when we had the contact of a conversation before.
+pub fn is_known(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<bool> {
+    Ok(!known_among(tx, ws, std::iter::once(id))?.is_empty())
+}
+
+/// True when those of a circle have mail of somebody.
+pub fn is_in(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &EmailAddress) -> Result<bool> {
+    let contact: Option<(i64,)> = tx.opt(
+        "SELECT last_at FROM contacts WHERE ws = ?1 AND circle = ?2 AND email = ?3",
+        &[&ws, circle, email],
+    )?;
+    if contact.is_some() {
+        return Ok(true);
+    }
+    let conversation: Option<(String,)> = tx.opt(
+        "SELECT id FROM conversations
+         WHERE ws = ?1 AND contact_email = ?2 AND circle || '' = ?3 LIMIT 1",
+        &[&ws, email, circle],
+    )?;
+    Ok(conversation.is_some())
+}
+
+/// The circles of an actor that have mail of somebody, the widest first.
+pub fn circles_with(tx: &mut Tx<'_>, actor: &Actor, email: &EmailAddress) -> Result<Vec<Circle>> {
+    let mut with = Vec::new();
+    for circle in actor.circles.distinct() {
+        if is_in(tx, actor.ws, circle, email)? {
+            with.push(circle.clone());
+        }
+    }
+    Ok(with)
+}
+
+/// The widest circle of an actor that has mail of somebody; `None` when the actor sees none.
+pub fn widest_circle(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    email: &EmailAddress,
+) -> Result<Option<Circle>> {
+    Ok(circles_with(tx, actor, email)?.into_iter().next())
+}
+
+/// What somebody calls themselves, as far as the actor knows.
+pub fn name_of(tx: &mut Tx<'_>, actor: &Actor, email: &EmailAddress) -> Result<Option<String>> {
+    let (first, second) = actor.circles.pair();
+    let noted: Vec<(String,)> = tx.all(
+        "SELECT name FROM contacts WHERE ws = ?1 AND circle IN (?2, ?3) AND email = ?4",
+        &[&actor.ws, first, second, email],
+    )?;
+    if let Some((name,)) = noted.into_iter().find(|(name,)| !name.is_empty()) {
+        return Ok(Some(name));
+    }
+    let written: Option<(String,)> = tx.opt(
+        "SELECT contact_name FROM conversations
+         WHERE ws = ?1 AND contact_email = ?2 AND circle IN (?3, ?4)
+           AND contact_name IS NOT NULL AND contact_name <> ''
+         ORDER BY last_message_at DESC, id DESC LIMIT 1",
+        &[&actor.ws, email, first, second],
+    )?;
+    Ok(written.map(|(name,)| name))
+}
+
+/// Others with an address at the same domain, the latest first; nobody for a provider at which
+/// anybody gets an address.
+pub fn colleagues(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    addresses: &[EmailAddress],
+    most: usize,
+) -> Result<Vec<Party>> {
+    let mut found: Vec<(i64, Party)> = Vec::new();
+    let companies = addresses.iter().filter(|email| mail::organisation(email).is_some());
+    let mut domains: Vec<&str> = companies.filter_map(|email| email.domain()).collect();
+    domains.sort_unstable();
+    domains.dedup();
+    for domain in domains {
+        for circle in actor.circles.distinct().filter(|circle| !circle.is_sandbox()) {
+            let rows: Vec<(EmailAddress, String, i64)> = tx.all(
+                "SELECT email, name, last_at FROM contacts
+                 WHERE ws = ?1 AND circle = ?2 AND domain = ?3
+                 ORDER BY last_at DESC, email DESC LIMIT ?4",
+                &[&actor.ws, circle, &domain, &((most + addresses.len()) as i64)],
+            )?;
+            for (email, name, last_at) in rows {
+                let is_met = found.iter().any(|(_, party)| email == party.email.as_str());
+                if !is_met && !addresses.contains(&email) {
+                    let name = Some(name).filter(|name| !name.is_empty());
+                    found.push((last_at, Party { name, email: email.into() }));
+                }
+            }
+        }
+    }
+    found.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.email.cmp(&other.email)));
+    found.truncate(most);
     Ok(found.into_iter().map(|(_, party)| party).collect())
 }
 

@@ -8,6 +8,7 @@ use crate::base::limits::SNIPPET_CHARS;
 use crate::base::queue::Queue;
 use crate::base::states::Direction;
 use crate::model::conversations::{self, Conversation};
+use crate::search::list::ConversationSummary;
 
 /// A received or sent mail, as its conversation counts it.
 pub struct CountedMail<'a> {
@@ -75,11 +76,16 @@ pub fn count_mail(
 
 /// The first characters of a text, white space folded.
 pub fn snippet(text: &str) -> String {
+    snippet_of(text, SNIPPET_CHARS)
+}
+
+/// The first characters of a text, up to a number, white space folded.
+pub fn snippet_of(text: &str, most: usize) -> String {
     let mut snippet = String::new();
     let mut chars = 0;
     for word in text.split_whitespace() {
         for c in (chars > 0).then_some(' ').into_iter().chain(word.chars()) {
-            if chars == SNIPPET_CHARS {
+            if chars == most {
                 return snippet;
             }
             snippet.push(c);
@@ -87,6 +93,26 @@ pub fn snippet(text: &str) -> String {
         }
     }
     snippet
+}
+
+/// The start of a conversation's latest message. A short one stands in its row.
+pub fn latest_snippet(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    summary: &ConversationSummary,
+    most: usize,
+) -> Result<String> {
+    // A row whose text ends before its limit has it all.
+    if most <= SNIPPET_CHARS || summary.snippet.chars().count() < SNIPPET_CHARS {
+        return Ok(snippet_of(&summary.snippet, most));
+    }
+    let newest: Option<(String,)> = tx.opt(
+        "SELECT text FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL
+         ORDER BY counted_at DESC, serial DESC LIMIT 1",
+        &[&ws, &summary.id],
+    )?;
+    Ok(newest.map_or_else(|| summary.snippet.clone(), |(text,)| snippet_of(&text, most)))
 }
 
 #[cfg(test)]
@@ -99,5 +125,6 @@ mod tests {
         assert_eq!(snippet(&"é".repeat(200)).chars().count(), 140);
         assert_eq!(snippet(&"ab ".repeat(100)).chars().count(), 140);
         assert_eq!(snippet(""), "");
+        assert_eq!(snippet_of("one  two three", 7), "one two");
     }
 }

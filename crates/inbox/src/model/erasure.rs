@@ -17,6 +17,7 @@ use crate::search;
 const OF_CONVERSATION: &[&str] = &[
     "index_entries",
     "participants",
+    "followers",
     "notes",
     "timeline_events",
     "guest_sessions",
@@ -30,7 +31,7 @@ const OF_CONVERSATION: &[&str] = &[
 ];
 
 /// Tables of which a person has rows for conversations.
-const OF_PERSON: &[&str] = &["read_marks", "autosaves", "mentions"];
+const OF_PERSON: &[&str] = &["read_marks", "autosaves", "mentions", "pins"];
 
 /// Tables whose rows belong to a message.
 const OF_MESSAGE: &[&str] = &[

@@ -7,6 +7,7 @@ use crate::base::error::Result;
 use crate::base::ids::{NoteId, UserId};
 use crate::base::limits::{HOUR_MS, MENTIONS_MAILED_PER_HOUR};
 use crate::model::conversations::Conversation;
+use crate::model::followers;
 use crate::model::members::PERSON_SEES;
 use crate::model::notices::{Notice, notify};
 use crate::search;
@@ -36,11 +37,11 @@ pub fn tell(
     if unknown.is_empty() {
         return Ok(Mentions::default());
     }
-    let people: Vec<(UserId, String, bool)> = match conversation.circle.is_sandbox() {
+    let people: Vec<(UserId, String, bool, bool)> = match conversation.circle.is_sandbox() {
         true => Vec::new(),
         false => tx.all(
             &format!(
-                "SELECT u.id, u.name, u.mail_mentions FROM users u
+                "SELECT u.id, u.name, u.mail_mentions, u.follows_mentions FROM users u
                  WHERE u.ws = ?1 AND {PERSON_SEES} ORDER BY u.id"
             ),
             &[&cx.actor.ws, &conversation.circle],
@@ -49,7 +50,7 @@ pub fn tell(
     let author = cx.actor.member();
     let author = author.as_ref().map_or("", |author| author.as_str());
     let mut mentioned = Vec::new();
-    for (person, name, by_mail) in people {
+    for (person, name, by_mail, follows) in people {
         let first_name = [first_name(&name)];
         if !mention_starts(body).any(|after| mention_length(after, &first_name).is_some()) {
             continue;
@@ -64,6 +65,9 @@ pub fn tell(
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
             &[&cx.actor.ws, &person, note, &conversation.id, &author, &cx.actor.name(), &cx.now],
         )?;
+        if follows {
+            followers::follow(tx, cx, &conversation.id, &person)?;
+        }
         if by_mail && !many_lately(tx, cx, &person)? {
             mail(tx, cx, conversation, &person)?;
         }

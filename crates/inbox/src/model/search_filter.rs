@@ -3,10 +3,11 @@
 use db::Tx;
 
 use crate::base::actor::Actor;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::MailboxId;
 use crate::base::states::View;
-use crate::model::{mailboxes, members, tags, topics};
+use crate::model::{contact_addresses, mailboxes, members, tags, topics};
 use crate::search::list::{Filter, RowCondition, RowTest, TaggedWith};
 use crate::search::{Condition, Query, fold_name};
 
@@ -34,6 +35,19 @@ pub fn narrow(tx: &mut Tx<'_>, actor: &Actor, query: &Query, filter: &mut Filter
         }
     }
     Ok(!filter.views.is_empty())
+}
+
+/// Lets a query for the mail of an address find the mail of the person's other addresses, too.
+pub fn widen(tx: &mut Tx<'_>, actor: &Actor, query: &mut Query) -> Result<()> {
+    for sender in std::mem::take(&mut query.senders) {
+        let address = EmailAddress::new(&sender);
+        for other in contact_addresses::of(tx, actor, &address)? {
+            if other != address {
+                query.match_sender_too(&sender, &other);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// True when a query names the views itself.
@@ -100,6 +114,8 @@ fn row_condition(
         Condition::Held => Some(RowCondition::Held),
         Condition::Secure => Some(RowCondition::Secure),
         Condition::Draft => Some(RowCondition::HasDraft),
+        Condition::Pinned => actor.member().map(RowCondition::PinnedBy),
+        Condition::Followed => actor.member().map(RowCondition::FollowedBy),
         Condition::View(_) | Condition::Before(_) | Condition::After(_) => None,
     })
 }

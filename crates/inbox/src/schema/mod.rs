@@ -280,4 +280,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 40,
+        name: "contacts with several addresses and notes; pins and followers",
+        both: include_str!("040_contacts.sql"),
+        sqlite: include_str!("040_contacts.sqlite.sql"),
+        postgres: include_str!("040_contacts.postgres.sql"),
+    },
 ];

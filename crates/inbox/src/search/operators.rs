@@ -37,6 +37,8 @@ const STATES: &[&str] = &[
     "unassigned",
     "held",
     "secure",
+    "pinned",
+    "followed",
     "spam",
     "trash",
 ];
@@ -73,6 +75,8 @@ pub enum Condition {
     Held,
     Secure,
     Draft,
+    Pinned,
+    Followed,
     /// The latest mail came before this.
     Before(i64),
     /// The latest mail came then or later.
@@ -152,6 +156,8 @@ fn state(value: &str) -> Option<Condition> {
         "unassigned" => Condition::Unassigned,
         "held" => Condition::Held,
         "secure" | "protected" => Condition::Secure,
+        "pinned" => Condition::Pinned,
+        "followed" => Condition::Followed,
         view => Condition::View(View::parse(view).filter(|view| View::SHOWN.contains(view))?),
     })
 }

@@ -12,6 +12,8 @@ pub struct Query {
     /// Terms that no message of the conversation may have.
     pub without: Vec<Term>,
     pub operators: Vec<Operator>,
+    /// Whole addresses behind `from:`.
+    pub senders: Vec<String>,
 }
 
 /// Adjacent words.
@@ -22,6 +24,8 @@ pub struct Term {
     pub prefix: bool,
     /// Words that match as well: an amount in one form, other forms of a word.
     pub alternatives: Vec<String>,
+    /// Adjacent words that match as well: another address of the same person.
+    pub phrases: Vec<Vec<String>>,
 }
 
 impl Query {
@@ -35,9 +39,9 @@ impl Query {
     /// Parses words and phrases alone.
     pub fn of_words(text: &str) -> Option<Query> {
         let query = Query::with_operators(text, |_, _| None)?;
-        let Query { mut terms, without, operators } = query;
+        let Query { mut terms, without, .. } = query;
         terms.extend(without);
-        Some(Query { terms, without: Vec::new(), operators })
+        Some(Query { terms, ..Query::default() })
     }
 
     fn with_operators(
@@ -60,7 +64,12 @@ impl Query {
                     terms_in(Field::Has, &what, token.negated, &mut query);
                     continue;
                 }
-                Some(OperatorMeaning::Words(field, value)) => marked(field, terms_of(&value)),
+                Some(OperatorMeaning::Words(field, value)) => {
+                    if field == Field::From && mail::is_address(&value) {
+                        query.senders.push(value.clone());
+                    }
+                    marked(field, terms_of(&value))
+                }
                 None => token.terms(),
             };
             match token.negated {
@@ -78,6 +87,18 @@ impl Query {
         query.terms = once(query.terms);
         query.without = once(query.without);
         Some(query)
+    }
+
+    /// Lets `from:` with one address of a person match another one of theirs, too.
+    pub fn match_sender_too(&mut self, address: &str, other: &str) {
+        let wanted = marked(Field::From, terms_of(address));
+        let others = marked(Field::From, terms_of(other));
+        for (wanted, other) in wanted.iter().zip(&others) {
+            let all = self.terms.iter_mut().chain(&mut self.without);
+            for term in all.filter(|term| term.words == wanted.words) {
+                term.phrases.push(other.words.clone());
+            }
+        }
     }
 
     /// True when it asks for nothing, so that nothing matches.
@@ -224,7 +245,7 @@ fn terms_of(text: &str) -> Vec<Term> {
 }
 
 fn term(words: Vec<String>, prefix: bool) -> Term {
-    Term { words, prefix, alternatives: Vec::new() }
+    Term { words, prefix, alternatives: Vec::new(), phrases: Vec::new() }
 }
 
 /// The pairs of a run as a phrase; a single character is the start of any pair.

@@ -22,6 +22,8 @@ pub struct SearchTerm {
     lines: Vec<Finder<'static>>,
     /// The substrings of which it may contain one instead.
     alternatives: Vec<Finder<'static>>,
+    /// The same of phrases, each word of one.
+    phrases: Vec<Vec<Finder<'static>>>,
     is_phrase: bool,
 }
 
@@ -35,6 +37,7 @@ impl SearchTerm {
     fn is_in(&self, words: &[u8]) -> bool {
         self.lines.iter().all(|line| line.find(words).is_some())
             || self.alternatives.iter().any(|line| line.find(words).is_some())
+            || self.phrases.iter().any(|all| all.iter().all(|line| line.find(words).is_some()))
     }
 }
 
@@ -45,14 +48,16 @@ pub fn search_term(tx: &Tx<'_>, ws: i64, term: &Term) -> SearchTerm {
         let end = if term.prefix && place == last { "" } else { "\n" };
         Finder::new(&format!("\n{word}{end}")).into_owned()
     });
-    let alternatives =
-        term.alternatives.iter().map(|word| Finder::new(&format!("\n{word}\n")).into_owned());
+    let line = |word: &String| Finder::new(&format!("\n{word}\n")).into_owned();
+    let alternatives = term.alternatives.iter().map(line);
+    let phrases = term.phrases.iter().map(|phrase| phrase.iter().map(line).collect());
     SearchTerm {
         expression: expression(tx, &tag, term),
         whole: expression(tx, &tag, &Term { prefix: false, ..term.clone() }),
         lines: lines.collect(),
         alternatives: alternatives.collect(),
-        is_phrase: term.words.len() > 1,
+        phrases: phrases.collect(),
+        is_phrase: term.words.len() > 1 || term.phrases.iter().any(|phrase| phrase.len() > 1),
     }
 }
 
@@ -72,26 +77,28 @@ pub fn any_term(tx: &Tx<'_>, ws: i64, query: &Query) -> String {
 
 /// A term, or one of its alternatives.
 fn expression(tx: &Tx<'_>, tag: &str, term: &Term) -> String {
-    let phrase = phrase(tx, tag, term);
-    if term.alternatives.is_empty() {
-        return phrase;
+    let typed = phrase(tx, tag, &term.words, term.prefix);
+    if term.alternatives.is_empty() && term.phrases.is_empty() {
+        return typed;
     }
     let quote = tx.pick('"', '\'');
-    let mut all = vec![phrase];
+    let mut all = vec![typed];
+    all.extend(term.phrases.iter().map(|words| phrase(tx, tag, words, false)));
     all.extend(term.alternatives.iter().map(|word| format!("{quote}{tag}{word}{quote}")));
     format!("({})", all.join(tx.pick(" OR ", " | ")))
 }
 
-fn phrase(tx: &Tx<'_>, tag: &str, term: &Term) -> String {
-    let words = term.words.iter().map(|word| format!("{tag}{word}"));
+/// Adjacent words, the last of which may go on where it is a prefix.
+fn phrase(tx: &Tx<'_>, tag: &str, words: &[String], prefix: bool) -> String {
+    let words = words.iter().map(|word| format!("{tag}{word}"));
     match tx.pick(true, false) {
         true => {
             let phrase = words.collect::<Vec<_>>().join(" ");
-            format!("\"{phrase}\"{}", if term.prefix { " *" } else { "" })
+            format!("\"{phrase}\"{}", if prefix { " *" } else { "" })
         }
         false => {
             let phrase = words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" <-> ");
-            format!("({phrase}{})", if term.prefix { ":*" } else { "" })
+            format!("({phrase}{})", if prefix { ":*" } else { "" })
         }
     }
 }

@@ -6,7 +6,7 @@ use inbox::api::idempotency;
 use inbox::api::operations::{Method, OPERATIONS, Operation, ScopeRule};
 use inbox::api::wire::ErrorBody;
 use inbox::base::ids::{BookingId, BookingTypeId, ConversationId, DocumentId, MessageId};
-use inbox::base::limits::{HOUR_MS, IDEMPOTENCY_KEPT_MS};
+use inbox::base::limits::{ADDRESS_CHARS, HOUR_MS, IDEMPOTENCY_KEPT_MS};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -121,7 +121,16 @@ fn describe(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
 
 fn parameters(operation: &Operation) -> Vec<Value> {
     let mut parameters = Vec::new();
-    if operation.has_id() {
+    if operation.path.starts_with("/contacts/") {
+        parameters.push(json!({
+            "name": "id",
+            "in": "path",
+            "required": true,
+            "description": "An address of the contact.",
+            "schema": { "type": "string", "pattern": r"^[^\s@/]+@[^\s@/]+$", "maxLength": ADDRESS_CHARS },
+            "example": "bruno@keller.example",
+        }));
+    } else if operation.has_id() {
         let (of, prefix) = match operation.path.split('/').nth(1) {
             Some("messages") => ("message", MessageId::PREFIX),
             Some("documents") => ("document", DocumentId::PREFIX),
@@ -180,6 +189,11 @@ fn answers(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
     let is_paged = operation.fields.iter().any(|field| field.name == "cursor");
     if is_paged {
         headers["Link"] = json!({ "$ref": "#/components/headers/Link" });
+    }
+    if operation.fields.iter().any(|field| field.name == "count") {
+        for name in ["X-Total-Count", "X-Total-At-Least"] {
+            headers[name] = json!({ "$ref": format!("#/components/headers/{name}") });
+        }
     }
     let mut answers = json!({
         operation.success.to_string(): {
@@ -263,6 +277,17 @@ fn headers() -> Value {
         "Link": {
             "description": "The next page, with rel=\"next\", when there may be one.",
             "schema": { "type": "string" },
+        },
+        "X-Total-Count": {
+            "description": "With count=true: how many the whole list has.",
+            "schema": { "type": "integer" },
+            "example": 42,
+        },
+        "X-Total-At-Least": {
+            "description": "With count=true, in place of X-Total-Count where they were not counted \
+                            to the end: how many there are at least.",
+            "schema": { "type": "integer" },
+            "example": 10000,
         },
         "Retry-After": {
             "description": "Seconds to wait before the next request.",

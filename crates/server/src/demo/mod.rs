@@ -4,6 +4,7 @@
 mod answers;
 mod bookings;
 mod builder;
+mod contacts;
 mod files;
 mod people;
 mod rules;
@@ -56,6 +57,7 @@ pub async fn fill(app: &App) -> Result<Sample> {
         inbox::actions::end_first_steps(tx, &app.cx(owner))?;
         topics::teach(tx, &app.cx(owner))?;
         rules::set_up(tx, &app.cx(owner))?;
+        contacts::note(tx, &app.cx(owner))?;
         bookings::add(tx, &app.cx(owner), builder.conversation(bookings::BOOKED))?;
         Ok(people.sample)
     };

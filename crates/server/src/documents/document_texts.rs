@@ -53,8 +53,9 @@ impl DocumentTexts {
                 file: Some(FileOutput::Text(answer, bytes)),
                 body,
                 next,
+                count,
                 warning,
-            } => (answer, bytes, OperationOutput { body, next, warning, file: None }),
+            } => (answer, bytes, OperationOutput { body, next, count, warning, file: None }),
             other => return Ok(other),
         };
         let answer = match self.reader.read_bytes(bytes).await {

@@ -50,8 +50,8 @@ use layout::{assets, responses};
 pub use mail_setup::{MailSetup, OutgoingMailSetup};
 use multipart::FORMS_WITH_FILES;
 use pages::{
-    answers, approvals, attached_mails, calendar as calendar_page, compose, consent, conversation,
-    document_requests, documents, files, inbox_page, mail_frame, mentions, merging,
+    answers, approvals, attached_mails, calendar as calendar_page, compose, consent, contact,
+    conversation, document_requests, documents, files, inbox_page, mail_frame, mentions, merging,
     new_conversation, offer_times, originals, passkeys, previews, protected, reports,
     request_documents, scheduled, search, second_step, sign_in, sorting, triage, unsent, welcome,
 };
@@ -221,6 +221,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/conversations/{id}/snooze", post(conversation::snooze))
         .route("/conversations/{id}/release", post(conversation::release))
         .route("/conversations/{id}/warning", post(conversation::remove_warning))
+        .route("/conversations/{id}/watch", post(triage::watch))
         .route("/conversations/{id}/merge", get(merging::page).post(merging::merge))
         .route("/conversations/{id}/unmerge", post(merging::undo))
         .route("/conversations/{id}/messages/{message}/split", post(merging::split))
@@ -242,6 +243,13 @@ pub fn router(web: Arc<Web>) -> Router {
         )
         .route("/conversations/{id}/saved/{reply}", get(compose::saved_reply))
         .route("/conversations/{id}/answer", post(compose::insert_answer))
+        .route("/contacts/{address}", get(contact::page))
+        .route("/contacts/{address}/notes", post(contact::add_note))
+        .route("/contacts/{address}/notes/{note}/delete", post(contact::delete_note))
+        .route("/contacts/{address}/merge", post(contact::merge))
+        .route("/contacts/{address}/separate", post(contact::separate))
+        .route("/contacts/{address}/block", post(contact::block))
+        .route("/contacts/{address}/unblock", post(contact::unblock))
         .route("/answers", get(answers::page).post(answers::add))
         .route("/answers/new", get(answers::new))
         .route("/answers/import", post(answers::import))

@@ -25,7 +25,7 @@ use crate::model::conversations;
 use crate::model::drafting::helper_drafts::{self, DraftSource};
 use crate::model::originals::cut;
 use crate::model::secure::{self, ProtectedFile, ProtectedState};
-use crate::model::{app_mail, members, originals};
+use crate::model::{app_mail, contacts, members, originals};
 
 pub const OPERATION: Operation = Operation {
     name: "get_conversation",
@@ -78,7 +78,7 @@ pub const OPERATION: Operation = Operation {
         "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
         "subject": "Where is my order 20418?",
         "status": "open",
-        "contact": { "name": "Bruno Keller", "email": "bruno@keller.example" },
+        "contact": { "name": "Bruno Keller", "email": "bruno@keller.example", "known": true },
         "mailbox": "support@acme.example",
         "lastMessageAt": "2026-11-15T09:14:03.120Z",
         "assignee": null,
@@ -158,6 +158,7 @@ fn get_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Conver
     };
     let (mailbox,): (String,) =
         tx.one("SELECT address FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, &found.mailbox])?;
+    let known = contacts::is_known(tx, ws, &found.id)?;
     Ok(ConversationJson {
         assignee: found.assignee_named(tx, ws)?,
         suggested_topic: found.suggested_topic().map(str::to_owned),
@@ -170,7 +171,11 @@ fn get_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Conver
         id: found.id,
         subject: found.subject,
         status: found.status,
-        contact: Contact { name: found.contact_name, email: Some(found.contact_email.into()) },
+        contact: Contact {
+            known,
+            name: found.contact_name,
+            email: Some(found.contact_email.into()),
+        },
         mailbox,
         last_message_at: Moment(found.last_message_at),
         tags: found.tags.0,

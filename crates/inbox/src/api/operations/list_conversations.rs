@@ -13,15 +13,19 @@ use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId};
 use crate::base::limits::{
-    FILTER_CHARS, LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS, TAG_CHARS, TOPIC_CHARS,
+    FILTER_CHARS, LIST_ITEMS, LIST_ITEMS_DEFAULT, LONG_SNIPPET_CHARS, QUERY_CHARS, TAG_CHARS,
+    TOPIC_CHARS,
 };
 use crate::base::scopes::Scope;
 use crate::base::states::{ConversationRisk, Urgency, View};
 use crate::base::time::NamedTime;
-use crate::model::{mailboxes, search_filter, tags, topics};
+use crate::model::{
+    contact_addresses, contacts, counted_mail, mailboxes, pins, search_filter, tags, topics,
+};
 use crate::search::Query;
 use crate::search::list::{
-    ConversationSummary, Filter, FoundConversations, ListOrder, ListPosition, ListWalk, TaggedWith,
+    ConversationSummary, Filter, FoundConversations, ListCount, ListOrder, ListPosition, ListWalk,
+    RowCondition, RowTest, TaggedWith,
 };
 
 pub const OPERATION: Operation = Operation {
@@ -104,13 +108,29 @@ pub const OPERATION: Operation = Operation {
             InputKind::Choice(Urgency::NAMES),
             "Only those of this urgency.",
         ),
-        InputField::optional("from", EMAIL, "Only those of the contact with this address."),
+        InputField::optional(
+            "from",
+            EMAIL,
+            "Only those of the contact with this address, under any address of theirs.",
+        ),
         InputField::optional(
             "limit",
             InputKind::Whole { min: 1, max: LIST_ITEMS },
             "How many at the most.",
         )
         .or("25"),
+        InputField::optional(
+            "count",
+            InputKind::Flag,
+            "true: also how many the whole list has. More than 10,000, and matches of words that \
+             too much mail has, are not counted to the end: then it is at least so many.",
+        ),
+        InputField::optional(
+            "snippet",
+            InputKind::Whole { min: 1, max: LONG_SNIPPET_CHARS as i64 },
+            "How many characters a snippet has at the most.",
+        )
+        .or("140"),
         InputField::optional(
             "reference",
             text(FILTER_CHARS),
@@ -133,7 +153,7 @@ pub const OPERATION: Operation = Operation {
         "subject": "Where is my order 20418?",
         "snippet": "Hello, I ordered two lamps last Monday and have not heard since.",
         "status": "open",
-        "contact": { "name": "Bruno Keller", "email": "bruno@keller.example" },
+        "contact": { "name": "Bruno Keller", "email": "bruno@keller.example", "known": true },
         "mailbox": "Support",
         "lastMessageAt": "2026-11-15T09:14:03.120Z",
         "messageCount": 3,
@@ -148,12 +168,17 @@ pub const OPERATION: Operation = Operation {
         "hasDraft": false
     }]"#,
     run: |tx, cx, input| {
-        let found = list_conversations(tx, cx, super::typed(input)?)?;
+        let input: ListConversationsInput = super::typed(input)?;
+        let count = match input.count {
+            Some(true) => Some(count_conversations(tx, cx, &input)?),
+            _ => None,
+        };
+        let (snippet, found) = (input.snippet, list_conversations(tx, cx, input)?);
         let risks =
             found.items.iter().map(|item| (&item.id, item.risk.map(ConversationRisk::as_str)));
         let warning = warning::about(risks);
-        let items = found.items.into_iter().map(ConversationSummaryJson::from).collect();
-        Ok(OperationOutput { warning, ..page(ListPage { items, next: found.next })? })
+        let items = rows(tx, cx, found.items, snippet)?;
+        Ok(OperationOutput { warning, count, ..page(ListPage { items, next: found.next })? })
     },
 };
 
@@ -171,8 +196,56 @@ pub struct ListConversationsInput {
     pub urgency: Option<Urgency>,
     pub from: Option<String>,
     pub limit: Option<i64>,
+    pub count: Option<bool>,
+    pub snippet: Option<i64>,
     pub reference: Option<String>,
     pub cursor: Option<String>,
+    /// In the app: only those that the person pinned, or only the others.
+    #[serde(skip)]
+    pub pinned: Option<bool>,
+}
+
+/// The rows of an answer: with whom we were in contact before, and snippets of the length asked for.
+fn rows(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mut items: Vec<ConversationSummary>,
+    snippet: Option<i64>,
+) -> Result<Vec<ConversationSummaryJson>> {
+    let ws = cx.actor.ws;
+    if let Some(chars) = snippet {
+        for summary in &mut items {
+            summary.snippet = counted_mail::latest_snippet(tx, ws, summary, chars as usize)?;
+        }
+    }
+    let known = contacts::known_among(tx, ws, items.iter().map(|summary| &summary.id))?;
+    let rows = items.into_iter().map(|summary| {
+        let known = known.contains(&summary.id);
+        ConversationSummaryJson::new(summary, known)
+    });
+    Ok(rows.collect())
+}
+
+/// How many conversations the whole list has, whatever page of it is asked for.
+fn count_conversations(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: &ListConversationsInput,
+) -> Result<ListCount> {
+    let query = parsed(tx, cx, input)?;
+    match filter(tx, cx.actor, input, query.as_ref())? {
+        Some(filter) => ListWalk::begin(cx.actor, &filter).count(tx, query.as_ref()),
+        None => Ok(ListCount::NONE),
+    }
+}
+
+/// The query that was typed, with all addresses of those whose mail it asks for.
+fn parsed(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &ListConversationsInput) -> Result<Option<Query>> {
+    let mut query = input.q.as_deref().and_then(|q| Query::parse(q, cx.now));
+    if let Some(query) = &mut query {
+        search_filter::widen(tx, cx.actor, query)?;
+    }
+    Ok(query)
 }
 
 pub fn list_conversations(
@@ -182,8 +255,15 @@ pub fn list_conversations(
 ) -> Result<ListPage<ConversationSummary>> {
     let limit = input.limit.unwrap_or(LIST_ITEMS_DEFAULT) as usize;
     let nothing = ListPage { items: Vec::new(), next: None };
-    let query = input.q.as_deref().and_then(|q| Query::parse(q, cx.now));
+    let query = parsed(tx, cx, &input)?;
     let Some(filter) = filter(tx, cx.actor, &input, query.as_ref())? else { return Ok(nothing) };
+    if input.pinned == Some(true) {
+        // Few, and looked up one by one: a list need not be walked for them.
+        let pinned = pins::numbers(tx, cx.actor)?;
+        let listed = ListWalk::begin(cx.actor, &filter).among(tx, &pinned, limit)?;
+        let items = listed.into_iter().map(|listed| listed.summary).collect();
+        return Ok(ListPage { items, next: None });
+    }
     let cursor = input.cursor.as_deref().and_then(PageCursor::parse);
     let as_of = cursor.as_ref().map_or(cx.now, |cursor| cursor.as_of);
     let walk = match cursor {
@@ -248,13 +328,17 @@ fn filter(
             Some(topic) => Some(topic.id),
         },
     };
+    let contacts = match &input.from {
+        None => Vec::new(),
+        Some(from) => contact_addresses::of(tx, actor, &EmailAddress::new(from))?,
+    };
     let time = |text: &Option<String>| text.as_deref().and_then(NamedTime::parse);
     let mut filter = Filter {
         views,
         mailbox,
         assignee,
         reference: input.reference.as_deref().map(str::to_lowercase),
-        contact: input.from.as_deref().map(|from| EmailAddress::new(from).to_string()),
+        contacts,
         tag,
         topic,
         urgency: input.urgency,
@@ -267,6 +351,9 @@ fn filter(
         },
         tests: Vec::new(),
     };
+    if let (Some(false), Some(me)) = (input.pinned, actor.member()) {
+        filter.tests.push(RowTest { condition: RowCondition::PinnedBy(me), negated: true });
+    }
     let can_match = match query {
         Some(query) => search_filter::narrow(tx, actor, query, &mut filter)?,
         None => true,

@@ -8,6 +8,7 @@ mod create_booking;
 mod discard_draft;
 mod download_document;
 mod find_slots;
+mod get_contact;
 mod get_conversation;
 mod get_reports;
 mod list_booking_types;
@@ -82,6 +83,7 @@ use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::scopes::{Scope, Scopes};
 use crate::model::documents::StoredFile;
+pub use crate::search::list::ListCount;
 
 /// Characters of an id in a body.
 const CONVERSATION_ID_CHARS: usize = 104;
@@ -167,6 +169,8 @@ pub enum Access {
 pub struct OperationOutput {
     pub body: Vec<u8>,
     pub next: Option<String>,
+    /// How many things the whole list has, where that was asked for.
+    pub count: Option<ListCount>,
     /// What a model must know before it reads the body.
     pub warning: Option<String>,
     /// A file that the server sends or reads before it answers.
@@ -227,6 +231,7 @@ pub static OPERATIONS: &[Operation] = &[
     me::OPERATION,
     list_conversations::OPERATION,
     get_conversation::OPERATION,
+    get_contact::OPERATION,
     add_note::OPERATION,
     set_status::OPERATION,
     set_sorting::OPERATION,

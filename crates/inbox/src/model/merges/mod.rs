@@ -95,6 +95,7 @@ pub fn merge(
     let moved = rows::all(tx, ws, &source.id)?;
     rows::carry_over(tx, ws, &moved, &source.id, &target.id)?;
     rows::move_unsent(tx, cx, &source.id, &target.id)?;
+    rows::add_watchers(tx, ws, &source.id, &target.id)?;
     index_rebuild::rebuild(tx, ws, &target.id)?;
     recount::recount(tx, ws, &source.id)?;
     recount::recount(tx, ws, &target.id)?;

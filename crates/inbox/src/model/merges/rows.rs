@@ -173,6 +173,24 @@ pub fn move_unsent(
     Ok(())
 }
 
+/// Whoever follows or pinned a conversation has the other one from now on.
+pub fn add_watchers(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    from: &ConversationId,
+    to: &ConversationId,
+) -> Result<()> {
+    for (table, since) in [("followers", "since"), ("pins", "pinned_at")] {
+        let sql = format!(
+            "INSERT INTO {table} (ws, conversation, person, {since})
+             SELECT ws, ?3, person, {since} FROM {table} WHERE ws = ?1 AND conversation = ?2
+             ON CONFLICT (ws, conversation, person) DO NOTHING"
+        );
+        tx.exec(&sql, &[&ws, from, to])?;
+    }
+    Ok(())
+}
+
 /// Resets the read marks of those who have not read what comes into a conversation.
 pub fn mark_unread(
     tx: &mut Tx<'_>,

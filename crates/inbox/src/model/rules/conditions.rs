@@ -5,6 +5,7 @@ use db::Tx;
 use super::rule::{ConditionField, RuleCondition, TeamRule};
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
+use crate::model::contacts;
 use crate::model::conversations::Conversation;
 use crate::model::office_hours;
 use crate::model::rule_queue::RuleEvent;
@@ -41,13 +42,6 @@ pub fn case_of(
          ORDER BY at DESC, id DESC LIMIT 1",
         &[&ws, &conversation.id, &only],
     )?;
-    let earlier: Option<(String,)> = tx.opt(
-        "SELECT id FROM conversations
-         WHERE ws = ?1 AND contact_email = ?2 AND id <> ?3 AND circle = ?4 AND NOT held
-           AND (removed IS NULL OR removed <> 'spam')
-         LIMIT 1",
-        &[&ws, &conversation.contact_email, &conversation.id, &conversation.circle],
-    )?;
     let (sender, subject, text, automatic, secure, arrived_at) = found.unwrap_or_else(|| {
         let (sender, subject) = (conversation.contact_email.to_string(), &conversation.subject);
         (sender, subject.clone(), String::new(), false, false, conversation.last_message_at)
@@ -58,7 +52,7 @@ pub fn case_of(
         subject: subject.to_lowercase(),
         text: text.chars().take(READ_CHARS).collect::<String>().to_lowercase(),
         automatic,
-        is_known: earlier.is_some(),
+        is_known: contacts::is_known(tx, ws, &conversation.id)?,
         is_outside_hours: office_hours::is_closed(tx, ws, &conversation.mailbox, arrived_at)?,
         arrived_at,
     })

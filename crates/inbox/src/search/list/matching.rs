@@ -6,7 +6,7 @@ use db::{FromRow, Row, StoreError, Tx};
 
 use super::sql::Sql;
 use super::{
-    ConversationSummary, FoundConversations, List, ListOrder, ListPosition, ListWalk,
+    ConversationSummary, FoundConversations, List, ListCount, ListOrder, ListPosition, ListWalk,
     ListedConversation, select,
 };
 use crate::base::error::Result;
@@ -34,6 +34,10 @@ const WALKED_PER_CANDIDATE: usize = 8;
 const AT_ONCE: usize = 25;
 /// Conversations tested for one page when a query says only what they must not have.
 const TRIED_WITHOUT: usize = 1_000;
+/// A term with at most this many mails is looked up in the index where matches are counted.
+const COUNTED_MAILS: i64 = 10_000;
+/// Conversations tested where matches of frequent words are counted.
+const TRIED_COUNTING: usize = 2_000;
 /// The largest fetch; each fetch is twice as large as the one before.
 const FETCHED_AT_ONCE: usize = 400;
 
@@ -92,6 +96,28 @@ fn first_with_all(
         candidates.by_more_mails(tx, ALL_MAILS)?;
     }
     scan.end(tx, &candidates)
+}
+
+/// Counts all that match, where one of the terms is rare enough to be looked up; else those among the
+/// first conversations of the list.
+pub(super) fn count_matching(
+    tx: &mut Tx<'_>,
+    walk: &ListWalk,
+    terms: &QueryTerms,
+) -> Result<ListCount> {
+    let mut candidates = Candidates::by_few_mails(tx, terms)?;
+    if candidates.nums.is_none() {
+        candidates.by_more_mails(tx, COUNTED_MAILS)?;
+    }
+    let Some(nums) = &candidates.nums else {
+        let mut scan = ListScan::new(walk, usize::MAX);
+        let has_all = |tx: &mut Tx<'_>, nums: &[i64]| terms.those_matching(tx, walk.ws, nums);
+        let is_exact = scan.go_on(tx, TRIED_COUNTING, has_all)?;
+        return Ok(ListCount { n: scan.fitting.len(), is_exact });
+    };
+    let fit = candidates.those_with_all(tx, walk.ws, nums.iter().copied().collect())?;
+    let fit: Vec<i64> = fit.into_iter().collect();
+    Ok(ListCount::up_to_limit(keys_among(tx, walk, &fit)?.len()))
 }
 
 /// The terms of a query in the language of the index.
@@ -175,12 +201,20 @@ impl<'n> Candidates<'n> {
 }
 
 /// The first candidates that are in the list, after the cursor.
-fn first_among(
+pub(super) fn first_among(
     tx: &mut Tx<'_>,
     walk: &ListWalk,
     candidates: &[i64],
     limit: usize,
 ) -> Result<Vec<ListedConversation>> {
+    let mut keys = keys_among(tx, walk, candidates)?;
+    keys.sort_unstable_by(|a, b| walk.order.compare(a.place(), b.place()));
+    let first: Vec<i64> = keys.iter().take(limit).map(|key| key.num).collect();
+    listed(tx, walk.order, &first)
+}
+
+/// The candidates that are in the list, after the cursor.
+fn keys_among(tx: &mut Tx<'_>, walk: &ListWalk, candidates: &[i64]) -> Result<Vec<Key>> {
     let mut keys: Vec<Key> = Vec::new();
     for nums in candidates.chunks(PROBED_AT_ONCE) {
         let mut sql = Sql::default();
@@ -194,9 +228,7 @@ fn first_among(
         );
         keys.extend(sql.all::<Key>(tx, &text)?);
     }
-    keys.sort_unstable_by(|a, b| walk.order.compare(a.place(), b.place()));
-    let first: Vec<i64> = keys.iter().take(limit).map(|key| key.num).collect();
-    listed(tx, walk.order, &first)
+    Ok(keys)
 }
 
 fn listed(tx: &mut Tx<'_>, order: ListOrder, nums: &[i64]) -> Result<Vec<ListedConversation>> {

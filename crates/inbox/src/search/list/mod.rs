@@ -1,5 +1,6 @@
 //! Walking the list of conversations in one of its orders, at a cost that does not grow with history.
 
+mod count;
 mod matching;
 mod order;
 mod row_test;
@@ -14,6 +15,7 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId, MemberId, TagId, TopicId};
 use crate::base::states::{ConversationRisk, Direction, Status, Urgency, View};
 use crate::search::Query;
+pub use count::ListCount;
 use matching::QueryTerms;
 pub use order::ListOrder;
 pub use row_test::{RowCondition, RowTest};
@@ -36,8 +38,8 @@ pub struct Filter {
     pub assignee: Option<String>,
     /// Lower-cased.
     pub reference: Option<String>,
-    /// The contact's address, in its normal form.
-    pub contact: Option<String>,
+    /// The addresses of one contact; empty for everybody.
+    pub contacts: Vec<EmailAddress>,
     pub tag: Option<TaggedWith>,
     pub topic: Option<TopicId>,
     pub urgency: Option<Urgency>,
@@ -98,7 +100,12 @@ impl Filter {
         let mut lists = Vec::new();
         for circle in circles {
             for view in &self.views {
-                lists.push(self.list(circle, *view));
+                let of_contacts =
+                    self.contacts.iter().map(|one| self.list(circle, *view, Some(one)));
+                lists.extend(of_contacts);
+                if self.contacts.is_empty() {
+                    lists.push(self.list(circle, *view, None));
+                }
             }
         }
         lists
@@ -106,9 +113,9 @@ impl Filter {
 
     /// The first column leads the index that is meant; concatenation keeps the planner from
     /// choosing one that the other columns lead.
-    fn list(&self, circle: &Circle, view: View) -> List {
+    fn list(&self, circle: &Circle, view: View, contact: Option<&EmailAddress>) -> List {
         let (circle, view) = (circle.to_string(), view.as_str().to_owned());
-        let mut narrow = self.narrow();
+        let mut narrow = self.narrow(contact);
         let leading = (!narrow.is_empty()).then(|| narrow.remove(0));
         let place = match (&leading, &self.mailbox) {
             (Some(_), Some(mailbox)) => ("c.mailbox || ''", mailbox.to_string()),
@@ -134,11 +141,11 @@ impl Filter {
     }
 
     /// What narrows the list by an index of its own, the narrowest first.
-    fn narrow(&self) -> Vec<NarrowColumn> {
+    fn narrow(&self, contact: Option<&EmailAddress>) -> Vec<NarrowColumn> {
         let column = |leads: &'static str, tested, has_view, value: Option<String>| {
             value.map(|value| NarrowColumn { leads: (leads, value), tested, has_view })
         };
-        let (reference, contact) = (self.reference.clone(), self.contact.clone());
+        let (reference, contact) = (self.reference.clone(), contact.map(ToString::to_string));
         let mut narrow: Vec<NarrowColumn> = Vec::new();
         narrow.extend(column("c.reference", "c.reference || ''", false, reference));
         narrow.extend(column("c.contact_email", "c.contact_email || ''", false, contact));
@@ -369,6 +376,17 @@ impl ListWalk {
     /// The next conversations.
     pub fn next(self, tx: &mut Tx<'_>, limit: usize) -> Result<Vec<ListedConversation>> {
         let found = self.after(tx, &self.from, limit)?;
+        Ok(self.with_moved(found, limit))
+    }
+
+    /// Those of some conversations that are in the list.
+    pub fn among(
+        self,
+        tx: &mut Tx<'_>,
+        nums: &[i64],
+        limit: usize,
+    ) -> Result<Vec<ListedConversation>> {
+        let found = matching::first_among(tx, &self, nums, limit)?;
         Ok(self.with_moved(found, limit))
     }
 

@@ -26,6 +26,8 @@ pub enum RowCondition {
     Held,
     Secure,
     HasDraft,
+    PinnedBy(MemberId),
+    FollowedBy(MemberId),
 }
 
 impl RowTest {
@@ -67,8 +69,19 @@ impl RowCondition {
             RowCondition::Held => "c.held = TRUE".to_owned(),
             RowCondition::Secure => "c.has_secure = TRUE".to_owned(),
             RowCondition::HasDraft => "c.has_draft = TRUE".to_owned(),
+            RowCondition::PinnedBy(person) => kept_by("pins", person, sql, ws),
+            RowCondition::FollowedBy(person) => kept_by("followers", person, sql, ws),
         }
     }
+}
+
+/// A person has a row of a table for the conversation.
+fn kept_by(table: &str, person: &MemberId, sql: &mut Sql, ws: i64) -> String {
+    format!(
+        "c.id IN (SELECT p.conversation FROM {table} p WHERE p.ws = {} AND p.person = {})",
+        sql.int(ws),
+        sql.text(person.as_str())
+    )
 }
 
 /// Nothing is one of none.

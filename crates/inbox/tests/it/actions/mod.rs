@@ -1,6 +1,7 @@
 //! What people do in the app and at the command line.
 
 mod answers;
+mod contacts;
 mod corrections;
 mod inbox_access;
 mod merging;
@@ -9,4 +10,5 @@ mod reading;
 mod snooze;
 mod topics;
 mod triage;
+mod watching;
 mod writing;

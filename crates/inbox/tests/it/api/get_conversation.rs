@@ -33,7 +33,7 @@ async fn a_new_conversation_has_every_field(app: TestApp) {
         "id": mail.conversation.as_str(),
         "subject": "Lamp",
         "status": "open",
-        "contact": { "name": "Bruno Keller", "email": "bruno@keller.example" },
+        "contact": { "name": "Bruno Keller", "email": "bruno@keller.example", "known": false },
         "mailbox": "support@acme.example",
         "lastMessageAt": "2026-11-15T09:00:00.000Z",
         "assignee": null,

@@ -10,6 +10,7 @@ mod list_conversations;
 mod list_events;
 mod list_mailboxes;
 mod list_messages;
+mod list_rows;
 mod list_team;
 mod originals;
 mod own_drafts;

@@ -10,9 +10,12 @@ use super::response::ApiResponse;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+/// How many things a list has; and where they were not counted to the end, how many at least.
+pub const TOTAL_COUNT: HeaderName = HeaderName::from_static("x-total-count");
+pub const TOTAL_AT_LEAST: HeaderName = HeaderName::from_static("x-total-at-least");
 /// What a script of the developer site may read beside the body.
-const EXPOSED: &str =
-    "Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id";
+const EXPOSED: &str = "Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, \
+                       X-Request-Id, X-Total-At-Least, X-Total-Count";
 /// How long a browser may remember a preflight, in seconds.
 const PREFLIGHT_SECONDS: &str = "600";
 

@@ -19,6 +19,7 @@ use crate::documents::DocumentTexts;
 use crate::http::request_body::{LARGE_BODIES_EACH, RequestBody};
 use crate::http::slots::{SlotOwner, Slots};
 use headers::Origin;
+pub(crate) use headers::{TOTAL_AT_LEAST, TOTAL_COUNT};
 pub(crate) use response::{ApiResponse, log_cause};
 
 /// The path under which REST is served.

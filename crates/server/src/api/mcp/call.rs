@@ -125,6 +125,10 @@ fn done(
                 push(out, ",");
                 push_member(out, "nextCursor", next.as_bytes());
             }
+            if let Some(count) = &answer.count {
+                let name = if count.is_exact { "count" } else { "countAtLeast" };
+                push(out, &format!(",\"{name}\":{}", count.n));
+            }
             push(out, "}");
         }
     }

@@ -109,8 +109,12 @@ fn shorten(schema: &mut Value) {
 /// The kind of id shows in the tool's example.
 fn id_schema(tool: &Tool) -> Value {
     let example = example(tool);
-    let prefix = example[ID].as_str().and_then(|id| id.split_once('_')).map(|(prefix, _)| prefix);
-    json!({ "type": "string", "pattern": format!("^{}_[0-9a-z]+$", prefix.unwrap_or_default()) })
+    match example[ID].as_str().and_then(|id| id.split_once('_')) {
+        Some((prefix, _)) => {
+            json!({ "type": "string", "pattern": format!("^{prefix}_[0-9a-z]+$") })
+        }
+        None => json!({ "type": "string" }),
+    }
 }
 
 fn put_first(object: &mut Value, name: &str, value: Value) {

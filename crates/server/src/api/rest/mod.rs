@@ -7,16 +7,18 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{Method, Request, Response, StatusCode, header};
+use axum::http::{HeaderName, Method, Request, Response, StatusCode, header};
 use inbox::actions::StoredFile;
 use inbox::api::fields::{check_body, check_query, one_problem};
 use inbox::api::idempotency::IdempotencyKey;
-use inbox::api::operations::{self, FileOutput, Operation, OperationOutput};
+use inbox::api::operations::{self, FileOutput, ListCount, Operation, OperationOutput};
 use inbox::{ApiCall, Error, RateStatus};
 use serde_json::{Map, Value};
 
 pub use crate::api::http::PREFIX;
-use crate::api::http::{ApiContext, ApiResponse, UnreadBody, bearer, body_sentence};
+use crate::api::http::{
+    ApiContext, ApiResponse, TOTAL_AT_LEAST, TOTAL_COUNT, UnreadBody, bearer, body_sentence,
+};
 use crate::api::openapi;
 pub use crate::api::openapi::document as openapi_document;
 use crate::http::download::disposition;
@@ -111,15 +113,21 @@ async fn finish_call(
                 let url = next_url(context, operation, query, &cursor);
                 (header::LINK, format!("<{url}>; rel=\"next\""))
             });
+            let count = answer.count.map(|count| (count_header(count), count.n.to_string()));
             ApiResponse {
                 status,
                 body: answer.body.into(),
                 rate,
-                extra: link.into_iter().collect(),
+                extra: link.into_iter().chain(count).collect(),
             }
         }
         Err(error) => context.refuse_error(&error, rate),
     }
+}
+
+/// The header that says how long a list is.
+fn count_header(count: ListCount) -> HeaderName {
+    if count.is_exact { TOTAL_COUNT } else { TOTAL_AT_LEAST }
 }
 
 /// A file, which no browser shows or runs.

@@ -2,6 +2,7 @@
 
 use axum::http::Method;
 use inbox::api::operations::{self, OPERATIONS, Operation};
+use percent_encoding::percent_decode_str;
 
 /// The target of an API path.
 pub enum Route {
@@ -31,7 +32,7 @@ pub fn find(path: &str, method: &Method) -> Route {
     for operation in OPERATIONS {
         let Some(id) = operation.match_path(path) else { continue };
         if operation.method.name() == method.as_str() {
-            return Route::Operation { operation, id };
+            return Route::Operation { operation, id: id.map(|id| decoded(&id)) };
         }
         allow.push(match operation.method {
             operations::Method::Get => "GET, HEAD",
@@ -39,6 +40,11 @@ pub fn find(path: &str, method: &Method) -> Route {
         });
     }
     if allow.is_empty() { Route::Nothing } else { Route::Other { allow: allow.join(", ") } }
+}
+
+/// An id as it was meant: an address may have its `@` as `%40`.
+fn decoded(id: &str) -> String {
+    percent_decode_str(id).decode_utf8().map_or_else(|_| id.to_owned(), Into::into)
 }
 
 /// The shape of a path, for the log: no ids, and nothing that a stranger typed.

@@ -49,6 +49,11 @@ flashes! {
     NothingToUndo: "nothing-to-undo", "warn", "There is nothing left to undo.";
     WarningRemoved: "warning-removed", "check", "The warning is removed. The scam check learns from it.";
     Released: "released", "check", "Released to the inbox.";
+    ContactNoteDeleted: "contact-note-deleted", "check", "The note is deleted.";
+    ContactsMerged: "contacts-merged", "check", "Merged. The addresses are one contact now.";
+    ContactSeparated: "contact-separated", "check", "Separated. They are two contacts again.";
+    SenderBlocked: "sender-blocked", "check", "Blocked. New mail of theirs goes to the spam.";
+    SenderUnblocked: "sender-unblocked", "check", "Unblocked. New mail of theirs comes to the inbox again.";
     Gone: "gone", "warn", "Somebody else was faster: this draft is decided already.";
     SignedOut: "signed-out", "check", "You are signed out.";
     Role: "role", "check", "The role is changed.";

@@ -174,6 +174,17 @@ impl TimeFormat {
         self.when(at, |_, _| TimeStyle::Clock).text
     }
 
+    /// The month: `November`, or `March 2024` of another year.
+    pub fn month(&self, at: i64) -> String {
+        let date = self.zoned(at).date();
+        let month = MONTHS[date.month() as usize - 1];
+        if date.year() == self.today.year() {
+            month.to_owned()
+        } else {
+            format!("{month} {}", date.year())
+        }
+    }
+
     /// How long ago, in the largest fitting unit.
     pub fn ago(&self, at: i64) -> String {
         let minutes = (self.now - at).max(0) / 60_000;
@@ -300,6 +311,10 @@ pub fn act_words(offer: &UndoOffer) -> String {
             ActKind::Restored => "Restored.".into(),
             ActKind::Merged => "Merged. The old link leads here.".into(),
             ActKind::Split => "Split off into a conversation of its own.".into(),
+            ActKind::Pinned => "Pinned. It stays on top of your lists.".into(),
+            ActKind::Unpinned => "Unpinned.".into(),
+            ActKind::Followed => "You follow it. You get a mail when the customer answers.".into(),
+            ActKind::Unfollowed => "You follow it no longer.".into(),
         };
     }
     match offer.kind {
@@ -319,6 +334,10 @@ pub fn act_words(offer: &UndoOffer) -> String {
         ActKind::Restored => format!("Restored {n} conversations."),
         ActKind::Merged => format!("Merged {n} conversations into another."),
         ActKind::Split => format!("Split {n} messages off."),
+        ActKind::Pinned => format!("Pinned {n} conversations. They stay on top of your lists."),
+        ActKind::Unpinned => format!("Unpinned {n} conversations."),
+        ActKind::Followed => format!("You follow {n} conversations."),
+        ActKind::Unfollowed => format!("You follow {n} conversations no longer."),
     }
 }
 

@@ -31,6 +31,7 @@ use crate::web::layout::wording::{
 use crate::web::page_version::PartVersion;
 use crate::web::pages::booking_cards::{BookingCard, booking_cards};
 use crate::web::pages::composer::Composer;
+use crate::web::pages::contact::contact_href;
 use crate::web::pages::conversation_list::{ConversationFilter, ListView, subject};
 use crate::web::pages::list_query::{ConversationButton, ListQuery};
 use crate::web::pages::message_cards::MessageCard;
@@ -84,6 +85,10 @@ pub struct ConvoView {
     pub subject: String,
     pub contact: String,
     pub contact_first: String,
+    pub contact_href: String,
+    /// The act of each button, and its words.
+    pub pin: (&'static str, &'static str),
+    pub follow: (&'static str, &'static str),
     pub inbox: String,
     pub status: StatusLabel,
     pub is_open: bool,
@@ -369,7 +374,10 @@ fn convo_view(
         id: conversation.id.to_string(),
         subject: subject(&conversation.subject),
         contact_first: first_name(&contact).to_owned(),
+        contact_href: contact_href(&conversation.contact_email),
         contact,
+        pin: if open.is_pinned { ("unpin", "Unpin") } else { ("pin", "Pin to the top") },
+        follow: if open.is_followed { ("unfollow", "Unfollow") } else { ("follow", "Follow") },
         inbox: open.mailbox.name.clone(),
         status: status_label(conversation.status, conversation.snoozed_until.is_some()),
         is_open: conversation.status == Status::Open,

@@ -9,7 +9,7 @@ use inbox::api::fields::check_query;
 use inbox::api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
 use inbox::base::assignee::MemberType;
 use inbox::base::ids::{ConversationId, TagId};
-use inbox::base::limits::{DAY_MS, TRASH_DAYS};
+use inbox::base::limits::{DAY_MS, PINS, TRASH_DAYS};
 use inbox::base::states::{Status, Urgency};
 use inbox::model::topics;
 use inbox::{Cx, Error};
@@ -17,6 +17,7 @@ use inbox::{Cx, Error};
 use crate::web::form::FormFields;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat};
+use crate::web::pages::contact::contact_href;
 use crate::web::pages::list_filters::{FilterMenu, ListFilters};
 use crate::web::pages::snooze_times::snoozes;
 use crate::web::pages::targets::target;
@@ -52,6 +53,8 @@ pub struct Listing {
     pub unread: HashSet<ConversationId>,
     pub next: Option<String>,
     pub title: String,
+    /// What the reader keeps on top.
+    pinned: HashSet<ConversationId>,
     /// The names of the topics that it can be narrowed by.
     topics: Vec<String>,
     /// Who a conversation can be given to: the value of the button and the name.
@@ -117,11 +120,16 @@ impl ConversationFilter {
     }
 
     pub fn read(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> inbox::Result<Listing> {
+        let pinned = actions::pins(tx, cx)?;
         let (items, next, title) = match &self.kind {
             Kind::Walk(input) => {
                 let title = self.title(tx, cx, input)?;
-                let page = list_conversations(tx, cx, (**input).clone())?;
-                (page.items, page.next, title)
+                let mut items = pinned_first(tx, cx, input, &pinned)?;
+                let others = (!pinned.is_empty()).then_some(false);
+                let input = ListConversationsInput { pinned: others, ..(**input).clone() };
+                let page = list_conversations(tx, cx, input)?;
+                items.extend(page.items);
+                (items, page.next, title)
             }
             Kind::Held => (actions::list_held(tx, cx)?, None, "Held".to_owned()),
             Kind::Tag(tag) => {
@@ -140,7 +148,7 @@ impl ConversationFilter {
         };
         let topics = topics.into_iter().map(|topic| topic.name).collect();
         let team = actions::list_assignees(tx, cx)?;
-        Ok(Listing { items, unread, next, title, topics, team })
+        Ok(Listing { items, unread, next, title, pinned, topics, team })
     }
 
     /// The conversations of the whole list, up to a number.
@@ -212,6 +220,20 @@ impl ConversationFilter {
     }
 }
 
+/// What the reader pinned of a list, which stands on top of its first page.
+fn pinned_first(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: &ListConversationsInput,
+    pinned: &HashSet<ConversationId>,
+) -> inbox::Result<Vec<ConversationSummary>> {
+    if pinned.is_empty() || input.cursor.is_some() {
+        return Ok(Vec::new());
+    }
+    let top = ListConversationsInput { pinned: Some(true), limit: Some(PINS), ..input.clone() };
+    Ok(list_conversations(tx, cx, top)?.items)
+}
+
 /// A cursor is checked by the same table as the API's.
 fn check_cursor(cursor: &str) -> inbox::Result<()> {
     let pairs = [("cursor".to_owned(), cursor.to_owned())];
@@ -264,6 +286,8 @@ pub struct RowView {
     pub snippet: String,
     pub assignee: Option<(Avatar, String)>,
     pub marks: Vec<RowBadge>,
+    /// The page of its contact, where it is linked.
+    pub contact_href: Option<String>,
 }
 
 pub struct RowBadge {
@@ -292,6 +316,11 @@ impl ListView {
             let is_new = summary.status == Status::Open && listing.unread.contains(&summary.id);
             row.unread = is_new && !row.current;
             row.marks = marks(summary, frame, filter.mixes());
+            if listing.pinned.contains(&summary.id) {
+                row.marks.insert(0, RowBadge { class: "", icon: "pin", text: "Pinned".into() });
+            }
+            // Beside an open conversation there is no room for it.
+            row.contact_href = current.is_none().then(|| contact_href(&summary.contact_email));
             row
         });
         let rows = rows.collect();
@@ -347,6 +376,7 @@ pub fn row(summary: &ConversationSummary, times: &TimeFormat, query: &str) -> Ro
         snippet: summary.snippet.clone(),
         assignee,
         marks: Vec::new(),
+        contact_href: None,
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod calendar_grid;
 pub(crate) mod compose;
 pub(crate) mod composer;
 pub(crate) mod consent;
+pub(crate) mod contact;
 pub(crate) mod conversation;
 pub(crate) mod conversation_list;
 pub(crate) mod document_requests;

@@ -17,6 +17,7 @@ use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation, search_href};
 use crate::web::layout::responses::PageResult;
 use crate::web::layout::wording::{Avatar, StatusLabel, TimeFormat, status_label};
+use crate::web::pages::contact::contact_href;
 use crate::web::pages::conversation_list::{RowView, row};
 use crate::web::visitor::Visitor;
 
@@ -34,6 +35,7 @@ struct SearchPage {
     problem: String,
     inboxes: Vec<(String, String)>,
     searched: bool,
+    people: Vec<PersonFound>,
     hits: Vec<Hit>,
     next: Option<String>,
     /// The words, and the filters as operators: what a view of this search asks for.
@@ -44,8 +46,29 @@ struct SearchPage {
     completions: Vec<Completion>,
 }
 
+/// A contact whose name or address begins so.
+struct PersonFound {
+    href: String,
+    name: String,
+    email: String,
+    avatar: Avatar,
+}
+
+impl PersonFound {
+    fn new(party: inbox::Party) -> PersonFound {
+        let name = party.name.clone().unwrap_or_else(|| party.email.clone());
+        PersonFound {
+            href: contact_href(&party.email),
+            avatar: Avatar::customer(&name),
+            email: party.email,
+            name,
+        }
+    }
+}
+
 struct Hit {
     row: RowView,
+    contact_href: String,
     /// The newest thing in it that was found.
     inside: Option<Inside>,
     avatar: Avatar,
@@ -92,7 +115,11 @@ pub async fn page(
                     let page = list_conversations(tx, cx, input.clone())?;
                     let q = input.q.as_deref().unwrap_or_default();
                     let hits = actions::search_hits(tx, cx, q, &page.items)?;
-                    Some((page, hits))
+                    let people = match input.cursor {
+                        None => actions::complete_recipient(tx, cx, q)?,
+                        Some(_) => Vec::new(),
+                    };
+                    Some((page, hits, people))
                 }
                 None => None,
             };
@@ -101,8 +128,8 @@ pub async fn page(
             Ok((found, inboxes, names, actions::list_views(tx, cx)?))
         })
         .await?;
-    let (items, cursor, inside) =
-        found.map(|(page, hits)| (page.items, page.next, hits)).unwrap_or_default();
+    let (items, cursor, inside, people) =
+        found.map(|(page, hits, people)| (page.items, page.next, hits, people)).unwrap_or_default();
     let hits = items.iter().zip(inside).map(|(summary, inside)| {
         let mut row = row(summary, &frame.times, "");
         let inside = inside.map(|hit| inside_view(&row.href, hit, &frame.times));
@@ -110,6 +137,7 @@ pub async fn page(
             row.href = inside.href.clone();
         }
         Hit {
+            contact_href: contact_href(&summary.contact_email),
             inside,
             avatar: Avatar::customer(&row.who),
             status: status_label(summary.status, false),
@@ -143,6 +171,7 @@ pub async fn page(
         problem,
         inboxes,
         searched,
+        people: people.into_iter().map(PersonFound::new).collect(),
         hits,
         next,
         operators: inbox::OPERATORS,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Path, State};
 use db::Tx;
 use inbox::actions::{self, TRIAGED_AT_ONCE, TriageAct};
 use inbox::base::ids::UndoId;
@@ -41,6 +41,9 @@ form! {
 impl TriageForm {
     fn act(&self, visitor: &Visitor) -> inbox::Result<TriageAct> {
         let tag = self.tag.trim();
+        if let Some(act) = watching(&self.act) {
+            return Ok(act);
+        }
         Ok(match self.act.as_str() {
             "close" => TriageAct::Close,
             "reopen" => TriageAct::Reopen,
@@ -141,6 +144,36 @@ pub async fn act_and_stay(
     };
     let flash = if web.act(visitor, work).await? { Flash::Triaged } else { Flash::NothingTriaged };
     web.redirect(&from.conversation(id), flash)
+}
+
+form! {
+    pub struct WatchForm {
+        /// `pin`, `unpin`, `follow` or `unfollow`.
+        act: String,
+        from: ListQuery,
+    }
+}
+
+/// Pins or follows the conversation that is open, or ends it.
+pub async fn watch(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted<WatchForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let act = watching(&form.act).ok_or_else(|| Error::invalid("act", "Choose what to do."))?;
+    act_and_stay(&web, &visitor, act, &id, &form.from).await
+}
+
+/// The act of a button that concerns only the reader.
+fn watching(act: &str) -> Option<TriageAct> {
+    match act {
+        "pin" => Some(TriageAct::Pin),
+        "unpin" => Some(TriageAct::Unpin),
+        "follow" => Some(TriageAct::Follow),
+        "unfollow" => Some(TriageAct::Unfollow),
+        _ => None,
+    }
 }
 
 form! {

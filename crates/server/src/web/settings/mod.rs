@@ -3,6 +3,7 @@
 mod access;
 mod apps;
 mod audit;
+mod blocked;
 mod bookings;
 mod connect;
 pub mod connect_fields;
@@ -75,6 +76,7 @@ menu! {
     Inboxes: "Inboxes", "/settings/inboxes", for_admins: false;
     Outgoing: "Outgoing mail", "/settings/outgoing", for_admins: true;
     Tags: "Tags", "/settings/tags", for_admins: false;
+    Blocked: "Blocked senders", "/settings/blocked", for_admins: false;
     Replies: "Saved replies", "/settings/replies", for_admins: false;
     Rules: "Rules and hours", "/settings/rules", for_admins: false;
     Bookings: "Bookings", "/settings/bookings", for_admins: false;
@@ -143,6 +145,8 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/outgoing/remove", post(outgoing::remove_for_all))
         .route("/settings/tags", get(tags::page))
         .route("/settings/tags/{tag}/rename", post(tags::rename))
+        .route("/settings/blocked", get(blocked::page).post(blocked::unblock))
+        .route("/settings/you/following", post(you::choose_following))
         .route("/settings/replies", get(replies::page).post(replies::add))
         .route("/settings/replies/{id}", get(replies::edit_page).post(replies::change))
         .route("/settings/replies/{id}/delete", post(replies::delete))

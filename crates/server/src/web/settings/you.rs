@@ -36,6 +36,8 @@ struct YouPage {
     old_error: String,
     new_error: String,
     mail_mentions: bool,
+    /// True when a mention lets them follow the conversation.
+    follows_mentions: bool,
     /// True when the list is shown after an act, and not the next conversation.
     opens_list: bool,
     duty: String,
@@ -65,6 +67,7 @@ struct OwnSettings {
     me: SignedIn,
     has_password: bool,
     mail_mentions: bool,
+    follows_mentions: bool,
     opens_list: bool,
     duty: String,
     picture_senders: Vec<PictureSender>,
@@ -77,6 +80,7 @@ impl OwnSettings {
             me: me.clone(),
             has_password: actions::has_password(tx, cx)?,
             mail_mentions: actions::wants_mention_mail(tx, cx)?,
+            follows_mentions: actions::follows_mentions(tx, cx)?,
             opens_list: actions::opens_list(tx, cx)?,
             duty: actions::own_duty(tx, cx)?,
             picture_senders: actions::picture_senders(tx, cx)?,
@@ -110,6 +114,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
         old_error: String::new(),
         new_error: String::new(),
         mail_mentions: own.mail_mentions,
+        follows_mentions: own.follows_mentions,
         opens_list: own.opens_list,
         duty: own.duty,
         private_shut: !me.opens_private,
@@ -120,6 +125,11 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
 form! {
     /// The notice settings of a person.
     pub struct MailChoiceForm {
+        mentions: bool,
+    }
+
+    /// Whether a mention lets a person follow the conversation.
+    pub struct FollowingForm {
         mentions: bool,
     }
 
@@ -149,6 +159,16 @@ pub async fn choose_mail(
     let Posted { visitor, form } = posted;
     let wants = form.mentions;
     web.act_quietly(&visitor, move |tx, cx, _| actions::want_mention_mail(tx, cx, wants)).await?;
+    web.redirect("/settings/you", Flash::MailChoice)
+}
+
+pub async fn choose_following(
+    State(web): State<Arc<Web>>,
+    posted: Posted<FollowingForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let follows = form.mentions;
+    web.act_quietly(&visitor, move |tx, cx, _| actions::follow_mentions(tx, cx, follows)).await?;
     web.redirect("/settings/you", Flash::MailChoice)
 }
 

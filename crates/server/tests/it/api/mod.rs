@@ -203,6 +203,9 @@ pub const ON_DOCUMENTS: &[Op] = &[
     get("read_document", "/documents/{id}/text"),
 ];
 
+/// The operations on a contact, who has an address for an id.
+pub const ON_CONTACTS: &[Op] = &[get("get_contact", "/contacts/{id}")];
+
 /// The operations on a secure message that has left; any other is refused.
 pub const ON_SECURE_MESSAGES: &[Op] =
     &[post("revoke_message", "/messages/{id}/revoke", "send", 200, "{}")];
@@ -300,8 +303,15 @@ pub fn op(name: &str) -> &'static Op {
 
 /// The operations of every key.
 pub fn every_op() -> impl Iterator<Item = &'static Op> {
-    let others =
-        [IN_SANDBOX, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, ON_BOOKINGS, ON_DOCUMENTS, ON_PAIRS];
+    let others = [
+        IN_SANDBOX,
+        ON_OWN_DRAFTS,
+        ON_SECURE_MESSAGES,
+        ON_BOOKINGS,
+        ON_DOCUMENTS,
+        ON_CONTACTS,
+        ON_PAIRS,
+    ];
     OPS.iter().chain(others.into_iter().flatten())
 }
 

@@ -166,6 +166,7 @@ async fn what_customers_write_is_text_everywhere(app: TestApp) {
         &format!("{conversation}?write=reply"),
         "/approvals",
         &found,
+        "/contacts/eve@evil.example",
         "/settings/tags",
     ] {
         let page = browser.get(path).await.is(200);

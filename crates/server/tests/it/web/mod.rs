@@ -8,6 +8,7 @@ mod bookings;
 pub mod browser;
 mod compose;
 mod connect;
+mod contacts;
 mod conversation;
 mod developers;
 mod headers;

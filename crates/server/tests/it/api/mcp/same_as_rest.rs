@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, call, code};
 use crate::api::{
-    ALL, ON_BOOKINGS, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_PAIRS, ON_SECURE_MESSAGES, OPS, Op, SENDING,
-    a_booking, a_secure_message, op, rows, with_header,
+    ALL, ON_BOOKINGS, ON_CONTACTS, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_PAIRS, ON_SECURE_MESSAGES, OPS,
+    Op, SENDING, a_booking, a_secure_message, op, rows, with_header,
 };
 use crate::support::{
     Answer, Backend, MINUTE, TestApp, TestKey, file, held_warning, letter, nowhere, query, request,
@@ -115,6 +115,7 @@ impl Story {
         let second = app.mail("bruno@keller.example", "Second", "About another lamp").await;
         let others = [SENDING, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, ON_BOOKINGS, ON_PAIRS];
         let tools = ON_DOCUMENTS.iter().filter(|op| op.name == "read_document");
+        let tools = tools.chain(ON_CONTACTS);
         for op in OPS.iter().chain(others.into_iter().flatten()).chain(tools) {
             let right = match (op.name, op.is_of_message()) {
                 ("find_slots", _) => arguments(op, &kind),
@@ -136,6 +137,7 @@ impl Story {
                 }
                 ("revoke_message", _) => arguments(op, &private),
                 ("read_document", _) => arguments(op, &filed),
+                ("get_contact", _) => arguments(op, &"bruno@keller.example"),
                 (_, true) => arguments(op, &message),
                 (_, false) => arguments(op, &id),
             };

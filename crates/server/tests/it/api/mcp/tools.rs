@@ -25,9 +25,10 @@ on_both!(
     an_idempotency_key_is_the_same_through_both_doors
 );
 
-const READING: [&str; 16] = [
+const READING: [&str; 17] = [
     "list_conversations",
     "get_conversation",
+    "get_contact",
     "get_reports",
     "find_slots",
     "list_booking_types",
@@ -228,6 +229,7 @@ async fn tools_that_give_the_words_of_others_say_that_they_are_data(app: TestApp
     for name in [
         "list_conversations",
         "get_conversation",
+        "get_contact",
         "search_documents",
         "read_document",
         "list_bookings",
@@ -302,9 +304,10 @@ async fn a_list_goes_on_where_its_cursor_says(app: TestApp) {
         app.advance(1);
     }
     let mut subjects = Vec::new();
-    let mut arguments = json!({ "limit": 2 });
+    let mut arguments = json!({ "limit": 2, "count": true });
     loop {
         let page = done(&app, &key, "list_conversations", arguments.clone()).await;
+        assert_eq!(page["count"], 3);
         let items = page["conversations"].as_array().unwrap().clone();
         subjects.extend(items.iter().map(|item| item["subject"].as_str().unwrap().to_owned()));
         match page.get("nextCursor") {

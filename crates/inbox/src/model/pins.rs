@@ -1,0 +1,18 @@
+//! The conversations that a person keeps on top of their lists.
+
+use db::Tx;
+
+use crate::base::actor::Actor;
+use crate::base::error::Result;
+use crate::base::limits::PINS;
+
+/// The numbers of the conversations that the actor pinned.
+pub fn numbers(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<i64>> {
+    let Some(me) = actor.member() else { return Ok(Vec::new()) };
+    let pinned: Vec<(i64,)> = tx.all(
+        "SELECT c.num FROM pins p JOIN conversations c ON c.ws = p.ws AND c.id = p.conversation
+         WHERE p.ws = ?1 AND p.person = ?2 LIMIT ?3",
+        &[&actor.ws, &me, &PINS],
+    )?;
+    Ok(pinned.into_iter().map(|(num,)| num).collect())
+}

@@ -1,0 +1,15 @@
+//! What the team of the sample workspace knows about a customer.
+
+use db::Tx;
+use inbox::base::email_address::EmailAddress;
+use inbox::{Cx, Result, actions};
+
+/// The customer with an appointment.
+const NOOR: &str = "noor@haddad-interiors.example";
+
+/// A note on a contact.
+pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
+    let body = "Furnishes flats for others, so she asks for trade prices. Prefers a call in the \
+                afternoon.";
+    actions::add_contact_note(tx, cx, &EmailAddress::new(NOOR), body)
+}

@@ -1,0 +1,78 @@
+//! Senders whose mail goes to the spam at once, and letting them write again.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::State;
+use db::Tx;
+use inbox::Cx;
+use inbox::actions::{self, BLOCKED_LISTED};
+use inbox::base::email_address::EmailAddress;
+
+use super::{SettingsPage, location};
+use crate::web::Web;
+use crate::web::form::{Asked, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::PageResult;
+use crate::web::layout::wording::DisplayTime;
+use crate::web::pages::contact::contact_href;
+use crate::web::visitor::Visitor;
+
+const PLACE: &str = "/settings/blocked";
+
+#[derive(Template)]
+#[template(path = "settings_blocked.html", whitespace = "minimize")]
+struct BlockedPage {
+    frame: PageLayout,
+    senders: Vec<SenderView>,
+    next: Option<String>,
+}
+
+struct SenderView {
+    email: String,
+    href: String,
+    by: String,
+    since: DisplayTime,
+}
+
+pub async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    let after = asked.get("after");
+    let (frame, found) = web
+        .page(&visitor, location(SettingsPage::Blocked), move |tx, cx, _| {
+            actions::list_blocked(tx, cx, &after)
+        })
+        .await?;
+    let last = found.last().filter(|_| found.len() == BLOCKED_LISTED);
+    let next = last.map(|last| {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        format!("{PLACE}?{}", query.append_pair("after", &last.email).finish())
+    });
+    let senders = found.into_iter().map(|sender| SenderView {
+        href: contact_href(&sender.email),
+        email: sender.email.to_string(),
+        by: sender.blocked_by,
+        since: frame.times.short(sender.created_at),
+    });
+    let senders = senders.collect();
+    web.show(&visitor, &BlockedPage { frame, senders, next })
+}
+
+form! {
+    pub struct UnblockForm {
+        email: String,
+    }
+}
+
+pub async fn unblock(State(web): State<Arc<Web>>, posted: Posted<UnblockForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let email = EmailAddress::new(&form.email);
+    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::unblock_contact(tx, cx, &email);
+    web.act(&visitor, work).await?;
+    web.redirect(PLACE, Flash::SenderUnblocked)
+}
