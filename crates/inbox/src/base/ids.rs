@@ -104,6 +104,7 @@ id!(BookingTypeId, "bkt_");
 id!(BusyCalendarId, "cal_");
 id!(TeamId, "tem_");
 id!(PasskeyId, "pky_");
+id!(SubscriptionId, "psh_");
 
 /// Someone who can write or be assigned: a person or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]

@@ -311,8 +311,19 @@ pub const RECIPIENTS: usize = 20;
 /// most servers take.
 pub const ATTACHMENTS: usize = 20;
 pub const ATTACHED_BYTES: i64 = 15 * 1024 * 1024;
-/// Mails about mentions that one person gets in an hour; further ones are only in the app.
-pub const MENTIONS_MAILED_PER_HOUR: i64 = 20;
+/// Notices that a person gets in a minute; further ones come together.
+pub const NOTICES_PER_MINUTE: i64 = 10;
+/// What goes beyond that comes together after this long.
+pub const NOTICES_TOGETHER_MS: i64 = 10 * MINUTE_MS;
+/// A second mail about the same thing in the same conversation comes so long after the first.
+pub const NOTICE_MAIL_AGAIN_MS: i64 = 10 * MINUTE_MS;
+/// New mail is told of so long after it arrived, so that rules have acted on it.
+pub const NOTICE_SETTLES_MS: i64 = 5_000;
+/// Mail that is filed later than this is not told of.
+pub const NOTICE_RECENT_MS: i64 = DAY_MS;
+/// A push service keeps a message for a browser that is not reached, and a failed one is retried, for this
+/// long.
+pub const PUSH_TTL_MS: i64 = 4 * HOUR_MS;
 /// Senders whose remote pictures one person always sees.
 pub const PICTURE_SENDERS: i64 = 1_000;
 pub const SIGNATURE_CHARS: usize = 2_000;

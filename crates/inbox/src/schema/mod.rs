@@ -280,4 +280,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 41,
+        name: "notifications in the browser and by mail",
+        both: include_str!("041_notifications.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -35,7 +35,6 @@ struct YouPage {
     sessions: Vec<SessionView>,
     old_error: String,
     new_error: String,
-    mail_mentions: bool,
     /// True when the list is shown after an act, and not the next conversation.
     opens_list: bool,
     duty: String,
@@ -64,7 +63,6 @@ impl YouPage {
 struct OwnSettings {
     me: SignedIn,
     has_password: bool,
-    mail_mentions: bool,
     opens_list: bool,
     duty: String,
     picture_senders: Vec<PictureSender>,
@@ -76,7 +74,6 @@ impl OwnSettings {
         Ok(OwnSettings {
             me: me.clone(),
             has_password: actions::has_password(tx, cx)?,
-            mail_mentions: actions::wants_mention_mail(tx, cx)?,
             opens_list: actions::opens_list(tx, cx)?,
             duty: actions::own_duty(tx, cx)?,
             picture_senders: actions::picture_senders(tx, cx)?,
@@ -109,7 +106,6 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
         frame,
         old_error: String::new(),
         new_error: String::new(),
-        mail_mentions: own.mail_mentions,
         opens_list: own.opens_list,
         duty: own.duty,
         private_shut: !me.opens_private,
@@ -118,11 +114,6 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
 }
 
 form! {
-    /// The notice settings of a person.
-    pub struct MailChoiceForm {
-        mentions: bool,
-    }
-
     pub struct DutyForm {
         duty: String,
     }
@@ -142,16 +133,6 @@ form! {
     }
 }
 
-pub async fn choose_mail(
-    State(web): State<Arc<Web>>,
-    posted: Posted<MailChoiceForm>,
-) -> PageResult {
-    let Posted { visitor, form } = posted;
-    let wants = form.mentions;
-    web.act_quietly(&visitor, move |tx, cx, _| actions::want_mention_mail(tx, cx, wants)).await?;
-    web.redirect("/settings/you", Flash::MailChoice)
-}
-
 pub async fn set_duty(State(web): State<Arc<Web>>, posted: Posted<DutyForm>) -> PageResult {
     let Posted { visitor, form } = posted;
     web.act_quietly(&visitor, move |tx, cx, _| actions::set_duty(tx, cx, &form.duty)).await?;
@@ -159,7 +140,7 @@ pub async fn set_duty(State(web): State<Arc<Web>>, posted: Posted<DutyForm>) -> 
 }
 
 /// The browser and the system of a `User-Agent`.
-fn device(agent: &str) -> String {
+pub(super) fn device(agent: &str) -> String {
     let browsers = [
         ("Edg/", "Edge"),
         ("OPR/", "Opera"),
