@@ -7,5 +7,6 @@ mod failures;
 mod outgoing_servers;
 mod quiet;
 mod send_notices;
+mod send_pushes;
 mod sort_conversations;
 mod worker;

@@ -3,6 +3,7 @@
 mod booking_calendars;
 mod bookings;
 mod events;
+mod notifications;
 mod office_hours;
 mod rules;
 mod secure;
