@@ -5,6 +5,7 @@ mod answers;
 mod bookings;
 mod builder;
 mod files;
+mod notifications;
 mod people;
 mod rules;
 mod scenario;
@@ -56,6 +57,7 @@ pub async fn fill(app: &App) -> Result<Sample> {
         inbox::actions::end_first_steps(tx, &app.cx(owner))?;
         topics::teach(tx, &app.cx(owner))?;
         rules::set_up(tx, &app.cx(owner))?;
+        notifications::set_up(tx, &app, now, &people)?;
         bookings::add(tx, &app.cx(owner), builder.conversation(bookings::BOOKED))?;
         Ok(people.sample)
     };
