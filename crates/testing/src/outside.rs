@@ -12,8 +12,8 @@ use inbox::jobs::{
 use inbox::{App, DocumentFields, DocumentKind};
 use tokio::sync::Notify;
 
-use crate::{TestAuthenticator, TestOpenPages, TestPushService};
 use crate::waiting::until;
+use crate::{TestAuthenticator, TestOpenPages, TestPushService};
 
 /// Remembers every mail, and says of each what it was told to say.
 #[derive(Default)]

@@ -236,11 +236,10 @@ mod tests {
 
     #[test]
     fn times_are_written_in_one_way() {
-        assert_eq!([minutes("08:05"), minutes("00:00"), minutes("23:59")], [
-            Some(485),
-            Some(0),
-            Some(1_439)
-        ]);
+        assert_eq!(
+            [minutes("08:05"), minutes("00:00"), minutes("23:59")],
+            [Some(485), Some(0), Some(1_439)]
+        );
         for bad in ["", "8:05", "24:00", "08:60", "08-05", "+8:05", "08:5", "aa:bb"] {
             assert_eq!(minutes(bad), None, "{bad}");
         }

@@ -63,10 +63,12 @@ impl PushTarget {
             return None;
         }
         let own = EphemeralPrivateKey::generate(&ECDH_P256, &SystemRandom::new()).ok()?;
-        let own_key: [u8; PUBLIC_KEY_BYTES] = own.compute_public_key().ok()?.as_ref().try_into().ok()?;
-        let shared = agree_ephemeral(own, &UnparsedPublicKey::new(&ECDH_P256, browser_key), |shared| {
-            <[u8; SHARED_BYTES]>::try_from(shared).ok()
-        });
+        let own_key: [u8; PUBLIC_KEY_BYTES] =
+            own.compute_public_key().ok()?.as_ref().try_into().ok()?;
+        let shared =
+            agree_ephemeral(own, &UnparsedPublicKey::new(&ECDH_P256, browser_key), |shared| {
+                <[u8; SHARED_BYTES]>::try_from(shared).ok()
+            });
         let exchange = KeyExchange { shared: shared.ok()??, browser_key, own_key, auth };
         let padding = message.len().next_multiple_of(PADDED_TO) - message.len();
         exchange.seal(&ids.bytes::<SALT_BYTES>(), message.as_bytes(), padding).ok()
@@ -97,8 +99,7 @@ impl KeyExchange {
         let info: [&[u8]; 3] = [b"WebPush: info\0", &self.browser_key, &self.own_key];
         let input: [u8; SHARED_BYTES] = expanded(&combined, &info)?;
         let secret = Salt::new(HKDF_SHA256, salt).extract(&input);
-        let key: [u8; CONTENT_KEY_BYTES] =
-            expanded(&secret, &[b"Content-Encoding: aes128gcm\0"])?;
+        let key: [u8; CONTENT_KEY_BYTES] = expanded(&secret, &[b"Content-Encoding: aes128gcm\0"])?;
         let nonce: [u8; NONCE_BYTES] = expanded(&secret, &[b"Content-Encoding: nonce\0"])?;
         let mut record = Vec::with_capacity(message.len() + 1 + padding + TAG_BYTES);
         record.extend_from_slice(message);
@@ -241,7 +242,11 @@ mod tests {
     fn a_token_names_the_push_service_and_is_signed() {
         let key = VapidKey::read(&VapidKey::generate().unwrap()).unwrap();
         let said = key
-            .authorization("https://push.example:8443/send/1?x", "https://mail.example", 1_800_000_000)
+            .authorization(
+                "https://push.example:8443/send/1?x",
+                "https://mail.example",
+                1_800_000_000,
+            )
             .unwrap();
         let (token, public) = said.strip_prefix("vapid t=").unwrap().split_once(", k=").unwrap();
         let (signed, signature) = token.rsplit_once('.').unwrap();

@@ -123,16 +123,11 @@ fn claim_due(tx: &mut Tx<'_>, now: i64, most: i64) -> Result<Vec<DueJob>> {
 }
 
 /// The message and the call that sends it. What must not leave any more is deleted.
-fn prepare(
-    tx: &mut Tx<'_>,
-    app: &App,
-    job: &DueJob,
-) -> Result<Option<(PushMessage, PushRequest)>> {
+fn prepare(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<(PushMessage, PushRequest)>> {
     let actor = system(tx, job.ws, Circle::team())?;
     let cx = &app.cx(&actor);
-    let sees = |tx: &mut Tx<'_>, person: &_, conversation: &_| {
-        seen_circle(tx, cx, person, conversation)
-    };
+    let sees =
+        |tx: &mut Tx<'_>, person: &_, conversation: &_| seen_circle(tx, cx, person, conversation);
     let message = push::load(tx, cx, &job.key[0], sees)?;
     let request = match &message {
         Some(message) => request_of(tx, cx, message)?,
@@ -148,11 +143,7 @@ fn prepare(
 }
 
 /// `None` for a message that is too old, or a browser whose key is none.
-fn request_of(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    message: &PushMessage,
-) -> Result<Option<PushRequest>> {
+fn request_of(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &PushMessage) -> Result<Option<PushRequest>> {
     let left = message.created_at + PUSH_TTL_MS - cx.now;
     if left <= 0 {
         return Ok(None);

@@ -4,9 +4,7 @@ use db::Tx;
 use inbox::actions::{
     NoticeSettingsInput, QUIET_DAYS, choose_inbox_notices, choose_notices, set_notice_settings,
 };
-use inbox::model::notifications::choices::{
-    MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice,
-};
+use inbox::model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice};
 use inbox::{App, Cx, Result};
 
 use super::people::SamplePeople;

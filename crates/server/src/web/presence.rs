@@ -194,9 +194,10 @@ impl Presence {
     /// True where a person has a page of a conversation open, here or on another process.
     fn has_page(&self, key: &PresenceKey, person: &UserId, now: i64) -> bool {
         let visits = self.visits();
-        let here = visits.here.get(key).is_some_and(|there| {
-            there.iter().any(|visit| visit.person == *person)
-        });
+        let here = visits
+            .here
+            .get(key)
+            .is_some_and(|there| there.iter().any(|visit| visit.person == *person));
         here || visits.elsewhere.get(key).is_some_and(|there| {
             there.iter().any(|visit| visit.person == person.as_str() && visit.until > now)
         })

@@ -26,7 +26,8 @@ pub fn vapid_key(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<VapidKey> {
         "SELECT secret FROM push_keys WHERE ws = ?1 AND id = ?2",
         &[&INSTALLATION, &KEY_NAME],
     )?;
-    let unreadable = || Error::Files(std::io::Error::other("the key of push messages is unreadable"));
+    let unreadable =
+        || Error::Files(std::io::Error::other("the key of push messages is unreadable"));
     let purpose = sealing::push_key_purpose();
     let kept = match found {
         Some((kept,)) => sealing::unseal(cx.sealer, &purpose, kept)?,
@@ -262,7 +263,8 @@ pub fn load(
     let purpose = sealing::push_target_purpose(ws, &browser.id);
     let target = sealing::unseal(cx.sealer, &purpose, browser.target)?;
     let Ok(target) = serde_json::from_str(&target) else { return Ok(None) };
-    let payload = sealing::unseal(cx.sealer, &sealing::push_message_purpose(ws, id), queued.payload)?;
+    let payload =
+        sealing::unseal(cx.sealer, &sealing::push_message_purpose(ws, id), queued.payload)?;
     Ok(Some(PushMessage {
         person: queued.person,
         subscription: queued.subscription,

@@ -117,10 +117,8 @@ fn due_facts(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<Vec<Notice
     let belongs = |later: &NoticeFact, one: &NoticeFact| {
         one.conversation == later.conversation && one.channel == later.channel && !one.batched
     };
-    let with: Vec<NoticeFact> = alone
-        .into_iter()
-        .filter(|later| due.iter().any(|one| belongs(later, one)))
-        .collect();
+    let with: Vec<NoticeFact> =
+        alone.into_iter().filter(|later| due.iter().any(|one| belongs(later, one))).collect();
     due.extend(with);
     due.sort_by_key(|fact| fact.at);
     Ok(due)
@@ -281,14 +279,13 @@ impl Sending<'_> {
         let names = self.settings.shows_names;
         match one.channel {
             NoticeChannel::Browser => {
-                for browser in self.browsers.iter().filter(|browser| browser.may_show(&one.circle)) {
+                for browser in self.browsers.iter().filter(|browser| browser.may_show(&one.circle))
+                {
                     push::send(tx, cx, browser, &one.browser_notice(names))?;
                 }
                 Ok(())
             }
-            NoticeChannel::Mail => {
-                self.mail(tx, cx, &one.mail(names, cx.public_url), &[&one.id])
-            }
+            NoticeChannel::Mail => self.mail(tx, cx, &one.mail(names, cx.public_url), &[&one.id]),
         }
     }
 

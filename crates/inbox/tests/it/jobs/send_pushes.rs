@@ -154,10 +154,7 @@ async fn all_nodes_and_workspaces_have_one_sealed_key(app: TestApp) {
     let key = app.act(&app.owner, actions::push_public_key).await;
     let other = app.other_workspace("Other").await;
     let node = app.on_another_node();
-    let again = node
-        .act(&other, |tx, cx| Ok(push::vapid_key(tx, cx)?.public_key()))
-        .await
-        .unwrap();
+    let again = node.act(&other, |tx, cx| Ok(push::vapid_key(tx, cx)?.public_key())).await.unwrap();
     assert_eq!(key, again);
     let kept: (String,) = app
         .app

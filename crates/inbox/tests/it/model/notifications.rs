@@ -7,9 +7,7 @@ use inbox::base::ids::ConversationId;
 use inbox::jobs::RelayOutcome;
 use inbox::model::inbox_access::{AccessEntry, AccessHolder};
 use inbox::model::mailboxes::Mailbox;
-use inbox::model::notifications::choices::{
-    MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice,
-};
+use inbox::model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice};
 use mail::AuthorKind;
 use serde_json::json;
 use testing::*;
@@ -126,7 +124,10 @@ async fn a_reply_names_its_writer_unless_the_person_wants_no_names(app: TestApp)
     assert!(app.pushed_to(&of_ann).is_empty(), "rules act on it first");
     app.pass(SECOND).await;
     let said = app.read_push(&of_ann);
-    assert_eq!((&said["title"], &said["body"]), (&json!("New reply from Zed Shop"), &json!("Lamps")));
+    assert_eq!(
+        (&said["title"], &said["body"]),
+        (&json!("New reply from Zed Shop"), &json!("Lamps"))
+    );
     let said = app.read_push(&of_bo);
     let plain = (&json!("New reply"), &json!("Open Mailroom to see it."));
     assert_eq!((&said["title"], &said["body"]), plain);

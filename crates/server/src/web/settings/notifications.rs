@@ -7,11 +7,8 @@ use axum::extract::{Path, State};
 use inbox::Error;
 use inbox::actions::{self, NoticeSettingsInput, QUIET_DAYS};
 use inbox::base::ids::{MailboxId, SubscriptionId};
-use inbox::base::limits::NOTICES_PER_MINUTE;
 use inbox::base::web_push::PushTarget;
-use inbox::model::notifications::choices::{
-    MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice,
-};
+use inbox::model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice};
 use inbox::model::notifications::push::SubscribedBrowser;
 use inbox::model::notifications::settings::NoticeSettings;
 use serde_json::json;
@@ -181,10 +178,7 @@ impl Form for NoticeChoicesForm {
     }
 }
 
-pub async fn choose(
-    State(web): State<Arc<Web>>,
-    posted: Posted<NoticeChoicesForm>,
-) -> PageResult {
+pub async fn choose(State(web): State<Arc<Web>>, posted: Posted<NoticeChoicesForm>) -> PageResult {
     let Posted { visitor, form } = posted;
     web.act_quietly(&visitor, move |tx, cx, _| actions::choose_notices(tx, cx, &form.0)).await?;
     web.redirect(HERE, Flash::NoticesSaved)
@@ -315,17 +309,14 @@ pub async fn public_key(State(web): State<Arc<Web>>, posted: Posted) -> PageResu
     Ok(responses::json(&json!({ "key": key })))
 }
 
-pub async fn subscribe(
-    State(web): State<Arc<Web>>,
-    posted: Posted<SubscribeForm>,
-) -> PageResult {
+pub async fn subscribe(State(web): State<Arc<Web>>, posted: Posted<SubscribeForm>) -> PageResult {
     let Posted { visitor, form } = posted;
     // Nobody who is not signed in makes the server look a name up.
     web.read(&visitor, |_, _, _| Ok(())).await?;
-    let target =
-        PushTarget { endpoint: form.endpoint, p256dh: form.p256dh, auth: form.auth };
+    let target = PushTarget { endpoint: form.endpoint, p256dh: form.p256dh, auth: form.auth };
     let device = visitor.device.clone();
-    let subscribed = match web.ssrf_guard.vet(&target.endpoint).await {
+    let vetted = web.ssrf_guard.vet(&target.endpoint).await;
+    let subscribed = match vetted {
         Ok(_) => {
             web.act_quietly(&visitor, move |tx, cx, me| {
                 actions::subscribe_browser(tx, cx, &me.session, &device, &target)

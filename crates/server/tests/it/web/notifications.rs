@@ -97,7 +97,9 @@ async fn a_browser_is_subscribed_listed_and_removed_by_its_person(app: TestApp) 
     worker.shows("showNotification");
     let headers = worker.answer.header_list();
     assert!(
-        headers.iter().any(|(name, value)| name == "content-type" && value.starts_with("text/javascript")),
+        headers
+            .iter()
+            .any(|(name, value)| name == "content-type" && value.starts_with("text/javascript")),
         "{headers:?}"
     );
 }
