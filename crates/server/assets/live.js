@@ -6,10 +6,21 @@ let known = "";
 let behind = false;
 let fetching = false;
 let passedOver = false;
+let source = null;
+let leaving = 0;
+
+// A page that was hidden for so long is not in front of anybody: notices about it are sent again.
+const HIDDEN_MS = 30_000;
 
 listen();
 document.addEventListener("visibilitychange", () => {
-  if (!document.hidden && behind) refresh();
+  clearTimeout(leaving);
+  if (document.hidden) {
+    leaving = setTimeout(leave, HIDDEN_MS);
+    return;
+  }
+  if (!source) listen();
+  if (behind) refresh();
 });
 for (const left of ["toggle", "focusout"]) {
   document.addEventListener(left, () => passedOver && changed(), true);
@@ -17,7 +28,7 @@ for (const left of ["toggle", "focusout"]) {
 
 function listen() {
   // What changed since this page was made is told at once.
-  const source = new EventSource(`/live?${watched}&mark=${document.body.dataset.mark}`);
+  source = new EventSource(`/live?${watched}&mark=${known || document.body.dataset.mark}`);
   // On every return of the connection the server says what there is now.
   source.addEventListener("here", (event) => {
     if (known && known !== event.data) changed();
@@ -27,6 +38,11 @@ function listen() {
     known = event.data;
     changed();
   });
+}
+
+function leave() {
+  source.close();
+  source = null;
 }
 
 function changed() {

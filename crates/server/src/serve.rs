@@ -52,6 +52,7 @@ use crate::node::vault::{KEY_FILE, Vault};
 use crate::node::watch::Watch;
 use crate::node::{health, metrics, node_files, permissions};
 use crate::settings::Settings;
+use crate::web::Presence;
 use crate::webhooks::HttpWebhookSender;
 
 /// The grace period of running jobs at shutdown. After it their leases expire and they are
@@ -214,8 +215,8 @@ fn tighten_permissions(settings: &Settings) {
     permissions::tighten(&folders, &files);
 }
 
-/// Builds the services of the jobs: the relay, the webhook sender, the document reader and the
-/// language model.
+/// Builds the services of the jobs: the relay, the sender of webhooks and push messages, the document
+/// reader and the language model.
 pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
     let relay = relay_config(settings).open_router(open_tokens(settings, app)?)?;
     if settings.relay == RelayTarget::Nowhere {
@@ -224,11 +225,11 @@ pub fn open_worker(settings: &Settings, app: &App) -> Result<Worker, String> {
              their own waits"
         );
     }
-    let webhook_sender = HttpWebhookSender::of(&net_config(settings))?;
+    let webhook_sender = Arc::new(HttpWebhookSender::of(&net_config(settings))?);
     let app_mail_reader = HttpReader::new(Vault::open(&settings.data, &app.ids)?)?;
     let document_reader = documents::open_reader(settings.reader.as_ref())?;
-    let worker = Worker::new(app.clone(), relay, Arc::new(webhook_sender), document_reader);
-    let worker = worker.with_reader(Arc::new(app_mail_reader));
+    let worker = Worker::new(app.clone(), relay, webhook_sender.clone(), document_reader);
+    let worker = worker.with_reader(Arc::new(app_mail_reader)).with_pushes(webhook_sender);
     let calendars = HttpCalendarReader::of(&net_config(settings))?;
     let worker = worker.with_calendars(Arc::new(calendars));
     Ok(match &settings.model {
@@ -352,6 +353,8 @@ pub async fn serve(
         spool: settings.backup_spool(),
     };
     tokio::spawn(backups.run(quiet.clone(), stopping.clone()));
+    let presence = Presence::new(&app);
+    let worker = worker.with_open_pages(presence.clone());
     let due_work = tokio::spawn(run_jobs(quiet.clone(), worker, fetchers, stopping.clone()));
     tokio::spawn({
         let (app, stopping) = (app.clone(), stopping.clone());
@@ -385,6 +388,7 @@ pub async fn serve(
         dialling,
         oauth_clients: settings.oauth_clients.clone(),
         model: settings.model.clone(),
+        presence: Some(presence),
     };
     let background = app.background.clone();
     let router = router.merge(router::router(app, options));

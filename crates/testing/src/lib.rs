@@ -17,6 +17,7 @@ mod oauth_provider;
 mod outside;
 mod people;
 mod process;
+mod push_service;
 mod random;
 mod reply_model;
 mod sandbox;
@@ -47,6 +48,7 @@ pub use oauth_provider::{
 pub use outside::{Outside, TestReader, TestRelay, TestWebhookSender};
 pub use people::{no_mailbox, nowhere, user};
 pub use process::{Process, RunningWorker};
+pub use push_service::{TestBrowser, TestOpenPages, TestPushService};
 pub use random::{Chance, seeds};
 pub use reply_model::TestModel;
 pub use stored_bytes::StoredBytes;

@@ -12,8 +12,8 @@ use inbox::jobs::{
 use inbox::{App, DocumentFields, DocumentKind};
 use tokio::sync::Notify;
 
-use crate::TestAuthenticator;
 use crate::waiting::until;
+use crate::{TestAuthenticator, TestOpenPages, TestPushService};
 
 /// Remembers every mail, and says of each what it was told to say.
 #[derive(Default)]
@@ -248,6 +248,8 @@ pub struct Outside {
     pub relay: Arc<TestRelay>,
     pub webhook_sender: Arc<TestWebhookSender>,
     pub authenticator: Arc<TestAuthenticator>,
+    pub push_service: Arc<TestPushService>,
+    pub open_pages: Arc<TestOpenPages>,
 }
 
 impl Outside {
@@ -255,5 +257,7 @@ impl Outside {
     pub fn worker(&self, app: &App) -> Worker {
         let (relay, webhook_sender) = (self.relay.clone(), self.webhook_sender.clone());
         Worker::new(app.clone(), relay, webhook_sender, self.reader.clone())
+            .with_pushes(self.push_service.clone())
+            .with_open_pages(self.open_pages.clone())
     }
 }

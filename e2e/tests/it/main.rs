@@ -13,6 +13,7 @@ mod everyday;
 mod hostile;
 mod keyboard;
 mod new_workspace;
+mod notifications;
 mod oauth;
 mod passkeys;
 mod plain;

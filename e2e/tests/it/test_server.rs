@@ -119,6 +119,7 @@ impl TestServer {
             mailbox_finder: Arc::new(finder),
             model: None,
             oauth_clients: OAuthClients::default(),
+            presence: None,
         };
         let router = router::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));

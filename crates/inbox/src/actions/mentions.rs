@@ -63,20 +63,3 @@ pub fn read_mentions(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
     )?;
     Ok(())
 }
-
-/// Whether the actor is mailed when they are named.
-pub fn wants_mention_mail(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
-    let (wants,) = tx.one(
-        "SELECT mail_mentions FROM users WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, own_id(cx)?],
-    )?;
-    Ok(wants)
-}
-
-pub fn want_mention_mail(tx: &mut Tx<'_>, cx: &Cx<'_>, wants: bool) -> Result<()> {
-    tx.exec(
-        "UPDATE users SET mail_mentions = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, own_id(cx)?, &wants],
-    )?;
-    Ok(())
-}

@@ -39,6 +39,14 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
     close_inboxes(tx, cx, person)?;
     for sql in [
         "DELETE FROM sessions WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM push_messages WHERE ws = ?1 AND subscription IN (
+             SELECT id FROM push_subscriptions WHERE ws = ?1 AND person = ?2
+         )",
+        "DELETE FROM push_subscriptions WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM notice_facts WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM notice_choices WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM notice_settings WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM notice_pace WHERE ws = ?1 AND person = ?2",
         "DELETE FROM sign_in_links WHERE ws = ?1 AND person = ?2",
         "DELETE FROM passwords WHERE ws = ?1 AND person = ?2",
         "DELETE FROM passkeys WHERE ws = ?1 AND person = ?2",

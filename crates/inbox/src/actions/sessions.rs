@@ -13,8 +13,8 @@ use crate::base::limits::{
     SIGN_IN_LINK_MS, SIGN_IN_TOKEN_CHARS, SIGN_IN_WINDOW_MS, WORKSPACES_PER_ADDRESS, duration,
 };
 use crate::model::audit_log::{self, Action};
-
 use crate::model::notices::{Notice, notify};
+use crate::model::notifications::push;
 
 /// The SHA-256 of a link's or session's token, which is all that is kept of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -249,6 +249,7 @@ pub fn begin_session(
          )",
         &[&ws, person, &(SESSIONS_PER_PERSON - 1)],
     )?;
+    push::end_with_sessions(tx, ws, person)?;
     let token = ids.secret(SIGN_IN_TOKEN_CHARS);
     let hash = TokenHash::of(&token).ok_or(Error::Unauthorized)?;
     let device: String = device.chars().filter(|c| !c.is_control()).take(DEVICE_CHARS).collect();
@@ -349,15 +350,18 @@ pub fn end_session(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &SessionId) -> Result<()> {
         "DELETE FROM sessions WHERE ws = ?1 AND person = ?2 AND id = ?3",
         &[&cx.actor.ws, own_id(cx)?, id],
     )?;
+    push::end_with_sessions(tx, cx.actor.ws, own_id(cx)?)?;
     if ended == 0 { Err(Error::NotFound("session")) } else { Ok(()) }
 }
 
 /// Ends all of the actor's own sessions but one.
 pub fn end_other_sessions(tx: &mut Tx<'_>, cx: &Cx<'_>, kept: &SessionId) -> Result<u64> {
-    Ok(tx.exec(
+    let ended = tx.exec(
         "DELETE FROM sessions WHERE ws = ?1 AND person = ?2 AND id <> ?3",
         &[&cx.actor.ws, own_id(cx)?, kept],
-    )?)
+    )?;
+    push::end_with_sessions(tx, cx.actor.ws, own_id(cx)?)?;
+    Ok(ended)
 }
 
 db::row! {
@@ -425,7 +429,7 @@ pub(super) fn end_other_ways_in(
         "DELETE FROM sessions WHERE ws = ?1 AND person = ?2 AND id <> ?3",
         &[&ws, person, &kept],
     )?;
-    Ok(())
+    push::end_with_sessions(tx, ws, person)
 }
 
 /// Opens private inboxes in a session after the person gave their password.

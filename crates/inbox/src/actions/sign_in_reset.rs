@@ -8,6 +8,7 @@ use crate::base::actor::{Principal, Role};
 use crate::base::error::{Error, Result};
 use crate::base::ids::UserId;
 use crate::model::audit_log::Action;
+use crate::model::notifications::push;
 
 /// Ends every way in that is tied to a device, and every session. Whoever does it gains no access: the
 /// person signs in with their password or by a link that is mailed to them, and a link that somebody
@@ -33,6 +34,7 @@ pub fn reset_sign_in(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
     ] {
         tx.exec(sql, &[&cx.actor.ws, person])?;
     }
+    push::end_with_sessions(tx, cx.actor.ws, person)?;
     let sentence = format!(
         "{} has reset how you sign in: your second step, recovery codes and passkeys are removed, and \
          all your sessions are over. Sign in with your password, or by a link that you ask for \

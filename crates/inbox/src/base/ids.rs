@@ -105,6 +105,7 @@ id!(BusyCalendarId, "cal_");
 id!(TeamId, "tem_");
 id!(PasskeyId, "pky_");
 id!(ContactNoteId, "cno_");
+id!(SubscriptionId, "psh_");
 
 /// Someone who can write or be assigned: a person or an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]

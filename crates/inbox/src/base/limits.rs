@@ -172,8 +172,6 @@ pub const CONTACT_NOTES: i64 = 100;
 pub const PINS: i64 = 50;
 /// People who follow one conversation.
 pub const FOLLOWERS: i64 = 100;
-/// Mails about conversations that a person follows, at the most.
-pub const FOLLOWED_MAILED_PER_HOUR: i64 = 20;
 /// Message text in a read is cut after this many characters.
 pub const READ_TEXT_CHARS: usize = 8_000;
 /// The whole text of a message, where it is asked for, is cut after this many characters.
@@ -326,8 +324,19 @@ pub const RECIPIENTS: usize = 20;
 /// most servers take.
 pub const ATTACHMENTS: usize = 20;
 pub const ATTACHED_BYTES: i64 = 15 * 1024 * 1024;
-/// Mails about mentions that one person gets in an hour; further ones are only in the app.
-pub const MENTIONS_MAILED_PER_HOUR: i64 = 20;
+/// Notices that a person gets in a minute; further ones come together.
+pub const NOTICES_PER_MINUTE: i64 = 10;
+/// What goes beyond that comes together after this long.
+pub const NOTICES_TOGETHER_MS: i64 = 10 * MINUTE_MS;
+/// A second mail about the same thing in the same conversation comes so long after the first.
+pub const NOTICE_MAIL_AGAIN_MS: i64 = 10 * MINUTE_MS;
+/// New mail is told of so long after it arrived, so that rules have acted on it.
+pub const NOTICE_SETTLES_MS: i64 = 5_000;
+/// Mail that is filed later than this is not told of.
+pub const NOTICE_RECENT_MS: i64 = DAY_MS;
+/// A push service keeps a message for a browser that is not reached, and a failed one is retried, for this
+/// long.
+pub const PUSH_TTL_MS: i64 = 4 * HOUR_MS;
 /// Senders whose remote pictures one person always sees.
 pub const PICTURE_SENDERS: i64 = 1_000;
 pub const SIGNATURE_CHARS: usize = 2_000;

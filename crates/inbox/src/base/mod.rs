@@ -30,4 +30,5 @@ pub mod states;
 pub(crate) mod string_enum;
 pub mod time;
 pub mod totp;
+pub mod web_push;
 pub mod webauthn;

@@ -10,6 +10,8 @@ string_enum! {
         SandboxReplies = "sandbox answers",
         Snoozes = "snoozes",
         Notices = "notices",
+        Notifications = "notifications",
+        PushMessages = "push messages",
         AppMail = "app mail words",
         Reminders = "reminders",
         SecureReminders = "secure reminders",

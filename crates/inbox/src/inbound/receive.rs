@@ -7,8 +7,8 @@ use crate::app::Cx;
 use crate::base::blobs::{self, Blob};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, MessageId};
-use crate::base::limits::{DAY_MS, RISK_REASONS};
+use crate::base::ids::{ConversationId, MemberId, MessageId};
+use crate::base::limits::{DAY_MS, NOTICE_RECENT_MS, RISK_REASONS};
 use crate::base::states::{ConversationRisk, Direction, Removal, Status};
 use crate::base::string_enum::string_enum;
 use crate::inbound::mail_dates::MailDates;
@@ -27,6 +27,7 @@ use crate::model::events::{self, Event};
 use crate::model::followers;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
+use crate::model::notifications::facts::{self, NoticeKind};
 use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::removals;
 use crate::model::report_facts::count_received;
@@ -417,12 +418,17 @@ pub(super) fn announce(
         InboundAnnouncement::Nothing => return Ok(()),
         InboundAnnouncement::Begins => {
             targets::refresh(tx, cx, &conversation.id)?;
+            tell_people(tx, cx, conversation, message, NoticeKind::NewConversation)?;
             return announce_beginning(tx, cx, conversation);
         }
-        InboundAnnouncement::BeginsAsReply => announce_beginning(tx, cx, conversation)?,
+        InboundAnnouncement::BeginsAsReply => {
+            tell_people(tx, cx, conversation, message, NoticeKind::NewConversation)?;
+            announce_beginning(tx, cx, conversation)?;
+        }
         InboundAnnouncement::Reply => {
             conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
             conversations::set_status(tx, cx, conversation, Status::Open)?;
+            tell_people(tx, cx, conversation, message, NoticeKind::Reply)?;
         }
     }
     targets::refresh(tx, cx, &conversation.id)?;
@@ -434,8 +440,44 @@ pub(super) fn announce(
         reference: conversation.reference.as_deref(),
         secure,
     };
-    events::record(tx, cx, conversation.subject_of_events(), &event)?;
-    followers::tell(tx, cx, conversation)
+    events::record(tx, cx, conversation.subject_of_events(), &event)
+}
+
+/// Tells the person who has the conversation and those who follow it, or those who want to know of new ones; not of automatic mail,
+/// nor of mail that was fetched late.
+fn tell_people(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &MessageId,
+    kind: NoticeKind,
+) -> Result<()> {
+    let (automatic, arrived_at): (bool, Option<i64>) = tx.one(
+        "SELECT auto_reply, counted_at FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, message],
+    )?;
+    if automatic || arrived_at.is_some_and(|at| at < cx.now - NOTICE_RECENT_MS) {
+        return Ok(());
+    }
+    let place = conversation.notice_place();
+    match (kind, &conversation.assignee) {
+        (NoticeKind::NewConversation, assignee) => {
+            facts::note_for_team(tx, cx, place, kind, assignee.as_ref())
+        }
+        (_, assignee) => {
+            for person in followers::of_conversation(tx, cx.actor.ws, conversation)? {
+                let kind = match assignee {
+                    Some(MemberId::User(assigned)) if *assigned == person => continue,
+                    _ => NoticeKind::Followed,
+                };
+                facts::note(tx, cx, place, kind, &person)?;
+            }
+            match assignee {
+                Some(MemberId::User(person)) => facts::note(tx, cx, place, kind, person),
+                _ => Ok(()),
+            }
+        }
+    }
 }
 
 fn announce_beginning(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {

@@ -21,7 +21,9 @@ mod index_maintenance;
 mod lease;
 mod message_body;
 mod miss_targets;
+mod open_pages;
 mod outgoing_mail;
+mod push_sender;
 mod quiet;
 mod rebuild_index;
 mod recipient_outcomes;
@@ -35,8 +37,10 @@ mod sandbox_replies;
 mod secure_mail;
 mod send_messages;
 mod send_notices;
+mod send_pushes;
 mod sending_lanes;
 mod sort_conversations;
+mod tell_people;
 mod test_mail;
 mod upload_cleanup;
 mod webhook_sender;
@@ -49,7 +53,9 @@ pub use app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
 pub use calendar_reader::CalendarReader;
 pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
 pub use document_reader::{DocumentFile, DocumentReader, ExtractionOutcome};
+pub use open_pages::OpenPages;
 pub use outgoing_mail::sent_copy;
+pub use push_sender::{PushRequest, PushResponse, PushSender};
 pub use relay::{OutgoingMail, Relay, RelayOutcome};
 pub use reply_model::{ModelReply, ReplyModel};
 pub use test_mail::{TestMail, send_test_mail};
@@ -69,6 +75,10 @@ struct Ports {
     calendar_reader: Option<Arc<dyn CalendarReader>>,
     /// The language model that drafts, if one is configured.
     reply_model: Option<Arc<dyn ReplyModel>>,
+    /// Reaches people's browsers, in a process that can.
+    push_sender: Option<Arc<dyn PushSender>>,
+    /// Which conversations people have open, in a process that serves pages.
+    open_pages: Option<Arc<dyn OpenPages>>,
 }
 
 /// Every background job.
@@ -81,15 +91,21 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         app_mail_reader,
         calendar_reader,
         reply_model,
+        push_sender,
+        open_pages,
     } = ports.clone();
     let calendars = calendar_reader.map(|calendar_reader| -> Arc<dyn BackgroundJob> {
         Arc::new(fetch_calendars::FetchCalendars { runtime: runtime(), calendar_reader })
+    });
+    let pushes = push_sender.map(|push_sender| -> Arc<dyn BackgroundJob> {
+        Arc::new(send_pushes::SendPushes::new(runtime(), push_sender))
     });
     let mut jobs: Vec<Arc<dyn BackgroundJob>> = vec![
         Arc::new(send_messages::SendMessages::new(runtime(), relay.clone())),
         Arc::new(deliver_webhooks::DeliverWebhooks::new(runtime(), webhook_sender)),
         Arc::new(sandbox_replies::SandboxReplies { runtime: runtime() }),
         Arc::new(end_snoozes::EndSnoozes { runtime: runtime() }),
+        Arc::new(tell_people::TellPeople { runtime: runtime(), open_pages }),
         Arc::new(send_notices::SendNotices { runtime: runtime(), relay }),
         Arc::new(fetch_app_mail::FetchAppMail { runtime: runtime(), app_mail_reader }),
         Arc::new(remind::Remind { runtime: runtime() }),
@@ -111,5 +127,6 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(empty_trash::EmptyTrash { runtime: runtime() }),
     ];
     jobs.extend(calendars);
+    jobs.extend(pushes);
     jobs
 }

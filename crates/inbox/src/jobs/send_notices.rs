@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use db::Tx;
+use db::{Json, Tx};
 use mail::{Address, CalendarEntry, ComposedMail};
 
 use super::failures::{JobRule, send_no_notice, system};
@@ -16,8 +16,9 @@ use crate::base::backoff::retry_after;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
-use crate::base::ids::{ConversationId, MailboxId};
+use crate::base::ids::{ConversationId, MailboxId, UserId};
 use crate::base::queue::Queue;
+use crate::model::notifications::telling::seen_circle;
 use crate::model::sealing;
 
 const CLAIM: ClaimRule = ClaimRule {
@@ -78,7 +79,8 @@ impl BackgroundJob for SendNotices {
 impl SendNotices {
     async fn send_notice(&self, job: DueJob) -> Result<()> {
         let app = self.runtime.app.clone();
-        let claimed = self.runtime.app.store.write(move |tx| load(tx, &app, &job)).await?;
+        let load = move |tx: &mut Tx<'_>| load(tx, &app, &job);
+        let Some(claimed) = self.runtime.app.store.write(load).await? else { return Ok(()) };
         let outgoing = outgoing_mail::sign_whole(&claimed.unsigned).await?;
         let mut outcomes =
             lease::held(self.relay.send(&outgoing), || self.renew_notice(&claimed)).await;
@@ -144,22 +146,34 @@ db::row! {
         calendar: Option<String>,
         calendar_method: Option<String>,
         conversation: Option<ConversationId>,
+        person: Option<UserId>,
+        about: Option<Json<Vec<ConversationId>>>,
     }
 }
 
-fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Claimed> {
+/// The notice, unless its reader may not see any more what it is about: then it is deleted.
+fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
     let due: Due = tx.one(
         &format!("SELECT {} FROM notices WHERE ws = ?1 AND id = ?2", Due::COLUMNS),
         &[&job.ws, &job.key[0]],
     )?;
     let actor = system(tx, job.ws, Circle::team())?;
-    Ok(Claimed {
+    let cx = &app.cx(&actor);
+    if let (Some(person), Some(about)) = (&due.person, &due.about) {
+        for conversation in about.iter() {
+            if seen_circle(tx, cx, person, conversation)?.is_none() {
+                tx.exec(RULE.stop, &job.args(&[]))?;
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(Claimed {
         ws: due.ws,
         id: due.id.clone(),
         attempts: due.attempts,
         created_at: due.created_at,
-        unsigned: unsigned(tx, &app.cx(&actor), due)?,
-    })
+        unsigned: unsigned(tx, cx, due)?,
+    }))
 }
 
 /// The notice as mail from the workspace's first inbox, or to a customer from their own.

@@ -14,8 +14,8 @@ use super::app_mail_reader::NoAppMailReader;
 use super::quiet::SimulateMessages;
 use super::runtime::{BackgroundJob, JobRuntime};
 use super::{
-    AppMailReader, CalendarReader, DocumentReader, Ports, Relay, ReplyModel, WebhookSender, all,
-    index_maintenance,
+    AppMailReader, CalendarReader, DocumentReader, OpenPages, Ports, PushSender, Relay, ReplyModel,
+    WebhookSender, all, index_maintenance,
 };
 use crate::app::App;
 use crate::base::error::{Error, Result};
@@ -62,6 +62,8 @@ impl Worker {
             app_mail_reader,
             calendar_reader: None,
             reply_model: None,
+            push_sender: None,
+            open_pages: None,
         };
         Worker::of(JobRuntime::new(app), ports, false)
     }
@@ -90,6 +92,18 @@ impl Worker {
     pub fn with_model(self, reply_model: Arc<dyn ReplyModel>) -> Worker {
         let reply_model = Some(reply_model);
         Worker::of(self.runtime, Ports { reply_model, ..self.ports }, self.quiet)
+    }
+
+    /// The same worker with a way to people's browsers.
+    pub fn with_pushes(self, push_sender: Arc<dyn PushSender>) -> Worker {
+        let push_sender = Some(push_sender);
+        Worker::of(self.runtime, Ports { push_sender, ..self.ports }, self.quiet)
+    }
+
+    /// The same worker, which tells nobody of a conversation that they have open.
+    pub fn with_open_pages(self, open_pages: Arc<dyn OpenPages>) -> Worker {
+        let open_pages = Some(open_pages);
+        Worker::of(self.runtime, Ports { open_pages, ..self.ports }, self.quiet)
     }
 
     /// The same worker without the jobs that send: no mail, event or notice is sent, and queued

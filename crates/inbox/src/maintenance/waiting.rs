@@ -12,6 +12,8 @@ use crate::base::queue::Queue;
 const QUEUES: &[(&str, &str)] = &[
     ("messages", "messages WHERE sends_at IS NOT NULL"),
     ("notices", "notices"),
+    ("notices that wait for others", "notice_facts WHERE due_at IS NOT NULL"),
+    ("notices to browsers", "push_messages"),
     ("webhook calls", "deliveries WHERE next_attempt_at IS NOT NULL"),
     ("reminders of documents", "document_requests WHERE remind_at IS NOT NULL"),
     ("reminders of bookings", "bookings WHERE remind_at IS NOT NULL"),

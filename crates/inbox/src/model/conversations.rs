@@ -14,6 +14,7 @@ use crate::base::states::{ConversationRisk, Direction, Removal, Status, Urgency,
 use crate::base::time::Moment;
 use crate::model::counters::{self, Counter};
 use crate::model::events::{self, Event, EventSubject, Turn};
+use crate::model::notifications::facts::{self, NoticePlace};
 use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::model::timeline::{TimelineEvent, WokenBy};
 use crate::model::{members, office_hours, targets, timeline};
@@ -176,6 +177,11 @@ impl Conversation {
         EventSubject { conversation: &self.id, circle: &self.circle }
     }
 
+    /// Where people are told that something happened.
+    pub fn notice_place(&self) -> NoticePlace<'_> {
+        NoticePlace { conversation: &self.id, mailbox: &self.mailbox, circle: &self.circle }
+    }
+
     /// Where it is counted in reports.
     pub fn report_place(&self) -> ReportPlace<'_> {
         ReportPlace { circle: &self.circle, mailbox: &self.mailbox }
@@ -226,6 +232,7 @@ pub fn assign(
     )?;
     let assigned = TimelineEvent::Assigned { from, to: to.cloned() };
     timeline::record(tx, cx, &conversation.id, &assigned)?;
+    facts::note_assigned(tx, cx, conversation.notice_place(), to.map(|to| &to.id))?;
     let event = Event::ConversationAssigned { assignee: to };
     events::record(tx, cx, conversation.subject_of_events(), &event)
 }

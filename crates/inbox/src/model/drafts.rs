@@ -20,6 +20,7 @@ use crate::model::drafting::outcomes::{self, DraftOutcome};
 use crate::model::mail_secret;
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage, OutgoingMessage};
+use crate::model::notifications::facts::{self, NoticeKind};
 use crate::model::recipients::{Party, RecipientList};
 use crate::model::report_facts;
 use crate::model::search_index;
@@ -85,6 +86,8 @@ pub fn keep_as_draft(
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
     conversations::note_drafts(tx, cx, conversation)?;
+    let (place, assignee) = (conversation.notice_place(), conversation.assignee.as_ref());
+    facts::note_for_team(tx, cx, place, NoticeKind::DraftWaits, assignee)?;
     Ok(ReplyResult {
         message_id: message.id,
         status: ReplyStatus::Draft,

@@ -22,6 +22,7 @@ const OF_CONVERSATION: &[&str] = &[
     "timeline_events",
     "guest_sessions",
     "helper_findings",
+    "push_messages",
     "attachments",
     "documents",
     "document_requests",
@@ -31,7 +32,7 @@ const OF_CONVERSATION: &[&str] = &[
 ];
 
 /// Tables of which a person has rows for conversations.
-const OF_PERSON: &[&str] = &["read_marks", "autosaves", "mentions", "pins"];
+const OF_PERSON: &[&str] = &["read_marks", "autosaves", "mentions", "notice_facts", "pins"];
 
 /// Tables whose rows belong to a message.
 const OF_MESSAGE: &[&str] = &[

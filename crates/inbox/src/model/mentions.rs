@@ -5,11 +5,10 @@ use db::Tx;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{NoteId, UserId};
-use crate::base::limits::{HOUR_MS, MENTIONS_MAILED_PER_HOUR};
 use crate::model::conversations::Conversation;
 use crate::model::followers;
 use crate::model::members::PERSON_SEES;
-use crate::model::notices::{Notice, notify};
+use crate::model::notifications::facts::{self, NoticeKind};
 use crate::search;
 
 /// Names after an `@` that nobody has, which an answer lists.
@@ -24,8 +23,8 @@ pub struct Mentions {
     pub unknown: Vec<String>,
 }
 
-/// Records a mention for each member that a note names, and sends them a notice unless they turned
-/// that off. The author is named but not told. In the sandbox there are no people to mention.
+/// Records a mention for each member that a note names, and tells them as they want it. The author is
+/// named but not told. In the sandbox there are no people to mention.
 pub fn tell(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -37,11 +36,11 @@ pub fn tell(
     if unknown.is_empty() {
         return Ok(Mentions::default());
     }
-    let people: Vec<(UserId, String, bool, bool)> = match conversation.circle.is_sandbox() {
+    let people: Vec<(UserId, String, bool)> = match conversation.circle.is_sandbox() {
         true => Vec::new(),
         false => tx.all(
             &format!(
-                "SELECT u.id, u.name, u.mail_mentions, u.follows_mentions FROM users u
+                "SELECT u.id, u.name, u.follows_mentions FROM users u
                  WHERE u.ws = ?1 AND {PERSON_SEES} ORDER BY u.id"
             ),
             &[&cx.actor.ws, &conversation.circle],
@@ -50,7 +49,7 @@ pub fn tell(
     let author = cx.actor.member();
     let author = author.as_ref().map_or("", |author| author.as_str());
     let mut mentioned = Vec::new();
-    for (person, name, by_mail, follows) in people {
+    for (person, name, follows) in people {
         let first_name = [first_name(&name)];
         if !mention_starts(body).any(|after| mention_length(after, &first_name).is_some()) {
             continue;
@@ -68,34 +67,10 @@ pub fn tell(
         if follows {
             followers::follow(tx, cx, &conversation.id, &person)?;
         }
-        if by_mail && !many_lately(tx, cx, &person)? {
-            mail(tx, cx, conversation, &person)?;
-        }
+        facts::note(tx, cx, conversation.notice_place(), NoticeKind::Mentioned, &person)?;
     }
     unknown.truncate(UNKNOWN_LISTED);
     Ok(Mentions { people: mentioned, unknown: unknown.into_iter().map(str::to_owned).collect() })
-}
-
-/// The notice links to the note and does not contain its text.
-fn mail(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation, person: &UserId) -> Result<()> {
-    let (by, id) = (cx.actor.name(), &conversation.id);
-    let subject = format!("{by} mentioned you in a note");
-    let text = format!(
-        "{by} mentioned you in a note on \"{}\".\n\nRead it: {}/conversations/{id}\n\n\
-         To get no more of these mails, see Settings, You.\n",
-        conversation.subject, cx.public_url,
-    );
-    notify(tx, cx, person, &Notice { subject: &subject, text: &text })
-}
-
-/// True when a member reached the hourly limit of mention notices.
-fn many_lately(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<bool> {
-    let earlier: Option<(i64,)> = tx.opt(
-        "SELECT at FROM mentions WHERE ws = ?1 AND person = ?2
-         ORDER BY id DESC LIMIT 1 OFFSET ?3",
-        &[&cx.actor.ws, person, &MENTIONS_MAILED_PER_HOUR],
-    )?;
-    Ok(earlier.is_some_and(|(at,)| at > cx.now - HOUR_MS))
 }
 
 /// The words after an `@`, each once.

@@ -20,6 +20,7 @@ use crate::model::counted_mail::{self, CountedMail};
 use crate::model::drafting::{helper_drafts, queue};
 use crate::model::events::{self, Event};
 use crate::model::first_answer::note_answer;
+use crate::model::notifications::facts;
 use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::report_facts::{self, DraftFate, ReportMeasure};
 use crate::model::secure::{self, PROTECTED, ProtectedContent};
@@ -474,6 +475,8 @@ fn note_failure(
 ) -> Result<()> {
     let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients: None };
     timeline::record(tx, cx, &message.conversation, &bounced)?;
+    let (author, assignee) = (message.author.as_deref(), conversation.assignee.as_ref());
+    facts::note_failed(tx, cx, conversation.notice_place(), author, assignee)?;
     let event = Event::MessageFailed { message: &message.id, mailbox: &message.mailbox };
     events::record(tx, cx, conversation.subject_of_events(), &event)
 }

@@ -45,6 +45,7 @@ pub(crate) mod messages;
 pub mod node_files;
 pub mod nodes;
 pub mod notices;
+pub mod notifications;
 pub mod oauth_clients;
 pub mod oauth_tokens;
 pub mod office_hours;

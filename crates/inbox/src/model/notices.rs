@@ -2,7 +2,7 @@
 //! transaction of the change that it reports, and sent by `jobs/send_notices.rs` from the
 //! workspace's first inbox.
 
-use db::Tx;
+use db::{Json, Tx};
 
 use crate::app::Cx;
 use crate::base::actor::Circle;
@@ -85,6 +85,27 @@ pub fn write_to_customer(
 /// and marked as automatic, so that autoresponders ignore it. Nothing is sent to an address that is
 /// an inbox here or that receives no mail.
 pub fn notify(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, notice: &Notice<'_>) -> Result<()> {
+    queue(tx, cx, person, notice, None)
+}
+
+/// The same for a notice about conversations: it leaves only while the person may see all of them.
+pub fn notify_about(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    person: &UserId,
+    notice: &Notice<'_>,
+    about: &[&ConversationId],
+) -> Result<()> {
+    queue(tx, cx, person, notice, Some(&Json(about)))
+}
+
+fn queue(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    person: &UserId,
+    notice: &Notice<'_>,
+    about: Option<&Json<&[&ConversationId]>>,
+) -> Result<()> {
     let found: Option<(String,)> =
         tx.opt("SELECT email FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, person])?;
     let (email,) = found.ok_or(Error::NotFound("person"))?;
@@ -94,10 +115,12 @@ pub fn notify(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, notice: &Notice<'_>
     }
     let id = cx.ids.token(ID_CHARS);
     let text = sealing::seal(cx, &sealing::notice_purpose(cx.actor.ws, &id), notice.text);
+    let reader = about.map(|_| person);
     tx.exec(
-        "INSERT INTO notices (ws, id, email, subject, text, due_at, attempts, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?6)",
-        &[&cx.actor.ws, &id, &email, &notice.subject, &text, &cx.now],
+        "INSERT INTO notices (
+            ws, id, email, subject, text, due_at, attempts, created_at, person, about
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?6, ?7, ?8)",
+        &[&cx.actor.ws, &id, &email, &notice.subject, &text, &cx.now, &reader, &about],
     )?;
     tx.wake(Queue::Notices);
     Ok(())

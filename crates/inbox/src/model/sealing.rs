@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 use crate::app::{App, Cx};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{
-    AttachmentId, BusyCalendarId, MessageId, RequestId, SessionId, UserId, WebhookId,
+    AttachmentId, BusyCalendarId, MessageId, RequestId, SessionId, SubscriptionId, UserId,
+    WebhookId,
 };
 use crate::base::secret_sealer::{SEALED_PREFIX, SecretSealer};
 
@@ -57,6 +58,21 @@ pub(crate) fn autosave_purpose(ws: i64, person: &str, place: &str) -> String {
 /// The text of a queued notice: it may contain a sign-in link.
 pub(crate) fn notice_purpose(ws: i64, id: &str) -> String {
     format!("notice {ws} {id}")
+}
+
+/// The key pair by which push services know this installation.
+pub(crate) fn push_key_purpose() -> String {
+    "push key".into()
+}
+
+/// Where a browser takes messages, with its keys.
+pub(crate) fn push_target_purpose(ws: i64, id: &SubscriptionId) -> String {
+    format!("push {ws} {id}")
+}
+
+/// A message on its way to a browser.
+pub(crate) fn push_message_purpose(ws: i64, id: &str) -> String {
+    format!("push message {ws} {id}")
 }
 
 /// Address and app password of a calendar.

@@ -6,11 +6,12 @@ use db::Tx;
 use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, MailboxId};
+use crate::base::ids::{ConversationId, MailboxId, MemberId};
 use crate::base::limits::{DAY_MS, MINUTE_MS};
 use crate::base::queue::Queue;
 use crate::base::states::{Removal, Status, Urgency};
 use crate::base::time::Moment;
+use crate::model::notifications::facts::{self, NoticeKind, NoticePlace};
 use crate::model::office_hours::{self, OfficeHours};
 use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::model::timeline::{self, TargetKind, TimelineEvent};
@@ -36,6 +37,7 @@ db::row! {
         resolve_due_at: Option<i64>,
         answer_missed: bool,
         resolve_missed: bool,
+        assignee: Option<MemberId> = "nullif(conversations.assignee, '')",
     }
 }
 
@@ -191,6 +193,9 @@ fn settle(
         return report_facts::count(tx, cx, place, measure, target.as_str(), at, 1);
     }
     report_facts::count(tx, cx, place, ReportMeasure::TargetMissed, target.as_str(), due, 1)?;
+    let place =
+        NoticePlace { conversation: &case.id, mailbox: &case.mailbox, circle: &case.circle };
+    facts::note_for_team(tx, cx, place, NoticeKind::TargetMissed, case.assignee.as_ref())?;
     let missed = TimelineEvent::TargetMissed { target, due: Moment(due) };
     timeline::record(tx, cx, &case.id, &missed)
 }

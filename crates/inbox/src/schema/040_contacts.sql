@@ -41,16 +41,15 @@ CREATE TABLE pins (
 ) {keyed};
 CREATE INDEX pins_of_conversation ON pins (ws, conversation);
 
--- The people who are told when a customer answers. `told_at` is when one was last mailed.
+-- The people who are told when a customer answers.
 CREATE TABLE followers (
     ws           BIGINT NOT NULL,
     conversation TEXT NOT NULL,
     person       TEXT NOT NULL,
     since        BIGINT NOT NULL,
-    told_at      BIGINT,
     PRIMARY KEY (ws, conversation, person)
 ) {keyed};
-CREATE INDEX followers_of_person ON followers (ws, person, told_at);
+CREATE INDEX followers_of_person ON followers (ws, person);
 
 -- True for people who follow every conversation in which a note mentions them.
 ALTER TABLE users ADD COLUMN follows_mentions BOOLEAN NOT NULL DEFAULT FALSE;

@@ -287,4 +287,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: include_str!("040_contacts.sqlite.sql"),
         postgres: include_str!("040_contacts.postgres.sql"),
     },
+    Migration {
+        version: 41,
+        name: "notifications in the browser and by mail",
+        both: include_str!("041_notifications.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -6,6 +6,7 @@ mod bookings;
 mod builder;
 mod contacts;
 mod files;
+mod notifications;
 mod people;
 mod rules;
 mod scenario;
@@ -58,6 +59,7 @@ pub async fn fill(app: &App) -> Result<Sample> {
         topics::teach(tx, &app.cx(owner))?;
         rules::set_up(tx, &app.cx(owner))?;
         contacts::note(tx, &app.cx(owner))?;
+        notifications::set_up(tx, &app, now, &people)?;
         bookings::add(tx, &app.cx(owner), builder.conversation(bookings::BOOKED))?;
         Ok(people.sample)
     };

@@ -20,7 +20,7 @@ use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
 pub use crate::web::MailSetup;
-use crate::web::{self, Web, WebOptions};
+use crate::web::{self, Presence, Web, WebOptions};
 
 /// The configuration of the API and the web app.
 #[derive(Clone)]
@@ -47,6 +47,8 @@ pub struct HttpOptions {
     pub model: Option<ModelEndpoint>,
     /// Where people can sign in to connect a mailbox.
     pub oauth_clients: OAuthClients,
+    /// Who has which conversation open, where the jobs of this process ask for it.
+    pub presence: Option<Arc<Presence>>,
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
@@ -75,6 +77,7 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         large_bodies: bodies,
         document_texts: texts,
         model: options.model,
+        presence: options.presence.unwrap_or_else(|| Presence::new(&app)),
     };
     let router = web::router(Web::new(app, web)).merge(oauth);
     let router =

@@ -48,6 +48,7 @@ fn describe() {
     describe_counter!("mailroom_model_calls_total", "Calls of the drafting model, by outcome.");
     describe_counter!("mailroom_deliveries_total", "Webhook delivery attempts, by outcome.");
     describe_histogram!("mailroom_delivery_seconds", Unit::Seconds, "Time a webhook took.");
+    describe_counter!("mailroom_push_messages_total", "Notices sent to browsers, by outcome.");
     describe_counter!("mailroom_mails_total", "Inbound mails, by outcome.");
     describe_histogram!("mailroom_mail_seconds", Unit::Seconds, "Time to receive and file a mail.");
     describe_counter!("mailroom_conversations_sorted_total", "Sorted conversations, by topic.");

@@ -56,7 +56,7 @@ use pages::{
     request_documents, scheduled, search, second_step, sign_in, sorting, triage, unsent, welcome,
 };
 use picture_cache::PictureCache;
-use presence::Presence;
+pub use presence::Presence;
 use remote_pictures::RemotePictureFetcher;
 
 /// Passwords that are hashed, and DKIM keys that are generated, at one time; each takes a core, a
@@ -125,6 +125,8 @@ pub struct WebOptions {
     pub model: Option<ModelEndpoint>,
     /// Shared with the API.
     pub document_texts: Arc<DocumentTexts>,
+    /// Who has which conversation open; shared with the jobs.
+    pub presence: Arc<Presence>,
 }
 
 impl Web {
@@ -140,13 +142,13 @@ impl Web {
             large_bodies,
             model,
             document_texts,
+            presence,
         } = options;
         let https = app.public_url.starts_with("https://");
         let hashing = Semaphore::new(HASHING_AT_ONCE);
         let lookups = Semaphore::new(LOOKUPS_AT_ONCE);
         let trials = Semaphore::new(TRIALS_AT_ONCE);
         let listeners = Arc::new(Semaphore::new(LISTENERS));
-        let presence = Presence::new(&app);
         let page_renderer = Arc::new(PageRenderer::with_program(program));
         let forms = Slots::new(FORMS_WITH_FILES);
         let remote_pictures = RemotePictureFetcher::new(ssrf_guard.clone());
@@ -187,6 +189,7 @@ pub fn router(web: Arc<Web>) -> Router {
     Router::new()
         .route("/", get(inbox_page::home))
         .route("/assets/{name}", get(assets::asset))
+        .route("/service-worker.js", get(assets::service_worker))
         .route("/sign-in", get(sign_in::page).post(sign_in::with_password))
         .route("/sign-in/code", get(second_step::code_page).post(second_step::enter_code))
         .route("/sign-in/set-up", get(second_step::set_up_page).post(second_step::confirm_set_up))

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use inbox::App;
-use inbox::base::ids::UserId;
+use inbox::base::ids::{ConversationId, UserId};
+use inbox::jobs::OpenPages;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -190,6 +191,18 @@ impl Presence {
         others
     }
 
+    /// True where a person has a page of a conversation open, here or on another process.
+    fn has_page(&self, key: &PresenceKey, person: &UserId, now: i64) -> bool {
+        let visits = self.visits();
+        let here = visits
+            .here
+            .get(key)
+            .is_some_and(|there| there.iter().any(|visit| visit.person == *person));
+        here || visits.elsewhere.get(key).is_some_and(|there| {
+            there.iter().any(|visit| visit.person == person.as_str() && visit.until > now)
+        })
+    }
+
     /// The conversations that somebody has opened, left or begun to write in.
     pub fn changes(&self) -> broadcast::Receiver<PresenceKey> {
         self.changes.subscribe()
@@ -268,6 +281,12 @@ impl Presence {
     }
 }
 
+impl OpenPages for Presence {
+    fn has_open(&self, ws: i64, conversation: &ConversationId, person: &UserId, now: i64) -> bool {
+        self.has_page(&(ws, conversation.to_string()), person, now)
+    }
+}
+
 /// Applies the announcements of other processes for as long as the presence is used.
 async fn apply_announcements(presence: Weak<Presence>, app: App) {
     let (mut wakes, clock) = (app.store.wakes(), app.clock.clone());
@@ -343,6 +362,7 @@ mod tests {
         let seen = |now| presence.others(&key, &bo, now);
         let ann_is = |writes| vec![Other { name: "Ann".into(), writes }];
         assert_eq!(seen(100_000), ann_is(false));
+        assert!(presence.has_page(&key, &ann, 0) && !presence.has_page(&key, &person("c"), 0));
         presence.writes(&key, &ann, 100_000);
         assert_eq!((seen(119_999), seen(120_000)), (ann_is(true), ann_is(false)));
         drop(first);
@@ -363,6 +383,8 @@ mod tests {
         let ann_is = |writes| vec![Other { name: "Ann Ames".into(), writes }];
         presence.apply(&told("two", "a", "reads"), 100_000);
         assert_eq!((seen(149_999), seen(150_000)), (ann_is(false), vec![]));
+        let has_page = |now| presence.has_page(&key, &person("a"), now);
+        assert!(has_page(149_999) && !has_page(150_000));
         presence.apply(&told("two", "a", "writes"), 110_000);
         presence.apply(&told("two", "a", "reads"), 115_000);
         presence.apply(&told("three", "a", "reads"), 115_000);

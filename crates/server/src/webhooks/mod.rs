@@ -1,6 +1,8 @@
 //! Sends events to webhooks: one HTTPS POST each, to public addresses only, within one deadline
 //! (API section 6.1).
 
+mod push;
+
 use std::time::Duration;
 
 use inbox::jobs::{BoxFuture, WebhookRequest, WebhookResponse, WebhookSender};
@@ -57,7 +59,11 @@ impl WebhookSender for HttpWebhookSender {
     fn post<'a>(&'a self, call: &'a WebhookRequest) -> BoxFuture<'a, WebhookResponse> {
         Box::pin(async move {
             let until = Instant::now() + self.deadline;
-            match self.send(call, until).await {
+            let headers = match headers(&call.headers) {
+                Ok(headers) => headers,
+                Err(answer) => return answer,
+            };
+            match self.send(&call.url, headers, call.body.as_bytes().to_vec(), until).await {
                 // The status counts even if reading the body fails.
                 Ok(response) => WebhookResponse::Status {
                     code: response.status().as_u16(),
@@ -70,13 +76,15 @@ impl WebhookSender for HttpWebhookSender {
 }
 
 impl HttpWebhookSender {
-    /// Checks the URL by the SSRF guard and sends the event; resolves with the response head.
+    /// Checks the URL by the SSRF guard and sends the body; resolves with the response head.
     async fn send(
         &self,
-        call: &WebhookRequest,
+        url: &str,
+        headers: HeaderMap,
+        body: Vec<u8>,
         until: Instant,
     ) -> Result<Response, WebhookResponse> {
-        let admitted = match timeout_at(until, self.ssrf_guard.admit(&call.url)).await {
+        let admitted = match timeout_at(until, self.ssrf_guard.admit(url)).await {
             Ok(Ok(admitted)) => admitted,
             Ok(Err(barred)) => return Err(turned_away(barred)),
             Err(_) => return Err(WebhookResponse::Failed(failures::slow_name(self.deadline))),
@@ -87,12 +95,12 @@ impl HttpWebhookSender {
             _ => None,
         };
         let client = self.line.client(Instant::now());
-        let request = client.post(url).headers(headers(call)?).body(String::from(&*call.body));
+        let request = client.post(url).headers(headers).body(body);
         match timeout_at(until, request.send()).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(error)) => {
                 let error = error.without_url();
-                tracing::debug!(cause = ?error, "webhook request failed");
+                tracing::debug!(cause = ?error, "outgoing request failed");
                 Err(WebhookResponse::Failed(failures::of(&error, self.deadline)))
             }
             Err(_) => Err(WebhookResponse::Failed(failures::too_slow(self.deadline))),
@@ -114,10 +122,10 @@ fn turned_away(barred: Blocked) -> WebhookResponse {
     }
 }
 
-fn headers(call: &WebhookRequest) -> Result<HeaderMap, WebhookResponse> {
+fn headers(given: &[(&'static str, String)]) -> Result<HeaderMap, WebhookResponse> {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    for (name, value) in &call.headers {
+    for (name, value) in given {
         match (HeaderName::try_from(*name), HeaderValue::try_from(value)) {
             (Ok(name), Ok(value)) => drop(headers.insert(name, value)),
             _ => return Err(WebhookResponse::Failed(format!("The header {name} cannot be sent."))),

@@ -18,7 +18,8 @@ const BY_ID: &[&str] =
 const WITH_MESSAGE: &[&str] =
     &["helper_drafts", "secure_messages", "secure_links", "booking_offers", "attachments"];
 
-/// What happened to a conversation itself; it stays with its id.
+/// What happened to a conversation itself; it stays with its id. So do notices that wait (`notice_facts`,
+/// `push_messages`): they follow the id when they leave.
 const OF_ITSELF: &str = "'status', 'assigned', 'tagged', 'snoozed', 'woke', 'sorted', 'target-missed', 'held', \
      'released', 'warning-removed', 'spam', 'not-spam', 'deleted', 'restored', 'split-from'";
 

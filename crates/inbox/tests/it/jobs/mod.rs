@@ -9,5 +9,6 @@ mod learning_circles;
 mod outgoing_servers;
 mod quiet;
 mod send_notices;
+mod send_pushes;
 mod sort_conversations;
 mod worker;

@@ -11,6 +11,12 @@ use crate::web::layout::responses::{self, guard};
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
+/// The service worker at the root of the site, whose pages it belongs to. Browsers look for a new one at every
+/// visit.
+pub async fn service_worker(headers: HeaderMap) -> Response<Body> {
+    asset(Path("service-worker.js".to_owned()), headers).await
+}
+
 /// Names are `name.version.ending`; what is requested without the version is not cached.
 pub async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response<Body> {
     let (plain, versioned) = match name.split('.').collect::<Vec<_>>().as_slice() {

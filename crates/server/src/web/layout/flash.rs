@@ -96,7 +96,12 @@ flashes! {
     RequestRevoked: "request-revoked", "lock", "Taken back. The link leads nowhere from now on.";
     Corrected: "corrected", "check", "Corrected. What you wrote stays.";
     Duty: "duty", "check", "Saved. Your team and its agents can read it.";
-    MailChoice: "mail-choice", "check", "Changed.";
+    FollowingChoice: "following-choice", "check", "Changed.";
+    NoticesSaved: "notices-saved", "check", "Saved. It applies from now on.";
+    BrowserSubscribed: "browser-subscribed", "check", "This browser gets notices from now on.";
+    BrowserRemoved: "browser-removed", "check", "Removed. That browser gets no more notices.";
+    TestNotice: "test-notice", "check", "A test notice is on its way to your address and your browsers.";
+    TooManyNotices: "too-many-notices", "warn", "Nothing was sent: too many notices within a minute. Try again.";
     Invited: "invited", "leaving", "The link is on its way to them by e-mail.";
     TagRenamed: "tag-renamed", "check", "Renamed on every conversation that has it.";
     RuleAdded: "rule-added", "check", "Saved, and switched off. See what it would have done, then switch it on.";

@@ -16,6 +16,7 @@ mod inbox;
 mod inboxes;
 pub mod incoming_mail;
 mod keys;
+mod notifications;
 mod outgoing;
 mod people;
 mod plan;
@@ -70,6 +71,7 @@ macro_rules! menu {
 menu! {
     You: "You", "/settings/you", for_admins: false;
     SignIn: "Signing in", "/settings/sign-in", for_admins: false;
+    Notifications: "Notifications", "/settings/notifications", for_admins: false;
     Writing: "Writing", "/settings/writing", for_admins: false;
     People: "People", "/settings/people", for_admins: false;
     Teams: "Teams", "/settings/teams", for_admins: true;
@@ -98,7 +100,6 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/you", get(you::page))
         .route("/settings/you/password", post(you::set_password))
         .route("/settings/you/private", post(you::open_private))
-        .route("/settings/you/mail", post(you::choose_mail))
         .route("/settings/you/duty", post(you::set_duty))
         .route("/settings/you/pictures", post(you::remove_picture_sender))
         .route("/settings/you/sessions/{id}/end", post(you::end_session))
@@ -112,6 +113,16 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/sign-in/passkeys/challenge", post(passkeys::new_challenge))
         .route("/settings/sign-in/passkeys/{id}/rename", post(sign_in::rename_passkey))
         .route("/settings/sign-in/passkeys/{id}/remove", post(sign_in::remove_passkey))
+        .route("/settings/notifications", get(notifications::page).post(notifications::choose))
+        .route("/settings/notifications/how", post(notifications::set_how))
+        .route("/settings/notifications/test", post(notifications::send_test))
+        .route("/settings/notifications/key", post(notifications::public_key))
+        .route("/settings/notifications/browsers", post(notifications::subscribe))
+        .route("/settings/notifications/browsers/{id}/remove", post(notifications::remove))
+        .route(
+            "/settings/notifications/inboxes/{mailbox}",
+            get(notifications::inbox_page).post(notifications::choose_for_inbox),
+        )
         .route("/settings/writing", get(writing::page))
         .route("/settings/writing/format", post(writing::choose_format))
         .route("/settings/writing/signature", post(writing::set_own_signature))

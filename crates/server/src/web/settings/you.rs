@@ -35,7 +35,6 @@ struct YouPage {
     sessions: Vec<SessionView>,
     old_error: String,
     new_error: String,
-    mail_mentions: bool,
     /// True when a mention lets them follow the conversation.
     follows_mentions: bool,
     /// True when the list is shown after an act, and not the next conversation.
@@ -66,7 +65,6 @@ impl YouPage {
 struct OwnSettings {
     me: SignedIn,
     has_password: bool,
-    mail_mentions: bool,
     follows_mentions: bool,
     opens_list: bool,
     duty: String,
@@ -79,7 +77,6 @@ impl OwnSettings {
         Ok(OwnSettings {
             me: me.clone(),
             has_password: actions::has_password(tx, cx)?,
-            mail_mentions: actions::wants_mention_mail(tx, cx)?,
             follows_mentions: actions::follows_mentions(tx, cx)?,
             opens_list: actions::opens_list(tx, cx)?,
             duty: actions::own_duty(tx, cx)?,
@@ -113,7 +110,6 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
         frame,
         old_error: String::new(),
         new_error: String::new(),
-        mail_mentions: own.mail_mentions,
         follows_mentions: own.follows_mentions,
         opens_list: own.opens_list,
         duty: own.duty,
@@ -123,11 +119,6 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
 }
 
 form! {
-    /// The notice settings of a person.
-    pub struct MailChoiceForm {
-        mentions: bool,
-    }
-
     /// Whether a mention lets a person follow the conversation.
     pub struct FollowingForm {
         mentions: bool,
@@ -152,16 +143,6 @@ form! {
     }
 }
 
-pub async fn choose_mail(
-    State(web): State<Arc<Web>>,
-    posted: Posted<MailChoiceForm>,
-) -> PageResult {
-    let Posted { visitor, form } = posted;
-    let wants = form.mentions;
-    web.act_quietly(&visitor, move |tx, cx, _| actions::want_mention_mail(tx, cx, wants)).await?;
-    web.redirect("/settings/you", Flash::MailChoice)
-}
-
 pub async fn choose_following(
     State(web): State<Arc<Web>>,
     posted: Posted<FollowingForm>,
@@ -169,7 +150,7 @@ pub async fn choose_following(
     let Posted { visitor, form } = posted;
     let follows = form.mentions;
     web.act_quietly(&visitor, move |tx, cx, _| actions::follow_mentions(tx, cx, follows)).await?;
-    web.redirect("/settings/you", Flash::MailChoice)
+    web.redirect("/settings/you", Flash::FollowingChoice)
 }
 
 pub async fn set_duty(State(web): State<Arc<Web>>, posted: Posted<DutyForm>) -> PageResult {
@@ -179,7 +160,7 @@ pub async fn set_duty(State(web): State<Arc<Web>>, posted: Posted<DutyForm>) -> 
 }
 
 /// The browser and the system of a `User-Agent`.
-fn device(agent: &str) -> String {
+pub(super) fn device(agent: &str) -> String {
     let browsers = [
         ("Edg/", "Edge"),
         ("OPR/", "Opera"),

@@ -253,6 +253,7 @@ fn options() -> HttpOptions {
         mailbox_finder: finder(None, dialling(RootCertStore::empty(), false)),
         model: None,
         oauth_clients: OAuthClients::default(),
+        presence: None,
     }
 }
 

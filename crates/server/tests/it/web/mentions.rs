@@ -53,7 +53,8 @@ async fn an_agents_note_names_people_and_one_can_do_without_the_mail(app: TestAp
     let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
     let (bo, key) = (app.person("Bo").await, app.key("read write").await);
     let browser = app.signed_in(&bo).await;
-    browser.post("/settings/you/mail", &[]).await.goes_to("/settings/you");
+    let here = "/settings/notifications";
+    browser.post(here, &[("mail-mentioned", "no")]).await.goes_to(here);
     app.on(&key, &received.conversation, "notes", json!({ "body": "@Bo please" })).await.is(201);
     app.on(&key, &received.conversation, "notes", json!({ "body": "@Bo again" })).await.is(201);
     app.work().await;
@@ -61,18 +62,14 @@ async fn an_agents_note_names_people_and_one_can_do_without_the_mail(app: TestAp
     browser.get("/mentions").await.shows("@Bo please").shows("count hot\">2<");
     browser.post("/mentions/read", &[]).await.goes_to("/mentions");
     browser.get("/mentions").await.shows("@Bo please").hides("count hot").hides("Mark all");
-    browser.post("/settings/you/mail", &[("mentions", "on")]).await.goes_to("/settings/you");
+    browser.post(here, &[("mail-mentioned", "at-once")]).await.goes_to(here);
     for n in 0..25 {
         app.on(&key, &received.conversation, "notes", json!({ "body": format!("@Bo {n}") }))
             .await
             .is(201);
     }
     app.work().await;
-    assert_eq!(
-        mails_to(&app, "bo@acme.example").len(),
-        18,
-        "twenty in an hour, two were not mailed"
-    );
+    assert_eq!(mails_to(&app, "bo@acme.example").len(), 1, "one mail for one conversation");
 }
 
 async fn a_private_note_names_nobody_who_cannot_see_it(app: TestApp) {

@@ -19,6 +19,7 @@ mod inbox_settings;
 mod library;
 mod live;
 mod mentions;
+mod notifications;
 mod original;
 mod outgoing;
 mod own_sign_in;

@@ -90,6 +90,8 @@ pub(super) const NAMING: &[(&str, &str, Form)] = &[
     ("GET", "/live?page=approvals&draft={draft}", &[]),
     ("POST", "/settings/you/sessions/{session}/end", &[]),
     ("GET", "/settings/inboxes/{mailbox}", &[]),
+    ("GET", "/settings/notifications/inboxes/{mailbox}", &[]),
+    ("POST", "/settings/notifications/inboxes/{mailbox}", &[("mail-reply", "at-once")]),
     ("POST", "/settings/writing/{mailbox}", &[("signature", "x")]),
 ];
 
@@ -138,6 +140,8 @@ const KNOWN_TO_ALL: &[&str] = &[
     // Own passkeys alone are found: `signing_in.rs` tries another person's.
     "/settings/sign-in/passkeys/{id}/rename",
     "/settings/sign-in/passkeys/{id}/remove",
+    // Own browsers alone are found: `notifications.rs` tries another person's.
+    "/settings/notifications/browsers/{id}/remove",
     "/settings/people/{id}/remove",
     "/settings/teams/{team}",
     "/settings/teams/{team}/remove",

@@ -1,0 +1,158 @@
+//! The words of notices: one line for what happened in a conversation, and the text of mails.
+
+use super::choices::NoticeKind;
+use super::push::BrowserNotice;
+use super::told::ToldConversation;
+use crate::base::ids::ConversationId;
+
+/// Characters of a name and of a subject in a notice.
+const NAME_CHARS: usize = 80;
+const SUBJECT_CHARS: usize = 160;
+/// Conversations that a digest lists.
+const LISTED: usize = 100;
+
+/// Subject and text of a mail.
+pub struct NoticeMail {
+    pub subject: String,
+    pub text: String,
+}
+
+impl ToldConversation {
+    /// What happened, with names where the person wants them. The words of a protected message, and who wrote
+    /// it, are never said.
+    fn title(&self, names: bool) -> String {
+        let told = self.told();
+        let by = Some(clipped(&told.by_name, NAME_CHARS)).filter(|by| names && !by.is_empty());
+        let writer = self.writer.as_deref().map(|name| clipped(name, NAME_CHARS));
+        let writer = writer.filter(|_| names && !self.protected);
+        match (told.kind, by, writer) {
+            (NoticeKind::Mentioned, Some(by), _) => format!("{by} mentioned you in a note"),
+            (NoticeKind::Mentioned, None, _) => "You were mentioned in a note".into(),
+            (NoticeKind::Assigned, Some(by), _) => format!("{by} assigned you a conversation"),
+            (NoticeKind::Assigned, None, _) => "A conversation was assigned to you".into(),
+            (NoticeKind::Reply | NoticeKind::Followed, ..) if self.protected => "New protected reply".into(),
+            (NoticeKind::Reply | NoticeKind::Followed, _, Some(writer)) => {
+                format!("New reply from {writer}")
+            }
+            (NoticeKind::Reply | NoticeKind::Followed, _, None) => "New reply".into(),
+            (NoticeKind::MessageFailed, ..) => "A message could not be delivered".into(),
+            (NoticeKind::DraftWaits, ..) => "A draft waits for approval".into(),
+            (NoticeKind::TargetMissed, ..) => "A response target was missed".into(),
+            (NoticeKind::NewConversation, _, Some(writer)) => {
+                format!("New conversation from {writer}")
+            }
+            (NoticeKind::NewConversation, _, None) => "New conversation".into(),
+        }
+    }
+
+    fn subject(&self, names: bool) -> Option<String> {
+        (names && !self.protected && !self.subject.trim().is_empty())
+            .then(|| clipped(&self.subject, SUBJECT_CHARS))
+    }
+
+    /// For a browser.
+    pub fn browser_notice(&self, names: bool) -> BrowserNotice {
+        let told = self.told();
+        BrowserNotice {
+            title: self.title(names),
+            body: self.subject(names).unwrap_or_else(|| "Open Mailroom to see it.".into()),
+            url: format!("/conversations/{}", self.id),
+            tag: self.id.to_string(),
+            urgent: matches!(told.kind, NoticeKind::Mentioned | NoticeKind::Assigned),
+            conversation: Some(self.id.clone()),
+        }
+    }
+
+    /// By mail, alone.
+    pub fn mail(&self, names: bool, public_url: &str) -> NoticeMail {
+        let title = self.title(names);
+        let about = self.subject(names).map(|subject| format!("\"{subject}\"\n\n"));
+        let text = format!(
+            "{title}.\n\n{}Open it: {}\n\n{}",
+            about.unwrap_or_default(),
+            address(public_url, &self.id),
+            footer(public_url)
+        );
+        NoticeMail { subject: title, text }
+    }
+
+    /// A line of a digest.
+    fn line(&self, names: bool) -> String {
+        match self.subject(names) {
+            Some(subject) => format!("{}: {subject}", self.title(names)),
+            None => self.title(names),
+        }
+    }
+}
+
+/// One notice of several conversations, for a browser. It names none of them.
+pub fn browser_summary(count: usize) -> BrowserNotice {
+    BrowserNotice {
+        title: format!("{count} conversations have news for you"),
+        body: "Open Mailroom to see them.".into(),
+        url: "/inbox".into(),
+        tag: "digest".into(),
+        urgent: false,
+        conversation: None,
+    }
+}
+
+/// One mail of several conversations, by inbox.
+pub fn digest(told: &[&ToldConversation], names: bool, public_url: &str) -> NoticeMail {
+    let mut inboxes: Vec<&str> = told.iter().map(|one| one.mailbox_name.as_str()).collect();
+    inboxes.sort_unstable();
+    inboxes.dedup();
+    let mut text = String::new();
+    let mut room = LISTED;
+    for inbox in inboxes {
+        let of_inbox: Vec<&&ToldConversation> =
+            told.iter().filter(|one| one.mailbox_name == inbox).collect();
+        text.push_str(&format!("{} ({})\n\n", clipped(inbox, NAME_CHARS), of_inbox.len()));
+        for one in of_inbox.iter().take(room) {
+            text.push_str(&format!("{}\n{}\n\n", one.line(names), address(public_url, &one.id)));
+        }
+        if of_inbox.len() > room {
+            let more = of_inbox.len() - room;
+            text.push_str(&format!("And {more} more: {public_url}/inbox\n\n"));
+        }
+        room = room.saturating_sub(of_inbox.len());
+    }
+    text.push_str(&footer(public_url));
+    NoticeMail { subject: format!("{} conversations have news for you", told.len()), text }
+}
+
+/// What somebody gets who wants to see that notices arrive.
+pub fn test_mail(public_url: &str) -> NoticeMail {
+    NoticeMail {
+        subject: "Test notice".into(),
+        text: format!("This is the test notice that you asked for.\n\n{}", footer(public_url)),
+    }
+}
+
+pub fn test_browser_notice() -> BrowserNotice {
+    BrowserNotice {
+        title: "Test notice".into(),
+        body: "Notices reach this browser.".into(),
+        url: "/settings/notifications".into(),
+        tag: "test".into(),
+        urgent: true,
+        conversation: None,
+    }
+}
+
+fn address(public_url: &str, conversation: &ConversationId) -> String {
+    format!("{public_url}/conversations/{conversation}")
+}
+
+fn footer(public_url: &str) -> String {
+    format!("What you are told of, and how: {public_url}/settings/notifications\n")
+}
+
+/// One line of at most so many characters.
+fn clipped(text: &str, most: usize) -> String {
+    let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.chars().count() > most {
+        true => line.chars().take(most - 1).chain(['…']).collect(),
+        false => line,
+    }
+}

@@ -1,0 +1,42 @@
+//! What the people of the sample workspace are told of, and when.
+
+use db::Tx;
+use inbox::actions::{
+    NoticeSettingsInput, QUIET_DAYS, choose_inbox_notices, choose_notices, set_notice_settings,
+};
+use inbox::model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice};
+use inbox::{App, Cx, Result};
+
+use super::people::SamplePeople;
+use super::scenario::{SampleInbox, SampleMember};
+
+/// Ines gets a digest of what waits for approval, and Priya one of new conversations in Support; both have
+/// quiet hours.
+pub fn set_up(tx: &mut Tx<'_>, app: &App, now: i64, people: &SamplePeople) -> Result<()> {
+    let ines = &Cx { now, ..app.cx(people.member(SampleMember::Ines)) };
+    let digest = NoticeChoice { browser: true, mail: MailNotice::Digest };
+    choose_notices(tx, ines, &[(NoticeKind::DraftWaits, digest)])?;
+    set_notice_settings(tx, ines, &working_week("18:30", "07:30"))?;
+    let priya = &Cx { now, ..app.cx(people.member(SampleMember::Priya)) };
+    let new = OwnNoticeChoice {
+        kind: NoticeKind::NewConversation,
+        browser: Some(true),
+        mail: Some(MailNotice::Digest),
+    };
+    choose_inbox_notices(tx, priya, &people.inbox(SampleInbox::Support).id, &[new])?;
+    set_notice_settings(tx, priya, &working_week("13:00", "07:00"))
+}
+
+/// Quiet from one time of a working day until another of the next.
+fn working_week(from: &str, to: &str) -> NoticeSettingsInput {
+    NoticeSettingsInput {
+        zone: "Europe/Berlin".into(),
+        shows_names: true,
+        digest: "daily".into(),
+        digest_time: "08:00".into(),
+        quiet: true,
+        quiet_from: from.into(),
+        quiet_to: to.into(),
+        quiet_days: QUIET_DAYS.iter().take(5).map(|day| (*day).to_owned()).collect(),
+    }
+}

@@ -1,0 +1,352 @@
+//! What you are told of and how, in every inbox or in one, and the browsers that tell you.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use inbox::Error;
+use inbox::actions::{self, NoticeSettingsInput, QUIET_DAYS};
+use inbox::base::ids::{MailboxId, SubscriptionId};
+use inbox::base::web_push::PushTarget;
+use inbox::model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice};
+use inbox::model::notifications::push::SubscribedBrowser;
+use inbox::model::notifications::settings::NoticeSettings;
+use serde_json::json;
+
+use super::you::device;
+use super::{SettingsPage, location};
+use crate::web::Web;
+use crate::web::form::{Form, FormFields, Posted, form};
+use crate::web::layout::filters;
+use crate::web::layout::flash::Flash;
+use crate::web::layout::page_layout::PageLayout;
+use crate::web::layout::responses::{self, PageError, PageResult};
+use crate::web::layout::wording::DisplayTime;
+use crate::web::visitor::Visitor;
+
+const HERE: &str = "/settings/notifications";
+
+/// The ways by mail, by value and label.
+const MAIL_WAYS: [(&str, &str); 3] =
+    [("no", "Not by mail"), ("at-once", "At once"), ("digest", "In the digest")];
+const DAYS: [&str; 7] =
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+
+#[derive(Template)]
+#[template(path = "settings_notifications.html", whitespace = "minimize")]
+struct NotificationsPage {
+    frame: PageLayout,
+    kinds: Vec<KindView>,
+    mail_ways: [(&'static str, &'static str); 3],
+    how: NoticeSettingsInput,
+    /// Value, label and whether quiet hours begin on it.
+    days: Vec<(&'static str, &'static str, bool)>,
+    zones: Vec<String>,
+    zone_error: String,
+    digest_error: String,
+    quiet_error: String,
+    /// Address, name and whether something of its own holds there.
+    inboxes: Vec<(String, String, bool)>,
+    browsers: Vec<BrowserView>,
+    browser_error: String,
+    /// True where this session's browser gets notices.
+    is_subscribed: bool,
+}
+
+struct KindView {
+    name: &'static str,
+    label: &'static str,
+    browser: bool,
+    mail: &'static str,
+}
+
+struct BrowserView {
+    id: String,
+    device: String,
+    since: DisplayTime,
+    used: String,
+    is_this: bool,
+}
+
+#[derive(Template)]
+#[template(path = "settings_notifications_inbox.html", whitespace = "minimize")]
+struct InboxNoticesPage {
+    frame: PageLayout,
+    id: String,
+    name: String,
+    kinds: Vec<InboxKindView>,
+    mail_ways: [(&'static str, &'static str); 3],
+}
+
+struct InboxKindView {
+    name: &'static str,
+    label: &'static str,
+    /// `yes`, `no`, or empty where it is as everywhere.
+    browser: &'static str,
+    mail: &'static str,
+    /// What holds everywhere, in words.
+    usual_browser: &'static str,
+    usual_mail: &'static str,
+}
+
+fn label(kind: NoticeKind) -> &'static str {
+    match kind {
+        NoticeKind::Mentioned => "Somebody mentions me in a note",
+        NoticeKind::Assigned => "A conversation is assigned to me",
+        NoticeKind::Reply => "A reply in a conversation that is assigned to me",
+        NoticeKind::Followed => "A reply in a conversation that I follow",
+        NoticeKind::MessageFailed => "A message of mine could not be delivered",
+        NoticeKind::DraftWaits => "A draft waits for approval",
+        NoticeKind::TargetMissed => "A response target is missed",
+        NoticeKind::NewConversation => "A new conversation",
+    }
+}
+
+fn mail_label(mail: MailNotice) -> &'static str {
+    let found = MAIL_WAYS.iter().find(|(value, _)| *value == mail.as_str());
+    found.map_or("", |(_, label)| label)
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    web.show(&visitor, &build(&web, &visitor, None).await?)
+}
+
+async fn build(
+    web: &Web,
+    visitor: &Visitor,
+    typed: Option<NoticeSettingsInput>,
+) -> Result<NotificationsPage, PageError> {
+    let (frame, (own, session)) = web
+        .page(visitor, location(SettingsPage::Notifications), |tx, cx, me| {
+            Ok((actions::own_notifications(tx, cx)?, me.session.clone()))
+        })
+        .await?;
+    let how = typed.unwrap_or_else(|| match &own.settings {
+        Some(settings) => NoticeSettingsInput::of(settings),
+        None => {
+            let zone = frame.times.zone.iana_name().unwrap_or("UTC").to_owned();
+            NoticeSettingsInput::of(&NoticeSettings { zone, ..NoticeSettings::default() })
+        }
+    });
+    let kind = |(kind, choice): &(NoticeKind, NoticeChoice)| KindView {
+        name: kind.as_str(),
+        label: label(*kind),
+        browser: choice.browser,
+        mail: choice.mail.as_str(),
+    };
+    let day = |(value, label): (&&'static str, &'static str)| {
+        (*value, label, how.quiet_days.iter().any(|chosen| chosen == value))
+    };
+    let browser = |browser: &SubscribedBrowser| BrowserView {
+        id: browser.id.to_string(),
+        device: device(&browser.device),
+        since: frame.times.short(browser.created_at),
+        used: browser.used_at.map_or("not yet".into(), |at| frame.times.ago(at)),
+        is_this: browser.session == session,
+    };
+    Ok(NotificationsPage {
+        kinds: own.choices.iter().map(kind).collect(),
+        mail_ways: MAIL_WAYS,
+        days: QUIET_DAYS.iter().zip(DAYS).map(day).collect(),
+        zones: calendar::zone_names(),
+        zone_error: String::new(),
+        digest_error: String::new(),
+        quiet_error: String::new(),
+        inboxes: own
+            .inboxes
+            .into_iter()
+            .map(|(inbox, is_own)| (inbox.id.to_string(), inbox.name, is_own))
+            .collect(),
+        is_subscribed: own.browsers.iter().any(|browser| browser.session == session),
+        browsers: own.browsers.iter().map(browser).collect(),
+        browser_error: String::new(),
+        how,
+        frame,
+    })
+}
+
+/// What somebody wants to be told of in every inbox.
+pub struct NoticeChoicesForm(Vec<(NoticeKind, NoticeChoice)>);
+
+impl Form for NoticeChoicesForm {
+    fn read(fields: &FormFields) -> inbox::Result<NoticeChoicesForm> {
+        let choice = |kind: &NoticeKind| {
+            let mail = MailNotice::parse(&fields.get(&format!("mail-{}", kind.as_str())));
+            let browser = fields.has(&format!("browser-{}", kind.as_str()));
+            (*kind, NoticeChoice { browser, mail: mail.unwrap_or(MailNotice::No) })
+        };
+        Ok(NoticeChoicesForm(NoticeKind::ALL.iter().map(choice).collect()))
+    }
+}
+
+pub async fn choose(State(web): State<Arc<Web>>, posted: Posted<NoticeChoicesForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    web.act_quietly(&visitor, move |tx, cx, _| actions::choose_notices(tx, cx, &form.0)).await?;
+    web.redirect(HERE, Flash::NoticesSaved)
+}
+
+/// The same in one inbox; what is empty is as in every inbox.
+pub struct InboxNoticesForm(Vec<OwnNoticeChoice>);
+
+impl Form for InboxNoticesForm {
+    fn read(fields: &FormFields) -> inbox::Result<InboxNoticesForm> {
+        let choice = |kind: &NoticeKind| OwnNoticeChoice {
+            kind: *kind,
+            browser: fields.opt(&format!("browser-{}", kind.as_str())).map(|said| said == "yes"),
+            mail: MailNotice::parse(&fields.get(&format!("mail-{}", kind.as_str()))),
+        };
+        Ok(InboxNoticesForm(NoticeKind::ALL.iter().map(choice).collect()))
+    }
+}
+
+pub async fn inbox_page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Path(id): Path<String>,
+) -> PageResult {
+    let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
+    let (frame, own) = web
+        .page(&visitor, location(SettingsPage::Notifications), move |tx, cx, _| {
+            actions::inbox_notices(tx, cx, &mailbox)
+        })
+        .await?;
+    let kind = |(kind, usual, own): (NoticeKind, NoticeChoice, OwnNoticeChoice)| InboxKindView {
+        name: kind.as_str(),
+        label: label(kind),
+        browser: own.browser.map_or("", |told| if told { "yes" } else { "no" }),
+        mail: own.mail.map_or("", MailNotice::as_str),
+        usual_browser: if usual.browser { "yes" } else { "no" },
+        usual_mail: mail_label(usual.mail),
+    };
+    let page = InboxNoticesPage {
+        frame,
+        id,
+        name: own.mailbox.name,
+        kinds: own.choices.into_iter().map(kind).collect(),
+        mail_ways: MAIL_WAYS,
+    };
+    web.show(&visitor, &page)
+}
+
+pub async fn choose_for_inbox(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted<InboxNoticesForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
+    web.act_quietly(&visitor, move |tx, cx, _| {
+        actions::choose_inbox_notices(tx, cx, &mailbox, &form.0)
+    })
+    .await?;
+    web.redirect(HERE, Flash::NoticesSaved)
+}
+
+form! {
+    /// What notices say, and when they come.
+    pub struct HowForm {
+        names: bool,
+        digest: String,
+        digest_time: String,
+        zone: String,
+        quiet: bool,
+        quiet_from: String,
+        quiet_to: String,
+        quiet_days: Vec<String>,
+    }
+
+    /// What a browser says of its subscription.
+    pub struct SubscribeForm {
+        endpoint: String,
+        p256dh: String,
+        auth: String,
+    }
+}
+
+pub async fn set_how(State(web): State<Arc<Web>>, posted: Posted<HowForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let input = NoticeSettingsInput {
+        zone: form.zone,
+        shows_names: form.names,
+        digest: form.digest,
+        digest_time: form.digest_time,
+        quiet: form.quiet,
+        quiet_from: form.quiet_from,
+        quiet_to: form.quiet_to,
+        quiet_days: form.quiet_days,
+    };
+    let own = input.clone();
+    let save = web
+        .act_quietly(&visitor, move |tx, cx, _| actions::set_notice_settings(tx, cx, &own))
+        .await;
+    match save {
+        Ok(()) => web.redirect(HERE, Flash::NoticesSaved),
+        Err(PageError::Domain(Error::Invalid(problems))) => {
+            let mut page = build(&web, &visitor, Some(input)).await?;
+            for problem in problems.0 {
+                let place = match problem.field.as_str() {
+                    "zone" => &mut page.zone_error,
+                    "digest" => &mut page.digest_error,
+                    _ => &mut page.quiet_error,
+                };
+                place.push_str(&problem.sentence);
+            }
+            responses::again(&page)
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+pub async fn send_test(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+    let sent =
+        web.act_quietly(&posted.visitor, |tx, cx, _| actions::send_test_notice(tx, cx)).await?;
+    web.redirect(HERE, if sent { Flash::TestNotice } else { Flash::TooManyNotices })
+}
+
+/// The key that a browser subscribes with.
+pub async fn public_key(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+    let key =
+        web.act_quietly(&posted.visitor, |tx, cx, _| actions::push_public_key(tx, cx)).await?;
+    Ok(responses::json(&json!({ "key": key })))
+}
+
+pub async fn subscribe(State(web): State<Arc<Web>>, posted: Posted<SubscribeForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    // Nobody who is not signed in makes the server look a name up.
+    web.read(&visitor, |_, _, _| Ok(())).await?;
+    let target = PushTarget { endpoint: form.endpoint, p256dh: form.p256dh, auth: form.auth };
+    let device = visitor.device.clone();
+    let vetted = web.ssrf_guard.vet(&target.endpoint).await;
+    let subscribed = match vetted {
+        Ok(_) => {
+            web.act_quietly(&visitor, move |tx, cx, me| {
+                actions::subscribe_browser(tx, cx, &me.session, &device, &target)
+            })
+            .await
+        }
+        Err(error) => Err(error.into()),
+    };
+    match subscribed {
+        Ok(_) => web.redirect(HERE, Flash::BrowserSubscribed),
+        Err(PageError::Domain(Error::Invalid(_))) => {
+            let page = build(&web, &visitor, None).await?;
+            let browser_error =
+                "This browser's push service cannot be used: its address is not a public one, \
+                 or its keys are of another kind."
+                    .to_owned();
+            responses::again(&NotificationsPage { browser_error, ..page })
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+pub async fn remove(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: Posted,
+) -> PageResult {
+    let id = SubscriptionId::parse(&id).ok_or(Error::NotFound("browser"))?;
+    web.act_quietly(&posted.visitor, move |tx, cx, _| actions::end_subscription(tx, cx, &id))
+        .await?;
+    web.redirect(HERE, Flash::BrowserRemoved)
+}
