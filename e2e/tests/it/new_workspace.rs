@@ -181,6 +181,7 @@ fn options(dialling: &Dialling, oauth_clients: OAuthClients) -> router::HttpOpti
         model: None,
         program: program(),
         oauth_clients,
+        oidc: None,
     }
 }
 

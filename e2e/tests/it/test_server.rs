@@ -118,6 +118,7 @@ impl TestServer {
             mailbox_finder: Arc::new(finder),
             model: None,
             oauth_clients: OAuthClients::default(),
+            oidc: None,
         };
         let router = router::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));

@@ -19,6 +19,7 @@ use crate::mail_out::Dialling;
 use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
+use crate::oidc::OidcClient;
 pub use crate::web::MailSetup;
 use crate::web::{self, Web, WebOptions};
 
@@ -47,6 +48,8 @@ pub struct HttpOptions {
     pub model: Option<ModelEndpoint>,
     /// Where people can sign in to connect a mailbox.
     pub oauth_clients: OAuthClients,
+    /// The OpenID provider at which people sign in.
+    pub oidc: Option<OidcClient>,
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
@@ -69,6 +72,7 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         outgoing,
         mailbox_finder: options.mailbox_finder,
         oauth_clients: options.oauth_clients,
+        oidc: options.oidc,
         quiet: options.quiet,
         mail_setup: options.mail_setup,
         program: options.program,

@@ -17,6 +17,7 @@ mod keys;
 mod outgoing;
 mod people;
 mod plan;
+mod provider_link;
 mod provider_sign_in;
 mod records;
 mod records_view;
@@ -39,6 +40,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::mail_oauth::CALLBACK;
+use crate::oidc::OIDC_CALLBACK;
 use crate::web::Web;
 use crate::web::layout::page_layout::{MenuEntry, PageLocation};
 use crate::web::layout::responses::{PageResult, see_other};
@@ -109,6 +111,10 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/sign-in/passkeys/challenge", post(passkeys::new_challenge))
         .route("/settings/sign-in/passkeys/{id}/rename", post(sign_in::rename_passkey))
         .route("/settings/sign-in/passkeys/{id}/remove", post(sign_in::remove_passkey))
+        .route("/settings/sign-in/totp/replace", post(sign_in::replace_totp))
+        .route("/settings/sign-in/provider", post(provider_link::begin))
+        .route("/settings/sign-in/provider/unlink", post(provider_link::unlink))
+        .route(OIDC_CALLBACK, get(provider_link::callback))
         .route("/settings/writing", get(writing::page))
         .route("/settings/writing/format", post(writing::choose_format))
         .route("/settings/writing/signature", post(writing::set_own_signature))
