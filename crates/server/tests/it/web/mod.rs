@@ -17,6 +17,7 @@ mod inbox_settings;
 mod library;
 mod live;
 mod mentions;
+mod openid;
 mod original;
 mod outgoing;
 mod own_sign_in;
