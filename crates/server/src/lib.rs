@@ -18,6 +18,7 @@ pub mod mail_out;
 pub mod mailbox_setup;
 pub mod net;
 pub mod node;
+pub mod oidc;
 pub mod serve;
 pub mod settings;
 pub mod web;

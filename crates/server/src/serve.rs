@@ -51,6 +51,7 @@ use crate::node::storage_check::{FREE_BYTES_LEAST, StorageCheck};
 use crate::node::vault::{KEY_FILE, Vault};
 use crate::node::watch::Watch;
 use crate::node::{health, metrics, node_files, permissions};
+use crate::oidc::OidcClient;
 use crate::settings::Settings;
 use crate::web::Presence;
 use crate::webhooks::HttpWebhookSender;
@@ -260,6 +261,13 @@ fn open_finder(settings: &Settings, dialling: Dialling) -> Result<MailboxFinder,
     MailboxFinder::new(settings.dns, guard, dialling)
 }
 
+/// The OpenID provider at which people sign in.
+pub fn open_oidc(settings: &Settings) -> Result<Option<OidcClient>, String> {
+    let Some(config) = settings.oidc.clone() else { return Ok(None) };
+    let guard = SsrfGuard::of(&NetConfig { allow_private: false, ..net_config(settings) })?;
+    OidcClient::new(config, guard, system_roots()).map(Some)
+}
+
 /// Verifies the calls of Amazon SNS.
 fn open_sns(settings: &Settings) -> Result<SnsCalls, String> {
     let guard = SsrfGuard::of(&NetConfig { allow_private: false, ..net_config(settings) })?;
@@ -387,6 +395,7 @@ pub async fn serve(
         mailbox_finder: Arc::new(finder),
         dialling,
         oauth_clients: settings.oauth_clients.clone(),
+        oidc: open_oidc(settings).map_err(io::Error::other)?,
         model: settings.model.clone(),
         presence: Some(presence),
     };

@@ -4,6 +4,7 @@
 mod backups;
 mod https;
 mod mail_providers;
+mod oidc;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,9 +24,11 @@ use crate::mail_oauth::OAuthClients;
 use crate::mail_out::RelayTarget;
 use crate::net::bucket::BucketConfig;
 use crate::net::listen_address::{ListenAddress, Networks, SocketAccess, SocketMode, SystemGroup};
+use crate::oidc::OidcConfig;
 pub use backups::BackupFlags;
 pub use https::HttpsFlags;
 pub use mail_providers::MailProviderFlags;
+pub use oidc::OidcFlags;
 
 /// The flags, as they were typed.
 #[derive(Args, Clone, Debug, Default)]
@@ -154,6 +157,8 @@ pub struct Flags {
     pub https: HttpsFlags,
     #[command(flatten)]
     pub mail_providers: MailProviderFlags,
+    #[command(flatten)]
+    pub oidc: OidcFlags,
 }
 
 /// The settings a process runs with.
@@ -200,6 +205,8 @@ pub struct Settings {
     pub mail_allow_private: bool,
     /// Where people can sign in to connect a mailbox.
     pub oauth_clients: OAuthClients,
+    /// The OpenID provider at which people sign in.
+    pub oidc: Option<OidcConfig>,
     /// Backups that the server writes by itself.
     pub backups: Option<BackupSettings>,
 }
@@ -245,7 +252,7 @@ const NAMES: &[&str] = &[
 ];
 
 fn names() -> impl Iterator<Item = &'static str> {
-    let groups = [NAMES, backups::NAMES, https::NAMES, mail_providers::NAMES];
+    let groups = [NAMES, backups::NAMES, https::NAMES, mail_providers::NAMES, oidc::NAMES];
     groups.into_iter().flatten().copied()
 }
 
@@ -325,6 +332,7 @@ impl Settings {
                 .parsed("mail_allow_private", &flags.mail_allow_private, "true or false")
                 .unwrap_or(false),
             oauth_clients: found.oauth_clients(&flags.mail_providers),
+            oidc: found.oidc(&flags.oidc),
             backups: found.backups(&flags.backups),
             data,
         };

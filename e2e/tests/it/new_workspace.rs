@@ -182,6 +182,7 @@ fn options(dialling: &Dialling, oauth_clients: OAuthClients) -> router::HttpOpti
         program: program(),
         oauth_clients,
         presence: None,
+        oidc: None,
     }
 }
 

@@ -120,6 +120,7 @@ impl TestServer {
             model: None,
             oauth_clients: OAuthClients::default(),
             presence: None,
+            oidc: None,
         };
         let router = router::router(app.clone(), options);
         tokio::spawn(serve_router(listener, router, std::future::pending()));

@@ -2,10 +2,11 @@
 
 use db::Tx;
 
+use super::provider_rules::OtherWays;
 use super::second_step::tell;
 use super::sessions::{begin_session, end_other_ways_in, own_id};
 use crate::app::{App, Cx};
-use crate::base::actor::Circle;
+use crate::base::actor::{Circle, Role};
 use crate::base::error::{Error, Result};
 use crate::base::ids::{PasskeyId, SessionId, UserId};
 use crate::base::limits::{PASSKEY_NAME_CHARS, PASSKEYS_PER_PERSON};
@@ -24,13 +25,14 @@ db::row! {
 }
 
 db::row! {
-    struct UsedPasskey from "passkeys" {
+    struct UsedPasskey from "p" {
         ws: i64,
         person: UserId,
         id: PasskeyId,
         public_key: Vec<u8>,
         algorithm: i64,
         opens_private: bool,
+        role: Role = "u.role",
     }
 }
 
@@ -142,6 +144,7 @@ pub fn sign_in_with_passkey(
     site: &RelyingParty,
     challenge: &str,
     used: &Assertion,
+    other_ways: OtherWays,
     device: &str,
 ) -> Result<std::result::Result<String, PasskeyFault>> {
     let credential = match used.credential() {
@@ -149,7 +152,11 @@ pub fn sign_in_with_passkey(
         Err(fault) => return Ok(Err(fault)),
     };
     let found: Option<UsedPasskey> = tx.opt(
-        &format!("SELECT {} FROM passkeys WHERE credential = ?1", UsedPasskey::COLUMNS),
+        &format!(
+            "SELECT {} FROM passkeys p JOIN users u ON u.ws = p.ws AND u.id = p.person
+             WHERE p.credential = ?1",
+            UsedPasskey::COLUMNS
+        ),
         &[&credential.as_slice()],
     )?;
     let Some(passkey) = found else {
@@ -161,6 +168,9 @@ pub fn sign_in_with_passkey(
         Ok(counter) => counter,
         Err(fault) => return Ok(Err(fault)),
     };
+    if !other_ways.let_in(passkey.role) {
+        return Ok(Err(PasskeyFault("only owners use passkeys beside the provider")));
+    }
     let now = app.clock.now();
     tx.exec(
         "UPDATE passkeys SET counter = ?4, used_at = ?5 WHERE ws = ?1 AND person = ?2 AND id = ?3",

@@ -5,10 +5,12 @@ use db::Tx;
 use super::delivery_log::forget_webhook;
 use crate::app::Cx;
 use crate::base::actor::{Circle, Principal, Role};
+use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, UserId, WebhookId};
 use crate::base::limits::thousands;
 use crate::model::audit_log::{self, Action};
+use crate::model::removed_people::remember_removed;
 use crate::model::{conversations, inbox_access};
 
 /// Conversations that are given back at once.
@@ -37,6 +39,7 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
     inbox_access::unassign(tx, cx.actor.ws, person.as_str())?;
     pass_on_webhooks(tx, cx, person)?;
     close_inboxes(tx, cx, person)?;
+    remember_removed(tx, cx, person, &EmailAddress::new(&email))?;
     for sql in [
         "DELETE FROM sessions WHERE ws = ?1 AND person = ?2",
         "DELETE FROM push_messages WHERE ws = ?1 AND subscription IN (
@@ -50,6 +53,7 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
         "DELETE FROM sign_in_links WHERE ws = ?1 AND person = ?2",
         "DELETE FROM passwords WHERE ws = ?1 AND person = ?2",
         "DELETE FROM passkeys WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM provider_accounts WHERE ws = ?1 AND person = ?2",
         "DELETE FROM totp_secrets WHERE ws = ?1 AND person = ?2",
         "DELETE FROM recovery_codes WHERE ws = ?1 AND person = ?2",
         "DELETE FROM sign_in_steps WHERE ws = ?1 AND person = ?2",

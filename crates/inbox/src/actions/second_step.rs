@@ -139,6 +139,38 @@ pub(super) fn confirm_totp_of(
     Ok(Some(codes))
 }
 
+/// The same in the place of the app that the person has: its codes do not count any more, nor do the
+/// recovery codes from before.
+pub(super) fn replace_totp_of(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    person: &UserId,
+    kept: &str,
+    typed: &str,
+) -> Result<Option<Vec<String>>> {
+    let secret = open_secret(cx, person, kept.to_owned())?;
+    let Some(step) = secret.fits(typed, cx.now, 0) else { return Ok(None) };
+    let replaced = tx.exec(
+        "UPDATE totp_secrets SET secret = ?3, created_at = ?4, confirmed_at = ?4, last_step = ?5
+         WHERE ws = ?1 AND person = ?2 AND confirmed_at IS NOT NULL",
+        &[&cx.actor.ws, person, &kept, &cx.now, &step],
+    )?;
+    if replaced == 0 {
+        return Err(Error::invalid("code", "This was begun too long ago. Begin it again."));
+    }
+    let codes = make_recovery_codes(tx, cx, person)?;
+    tell(
+        tx,
+        cx,
+        person,
+        Action::SecondStepReplaced,
+        "Your authenticator app was replaced",
+        "From now on signing in asks for a code of your new authenticator app. Codes of the one before, and \
+         recovery codes from before, do not work any more.",
+    )?;
+    Ok(Some(codes))
+}
+
 /// Switches the actor's second step off. A code shows that it is them and not somebody at an unlocked
 /// computer.
 pub fn switch_totp_off(tx: &mut Tx<'_>, cx: &Cx<'_>, typed: &str) -> Result<SecondStepEntry> {

@@ -3,6 +3,7 @@
 use db::{Arg, Tx, Value};
 use sha2::{Digest, Sha256};
 
+use super::provider_rules::OtherWays;
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle, Circles, Plan, Principal, Role};
 use crate::base::email_address::EmailAddress;
@@ -65,7 +66,7 @@ impl SignedIn {
 pub fn make_sign_in_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<String> {
     note_link(tx, cx, person)?;
     let opens_private = cx.actor.sees(&Circle::of(person));
-    write_link(tx, cx, person, SIGN_IN_LINK_MS, opens_private, "")
+    write_link(tx, cx, person, SIGN_IN_LINK_MS, opens_private, None)
 }
 
 /// Makes a link that opens private inboxes, too, for a person who lost their password on an
@@ -76,7 +77,7 @@ pub fn make_recovery_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Resu
         return Err(Error::Forbidden("Only the operator of the machine can do this.".into()));
     }
     note_link(tx, cx, person)?;
-    write_link(tx, cx, person, SIGN_IN_LINK_MS, true, "")
+    write_link(tx, cx, person, SIGN_IN_LINK_MS, true, None)
 }
 
 /// Checks the actor's right to create a link, and writes it to the audit log.
@@ -91,9 +92,16 @@ fn note_link(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     audit_log::record(tx, cx, &Circle::team(), Action::LinkMade, &name, "")
 }
 
+/// A browser that asked for a link, and where it was going: a path of this site. Somebody else's browser
+/// is not led there, because who asks for a link need not be who gets it.
+#[derive(Clone)]
+pub struct LinkAsker {
+    pub browser: TokenHash,
+    pub next: String,
+}
+
 /// Mails a sign-in link to the person with this address, one for each workspace. The response does
 /// not reveal whether there is one.
-/// `next` is a path of this site, where the link leads.
 /// `by_operator` tells whether it leaves through the operator's relay: a server that people of the
 /// workspace set may show it to them, so such a link opens no private inbox.
 pub fn mail_sign_in_link(
@@ -101,17 +109,21 @@ pub fn mail_sign_in_link(
     cx: &Cx<'_>,
     email: &str,
     by_operator: bool,
-    next: &str,
+    other_ways: OtherWays,
+    asker: &LinkAsker,
 ) -> Result<()> {
-    let found: Vec<(i64, WorkspaceId, String, UserId)> = tx.all(
-        "SELECT u.ws, w.id, w.name, u.id FROM users u JOIN workspaces w ON w.ws = u.ws
+    let found: Vec<(i64, WorkspaceId, String, UserId, Role)> = tx.all(
+        "SELECT u.ws, w.id, w.name, u.id, u.role FROM users u JOIN workspaces w ON w.ws = u.ws
          WHERE u.email = ?1 ORDER BY u.ws LIMIT ?2",
         &[&EmailAddress::new(email), &WORKSPACES_PER_ADDRESS],
     )?;
-    for (ws, workspace, name, person) in found {
+    for (ws, workspace, name, person, role) in found {
+        if !other_ways.let_in(role) {
+            continue;
+        }
         let actor = Actor::system(ws, workspace, Circle::team());
         let cx = Cx { actor: &actor, ..*cx };
-        let link = write_link(tx, &cx, &person, MAILED_LINK_MS, by_operator, next)?;
+        let link = write_link(tx, &cx, &person, MAILED_LINK_MS, by_operator, Some(asker))?;
         let subject = format!("Sign in to {name}");
         let text = format!(
             "This link signs you in to {name}. It works once, for {works}:\n\n{link}\n\n\
@@ -127,7 +139,7 @@ pub fn mail_sign_in_link(
 /// their private inboxes, where it leaves through the operator's relay.
 pub fn invite(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, by_operator: bool) -> Result<()> {
     note_link(tx, cx, person)?;
-    let link = write_link(tx, cx, person, SIGN_IN_LINK_MS, by_operator, "")?;
+    let link = write_link(tx, cx, person, SIGN_IN_LINK_MS, by_operator, None)?;
     let (workspace,): (String,) =
         tx.one("SELECT name FROM workspaces WHERE ws = ?1", &[&cx.actor.ws])?;
     let by = cx.actor.name();
@@ -141,22 +153,50 @@ pub fn invite(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, by_operator: bool) 
     notify(tx, cx, person, &Notice { subject: &subject, text: &text })
 }
 
+/// Tells a person who was added to sign in at the provider, where links do not sign them in.
+pub fn invite_to_provider(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    person: &UserId,
+    provider: &str,
+) -> Result<()> {
+    cx.actor.must_administer()?;
+    let (workspace,): (String,) =
+        tx.one("SELECT name FROM workspaces WHERE ws = ?1", &[&cx.actor.ws])?;
+    let by = cx.actor.name();
+    let subject = format!("{by} invites you to {workspace}");
+    let text = format!(
+        "{by} has made a place for you in {workspace}, where the team answers its mail.\n\n\
+         Sign in with {provider}:\n\n{}/sign-in\n",
+        cx.public_url
+    );
+    notify(tx, cx, person, &Notice { subject: &subject, text: &text })
+}
+
 fn write_link(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     person: &UserId,
     works_ms: i64,
     opens_private: bool,
-    next: &str,
+    asker: Option<&LinkAsker>,
 ) -> Result<String> {
     tx.exec("DELETE FROM sign_in_links WHERE expires_at <= ?1", &[&cx.now])?;
     let token = cx.ids.secret(SIGN_IN_TOKEN_CHARS);
     let hash = TokenHash::of(&token).ok_or(Error::Unauthorized)?;
     tx.exec(
         "INSERT INTO sign_in_links (
-            ws, token_hash, person, expires_at, opens_private, next
-         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        &[&cx.actor.ws, &hash, person, &(cx.now + works_ms), &opens_private, &next],
+            ws, token_hash, person, expires_at, opens_private, next, browser
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        &[
+            &cx.actor.ws,
+            &hash,
+            person,
+            &(cx.now + works_ms),
+            &opens_private,
+            &asker.map_or("", |asker| asker.next.as_str()),
+            &asker.map(|asker| asker.browser),
+        ],
     )?;
     Ok(format!("{}/sign-in/{token}", cx.public_url))
 }
@@ -185,8 +225,14 @@ db::row! {
     }
 }
 
-/// Uses a link up. The second step, or the session, is next.
-pub fn use_sign_in_link(tx: &mut Tx<'_>, now: i64, link: &TokenHash) -> Result<FirstStep> {
+/// Uses a link up. The second step, or the session, is next. `browser` is what asked for a link in the
+/// browser that uses it.
+pub fn use_sign_in_link(
+    tx: &mut Tx<'_>,
+    now: i64,
+    link: &TokenHash,
+    browser: Option<&TokenHash>,
+) -> Result<FirstStep> {
     let found: Option<FirstStep> = tx.opt(
         &format!(
             "SELECT {} FROM sign_in_links WHERE token_hash = ?1 AND expires_at > ?2",
@@ -196,13 +242,26 @@ pub fn use_sign_in_link(tx: &mut Tx<'_>, now: i64, link: &TokenHash) -> Result<F
     )?;
     let found = found.ok_or(Error::NotFound("link"))?;
     let ws = found.ws;
+    let asked_here = match browser {
+        Some(browser) => asked_by(tx, ws, link, browser)?,
+        None => false,
+    };
     let used =
         tx.exec("DELETE FROM sign_in_links WHERE ws = ?1 AND token_hash = ?2", &[&ws, link])?;
     if used == 0 {
         return Err(Error::NotFound("link"));
     }
     let opens_private = found.opens_private || is_new_here(tx, ws, &found.person)?;
-    Ok(FirstStep { opens_private, ..found })
+    let next = if asked_here { found.next } else { String::new() };
+    Ok(FirstStep { ws, person: found.person, opens_private, next })
+}
+
+fn asked_by(tx: &mut Tx<'_>, ws: i64, link: &TokenHash, browser: &TokenHash) -> Result<bool> {
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT ws FROM sign_in_links WHERE ws = ?1 AND token_hash = ?2 AND browser = ?3",
+        &[&ws, link, browser],
+    )?;
+    Ok(found.is_some())
 }
 
 /// True for a person who never signed in, has no private mail and was given no inbox for some: the

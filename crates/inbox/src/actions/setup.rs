@@ -11,7 +11,7 @@ use crate::base::ids::{MailboxId, UserId, WorkspaceId};
 use crate::base::limits::PERSON_NAME_CHARS;
 use crate::model::audit_log::{self, Action};
 use crate::model::bookings::types;
-use crate::model::mailboxes;
+use crate::model::{mailboxes, removed_people};
 
 /// Parts of addresses that are not a workspace's: `/b/m/…` and `/b/o/…` are pages of guests.
 const RESERVED_SLUGS: [&str; 2] = ["m", "o"];
@@ -108,6 +108,7 @@ pub fn add_person(
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         &[&cx.actor.ws, &id, &email, &name.trim(), &role, &cx.now],
     )?;
+    removed_people::forget_removed(tx, cx, &email)?;
     let detail = format!("{email}, as {}", role.as_str());
     audit_log::record(tx, cx, &Circle::team(), Action::PersonAdded, name.trim(), &detail)?;
     Ok(id)

@@ -28,6 +28,7 @@ pub fn reset_sign_in(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
     forget_second_step(tx, cx.actor.ws, person)?;
     for sql in [
         "DELETE FROM passkeys WHERE ws = ?1 AND person = ?2",
+        "DELETE FROM provider_accounts WHERE ws = ?1 AND person = ?2",
         "DELETE FROM sign_in_steps WHERE ws = ?1 AND person = ?2",
         "DELETE FROM sign_in_links WHERE ws = ?1 AND person = ?2",
         "DELETE FROM sessions WHERE ws = ?1 AND person = ?2",
@@ -36,9 +37,9 @@ pub fn reset_sign_in(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
     }
     push::end_with_sessions(tx, cx.actor.ws, person)?;
     let sentence = format!(
-        "{} has reset how you sign in: your second step, recovery codes and passkeys are removed, and \
-         all your sessions are over. Sign in with your password, or by a link that you ask for \
-         on the sign-in page.",
+        "{} has reset how you sign in: your second step, recovery codes and passkeys are removed, no account \
+         at a sign-in provider is linked any more, and all your sessions are over. Sign in with your \
+         password, or by a link that you ask for on the sign-in page.",
         cx.actor.name()
     );
     tell(tx, cx, person, Action::SignInReset, "Your sign-in was reset", &sentence)

@@ -6,13 +6,14 @@
 use db::Tx;
 
 use super::passkeys::uses_passkeys;
+use super::provider_rules::{OtherWays, ProviderPlan};
 use super::second_step::{
     SecondStepEntry, TotpSetUp, already_set_up, confirm_totp_of, enter_second_step,
-    new_totp_secret, second_step_of, totp_set_up_of,
+    new_totp_secret, replace_totp_of, second_step_of, totp_set_up_of,
 };
 use super::sessions::{FirstStep, TokenHash, begin_session, end_other_ways_in, own_id};
 use crate::app::{App, Cx};
-use crate::base::actor::{self, Actor};
+use crate::base::actor::{self, Actor, Role};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{Ids, SessionId, UserId};
@@ -25,8 +26,10 @@ string_enum! {
         Code = "code",
         SetUp = "set-up",
         NewApp = "new-app",
+        OtherApp = "other-app",
         Passkey = "passkey",
         NewPasskey = "new-passkey",
+        Provider = "provider",
     }
 }
 
@@ -38,6 +41,8 @@ pub enum SignInProgress {
     NeedsSetUp(String),
     /// The person's passkeys are their second step: a password or a link sets up no other one.
     NeedsPasskey,
+    /// The person signs in at the provider only.
+    NeedsProvider,
 }
 
 db::row! {
@@ -49,7 +54,8 @@ db::row! {
         person: String,
         pub opens_private: bool,
         pub next: String,
-        /// The challenge of a passkey, or the sealed secret of an app that is being set up.
+        /// The challenge of a passkey, the sealed secret of an app that is being set up, or what a
+        /// sign-in at the provider went out with.
         pub data: String,
     }
 }
@@ -71,9 +77,38 @@ struct NewStep<'a> {
     works_ms: i64,
 }
 
-/// After a password or a link: a session, or the second step where the person has one, or its set-up
-/// where everybody needs one and the person has no passkey either.
+/// After a password or a link: what is next, for those who sign in by them.
 pub fn go_on_signing_in(
+    tx: &mut Tx<'_>,
+    app: &App,
+    first: &FirstStep,
+    other_ways: OtherWays,
+    device: &str,
+) -> Result<SignInProgress> {
+    let found: Option<(Role,)> =
+        tx.opt("SELECT role FROM users WHERE ws = ?1 AND id = ?2", &[&first.ws, &first.person])?;
+    let (role,) = found.ok_or(Error::Unauthorized)?;
+    if !other_ways.let_in(role) {
+        return Ok(SignInProgress::NeedsProvider);
+    }
+    go_on_after_first_step(tx, app, first, device)
+}
+
+/// Begins the session of somebody whose sign-in was both steps in one.
+pub(super) fn skip_second_step(
+    tx: &mut Tx<'_>,
+    app: &App,
+    first: &FirstStep,
+    device: &str,
+) -> Result<SignInProgress> {
+    let (ws, private, now) = (first.ws, first.opens_private, app.clock.now());
+    let token = begin_session(tx, &app.ids, now, ws, &first.person, device, private)?;
+    Ok(SignInProgress::SignedIn(token))
+}
+
+/// A session, or the second step where the person has one, or its set-up where everybody needs one and
+/// the person has no passkey either.
+pub(super) fn go_on_after_first_step(
     tx: &mut Tx<'_>,
     app: &App,
     first: &FirstStep,
@@ -83,10 +118,7 @@ pub fn go_on_signing_in(
     let (required,): (bool,) = tx.one("SELECT two_steps FROM workspaces WHERE ws = ?1", &[&ws])?;
     let has_second_step = second_step_of(tx, ws, person)?.since.is_some();
     if !has_second_step && !required {
-        let private = first.opens_private;
-        let now = app.clock.now();
-        let token = begin_session(tx, &app.ids, now, ws, person, device, private)?;
-        return Ok(SignInProgress::SignedIn(token));
+        return skip_second_step(tx, app, first, device);
     }
     let step = NewStep {
         ws,
@@ -116,9 +148,35 @@ pub fn begin_totp(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<String> {
     if second_step_of(tx, cx.actor.ws, me)?.since.is_some() {
         return Err(already_set_up());
     }
+    begin_app(tx, cx, me, SignInStepKind::NewApp)
+}
+
+/// The same for an app in the place of the one that the actor has. A code of that one, or a recovery code,
+/// shows that it is them.
+pub fn begin_other_totp(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    typed: &str,
+) -> Result<(SecondStepEntry, Option<String>)> {
+    let me = own_id(cx)?;
+    let entry = enter_second_step(tx, cx, me, typed)?;
+    match entry {
+        SecondStepEntry::Right => {
+            Ok((entry, Some(begin_app(tx, cx, me, SignInStepKind::OtherApp)?)))
+        }
+        _ => Ok((entry, None)),
+    }
+}
+
+fn begin_app(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    me: &UserId,
+    kind: SignInStepKind,
+) -> Result<String> {
     let step = NewStep {
         ws: cx.actor.ws,
-        kind: SignInStepKind::NewApp,
+        kind,
         person: me.as_str(),
         opens_private: false,
         next: "",
@@ -153,7 +211,10 @@ pub fn confirm_totp(
         return Err(Error::invalid("code", "This was begun too long ago. Begin it again."));
     };
     let me = own_id(cx)?;
-    let codes = confirm_totp_of(tx, cx, me, &step.data, typed)?;
+    let codes = match step.kind {
+        SignInStepKind::OtherApp => replace_totp_of(tx, cx, me, &step.data, typed)?,
+        _ => confirm_totp_of(tx, cx, me, &step.data, typed)?,
+    };
     if codes.is_some() {
         end_other_ways_in(tx, cx.actor.ws, me, Some(kept))?;
     }
@@ -168,7 +229,10 @@ fn own_new_app(
 ) -> Result<Option<SignInStep>> {
     let Some(token) = token else { return Ok(None) };
     let me = own_id(cx)?;
-    let found = look_at_step(tx, token, SignInStepKind::NewApp, cx.now)?;
+    let found = match look_at_step(tx, token, SignInStepKind::NewApp, cx.now)? {
+        Some(step) => Some(step),
+        None => look_at_step(tx, token, SignInStepKind::OtherApp, cx.now)?,
+    };
     Ok(found.filter(|step| step.ws == cx.actor.ws && step.person().as_ref() == Some(me)))
 }
 
@@ -192,6 +256,28 @@ pub fn begin_passkey_step(
         next: "",
         data: challenge,
         works_ms: PASSKEY_CHALLENGE_MS,
+    };
+    begin_step(tx, &app.ids, app.clock.now(), &step)
+}
+
+/// A sign-in at the provider, of whoever it is or, in a session, to link the actor's account. Answers the
+/// token of the step.
+pub fn begin_provider_step(
+    tx: &mut Tx<'_>,
+    app: &App,
+    plan: &ProviderPlan,
+    next: &str,
+    links_for: Option<&Actor>,
+) -> Result<String> {
+    let person = links_for.and_then(|actor| actor.member()).map(|it| it.as_str().to_owned());
+    let step = NewStep {
+        ws: links_for.map_or(0, |actor| actor.ws),
+        kind: SignInStepKind::Provider,
+        person: person.as_deref().unwrap_or_default(),
+        opens_private: false,
+        next,
+        data: &serde_json::to_string(plan).map_err(std::io::Error::other)?,
+        works_ms: SIGN_IN_STEP_MS,
     };
     begin_step(tx, &app.ids, app.clock.now(), &step)
 }

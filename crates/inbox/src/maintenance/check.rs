@@ -57,6 +57,7 @@ const REFERENCES: &[Reference] = &[
     reference("passkeys", "person", "users"),
     reference("passwords", "person", "users"),
     blob("previews", "preview"),
+    reference("provider_accounts", "person", "users"),
     reference("push_subscriptions", "person", "users"),
     reference("recipient_outcomes", "message", "messages"),
     reference("recovery_codes", "person", "users"),

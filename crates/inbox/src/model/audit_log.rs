@@ -47,11 +47,14 @@ actions! {
     RoleChanged: "role-changed", "changed the role of";
     TwoStepsChanged: "two-steps-changed", "changed who signs in with two steps:";
     SecondStepOn: "second-step-on", "set up the second step of";
+    SecondStepReplaced: "second-step-replaced", "replaced the authenticator app of";
     SecondStepOff: "second-step-off", "switched off the second step of";
     RecoveryCodesMade: "recovery-codes-made", "made recovery codes for";
     RecoveryCodeUsed: "recovery-code-used", "used a recovery code of";
     PasskeyAdded: "passkey-added", "added a passkey of";
     PasskeyRemoved: "passkey-removed", "removed a passkey of";
+    ProviderLinked: "provider-linked", "linked a sign-in provider to";
+    ProviderUnlinked: "provider-unlinked", "unlinked the sign-in provider of";
     SignInReset: "sign-in-reset", "reset the sign-in of";
     InboxAdded: "inbox-added", "added the inbox";
     InboxRenamed: "inbox-renamed", "renamed the inbox";

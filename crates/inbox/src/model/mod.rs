@@ -58,6 +58,7 @@ pub mod placeholders;
 pub mod recipients;
 pub(crate) mod reminders;
 pub(crate) mod removals;
+pub mod removed_people;
 pub(crate) mod report_facts;
 pub(crate) mod report_histogram;
 pub mod reports;

@@ -294,4 +294,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 42,
+        name: "accounts at the sign-in provider",
+        both: include_str!("042_sign_in_provider.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

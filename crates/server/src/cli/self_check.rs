@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use clap::Args;
+use inbox::actions;
 use inbox::base::limits::DAY_MS;
 use inbox::base::private_files::FILE_MODE;
 use inbox::base::time::{Clock, Moment, SystemClock};
@@ -21,7 +22,8 @@ use crate::mail_out::RelayTarget;
 use crate::net::tls_certificate::usable_until;
 use crate::node::storage_check::require_writable;
 use crate::node::vault::KEY_FILE;
-use crate::serve::open_app;
+use crate::oidc::oidc_redirect_uri;
+use crate::serve::{open_app, open_oidc};
 use crate::settings::Settings;
 
 /// A certificate that ends within this time is worth a notice.
@@ -68,6 +70,7 @@ impl SelfCheck {
         found.extend(installed(settings).await);
         found.push(public_url(settings));
         found.push(relay(settings));
+        found.extend(sign_in_provider(settings).await);
         found.push(backup_place(settings));
         let is_faulty = found.iter().any(|finding| finding.state == SetupState::Fault);
         let shown: Vec<_> = found
@@ -257,4 +260,39 @@ fn relay(settings: &Settings) -> SetupFinding {
         );
     }
     finding("outgoing mail", SetupState::Fine, "a relay is set")
+}
+
+/// Whether the OpenID provider answers as the settings say.
+async fn sign_in_provider(settings: &Settings) -> Option<SetupFinding> {
+    let part = "sign-in provider";
+    let client = match open_oidc(settings) {
+        Ok(None) => return None,
+        Ok(Some(client)) => client,
+        Err(fault) => return Some(finding(part, SetupState::Fault, fault)),
+    };
+    let issuer = &client.rules().issuer;
+    if let Err(fault) = client.look().await {
+        let sentence = format!("{issuer} cannot be used: {}", fault.reason());
+        return Some(finding(part, SetupState::Fault, sentence));
+    }
+    if let Some(fault) = missing_workspace(settings, client.rules().joins.clone()).await {
+        return Some(finding(part, SetupState::Fault, fault));
+    }
+    let public_url = settings.public_url.as_deref().unwrap_or("the public URL");
+    let uri = oidc_redirect_uri(public_url);
+    let sentence = format!("{issuer} answers; its client needs the redirect URI {uri}");
+    Some(finding(part, SetupState::Fine, sentence))
+}
+
+/// The workspace that people of the provider join must be there.
+async fn missing_workspace(settings: &Settings, slug: Option<String>) -> Option<String> {
+    let slug = slug?;
+    let app = open_app(settings, "").ok()?;
+    let asked = slug.clone();
+    let found = app.store.read(move |tx| actions::has_workspace(tx, &asked)).await;
+    match found {
+        Ok(true) => None,
+        Ok(false) => Some(format!("MAILROOM_OIDC_JOIN: there is no workspace {slug}")),
+        Err(error) => Some(sentence(error)),
+    }
 }

@@ -19,6 +19,7 @@ use crate::mail_out::Dialling;
 use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
+use crate::oidc::OidcClient;
 pub use crate::web::MailSetup;
 use crate::web::{self, Presence, Web, WebOptions};
 
@@ -49,6 +50,8 @@ pub struct HttpOptions {
     pub oauth_clients: OAuthClients,
     /// Who has which conversation open, where the jobs of this process ask for it.
     pub presence: Option<Arc<Presence>>,
+    /// The OpenID provider at which people sign in.
+    pub oidc: Option<OidcClient>,
 }
 
 /// The API and the MCP server at their addresses, the web app everywhere else.
@@ -71,6 +74,7 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         outgoing,
         mailbox_finder: options.mailbox_finder,
         oauth_clients: options.oauth_clients,
+        oidc: options.oidc,
         quiet: options.quiet,
         mail_setup: options.mail_setup,
         program: options.program,

@@ -10,7 +10,9 @@ use inbox::inbound::imap::Security;
 use inbox::model::mailbox_grants::SignInProvider;
 use inbox::model::outgoing_servers::SubmissionSecurity;
 use sha2::{Digest, Sha256};
-use url::{Host, Url};
+use url::Url;
+
+use crate::net::token_address::token_address;
 
 /// Where the browser comes back to, below the public address.
 pub const CALLBACK: &str = "/settings/inboxes/connect/callback";
@@ -125,8 +127,8 @@ impl OAuthClient {
         let mut scopes = Vec::new();
         for word in text.split_whitespace() {
             match word.split_once('=') {
-                Some(("authorize", url)) => self.authorize_url = web_address(url)?,
-                Some(("token", url)) => self.token_url = web_address(url)?,
+                Some(("authorize", url)) => self.authorize_url = token_address(url)?,
+                Some(("token", url)) => self.token_url = token_address(url)?,
                 Some(("imap", url)) => self.imap = imap_place(url)?,
                 Some(("smtp", url)) => self.smtp = smtp_place(url)?,
                 Some(("scope", scope)) if !scope.is_empty() => scopes.push(scope.to_owned()),
@@ -199,22 +201,6 @@ fn words(text: &str) -> Vec<String> {
 
 fn fixed(url: &str) -> Url {
     Url::parse(url).expect("the address of a provider is one")
-}
-
-/// Tokens pass through it, so it is encrypted, or on this machine.
-fn web_address(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|_| format!("has no address in {text}"))?;
-    let is_here = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(Host::Ipv6(ip)) => ip.is_loopback(),
-        None => false,
-    };
-    match url.scheme() {
-        "https" if url.has_host() => Ok(url),
-        "http" if is_here => Ok(url),
-        _ => Err(format!("must name https addresses, or http on this machine: {text}")),
-    }
 }
 
 fn imap_place(text: &str) -> Result<MailPlace<Security>, String> {

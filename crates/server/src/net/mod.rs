@@ -20,3 +20,4 @@ pub mod resolver;
 pub mod ssrf_guard;
 pub mod system_resolver;
 pub mod tls_certificate;
+pub mod token_address;

@@ -93,15 +93,20 @@ impl Found {
             }
             return None;
         };
-        let secret = secret_file.map(|file| match fs::read_to_string(&file) {
-            Ok(secret) if !secret.trim().is_empty() => Ok(secret.trim().to_owned()),
-            Ok(_) => Err(format!("{secret_name}: {file}: is empty")),
-            Err(error) => Err(format!("{secret_name}: {file}: {error}")),
-        });
+        let secret = secret_file.map(|file| secret_in(&secret_name, &file));
         let made = secret.transpose().and_then(|secret| make(id, secret)).and_then(|client| {
             let moved = client.with_endpoints(&endpoints);
             moved.map_err(|rule| format!("{endpoints_name}: {rule}"))
         });
         made.map_err(|mistake| self.mistakes.push(mistake)).ok()
+    }
+}
+
+/// The secret in a file that a setting names. The error is a mistake of the settings.
+pub(super) fn secret_in(name: &str, file: &str) -> Result<String, String> {
+    match fs::read_to_string(file) {
+        Ok(secret) if !secret.trim().is_empty() => Ok(secret.trim().to_owned()),
+        Ok(_) => Err(format!("{name}: {file}: is empty")),
+        Err(error) => Err(format!("{name}: {file}: {error}")),
     }
 }

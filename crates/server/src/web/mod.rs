@@ -43,6 +43,7 @@ use crate::mail_oauth::OAuthClients;
 use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
+use crate::oidc::OidcClient;
 use client_documents::ClientDocumentFetcher;
 pub use client_documents::fetch_client_document;
 use developers::DeveloperSite;
@@ -52,7 +53,7 @@ use multipart::FORMS_WITH_FILES;
 use pages::{
     answers, approvals, attached_mails, calendar as calendar_page, compose, consent, contact,
     conversation, document_requests, documents, files, inbox_page, mail_frame, mentions, merging,
-    new_conversation, offer_times, originals, passkeys, previews, protected, reports,
+    new_conversation, offer_times, originals, passkeys, previews, protected, provider, reports,
     request_documents, scheduled, search, second_step, sign_in, sorting, triage, unsent, welcome,
 };
 use picture_cache::PictureCache;
@@ -78,6 +79,8 @@ pub struct Web {
     outgoing: OutgoingMailSetup,
     mailbox_finder: Arc<MailboxFinder>,
     oauth_clients: OAuthClients,
+    /// The provider at which people sign in, if there is one.
+    oidc: Option<OidcClient>,
     quiet: QuietMode,
     mail_setup: MailSetup,
     hashing: Semaphore,
@@ -115,6 +118,8 @@ pub struct WebOptions {
     pub mailbox_finder: Arc<MailboxFinder>,
     /// Where people can sign in to connect a mailbox.
     pub oauth_clients: OAuthClients,
+    /// The OpenID provider at which people sign in.
+    pub oidc: Option<OidcClient>,
     pub quiet: QuietMode,
     pub mail_setup: MailSetup,
     /// This program, which is started to decode files in the sandbox.
@@ -136,6 +141,7 @@ impl Web {
             outgoing,
             mailbox_finder,
             oauth_clients,
+            oidc,
             quiet,
             mail_setup,
             program,
@@ -161,6 +167,7 @@ impl Web {
             outgoing,
             mailbox_finder,
             oauth_clients,
+            oidc,
             quiet,
             mail_setup,
             hashing,
@@ -195,6 +202,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/sign-in/set-up", get(second_step::set_up_page).post(second_step::confirm_set_up))
         .route("/sign-in/passkey", post(passkeys::sign_in))
         .route("/sign-in/passkey/challenge", post(passkeys::challenge))
+        .route("/sign-in/provider", post(provider::begin))
         .route("/sign-in/{token}", get(sign_in::link_page).post(sign_in::with_link))
         .route("/sign-in-link", post(sign_in::mail_link))
         .route("/sign-out", post(sign_in::sign_out))

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response};
 use inbox::actions::TokenHash;
 use inbox::base::ids::{Ids, MessageId};
-use inbox::base::limits::{SESSION_IDLE_MS, SIGN_IN_STEP_MS, UNDO_LIVE_MS};
+use inbox::base::limits::{MAILED_LINK_MS, SESSION_IDLE_MS, SIGN_IN_STEP_MS, UNDO_LIVE_MS};
 use inbox::model::guest_tokens::GuestTokenHash;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
@@ -25,6 +25,9 @@ const SESSION_HTTPS: &str = "__Host-mailroom_session";
 /// A sign-in that has begun in this browser.
 const STEP: &str = "mailroom_step";
 const STEP_HTTPS: &str = "__Host-mailroom_step";
+/// A browser that asked for a sign-in link.
+const ASKER: &str = "mailroom_asker";
+const ASKER_HTTPS: &str = "__Host-mailroom_asker";
 const GUEST: &str = "mailroom_guest";
 const GUEST_HTTPS: &str = "__Host-mailroom_guest";
 const FLASH: &str = "mailroom_flash";
@@ -42,6 +45,8 @@ pub struct Visitor {
     pub session: Option<TokenHash>,
     /// A sign-in that this browser has begun.
     pub step: Option<TokenHash>,
+    /// The sign-in link that this browser asked for last.
+    pub asker: Option<TokenHash>,
     /// The browser of a customer who was on a page behind a code.
     pub guest: Option<GuestTokenHash>,
     /// What a form of this session carries, masked anew for each response.
@@ -79,6 +84,7 @@ impl Visitor {
         Visitor {
             session,
             step: cookie(&parts.headers, web.step_cookie()).and_then(|it| TokenHash::of(&it)),
+            asker: cookie(&parts.headers, web.asker_cookie()).and_then(|it| TokenHash::of(&it)),
             guest: cookie(&parts.headers, web.guest_cookie()).map(|it| GuestTokenHash::of(&it)),
             csrf: match session {
                 Some(_) => CsrfToken::of(&token, &web.app.ids),
@@ -206,6 +212,15 @@ impl Web {
 
     pub fn clear_step<B>(&self, response: &mut Response<B>) {
         self.set_cookie(response, self.step_cookie(), "", 0);
+    }
+
+    /// Remembers that this browser asked for a sign-in link.
+    pub fn set_asker<B>(&self, response: &mut Response<B>, token: &str) {
+        self.set_cookie(response, self.asker_cookie(), token, MAILED_LINK_MS / 1_000);
+    }
+
+    fn asker_cookie(&self) -> &'static str {
+        if self.https { ASKER_HTTPS } else { ASKER }
     }
 
     fn step_cookie(&self) -> &'static str {

@@ -13,7 +13,7 @@ const LAYERS: &[&[&str]] = &[
     &["web", "api", "mail_in"],
     &["mailbox_setup"],
     &["mail_out", "webhooks", "documents", "drafting", "calendars", "imap_client"],
-    &["mail_oauth", "backup"],
+    &["mail_oauth", "oidc", "backup"],
     &["node"],
     &["http"],
     &["net"],

@@ -63,6 +63,9 @@ flashes! {
     AppRule: "app-rule", "check", "Changed.";
     PasskeyAdded: "passkey-added", "key", "Added. It signs you in from now on.";
     PasskeyRemoved: "passkey-removed", "check", "Removed. It does not sign you in any more.";
+    ProviderLinked: "provider-linked", "key", "Linked. You can sign in with it from now on.";
+    ProviderUnlinked: "provider-unlinked", "check", "Unlinked. It does not sign you in any more.";
+    InvitedToProvider: "invited-to-provider", "leaving", "Added. They sign in with the sign-in provider.";
     SecondStepOff: "second-step-off", "check", "Switched off. No code is asked for any more.";
     TwoSteps: "two-steps", "check", "Changed. It counts from the next sign-in on.";
     SignInReset: "sign-in-reset", "check", "Reset. Their sessions are over, and they are told by e-mail.";

@@ -32,6 +32,7 @@ pub(crate) mod originals;
 pub(crate) mod passkeys;
 pub(crate) mod previews;
 pub(crate) mod protected;
+pub(crate) mod provider;
 pub(crate) mod recipients;
 pub(crate) mod reports;
 pub(crate) mod request_documents;

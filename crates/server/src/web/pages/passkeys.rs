@@ -111,6 +111,7 @@ pub async fn sign_in(State(web): State<Arc<Web>>, posted: Posted<PasskeyForm>) -
         user_handle: form.user_handle,
     };
     let (app, device, step) = (web.app.clone(), visitor.device.clone(), visitor.step);
+    let ways = web.other_ways();
     let work = move |tx: &mut db::Tx<'_>| {
         let (kind, now) = (SignInStepKind::Passkey, app.clock.now());
         let begun = match &step {
@@ -120,7 +121,7 @@ pub async fn sign_in(State(web): State<Arc<Web>>, posted: Posted<PasskeyForm>) -
         match begun {
             None => Ok(Err(PasskeyFault("the challenge is too old, or another browser's"))),
             Some(begun) => {
-                actions::sign_in_with_passkey(tx, &app, &site, &begun.data, &used, &device)
+                actions::sign_in_with_passkey(tx, &app, &site, &begun.data, &used, ways, &device)
             }
         }
     };

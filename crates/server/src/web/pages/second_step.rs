@@ -55,9 +55,21 @@ impl Web {
     /// After a password or a link: to where the person was going, or to the second step.
     pub(super) async fn go_on_signing_in(&self, visitor: &Visitor, first: FirstStep) -> PageResult {
         let (app, device, step) = (self.app.clone(), visitor.device.clone(), first.clone());
-        let work = move |tx: &mut db::Tx<'_>| actions::go_on_signing_in(tx, &app, &step, &device);
-        let next = OwnPath::of(&first.next);
-        Ok(match self.app.store.write(work).await? {
+        let ways = self.other_ways();
+        let work =
+            move |tx: &mut db::Tx<'_>| actions::go_on_signing_in(tx, &app, &step, ways, &device);
+        let progress = self.app.store.write(work).await?;
+        self.follow(visitor, progress, OwnPath::of(&first.next)).await
+    }
+
+    /// The response to somebody who has shown who they are.
+    pub(super) async fn follow(
+        &self,
+        visitor: &Visitor,
+        progress: SignInProgress,
+        next: OwnPath,
+    ) -> PageResult {
+        Ok(match progress {
             SignInProgress::SignedIn(token) => {
                 let mut response = next.go();
                 self.set_session(&mut response, &token);
@@ -67,6 +79,9 @@ impl Web {
             SignInProgress::NeedsSetUp(token) => self.to_step(SET_UP, &token, &next),
             SignInProgress::NeedsPasskey => {
                 return sign_in::passkey_needed(self, visitor, next).await;
+            }
+            SignInProgress::NeedsProvider => {
+                return sign_in::provider_needed(self, visitor, next).await;
             }
         })
     }

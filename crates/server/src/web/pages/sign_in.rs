@@ -8,11 +8,11 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::Response;
 use inbox::Error;
-use inbox::actions::{self, FirstStep, TokenHash};
+use inbox::actions::{self, FirstStep, LinkAsker, OtherWays, TokenHash};
 use inbox::base::actor::Actor;
 use inbox::base::limits::{
     LINKS_PER_ADDRESS, LINKS_PER_NETWORK, SIGN_IN_ATTEMPTS_PER_ADDRESS,
-    SIGN_IN_ATTEMPTS_PER_NETWORK, SIGN_IN_WAIT_MINUTES,
+    SIGN_IN_ATTEMPTS_PER_NETWORK, SIGN_IN_TOKEN_CHARS, SIGN_IN_WAIT_MINUTES,
 };
 
 use crate::web::Web;
@@ -42,6 +42,11 @@ struct SignInPage {
     /// True where browsers offer passkeys, and when one was not accepted.
     passkeys: bool,
     passkey_error: String,
+    /// The name of the provider at which people sign in, and why somebody was not.
+    provider: Option<String>,
+    provider_error: String,
+    /// True where only owners sign in otherwise.
+    owners_only: bool,
 }
 
 impl SignInPage {
@@ -63,7 +68,19 @@ impl SignInPage {
             link_sent: false,
             passkeys: web.passkey_site().is_some(),
             passkey_error: String::new(),
+            provider: web.oidc.as_ref().map(|client| client.rules().name.clone()),
+            provider_error: String::new(),
+            owners_only: web.other_ways() == OtherWays::ForOwners,
         })
+    }
+
+    /// True where something went wrong with a way that is for owners only.
+    fn shows_other_ways(&self) -> bool {
+        self.wrong
+            || self.too_many
+            || self.link_sent
+            || !self.link_error.is_empty()
+            || !self.passkey_error.is_empty()
     }
 }
 
@@ -185,11 +202,30 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted<SignInFor
 
 /// The page once more, after a passkey that was not accepted.
 pub(super) async fn passkey_refused(web: &Web, visitor: &Visitor, next: OwnPath) -> PageResult {
+    if web.other_ways() == OtherWays::ForOwners {
+        return provider_needed(web, visitor, next).await;
+    }
     let passkey_error =
         "That passkey does not sign in here. Use a link or a password, and look at your \
                          passkeys under Settings, Signing in."
             .to_owned();
     again(&SignInPage { passkey_error, ..SignInPage::new(web, visitor, "", next).await? })
+}
+
+/// The page once more, with why the provider did not sign somebody in.
+pub(super) async fn provider_refused(
+    web: &Web,
+    visitor: &Visitor,
+    next: OwnPath,
+    provider_error: String,
+) -> PageResult {
+    again(&SignInPage { provider_error, ..SignInPage::new(web, visitor, "", next).await? })
+}
+
+/// The page once more, for somebody who signs in at the provider only.
+pub(super) async fn provider_needed(web: &Web, visitor: &Visitor, next: OwnPath) -> PageResult {
+    let provider_error = "Sign in with this. Only owners sign in otherwise.".to_owned();
+    provider_refused(web, visitor, next, provider_error).await
 }
 
 /// The page once more, for somebody whose second step is a passkey.
@@ -221,6 +257,9 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) ->
         let link_error = "That is not an e-mail address.".into();
         return again(&SignInPage { link_error, ..page });
     }
+    let browser = web.app.ids.secret(SIGN_IN_TOKEN_CHARS);
+    let hash = TokenHash::of(&browser).ok_or(Error::Unauthorized)?;
+    let (asker, ways) = (LinkAsker { browser: hash, next }, web.other_ways());
     let (app, asked) = (web.app.clone(), mail::normal_address(&email));
     let place = format!("links for {}", visitor.place);
     let by_operator = web.mail_reach().by_operator();
@@ -235,7 +274,7 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) ->
             let may =
                 actions::count_sign_in_attempt(tx, &place, LINKS_PER_NETWORK, cx.now)? && address;
             if may {
-                actions::mail_sign_in_link(tx, &cx, &asked, by_operator, &next)?;
+                actions::mail_sign_in_link(tx, &cx, &asked, by_operator, ways, &asker)?;
             }
             Ok(may)
         })
@@ -245,7 +284,9 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) ->
             format!("Too many links were asked for. Wait {SIGN_IN_WAIT_MINUTES} minutes.");
         return again(&SignInPage { link_error, ..page });
     }
-    responses::page(&SignInPage { link_sent: true, ..page })
+    let mut response = responses::page(&SignInPage { link_sent: true, ..page })?;
+    web.set_asker(&mut response, &browser);
+    Ok(response)
 }
 
 #[derive(Template)]
@@ -289,11 +330,14 @@ pub async fn with_link(
     posted: Posted,
 ) -> PageResult {
     let visitor = posted.visitor;
-    let now = web.app.clock.now();
+    let (now, asker) = (web.app.clock.now(), visitor.asker);
     let used = match TokenHash::of(&token) {
         None => Err(Error::NotFound("link")),
         Some(link) => {
-            web.app.store.write(move |tx| actions::use_sign_in_link(tx, now, &link)).await
+            let work = move |tx: &mut db::Tx<'_>| {
+                actions::use_sign_in_link(tx, now, &link, asker.as_ref())
+            };
+            web.app.store.write(work).await
         }
     };
     match used {

@@ -20,6 +20,7 @@ mod notifications;
 mod outgoing;
 mod people;
 mod plan;
+mod provider_link;
 mod provider_sign_in;
 mod records;
 mod records_view;
@@ -42,6 +43,7 @@ use axum::Router;
 use axum::routing::{get, post};
 
 use crate::mail_oauth::CALLBACK;
+use crate::oidc::OIDC_CALLBACK;
 use crate::web::Web;
 use crate::web::layout::page_layout::{MenuEntry, PageLocation};
 use crate::web::layout::responses::{PageResult, see_other};
@@ -123,6 +125,10 @@ pub fn router() -> Router<Arc<Web>> {
             "/settings/notifications/inboxes/{mailbox}",
             get(notifications::inbox_page).post(notifications::choose_for_inbox),
         )
+        .route("/settings/sign-in/totp/replace", post(sign_in::replace_totp))
+        .route("/settings/sign-in/provider", post(provider_link::begin))
+        .route("/settings/sign-in/provider/unlink", post(provider_link::unlink))
+        .route(OIDC_CALLBACK, get(provider_link::callback))
         .route("/settings/writing", get(writing::page))
         .route("/settings/writing/format", post(writing::choose_format))
         .route("/settings/writing/signature", post(writing::set_own_signature))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
-use inbox::actions::{self, PersonListing};
+use inbox::actions::{self, OtherWays, PersonListing};
 use inbox::base::actor::Role;
 use inbox::base::ids::UserId;
 use inbox::base::limits::PERSON_NAME_CHARS;
@@ -37,6 +37,9 @@ struct PeoplePage {
     mails: bool,
     /// True where everybody signs in with two steps.
     two_steps: bool,
+    /// The name of the provider at which people sign in, and whether only owners sign in otherwise.
+    provider: Option<String>,
+    owners_only: bool,
 }
 
 struct PersonView {
@@ -46,6 +49,8 @@ struct PersonView {
     role: &'static str,
     avatar: Avatar,
     is_you: bool,
+    /// The address of their account at the provider, where they have linked one.
+    account: Option<String>,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
@@ -54,15 +59,25 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
     let reach = web.mail_reach();
-    let (frame, (people, you, mails, two_steps)) = web
+    let rules = web.oidc.as_ref().map(|client| client.rules().clone());
+    let issuer = rules.as_ref().map(|rules| rules.issuer.clone());
+    let (frame, (people, mails, two_steps)) = web
         .page(visitor, location(SettingsPage::People), move |tx, cx, me| {
             let mails = reach.to_team(tx, cx.actor.ws)?;
             let two_steps = actions::wants_two_steps(tx, cx)?;
-            Ok((actions::list_people(tx, cx)?, me.id.clone(), mails, two_steps))
+            let linked = match &issuer {
+                Some(issuer) if me.administers() => actions::linked_people(tx, cx, issuer)?,
+                _ => Vec::new(),
+            };
+            let people = actions::list_people(tx, cx)?.into_iter().map(|person| {
+                let account = linked.iter().find(|(id, _)| *id == person.id);
+                view(person, &me.id, account.map(|(_, email)| email.clone()))
+            });
+            Ok((people.collect::<Vec<_>>(), mails, two_steps))
         })
         .await?;
     Ok(PeoplePage {
-        people: people.into_iter().map(|person| view(person, &you)).collect(),
+        people,
         frame,
         email: String::new(),
         name: String::new(),
@@ -72,11 +87,14 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
         link: None,
         mails,
         two_steps,
+        owners_only: web.other_ways() == OtherWays::ForOwners,
+        provider: rules.map(|rules| rules.name),
     })
 }
 
-fn view(person: PersonListing, you: &UserId) -> PersonView {
+fn view(person: PersonListing, you: &UserId, account: Option<String>) -> PersonView {
     PersonView {
+        account,
         is_you: person.id == *you,
         id: person.id.to_string(),
         avatar: Avatar::person(&person.name),
@@ -108,19 +126,19 @@ impl FormValue for Role {
 pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewPersonForm>) -> PageResult {
     let Posted { visitor, form } = posted;
     let (email, name, role) = (form.email.trim().to_owned(), form.name.clone(), form.role);
-    let reach = web.mail_reach();
+    let (reach, only) = (web.mail_reach(), web.only_provider());
     let added = web
         .act(&visitor, move |tx, cx, me| {
             if role == Role::Owner && me.role != Role::Owner {
                 return Err(Error::Forbidden("Only an owner can add an owner.".into()));
             }
             let id = actions::add_person(tx, cx, &email, &name, role)?;
-            let link = hand_over(tx, cx, &id, reach)?;
-            Ok(link.map(|link| (name.trim().to_owned(), link)))
+            let handed = hand_over(tx, cx, (&id, role), reach, only.as_deref())?;
+            Ok((name.trim().to_owned(), handed))
         })
         .await;
     match added {
-        Ok(link) => handed_over(&web, &visitor, link).await,
+        Ok((name, handed)) => handed_over(&web, &visitor, name, handed).await,
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let mut page = build(&web, &visitor).await?;
             (page.email, page.name, page.role) = (form.email, form.name, role.as_str().into());
@@ -142,26 +160,53 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewPersonForm>) -> 
     }
 }
 
-/// Mails a sign-in link if mail reaches people; otherwise returns it, to be passed on.
+/// How a person learns how to sign in.
+enum HandOver {
+    Mailed,
+    /// They sign in at the provider only.
+    AtProvider,
+    /// A link, to be passed on.
+    Link(String),
+}
+
+/// Mails a sign-in link if mail reaches people; otherwise returns it. `only` is the provider where links
+/// sign in owners alone.
 fn hand_over(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    id: &UserId,
+    person: (&UserId, Role),
     reach: MailReach,
-) -> inbox::Result<Option<String>> {
-    if reach.to_team(tx, cx.actor.ws)? {
-        actions::invite(tx, cx, id, reach.by_operator()).map(|()| None)
+    only: Option<&str>,
+) -> inbox::Result<HandOver> {
+    let (id, role) = person;
+    let reaches = reach.to_team(tx, cx.actor.ws)?;
+    if let Some(provider) = only.filter(|_| role != Role::Owner) {
+        if reaches {
+            actions::invite_to_provider(tx, cx, id, provider)?;
+        }
+        return Ok(HandOver::AtProvider);
+    }
+    if reaches {
+        actions::invite(tx, cx, id, reach.by_operator()).map(|()| HandOver::Mailed)
     } else {
-        actions::make_sign_in_link(tx, cx, id).map(Some)
+        actions::make_sign_in_link(tx, cx, id).map(HandOver::Link)
     }
 }
 
-async fn handed_over(web: &Web, visitor: &Visitor, link: Option<(String, String)>) -> PageResult {
-    if link.is_none() {
-        return web.redirect("/settings/people", Flash::Invited);
+async fn handed_over(
+    web: &Web,
+    visitor: &Visitor,
+    name: String,
+    handed: HandOver,
+) -> PageResult {
+    match handed {
+        HandOver::Mailed => web.redirect("/settings/people", Flash::Invited),
+        HandOver::AtProvider => web.redirect("/settings/people", Flash::InvitedToProvider),
+        HandOver::Link(link) => {
+            let page = build(web, visitor).await?;
+            responses::page(&PeoplePage { link: Some((name, link)), ..page })
+        }
     }
-    let page = build(web, visitor).await?;
-    responses::page(&PeoplePage { link, ..page })
 }
 
 pub async fn set_role(
@@ -206,7 +251,7 @@ async fn removal(
         })
         .await?;
     let found = people.into_iter().find(|person| person.id.as_str() == id);
-    let person = view(found.ok_or(Error::NotFound("person"))?, &you);
+    let person = view(found.ok_or(Error::NotFound("person"))?, &you, None);
     Ok(RemovePage { frame, person, error })
 }
 
@@ -237,14 +282,15 @@ pub async fn link(
 ) -> PageResult {
     let visitor = posted.visitor;
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
-    let reach = web.mail_reach();
-    let link = web
+    let (reach, only) = (web.mail_reach(), web.only_provider());
+    let made = web
         .act_quietly(&visitor, move |tx, cx, _| {
-            let link = hand_over(tx, cx, &id, reach)?;
             let known = actions::list_people(tx, cx)?.into_iter().find(|person| person.id == id);
-            let name = known.ok_or(Error::NotFound("person"))?.name;
-            Ok(link.map(|link| (name, link)))
+            let PersonListing { name, role, .. } = known.ok_or(Error::NotFound("person"))?;
+            let handed = hand_over(tx, cx, (&id, role), reach, only.as_deref())?;
+            Ok((name, handed))
         })
-        .await?;
-    handed_over(&web, &visitor, link).await
+        .await;
+    let (name, handed) = made?;
+    handed_over(&web, &visitor, name, handed).await
 }

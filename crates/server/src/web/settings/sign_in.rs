@@ -6,8 +6,9 @@ use askama::Template;
 use axum::extract::{Path, State};
 use inbox::Error;
 use inbox::actions::{
-    self, PasskeyListing, SecondStep, SecondStepEntry, SignInStepKind, TotpSetUp,
+    self, PasskeyListing, ProviderAccount, SecondStep, SecondStepEntry, SignInStepKind, TotpSetUp,
 };
+use inbox::base::actor::Role;
 use inbox::base::ids::{PasskeyId, UserId};
 use inbox::base::webauthn::{NewCredential, PasskeyFault};
 
@@ -24,7 +25,7 @@ use crate::web::layout::wording::DisplayTime;
 use crate::web::pages::second_step::{CodeForm, in_groups};
 use crate::web::visitor::Visitor;
 
-const HERE: &str = "/settings/sign-in";
+pub(super) const HERE: &str = "/settings/sign-in";
 
 #[derive(Template)]
 #[template(path = "settings_sign_in.html", whitespace = "minimize")]
@@ -46,8 +47,26 @@ struct OwnSignInPage {
     code_error: String,
     off_error: String,
     codes_error: String,
+    replace_error: String,
     /// Recovery codes, shown once.
     new_codes: Vec<String>,
+    /// The provider at which people sign in.
+    provider: Option<ProviderView>,
+    provider_error: String,
+}
+
+struct ProviderView {
+    name: String,
+    /// The account that is linked.
+    account: Option<ProviderAccountView>,
+    /// False for somebody who signs in there only.
+    may_unlink: bool,
+}
+
+struct ProviderAccountView {
+    email: String,
+    linked: DisplayTime,
+    used: String,
 }
 
 struct PasskeyView {
@@ -64,6 +83,8 @@ struct OwnSignIn {
     second_step: SecondStep,
     set_up: Option<TotpSetUp>,
     required: bool,
+    role: Role,
+    account: Option<ProviderAccount>,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
@@ -72,14 +93,21 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<OwnSignInPage, PageError> {
     let step = visitor.step;
+    let rules = web.oidc.as_ref().map(|client| client.rules().clone());
+    let issuer = rules.as_ref().map(|rules| rules.issuer.clone());
     let (frame, own) = web
-        .page(visitor, location(SettingsPage::SignIn), move |tx, cx, _| {
+        .page(visitor, location(SettingsPage::SignIn), move |tx, cx, me| {
             Ok(OwnSignIn {
                 has_password: actions::has_password(tx, cx)?,
                 passkeys: actions::list_passkeys(tx, cx)?,
                 second_step: actions::own_second_step(tx, cx)?,
                 set_up: actions::totp_set_up(tx, cx, step.as_ref())?,
                 required: actions::wants_two_steps(tx, cx)?,
+                role: me.role,
+                account: match &issuer {
+                    Some(issuer) => actions::own_provider_account(tx, cx, issuer)?,
+                    None => None,
+                },
             })
         })
         .await?;
@@ -89,6 +117,16 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<OwnSignInPage, PageError>
         added: frame.times.short(key.created_at),
         used: key.used_at.map_or("not yet".into(), |at| frame.times.ago(at)),
     };
+    let account = own.account.map(|account| ProviderAccountView {
+        email: account.email,
+        linked: frame.times.short(account.linked_at),
+        used: account.used_at.map_or("not yet".into(), |at| frame.times.ago(at)),
+    });
+    let provider = rules.map(|rules| ProviderView {
+        may_unlink: rules.other_ways.let_in(own.role),
+        name: rules.name,
+        account,
+    });
     let set_up = own.set_up.map(|it| (QrCode::of(&it.address), in_groups(&it.secret.base32())));
     Ok(OwnSignInPage {
         offers_passkeys: web.passkey_site().is_some(),
@@ -103,7 +141,10 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<OwnSignInPage, PageError>
         code_error: String::new(),
         off_error: String::new(),
         codes_error: String::new(),
+        replace_error: String::new(),
         new_codes: Vec::new(),
+        provider,
+        provider_error: String::new(),
         frame,
     })
 }
@@ -168,6 +209,22 @@ pub async fn switch_totp_off(State(web): State<Arc<Web>>, posted: Posted<CodeFor
     }
 }
 
+/// Begins to set up an app in the place of one that is lost or old.
+pub async fn replace_totp(State(web): State<Arc<Web>>, posted: Posted<CodeForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let begin =
+        web.act_quietly(&visitor, move |tx, cx, _| actions::begin_other_totp(tx, cx, &form.code));
+    let (entry, token) = begin.await?;
+    let Some(token) = token else {
+        let replace_error = entry.sentence().unwrap_or_default();
+        let page = build(&web, &visitor).await?;
+        return responses::again(&OwnSignInPage { replace_error, ..page });
+    };
+    let mut response = responses::see_other("/settings/sign-in#app-h");
+    web.set_step(&mut response, &token);
+    Ok(response)
+}
+
 pub async fn renew_codes(State(web): State<Arc<Web>>, posted: Posted<CodeForm>) -> PageResult {
     let Posted { visitor, form } = posted;
     let renew = web
@@ -228,9 +285,19 @@ pub async fn add_passkey(
     responses::again(&OwnSignInPage { passkey_error, ..page })
 }
 
-/// Whoever adds a passkey gives a code of their app or, without one, their password, so that an
+/// The page with why no account at the provider was linked.
+pub(super) async fn not_linked(
+    web: &Web,
+    visitor: &Visitor,
+    provider_error: String,
+) -> PageResult {
+    let page = build(web, visitor).await?;
+    responses::again(&OwnSignInPage { provider_error, ..page })
+}
+
+/// Whoever adds a passkey or links an account gives a code of their app or, without one, their password, so that an
 /// unlocked computer is not enough. Answers what was wrong.
-async fn unproven(
+pub(super) async fn unproven(
     web: &Web,
     visitor: &Visitor,
     code: String,

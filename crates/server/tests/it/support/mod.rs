@@ -31,6 +31,7 @@ use server::net::dns::resolver_at;
 use server::net::host_guard::HostGuard;
 use server::node::quiet::QuietMode;
 use server::node::vault::Vault;
+use server::oidc::{OidcClient, OidcConfig};
 use server::webhooks::{ResolvedAddresses, Resolver, SsrfGuard, SsrfRules, SystemResolver};
 pub use testing::{
     Answer, Backend, CONNECTIONS, Chance, DAY, Database, FEE_ANSWER, FEE_QUESTION,
@@ -153,6 +154,18 @@ impl TestApp {
         self
     }
 
+    /// The same data where people sign in at this provider, and mail reaches people.
+    pub fn with_sign_in_provider(mut self, config: OidcConfig) -> TestApp {
+        self.serve(HttpOptions { mails: true, ..with_oidc(config) });
+        self
+    }
+
+    /// The routes of another process on the same database with the same provider.
+    pub fn another_node_with_provider(&self, config: OidcConfig) -> Option<Router> {
+        let app = self.on_another_node();
+        app.store.is_shared().then(|| router_with(&app, with_oidc(config)))
+    }
+
     /// The same data in a process that is quiet, or is not.
     pub fn set_quiet(&mut self, quiet: bool) {
         self.domain.set_quiet(quiet);
@@ -254,7 +267,14 @@ fn options() -> HttpOptions {
         model: None,
         oauth_clients: OAuthClients::default(),
         presence: None,
+        oidc: None,
     }
+}
+
+fn with_oidc(config: OidcConfig) -> HttpOptions {
+    let guard = SsrfGuard::new(Arc::new(PublicNames), SsrfRules::new(false));
+    let client = OidcClient::new(config, guard, RootCertStore::empty()).unwrap();
+    HttpOptions { oidc: Some(client), ..options() }
 }
 
 fn with_dialling(dns: Option<SocketAddr>, dialling: Dialling) -> HttpOptions {

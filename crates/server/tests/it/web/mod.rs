@@ -20,6 +20,7 @@ mod library;
 mod live;
 mod mentions;
 mod notifications;
+mod openid;
 mod original;
 mod outgoing;
 mod own_sign_in;

@@ -28,7 +28,8 @@ on_both!(
     a_passkey_added_while_private_inboxes_are_shut_leaves_them_shut,
     a_removed_person_has_no_passkey_and_no_session,
     a_reset_ends_what_hangs_on_a_device_and_opens_nothing_to_who_resets,
-    a_mailed_link_leads_to_where_the_person_was_going,
+    a_mailed_link_leads_to_where_the_browser_that_asked_for_it_was_going,
+    a_lost_app_is_replaced_after_a_recovery_code_where_two_steps_are_wanted,
     changes_of_the_sign_in_are_mailed_and_written_down
 );
 
@@ -444,21 +445,61 @@ async fn a_reset_ends_what_hangs_on_a_device_and_opens_nothing_to_who_resets(app
     browser.get("/settings/you").await.is(200).hides("Private inboxes are shut");
 }
 
-async fn a_mailed_link_leads_to_where_the_person_was_going(app: TestApp) {
+async fn a_mailed_link_leads_to_where_the_browser_that_asked_for_it_was_going(app: TestApp) {
     let app = app.with_mail();
-    for (asked, goes) in
-        [("/authorize?client_id=x&state=1", "/authorize?client_id=x&state=1"), ("//evil.test", "/")]
-    {
+    let consent = "/authorize?client_id=x&state=1";
+    for (asked, goes) in [(consent, consent), ("//evil.test", "/")] {
         let browser = app.browser();
         let fields = [("email", "owner@acme.example"), ("next", asked)];
         browser.post("/sign-in-link", &fields).await.is(200);
         app.work().await;
         let link = mailed_links(&app, "owner@acme.example").pop().unwrap();
-        let page = app.browser().post(&link, &[]).await;
+        let page = browser.post(&link, &[]).await;
         let keeps = page.answer.header("cross-origin-opener-policy") == "unsafe-none";
         assert_eq!(keeps, goes != "/");
         page.goes_to(goes);
     }
+    // Somebody else asks for a link for her, with a place of their choice.
+    let stranger = app.browser();
+    let fields = [("email", "owner@acme.example"), ("next", consent)];
+    stranger.post("/sign-in-link", &fields).await.is(200);
+    app.work().await;
+    let link = mailed_links(&app, "owner@acme.example").pop().unwrap();
+    let browser = app.browser();
+    browser.set_cookie("__Host-mailroom_asker", &"a".repeat(40));
+    browser.post(&link, &[]).await.goes_to("/");
+}
+
+async fn a_lost_app_is_replaced_after_a_recovery_code_where_two_steps_are_wanted(app: TestApp) {
+    let owner = app.signed_in(&app.owner).await;
+    let (lost, codes) = with_app(&app, &owner).await;
+    let on = [("everybody", "on")];
+    owner.post("/settings/people/two-steps", &on).await.goes_to("/settings/people");
+    let (browser, page) = link_as(&app, &app.owner).await;
+    page.goes_to("/sign-in/code");
+    browser.post("/sign-in/code", &[("code", &codes[0])]).await.goes_to("/");
+    browser.remember_csrf().await;
+    let path = "/settings/sign-in/totp/replace";
+    browser.get("/settings/sign-in").await.is(200).shows("Replace the app").shows("so it stays on");
+    browser.post(path, &[("code", "000000")]).await.is(422).shows("does not fit");
+    browser.post(path, &[("code", &codes[1])]).await.goes_to("/settings/sign-in#app-h");
+    let secret = secret_on(&browser.get("/settings/sign-in").await.is(200));
+    owner.get("/settings/sign-in").await.is(200).hides("Secret of the app");
+    let confirm = "/settings/sign-in/totp/confirm";
+    browser.post(confirm, &[("code", &lost.code_at(app.now()))]).await.is(422);
+    let code = secret.code_at(app.now());
+    let fresh = codes_on(&browser.post(confirm, &[("code", &code)]).await.is(200));
+    assert!(is_signed_in(&browser).await && !is_signed_in(&owner).await);
+
+    app.advance(STEP);
+    let (other, page) = link_as(&app, &app.owner).await;
+    page.goes_to("/sign-in/code");
+    other.post("/sign-in/code", &[("code", &lost.code_at(app.now()))]).await.is(422);
+    other.post("/sign-in/code", &[("code", &codes[2])]).await.is(422);
+    other.post("/sign-in/code", &[("code", &secret.code_at(app.now()))]).await.goes_to("/");
+    let (last, _) = link_as(&app, &app.owner).await;
+    last.post("/sign-in/code", &[("code", &fresh[0])]).await.goes_to("/");
+    browser.get("/settings/audit").await.is(200).shows("replaced the authenticator app of");
 }
 
 async fn changes_of_the_sign_in_are_mailed_and_written_down(app: TestApp) {

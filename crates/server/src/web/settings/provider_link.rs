@@ -1,0 +1,109 @@
+//! A person's account at the sign-in provider: linked after they have signed in there, and unlinked; and
+//! where the browser comes back to from the provider.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use inbox::Error;
+use inbox::actions::{self, OtherWays, ProviderPlan, SignInStep};
+use inbox::base::actor::Role;
+
+use super::sign_in::{HERE, not_linked, unproven};
+use crate::web::Web;
+use crate::web::form::{Asked, FormFields, Posted, form};
+use crate::web::layout::flash::Flash;
+use crate::web::layout::responses::{PageError, PageResult};
+use crate::web::pages::provider;
+use crate::web::visitor::Visitor;
+
+form! {
+    /// Who links an account gives a code of their app or, without one, their password.
+    pub struct LinkProviderForm {
+        code: String,
+        password: String,
+    }
+}
+
+/// Leaves for the provider to link an account.
+pub async fn begin(State(web): State<Arc<Web>>, posted: Posted<LinkProviderForm>) -> PageResult {
+    let Posted { visitor, form } = posted;
+    web.provider()?;
+    if let Some(sentence) = unproven(&web, &visitor, form.code, form.password).await? {
+        return not_linked(&web, &visitor, sentence).await;
+    }
+    let (app, plan) = (web.app.clone(), ProviderPlan::new(&web.app.ids));
+    let planned = plan.clone();
+    let begin = web.act_quietly(&visitor, move |tx, cx, _| {
+        actions::begin_provider_step(tx, &app, &planned, "", Some(cx.actor))
+    });
+    let token = begin.await?;
+    match provider::leave(&web, &plan, &token, HERE).await {
+        Ok(response) => Ok(response),
+        Err(sentence) => not_linked(&web, &visitor, sentence).await,
+    }
+}
+
+pub async fn unlink(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+    let rules = web.provider()?.rules().clone();
+    let unlink = web.act_quietly(&posted.visitor, move |tx, cx, me| {
+        if rules.other_ways == OtherWays::ForOwners && me.role != Role::Owner {
+            let sentence = "It is the only way in which you sign in. Ask an owner or admin to reset your \
+                            sign-in.";
+            return Err(Error::Forbidden(sentence.into()));
+        }
+        actions::unlink_provider_account(tx, cx, &rules, &me.session)
+    });
+    unlink.await?;
+    web.redirect(HERE, Flash::ProviderUnlinked)
+}
+
+/// The browser comes back from the provider: somebody signs in, or links their account.
+pub async fn callback(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    Asked(asked): Asked,
+) -> PageResult {
+    web.provider()?;
+    let Some((step, plan)) = provider::returned(&web, &visitor, &asked).await? else {
+        return provider::too_old(&web, &visitor).await;
+    };
+    let mut response = match step.person() {
+        Some(_) => link(&web, &visitor, step, plan, &asked).await?,
+        None => return provider::finish(&web, &visitor, step, plan, &asked).await,
+    };
+    web.clear_step(&mut response);
+    Ok(response)
+}
+
+async fn link(
+    web: &Web,
+    visitor: &Visitor,
+    step: SignInStep,
+    plan: ProviderPlan,
+    asked: &FormFields,
+) -> PageResult {
+    // Whoever has to sign in here first begins anew: the code is for this session alone.
+    let visitor = &Visitor { here: HERE.into(), ..visitor.clone() };
+    let identity = match provider::identity(web, &plan, asked).await {
+        Ok(identity) => identity,
+        Err(sentence) => return not_linked(web, visitor, sentence).await,
+    };
+    let rules = web.provider()?.rules().clone();
+    let linked = web
+        .act_quietly(visitor, move |tx, cx, me| {
+            if step.ws != cx.actor.ws || step.person().as_ref() != Some(&me.id) {
+                let sentence = "Another person began this. Begin it again.";
+                return Err(Error::invalid("account", sentence));
+            }
+            actions::link_provider_account(tx, cx, &rules, &identity)
+        })
+        .await;
+    match linked {
+        Ok(()) => web.redirect(HERE, Flash::ProviderLinked),
+        Err(PageError::Domain(Error::Invalid(problems))) => {
+            let sentence = problems.0.into_iter().map(|problem| problem.sentence).collect();
+            not_linked(web, visitor, sentence).await
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
