@@ -16,6 +16,7 @@ mod connected_apps;
 mod console;
 mod conversation_bookings;
 mod corrections;
+mod deletion;
 mod delivery_log;
 mod document_requests;
 mod drafting;
@@ -77,6 +78,11 @@ pub use connected_apps::*;
 pub use console::*;
 pub use conversation_bookings::*;
 pub use corrections::*;
+pub use deletion::{
+    InboxDeletion, InboxRetention, closed_inboxes, count_untouched, delete_inbox, delete_workspace,
+    deletions_under_way, inbox_deletion, inbox_retention, may_delete, set_retention,
+    workspace_deletion,
+};
 pub use delivery_log::*;
 pub use document_requests::*;
 pub use drafting::*;

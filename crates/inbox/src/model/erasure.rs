@@ -7,16 +7,20 @@ use db::Tx;
 
 use crate::app::Cx;
 use crate::base::actor::Circle;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, TagId};
 use crate::model::counters::{self, Counter};
-use crate::model::secure;
+use crate::model::{contacts, secure};
 use crate::search;
 
 /// Tables that lead with the conversation.
 const OF_CONVERSATION: &[&str] = &[
     "index_entries",
     "participants",
+    "notices",
+    "undo_steps",
+    "rule_jobs",
     "notes",
     "timeline_events",
     "guest_sessions",
@@ -42,6 +46,7 @@ const OF_MESSAGE: &[&str] = &[
     "helper_drafts",
     "secure_links",
     "secure_messages",
+    "sandbox_replies",
 ];
 
 /// Tables whose rows belong to a document request.
@@ -72,6 +77,7 @@ fn erase_one(tx: &mut Tx<'_>, cx: &Cx<'_>, num: i64, id: &ConversationId) -> Res
     uncount_tags(tx, ws, id)?;
     let mut hashes = hashes(tx, ws, id)?;
     hashes.extend(protected_hashes(tx, cx, id)?);
+    let people = People::of(tx, ws, id)?;
     for table in OF_MESSAGE {
         tx.exec(
             &format!(
@@ -130,10 +136,56 @@ fn erase_one(tx: &mut Tx<'_>, cx: &Cx<'_>, num: i64, id: &ConversationId) -> Res
         tx.exec(&format!("DELETE FROM {table} WHERE ws = ?1 AND source = ?2"), &[&ws, id])?;
     }
     tx.exec("DELETE FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    people.forget(tx, ws)?;
     for hash in hashes {
         forget_bytes(tx, ws, &hash, now)?;
     }
     Ok(())
+}
+
+/// Has SQLite overwrite the bytes of all that `work` deletes.
+pub fn overwriting<T>(
+    tx: &mut Tx<'_>,
+    work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+) -> Result<T> {
+    let set = |tx: &mut Tx<'_>, to: &str| -> Result<()> {
+        if tx.pick(true, false) {
+            let _: Vec<(i64,)> = tx.all(&format!("PRAGMA secure_delete = {to}"), &[])?;
+        }
+        Ok(())
+    };
+    set(tx, "ON")?;
+    let done = work(tx)?;
+    set(tx, "OFF")?;
+    Ok(done)
+}
+
+/// Those who took part in a conversation.
+struct People {
+    circle: Circle,
+    emails: Vec<EmailAddress>,
+}
+
+impl People {
+    fn of(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<People> {
+        let (circle, contact): (Circle, EmailAddress) = tx.one(
+            "SELECT circle, contact_email FROM conversations WHERE ws = ?1 AND id = ?2",
+            &[&ws, id],
+        )?;
+        let others: Vec<(EmailAddress,)> = tx.all(
+            "SELECT email FROM participants WHERE ws = ?1 AND conversation = ?2",
+            &[&ws, id],
+        )?;
+        let emails = others.into_iter().map(|(email,)| email).chain([contact]).collect();
+        Ok(People { circle, emails })
+    }
+
+    /// Forgets those who have no other conversation.
+    fn forget(&self, tx: &mut Tx<'_>, ws: i64) -> Result<()> {
+        self.emails.iter().try_for_each(|email| {
+            contacts::forget_last(tx, ws, &self.circle, email)
+        })
+    }
 }
 
 fn forget_words(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId) -> Result<()> {
@@ -218,8 +270,9 @@ fn protected_hashes(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result
     Ok(hashes)
 }
 
-/// Forgets bytes that no row of the workspace refers to any more, and their preview.
-fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
+/// Forgets bytes that no row of the workspace refers to any more, and their preview. What only the
+/// sealed words of protected messages name is not looked for.
+pub fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
     for used in [
         "messages WHERE ws = ?1 AND raw_hash = ?2",
         "documents WHERE ws = ?1 AND hash = ?2",
