@@ -78,11 +78,7 @@ pub use connected_apps::*;
 pub use console::*;
 pub use conversation_bookings::*;
 pub use corrections::*;
-pub use deletion::{
-    InboxDeletion, InboxRetention, closed_inboxes, count_untouched, delete_inbox, delete_workspace,
-    deletions_under_way, inbox_deletion, inbox_retention, may_delete, set_retention,
-    workspace_deletion,
-};
+pub use deletion::*;
 pub use delivery_log::*;
 pub use document_requests::*;
 pub use drafting::*;
