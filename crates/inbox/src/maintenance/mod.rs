@@ -1,7 +1,6 @@
 //! What an operator does with a whole installation: dump and load its tables, rebuild the search
 //! index, check that everything fits together, remove what nothing names, write out a workspace, write
-//! out or remove one
-//! person.
+//! out or remove one person.
 
 pub mod check;
 pub mod dump;

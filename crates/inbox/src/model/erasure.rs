@@ -25,6 +25,7 @@ const OF_CONVERSATION: &[&str] = &[
     "timeline_events",
     "guest_sessions",
     "helper_findings",
+    "app_mail",
     "attachments",
     "documents",
     "document_requests",
@@ -128,10 +129,6 @@ fn erase_one(tx: &mut Tx<'_>, cx: &Cx<'_>, num: i64, id: &ConversationId) -> Res
     for table in OF_CONVERSATION {
         tx.exec(&format!("DELETE FROM {table} WHERE ws = ?1 AND conversation = ?2"), &[&ws, id])?;
     }
-    tx.exec(
-        "UPDATE app_mail SET conversation = NULL WHERE ws = ?1 AND conversation = ?2",
-        &[&ws, id],
-    )?;
     for table in OF_MERGE {
         tx.exec(&format!("DELETE FROM {table} WHERE ws = ?1 AND source = ?2"), &[&ws, id])?;
     }
