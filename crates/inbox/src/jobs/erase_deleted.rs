@@ -207,6 +207,24 @@ pub enum DeletionOutcome {
     Waits,
 }
 
+/// Carries out every deletion that was begun.
+pub async fn finish_deletions(app: &App) -> Result<DeletionOutcome> {
+    let begun: Vec<(i64, String)> = app
+        .store
+        .read(|tx| {
+            let sql = "SELECT ws, mailbox FROM deletions ORDER BY begun_at, ws, mailbox";
+            Ok::<_, Error>(tx.all(sql, &[])?)
+        })
+        .await?;
+    let mut outcome = DeletionOutcome::Erased;
+    for (ws, mailbox) in begun {
+        if finish_deletion(app, ws, &mailbox).await? == DeletionOutcome::Waits {
+            outcome = DeletionOutcome::Waits;
+        }
+    }
+    Ok(outcome)
+}
+
 /// Carries out the deletion of an inbox, or with an empty name of a workspace, together with any server
 /// that works on the same database.
 pub async fn finish_deletion(app: &App, ws: i64, mailbox: &str) -> Result<DeletionOutcome> {

@@ -51,7 +51,7 @@ pub use app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
 pub use calendar_reader::CalendarReader;
 pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
 pub use document_reader::{DocumentFile, DocumentReader, ExtractionOutcome};
-pub use erase_deleted::{DeletionOutcome, finish_deletion};
+pub use erase_deleted::{DeletionOutcome, finish_deletion, finish_deletions};
 pub use outgoing_mail::sent_copy;
 pub use relay::{OutgoingMail, Relay, RelayOutcome};
 pub use reply_model::{ModelReply, ReplyModel};

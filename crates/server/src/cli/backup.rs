@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use inbox::App;
 use inbox::base::time::{Clock, SystemClock};
+use inbox::jobs::finish_deletions;
 use inbox::maintenance::check::CheckReport;
 use inbox::maintenance::sweep::SweptBlobs;
 use inbox::maintenance::{check, dump, reindex, sweep, waiting};
@@ -192,6 +193,7 @@ impl Check {
 /// Removes what nothing names from the tables and the files.
 async fn sweep_all(settings: &Settings, rewrite: bool) -> Result<SweptBlobs, String> {
     let app = open(settings).await?;
+    finish_deletions(&app).await.map_err(sentence)?;
     let mut swept = sweep::sweep(&app).await.map_err(sentence)?;
     let purged = purge_all(&app, settings, rewrite).await?;
     swept.files += purged.removed;

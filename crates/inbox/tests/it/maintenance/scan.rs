@@ -316,6 +316,7 @@ async fn nothing_is_left_of_a_person_who_was_forgotten(app: TestApp) {
     let key = app.key("record").await;
     let app_mail = json!({
         "messageId": format!("<app.{}@shop.example>", written.word),
+        "reference": "order-1",
         "to": [written.email],
         "subject": format!("Order of {}", written.word),
         "text": format!("Dear {}", written.word),

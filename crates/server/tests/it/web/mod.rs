@@ -8,6 +8,7 @@ pub mod browser;
 mod compose;
 mod connect;
 mod conversation;
+mod deletion;
 mod developers;
 mod headers;
 mod helpers;

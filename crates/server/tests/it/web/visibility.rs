@@ -82,6 +82,10 @@ pub(super) const NAMING: &[(&str, &str, Form)] = &[
     ("GET", "/live?page=approvals&draft={draft}", &[]),
     ("POST", "/settings/you/sessions/{session}/end", &[]),
     ("GET", "/settings/inboxes/{mailbox}", &[]),
+    ("GET", "/settings/inboxes/{mailbox}/delete", &[]),
+    ("POST", "/settings/inboxes/{mailbox}/delete", &[("confirmation", "x")]),
+    ("GET", "/settings/inboxes/{mailbox}/retention", &[]),
+    ("POST", "/settings/inboxes/{mailbox}/retention", &[("days", "30")]),
     ("POST", "/settings/writing/{mailbox}", &[("signature", "x")]),
 ];
 
