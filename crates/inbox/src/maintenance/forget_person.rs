@@ -285,6 +285,17 @@ impl Forgetting {
             &format!("DELETE FROM notices WHERE ws = ?1 AND {place}(lower(text), ?2) > 0"),
             &[&self.ws, email],
         )?;
+        // What somebody began to write to them, and searches for them.
+        for (table, texts) in [
+            ("autosaves", "to_line || ' ' || cc_line || ' ' || bcc_line"),
+            ("saved_views", "q"),
+        ] {
+            rows += tx.exec(
+                &format!("DELETE FROM {table} WHERE ws = ?1 AND {place}(lower({texts}), ?2) > 0"),
+                &[&self.ws, email],
+            )?;
+        }
+        self.audit_log(tx, email)?;
         rows += self.app_mail(tx, email)?;
         self.domain(tx, email)?;
         self.kept_answers(tx, email)?;

@@ -105,6 +105,17 @@ impl Forgetting {
         Ok(())
     }
 
+    /// The audit log keeps that a sender was blocked, when and by whom, without the address.
+    pub(super) fn audit_log(&self, tx: &mut Tx<'_>, email: &EmailAddress) -> Result<()> {
+        for column in ["thing", "detail"] {
+            tx.exec(
+                &format!("UPDATE audit_log SET {column} = ?3 WHERE ws = ?1 AND {column} = ?2"),
+                &[&self.ws, email, &FORGOTTEN],
+            )?;
+        }
+        Ok(())
+    }
+
     /// Takes the address out of what the timeline tells.
     fn timeline(&self, tx: &mut Tx<'_>, id: &ConversationId, email: &EmailAddress) -> Result<()> {
         let told: Vec<(String, String)> = tx.all(

@@ -104,9 +104,10 @@ pub struct Forget {
 
 /// What a removal does not reach, and why.
 const KEPT: &[&str] = &[
-    "The audit log says that a contact was forgotten, when and by whom, without the address: it \
-     proves that it was done.",
-    "What the team wrote itself stays: notes, replies and answers in conversations with others.",
+    "The audit log says that a contact was forgotten or blocked, when and by whom, without the address: \
+     it proves that it was done.",
+    "What the team wrote itself stays: notes, replies and answers in conversations with others, tags, \
+     saved replies, and rules that name the address.",
     "What other people wrote about the person in their own conversations stays.",
     "Backups that were made before hold the person until they are removed (`mailroom backup --keep`).",
     "PostgreSQL reuses the space of removed rows; until then, and in archives of its write-ahead log, \
