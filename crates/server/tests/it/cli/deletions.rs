@@ -6,16 +6,16 @@ use testing::{Backend, TestAuthenticator, becomes_true, raw};
 
 use super::backups::Installation;
 
-const BILLING: &str = "billing@lumen-holz.example";
+const ARCHIVE: &str = "archive@lumen-holz.example";
 const OWNER: &str = "ines@lumen-holz.example";
 
 async fn receive(app: &App, number: usize) {
     let text = raw("kim@x.example", &format!("Number {number}"), &format!("Mail {number}"));
     let mail = InboundMail {
         sender: Some("kim@x.example".into()),
-        recipients: vec![BILLING.into()],
+        recipients: vec![ARCHIVE.into()],
         source: MailSource::OurServer,
-        raw: text.replace("support@acme.example", BILLING).into_bytes(),
+        raw: text.replace("support@acme.example", ARCHIVE).into_bytes(),
     };
     let taken = ingest(app, &TestAuthenticator::default(), mail).await;
     assert!(taken.iter().all(Result::is_ok), "{taken:?}");
@@ -25,7 +25,7 @@ async fn receive(app: &App, number: usize) {
 fn filled(backend: Backend, runtime: &tokio::runtime::Runtime, count: usize) -> Installation {
     let installation = Installation::new(backend);
     runtime.block_on(async { server::demo::fill(&installation.app()).await.unwrap() });
-    installation.done(&["inbox", "add", BILLING, "--name", "Billing"]);
+    installation.done(&["inbox", "add", ARCHIVE, "--name", "Archive"]);
     runtime.block_on(async {
         let app = installation.app();
         for number in 0..count {
@@ -41,27 +41,27 @@ fn left(runtime: &tokio::runtime::Runtime, installation: &Installation, sql: &'s
     runtime.block_on(read).unwrap_or_else(|error: db::StoreError| panic!("{error}")).0
 }
 
-const IN_BILLING: &str = "SELECT CAST(count(*) AS BIGINT) FROM conversations c
-    JOIN mailboxes m ON m.ws = c.ws AND m.id = c.mailbox WHERE m.name = 'Billing'";
+const IN_ARCHIVE: &str = "SELECT CAST(count(*) AS BIGINT) FROM conversations c
+    JOIN mailboxes m ON m.ws = c.ws AND m.id = c.mailbox WHERE m.name = 'Archive'";
 const BEGUN: &str = "SELECT CAST(count(*) AS BIGINT) FROM deletions";
 
 fn walk(backend: Backend) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let installation = filled(backend, &runtime, 3);
-    let delete = ["inbox", "delete", BILLING, "--by", OWNER];
+    let delete = ["inbox", "delete", ARCHIVE, "--by", OWNER];
     let asked = installation.done(&delete);
     assert_eq!((&asked["deleted"], &asked["conversations"]), (&false.into(), &3.into()), "{asked}");
     let (status, refused) =
-        installation.run(&["inbox", "delete", BILLING, "--by", "milo@lumen-holz.example", "--yes"]);
+        installation.run(&["inbox", "delete", ARCHIVE, "--by", "jonas@lumen-holz.example", "--yes"]);
     assert_eq!(status, 1, "{refused}");
-    assert_eq!(left(&runtime, &installation, IN_BILLING), 3);
-    let kept = installation.done(&["inbox", "retention", BILLING, "--by", OWNER, "--days", "30"]);
+    assert_eq!(left(&runtime, &installation, IN_ARCHIVE), 3);
+    let kept = installation.done(&["inbox", "retention", ARCHIVE, "--by", OWNER, "--days", "30"]);
     assert_eq!((&kept["set"], &kept["untouched"]), (&false.into(), &0.into()), "{kept}");
     let yes: Vec<&str> = delete.iter().copied().chain(["--yes"]).collect();
     let deleted = installation.done(&yes);
     assert_eq!((&deleted["deleted"], &deleted["erased"]), (&true.into(), &true.into()), "{deleted}");
     assert!(deleted["kept"][0].as_str().unwrap().contains("audit log"), "{deleted}");
-    assert_eq!(left(&runtime, &installation, IN_BILLING), 0);
+    assert_eq!(left(&runtime, &installation, IN_ARCHIVE), 0);
     assert_eq!(installation.run(&delete).0, 1, "it is not there any more");
     let swept = installation.done(&["check", "--sweep"]);
     assert_eq!((&swept["findings"], &swept["sweep"]["rows"]), (&serde_json::json!([]), &0.into()));
@@ -79,7 +79,7 @@ fn kill(backend: Backend) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let installation = filled(backend, &runtime, 100);
     let mut command =
-        installation.command(&["inbox", "delete", BILLING, "--by", OWNER, "--yes"]);
+        installation.command(&["inbox", "delete", ARCHIVE, "--by", OWNER, "--yes"]);
     let mut child = command.stdout(std::process::Stdio::null()).spawn().unwrap();
     let is_under_way = || {
         let is_over = child.try_wait().unwrap().is_some();
@@ -88,9 +88,14 @@ fn kill(backend: Backend) {
     assert!(becomes_true(is_under_way));
     child.kill().unwrap();
     child.wait().unwrap();
+    // The lease of the process that is gone would end after a minute.
+    let store = testing::open(&installation.database.url);
+    let ended = store.write(|tx| tx.exec("UPDATE deletions SET due_at = 0", &[]));
+    runtime.block_on(ended).unwrap_or_else(|error: db::StoreError| panic!("{error}"));
+    drop(store);
     installation.done(&["check", "--sweep"]);
     assert_eq!(left(&runtime, &installation, BEGUN), 0);
-    assert_eq!(left(&runtime, &installation, IN_BILLING), 0);
+    assert_eq!(left(&runtime, &installation, IN_ARCHIVE), 0);
     assert_eq!(installation.done(&["check"])["findings"], serde_json::json!([]));
 }
 
