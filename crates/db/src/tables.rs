@@ -59,6 +59,11 @@ impl From<Column<'_>> for Cell {
 }
 
 impl TableShape {
+    /// True when the table has a column of this name.
+    pub fn has(&self, column: &str) -> bool {
+        self.columns.iter().any(|own| own.name == column)
+    }
+
     fn names(&self) -> String {
         let quoted = self.columns.iter().map(|column| quoted(&column.name));
         quoted.collect::<Vec<_>>().join(", ")
@@ -137,6 +142,32 @@ impl Tx<'_> {
     pub fn clear_table(&mut self, table: &TableShape) -> Result<(), StoreError> {
         self.exec(&format!("DELETE FROM {}", quoted(&table.name)), &[])?;
         Ok(())
+    }
+
+    /// Removes up to `most` of the rows for which a condition holds; returns how many it removed.
+    pub fn remove_some(
+        &mut self,
+        table: &TableShape,
+        condition: &str,
+        args: &[&dyn Arg],
+        most: i64,
+    ) -> Result<u64, StoreError> {
+        let name = quoted(&table.name);
+        let key: Vec<String> = table.key.iter().map(|column| quoted(column)).collect();
+        let key = key.join(", ");
+        let sql = self.pick(
+            format!(
+                "DELETE FROM {name} WHERE ({key}) IN (
+                     SELECT {key} FROM {name} WHERE {condition} LIMIT {most}
+                 )"
+            ),
+            format!(
+                "DELETE FROM {name} WHERE ctid = ANY (ARRAY(
+                     SELECT ctid FROM {name} WHERE {condition} LIMIT {most}
+                 ))"
+            ),
+        );
+        self.exec(&sql, args)
     }
 
     /// Adds rows, with their values in the order of the table's columns.

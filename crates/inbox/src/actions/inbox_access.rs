@@ -128,7 +128,7 @@ pub fn set_inbox_access(
     if mailbox.circle != circle {
         check_size(tx, cx, id)?;
         CircleMove { mailbox: id, from: &mailbox.circle, to: &circle }.run(tx, cx)?;
-        end_webhooks(tx, cx, &mailbox.circle)?;
+        end_webhooks(tx, cx, &mailbox.circle, "its inbox opened")?;
     }
     tx.exec("DELETE FROM mailbox_access WHERE ws = ?1 AND mailbox = ?2", &[&ws, id])?;
     for entry in &access.entries {
@@ -248,7 +248,12 @@ fn check_size(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId) -> Result<()> {
 }
 
 /// Webhooks that heard this inbox alone end with its circle.
-fn end_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle) -> Result<()> {
+pub(super) fn end_webhooks(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    circle: &Circle,
+    why: &str,
+) -> Result<()> {
     if circle.inbox().is_none() {
         return Ok(());
     }
@@ -259,7 +264,7 @@ fn end_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle) -> Result<()> {
     let team = Circle::team();
     for (id, url) in ended {
         forget_webhook(tx, cx, &id)?;
-        audit_log::record(tx, cx, &team, Action::WebhookDeleted, &url, "its inbox opened")?;
+        audit_log::record(tx, cx, &team, Action::WebhookDeleted, &url, why)?;
     }
     Ok(())
 }

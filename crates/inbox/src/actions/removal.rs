@@ -11,7 +11,7 @@ use crate::base::ids::{ConversationId, MailboxId, UserId, WebhookId};
 use crate::base::limits::thousands;
 use crate::model::audit_log::{self, Action};
 use crate::model::removed_people::remember_removed;
-use crate::model::{conversations, inbox_access};
+use crate::model::{conversations, deletions, inbox_access};
 
 /// Conversations that are given back at once.
 const GIVEN_BACK: i64 = 1_000;
@@ -183,39 +183,14 @@ fn pass_on_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()>
     Ok(())
 }
 
-/// Closes the private inboxes: scheduled messages become drafts, and the accounts that they
-/// fetch from and send through are deleted.
+/// Closes the private inboxes. Nobody can read them; an owner deletes what is in them.
 fn close_inboxes(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
     let private: Vec<(MailboxId,)> = tx.all(
         "SELECT id FROM mailboxes WHERE ws = ?1 AND circle = ?2",
         &[&cx.actor.ws, &Circle::of(person)],
     )?;
     for (id,) in private {
-        tx.exec(
-            "UPDATE conversations SET has_draft = TRUE
-             WHERE ws = ?1 AND id IN (
-                 SELECT conversation FROM messages
-                 WHERE ws = ?1 AND mailbox = ?2 AND status = 'scheduled'
-             )",
-            &[&cx.actor.ws, &id],
-        )?;
-        tx.exec(
-            "UPDATE messages SET status = 'draft', sends_at = NULL
-             WHERE ws = ?1 AND mailbox = ?2 AND status = 'scheduled'",
-            &[&cx.actor.ws, &id],
-        )?;
-        for sql in [
-            "DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
-            "DELETE FROM outgoing_servers WHERE ws = ?1 AND mailbox = ?2",
-            "DELETE FROM mailbox_grants WHERE ws = ?1 AND mailbox = ?2",
-            "DELETE FROM sent_copies WHERE ws = ?1 AND mailbox = ?2",
-        ] {
-            tx.exec(sql, &[&cx.actor.ws, &id])?;
-        }
-        tx.exec(
-            "UPDATE mailboxes SET address = ?3 WHERE ws = ?1 AND id = ?2",
-            &[&cx.actor.ws, &id, &format!("{id}@closed.invalid")],
-        )?;
+        deletions::close_inbox(tx, cx.actor.ws, &id)?;
     }
     Ok(())
 }

@@ -47,8 +47,12 @@ pub fn set_up_workspace(
     check_address(&mut problems, "inbox", &new.inbox);
     refuse(problems)?;
 
-    let (ws,): (i64,) =
-        tx.one("SELECT CAST(coalesce(max(ws), 0) + 1 AS BIGINT) FROM workspaces", &[])?;
+    let (ws,): (i64,) = tx.one(
+        "SELECT CAST(coalesce(max(ws), 0) + 1 AS BIGINT) FROM (
+             SELECT ws FROM workspaces UNION ALL SELECT ws FROM deleted_workspaces
+         ) AS used",
+        &[],
+    )?;
     let workspace = WorkspaceId::new(cx.ids, cx.now);
     let slug = free_slug(tx, &new.name)?;
     tx.exec(
@@ -244,7 +248,8 @@ db::row! {
 
 pub fn list_workspaces(tx: &mut Tx<'_>) -> Result<Vec<WorkspaceListing>> {
     let columns = WorkspaceListing::COLUMNS;
-    Ok(tx.all(&format!("SELECT {columns} FROM workspaces ORDER BY ws"), &[])?)
+    let sql = format!("SELECT {columns} FROM workspaces WHERE deleted_at IS NULL ORDER BY ws");
+    Ok(tx.all(&sql, &[])?)
 }
 
 fn check_name(problems: &mut ValidationErrors, field: &str, name: &str) {

@@ -12,6 +12,8 @@ pub trait BlobFiles: Send + Sync {
     fn exists(&self, name: &str) -> io::Result<bool>;
     /// Removes bytes; none of this name is no error.
     fn remove(&self, name: &str) -> io::Result<()>;
+    /// Calls `each` with every name that there is.
+    fn names(&self, each: &mut dyn FnMut(String)) -> io::Result<()>;
     /// How people call the store.
     fn shown(&self) -> String;
 }

@@ -268,6 +268,39 @@ impl Blobs {
         missing_is_fine(fs::remove_file(self.aside(hash)))
     }
 
+    /// Calls `each` with the hash of every blob that has a file, and when it was last taken in, which is
+    /// unknown for files of a shared store.
+    pub fn each_file(
+        &self,
+        each: &mut dyn FnMut(String, Option<SystemTime>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if let Some(shared) = &self.shared {
+            let mut hashes = Vec::new();
+            shared.names(&mut |name| {
+                let hash = name.split_once('/').map_or("", |(_, hash)| hash);
+                if is_hash(hash) && shared_name(hash) == name {
+                    hashes.push(hash.to_owned());
+                }
+            })?;
+            return hashes.into_iter().try_for_each(|hash| each(hash, None));
+        }
+        for part in fs::read_dir(&self.folder)? {
+            let part = part?.path();
+            if !part.is_dir() || part == self.folder.join(PARTIAL_UPLOADS) {
+                continue;
+            }
+            for file in fs::read_dir(&part)? {
+                let file = file?;
+                let name = file.file_name().into_string().unwrap_or_default();
+                if is_hash(&name) && file.path() == self.path(&name) {
+                    let touched = file.metadata().and_then(|data| data.modified()).ok();
+                    each(name, touched)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn aside(&self, hash: &str) -> PathBuf {
         self.path(hash).with_extension(UNUSED)
     }
@@ -294,6 +327,11 @@ impl Blobs {
         };
         Ok(zstd::bulk::decompress(&packed, size as usize).ok())
     }
+}
+
+/// True for the name of a blob.
+fn is_hash(name: &str) -> bool {
+    name.len() == 64 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// What a blob is called in a shared store.

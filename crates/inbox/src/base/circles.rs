@@ -25,6 +25,11 @@ impl Circle {
         Circle(person.to_string())
     }
 
+    /// Nobody: inboxes that are being deleted.
+    pub fn deleted() -> Circle {
+        Circle("deleted".into())
+    }
+
     /// Those whom an inbox is for.
     pub fn of_inbox(mailbox: &MailboxId) -> Circle {
         Circle(mailbox.to_string())
@@ -36,6 +41,10 @@ impl Circle {
 
     pub fn is_sandbox(&self) -> bool {
         self.0 == "sandbox"
+    }
+
+    pub fn is_deleted(&self) -> bool {
+        self.0 == "deleted"
     }
 
     /// The person whose private circle this is.

@@ -263,6 +263,11 @@ mod tests {
             Ok(())
         }
 
+        fn names(&self, each: &mut dyn FnMut(String)) -> io::Result<()> {
+            self.0.lock().unwrap().keys().cloned().for_each(each);
+            Ok(())
+        }
+
         fn shown(&self) -> String {
             "objects".into()
         }

@@ -31,6 +31,8 @@ string_enum! {
         IndexMaintenance = "upkeep",
         IndexRebuild = "index rebuild",
         Trash = "trash",
+        Deletions = "deletions",
+        Retention = "conversation retention",
         Imap = "imap",
         Events = "events",
         Pages = "pages",

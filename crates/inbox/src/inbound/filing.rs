@@ -29,7 +29,9 @@ pub(super) fn file(
     (signs, replies): (&OwnMarkers, &[CalendarReply]),
     fetched: Option<&FetchedMail>,
 ) -> Result<Ingested> {
-    let (mailbox, actor) = &routes::as_it_is(tx, cx.actor, mailbox)?;
+    let Some((mailbox, actor)) = &routes::as_it_is(tx, cx.actor, mailbox)? else {
+        return Ok(Ingested::NoInbox);
+    };
     let cx = &Cx { actor, ..*cx };
     if let Some(fetched) = fetched
         && !imap::is_held(tx, &fetched.account, mailbox)?

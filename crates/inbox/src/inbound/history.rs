@@ -15,7 +15,7 @@ use crate::app::{App, Cx};
 use crate::base::actor::Actor;
 use crate::base::blobs;
 use crate::base::email_address::EmailAddress;
-use crate::base::error::Result;
+use crate::base::error::{Error, Result};
 use crate::base::limits::SUBJECT_THREAD_MS;
 use crate::base::queue::Queue;
 use crate::base::states::{Direction, MessageStatus, Status};
@@ -84,7 +84,8 @@ pub async fn import(
     app.store
         .write(move |tx| {
             tx.wake(Queue::Pages);
-            let (mailbox, actor) = &routes::as_it_is(tx, &actor, &mailbox)?;
+            let found = routes::as_it_is(tx, &actor, &mailbox)?;
+            let (mailbox, actor) = &found.ok_or(Error::NotFound("inbox"))?;
             let cx = app_of.cx(actor);
             let filed = read.iter().map(|past| file(tx, &cx, mailbox, &own, past));
             filed.collect::<Result<Vec<_>>>()

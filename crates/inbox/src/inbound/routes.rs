@@ -70,7 +70,8 @@ pub fn find_recipient(tx: &mut Tx<'_>, recipient: &str) -> Result<Option<Recipie
         Some("") => tx.opt(
             &format!(
                 "SELECT {} FROM workspaces w JOIN mailboxes m ON m.ws = w.ws
-                 WHERE w.ws = (SELECT min(ws) FROM workspaces) AND m.circle = 'team'
+                 WHERE w.ws = (SELECT min(ws) FROM workspaces WHERE deleted_at IS NULL)
+                   AND m.circle = 'team'
                  ORDER BY m.created_at, m.id
                  LIMIT 1",
                 InboxRow::COLUMNS
@@ -106,19 +107,19 @@ pub(super) async fn find_all(
     app.store.read(find).await
 }
 
-/// The inbox as it is now, and Mailroom at work for those who see it. It is neither opened nor closed
-/// before the transaction ends.
+/// The inbox as it is now, and Mailroom at work for those who see it; `None` when it was deleted. It is
+/// not opened, closed or deleted before the transaction ends.
 pub(super) fn as_it_is(
     tx: &mut Tx<'_>,
     actor: &Actor,
     mailbox: &Mailbox,
-) -> Result<(Mailbox, Actor)> {
+) -> Result<Option<(Mailbox, Actor)>> {
     let lock = tx.pick("", " FOR SHARE");
     let found: Option<(Circle,)> = tx.opt(
         &format!("SELECT circle FROM mailboxes WHERE ws = ?1 AND id = ?2{lock}"),
         &[&actor.ws, &mailbox.id],
     )?;
-    let circle = found.map_or_else(|| mailbox.circle.clone(), |(circle,)| circle);
+    let Some((circle,)) = found.filter(|(circle,)| !circle.is_deleted()) else { return Ok(None) };
     let actor = Actor::system(actor.ws, actor.workspace.clone(), circle.clone());
-    Ok((Mailbox { circle, ..mailbox.clone() }, actor))
+    Ok(Some((Mailbox { circle, ..mailbox.clone() }, actor)))
 }

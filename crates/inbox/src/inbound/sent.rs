@@ -62,7 +62,9 @@ async fn ingest(app: &App, delivery: InboundMail, fetched: FetchedMail) -> Resul
     };
     let incoming = read.incoming(&mailbox, &[], &by_owner, None);
     app.act(&actor, move |tx, cx| {
-        let (mailbox, actor) = &routes::as_it_is(tx, cx.actor, &mailbox)?;
+        let Some((mailbox, actor)) = &routes::as_it_is(tx, cx.actor, &mailbox)? else {
+            return Ok(Ingested::NoInbox);
+        };
         let cx = &Cx { actor, ..*cx };
         let dates = signs.dates(Some(&fetched), cx.now);
         if !imap::is_held(tx, &fetched.account, mailbox)? {

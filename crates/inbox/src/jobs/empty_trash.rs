@@ -74,7 +74,7 @@ fn erase(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     let (workspace,): (WorkspaceId,) =
         tx.one("SELECT id FROM workspaces WHERE ws = ?1", &[&job.ws])?;
     let actor = Actor::system(job.ws, workspace, Circle::team());
-    erasure::erase(tx, &app.cx(&actor), num, &id)?;
+    erasure::overwriting(tx, |tx| erasure::erase(tx, &app.cx(&actor), num, &id))?;
     tx.wake(Queue::Pages);
     Ok(true)
 }
@@ -95,7 +95,7 @@ fn wait_for_bookings(tx: &mut Tx<'_>, ws: i64, id: &ConversationId, now: i64) ->
 }
 
 /// Removes what customers uploaded and did not submit. Who tries again finds nothing to remove.
-fn remove_uploads(tx: &mut Tx<'_>, app: &App, ws: i64, id: &ConversationId) -> Result<()> {
+pub(super) fn remove_uploads(tx: &mut Tx<'_>, app: &App, ws: i64, id: &ConversationId) -> Result<()> {
     let left: Vec<(UploadId, String)> = tx.all(
         "SELECT id, pieces FROM uploads WHERE ws = ?1 AND request IN (
              SELECT id FROM document_requests WHERE ws = ?1 AND conversation = ?2

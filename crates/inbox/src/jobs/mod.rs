@@ -11,6 +11,7 @@ mod document_reader;
 mod draft_replies;
 mod empty_trash;
 mod end_snoozes;
+mod erase_deleted;
 mod expire_events;
 mod extract_documents;
 mod failures;
@@ -31,6 +32,7 @@ mod relay;
 mod remind;
 mod remind_secure;
 mod reply_model;
+mod retire_conversations;
 mod run_rules;
 mod runtime;
 mod sandbox_replies;
@@ -53,6 +55,7 @@ pub use app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
 pub use calendar_reader::CalendarReader;
 pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
 pub use document_reader::{DocumentFile, DocumentReader, ExtractionOutcome};
+pub use erase_deleted::{DeletionOutcome, finish_deletion, finish_deletions};
 pub use open_pages::OpenPages;
 pub use outgoing_mail::sent_copy;
 pub use push_sender::{PushRequest, PushResponse, PushSender};
@@ -125,6 +128,8 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(index_maintenance::IndexMaintenance { runtime: runtime() }),
         Arc::new(rebuild_index::RebuildIndex { runtime: runtime() }),
         Arc::new(empty_trash::EmptyTrash { runtime: runtime() }),
+        Arc::new(erase_deleted::EraseDeleted { runtime: runtime() }),
+        Arc::new(retire_conversations::RetireConversations { runtime: runtime() }),
     ];
     jobs.extend(calendars);
     jobs.extend(pushes);

@@ -300,16 +300,17 @@ impl Forgetting {
             &format!("DELETE FROM notices WHERE ws = ?1 AND {place}(lower(text), ?2) > 0"),
             &[&self.ws, email],
         )?;
-        // Who blocked or merged them stays, without the address.
-        for column in ["thing", "detail"] {
-            let sql = format!(
-                "UPDATE audit_log SET {column} = '' WHERE ws = ?1 AND {place}({column}, ?2) > 0
-                   AND action IN (
-                       'contacts-merged', 'contact-separated', 'sender-blocked', 'sender-unblocked'
-                   )"
-            );
-            tx.exec(&sql, &[&self.ws, email])?;
+        // What somebody began to write to them, and searches for them.
+        for (table, texts) in [
+            ("autosaves", "to_line || ' ' || cc_line || ' ' || bcc_line"),
+            ("saved_views", "q"),
+        ] {
+            rows += tx.exec(
+                &format!("DELETE FROM {table} WHERE ws = ?1 AND {place}(lower({texts}), ?2) > 0"),
+                &[&self.ws, email],
+            )?;
         }
+        self.audit_log(tx, email)?;
         rows += self.app_mail(tx, email)?;
         self.domain(tx, email)?;
         self.kept_answers(tx, email)?;

@@ -1,6 +1,6 @@
 //! What an operator does with a whole installation: dump and load its tables, rebuild the search
-//! index, check that everything fits together, write out a workspace, write out or remove one
-//! person.
+//! index, check that everything fits together, remove what nothing names, write out a workspace, write
+//! out or remove one person.
 
 pub mod check;
 pub mod dump;
@@ -11,6 +11,7 @@ pub mod person_files;
 pub mod purge;
 mod redaction;
 pub mod reindex;
+pub mod sweep;
 pub mod waiting;
 pub mod workspace_files;
 

@@ -1,4 +1,4 @@
-//! The last part of forgetting a person: bytes that no row refers to any more leave the search index
+//! The last part of forgetting a person and of deleting an inbox: bytes that no row refers to any more leave the search index
 //! and the folder of files. It may be repeated, so that what broke off is finished.
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use crate::base::error::Result;
 use crate::base::ids::UploadId;
 
 /// Mail that is being filed may have found the file there until then.
-const FRESH: Duration = Duration::from_secs(60 * 60);
+pub(super) const FRESH: Duration = Duration::from_secs(60 * 60);
 
 /// What was removed, and what a running server removes later.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

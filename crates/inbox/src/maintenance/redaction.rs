@@ -121,6 +121,21 @@ impl Forgetting {
         Ok(())
     }
 
+    /// The audit log keeps that a sender was blocked or addresses were merged, when and by whom, without
+    /// the address.
+    pub(super) fn audit_log(&self, tx: &mut Tx<'_>, email: &EmailAddress) -> Result<()> {
+        let place = tx.pick("instr", "strpos");
+        for column in ["thing", "detail"] {
+            let sql = format!(
+                "UPDATE audit_log SET {column} = ?3 WHERE ws = ?1
+                   AND ({column} = ?2 OR ({place}({column}, ?2) > 0
+                        AND action IN ('contacts-merged', 'contact-separated')))"
+            );
+            tx.exec(&sql, &[&self.ws, email, &FORGOTTEN])?;
+        }
+        Ok(())
+    }
+
     /// Takes the address out of what the timeline tells.
     fn timeline(&self, tx: &mut Tx<'_>, id: &ConversationId, email: &EmailAddress) -> Result<()> {
         let told: Vec<(String, String)> = tx.all(

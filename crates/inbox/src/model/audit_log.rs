@@ -59,6 +59,9 @@ actions! {
     InboxAdded: "inbox-added", "added the inbox";
     InboxRenamed: "inbox-renamed", "renamed the inbox";
     InboxAccessChanged: "inbox-access-changed", "changed who sees and sends in the inbox";
+    InboxDeleted: "inbox-deleted", "deleted the inbox";
+    InboxErased: "inbox-erased", "erased all of the inbox";
+    RetentionChanged: "retention-changed", "changed how long mail is kept in";
     TeamMade: "team-made", "made the team";
     TeamChanged: "team-changed", "changed the team";
     TeamRemoved: "team-removed", "removed the team";

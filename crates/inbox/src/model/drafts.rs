@@ -18,7 +18,7 @@ use crate::model::document_requests::{self, RequestedDocument};
 use crate::model::drafting::helper_drafts;
 use crate::model::drafting::outcomes::{self, DraftOutcome};
 use crate::model::mail_secret;
-use crate::model::mailboxes::Mailbox;
+use crate::model::mailboxes::{self, Mailbox};
 use crate::model::messages::{self, NewMessage, OutgoingMessage};
 use crate::model::notifications::facts::{self, NoticeKind};
 use crate::model::recipients::{Party, RecipientList};
@@ -294,6 +294,9 @@ pub fn send_automatic(
         ..DraftContent::default()
     };
     let message = write_row(tx, cx, conversation, &draft, None)?;
+    if mailboxes::is_deleted(tx, cx.actor.ws, &conversation.mailbox)? {
+        return Ok(message.id);
+    }
     tx.exec(
         "UPDATE messages SET status = 'scheduled', sends_at = ?3, from_name = ?4, to_list = ?5,
             automatic = TRUE, unsubscribe = ?6, leads_to = ?7

@@ -7,10 +7,11 @@ use db::Tx;
 
 use crate::app::Cx;
 use crate::base::actor::Circle;
+use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, TagId};
 use crate::model::counters::{self, Counter};
-use crate::model::{secure, sorter_examples};
+use crate::model::{contacts, secure, sorter_examples};
 use crate::search;
 
 /// Tables that lead with the conversation.
@@ -18,11 +19,15 @@ const OF_CONVERSATION: &[&str] = &[
     "index_entries",
     "participants",
     "followers",
+    "notices",
+    "undo_steps",
+    "rule_jobs",
     "notes",
     "timeline_events",
     "guest_sessions",
     "helper_findings",
     "push_messages",
+    "app_mail",
     "attachments",
     "documents",
     "document_requests",
@@ -44,6 +49,7 @@ const OF_MESSAGE: &[&str] = &[
     "helper_drafts",
     "secure_links",
     "secure_messages",
+    "sandbox_replies",
 ];
 
 /// Tables whose rows belong to a document request.
@@ -74,6 +80,7 @@ fn erase_one(tx: &mut Tx<'_>, cx: &Cx<'_>, num: i64, id: &ConversationId) -> Res
     uncount_tags(tx, ws, id)?;
     let mut hashes = hashes(tx, ws, id)?;
     hashes.extend(protected_hashes(tx, cx, id)?);
+    let people = People::of(tx, ws, id)?;
     for table in OF_MESSAGE {
         tx.exec(
             &format!(
@@ -124,18 +131,60 @@ fn erase_one(tx: &mut Tx<'_>, cx: &Cx<'_>, num: i64, id: &ConversationId) -> Res
     for table in OF_CONVERSATION {
         tx.exec(&format!("DELETE FROM {table} WHERE ws = ?1 AND conversation = ?2"), &[&ws, id])?;
     }
-    tx.exec(
-        "UPDATE app_mail SET conversation = NULL WHERE ws = ?1 AND conversation = ?2",
-        &[&ws, id],
-    )?;
     for table in OF_MERGE {
         tx.exec(&format!("DELETE FROM {table} WHERE ws = ?1 AND source = ?2"), &[&ws, id])?;
     }
     tx.exec("DELETE FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    people.forget(tx, ws)?;
     for hash in hashes {
         forget_bytes(tx, ws, &hash, now)?;
     }
     Ok(())
+}
+
+/// Has SQLite overwrite the bytes of all that `work` deletes.
+pub fn overwriting<T>(
+    tx: &mut Tx<'_>,
+    work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
+) -> Result<T> {
+    let set = |tx: &mut Tx<'_>, to: &str| -> Result<()> {
+        if tx.pick(true, false) {
+            let _: Vec<(i64,)> = tx.all(&format!("PRAGMA secure_delete = {to}"), &[])?;
+        }
+        Ok(())
+    };
+    set(tx, "ON")?;
+    let done = work(tx)?;
+    set(tx, "OFF")?;
+    Ok(done)
+}
+
+/// Those who took part in a conversation.
+struct People {
+    circle: Circle,
+    emails: Vec<EmailAddress>,
+}
+
+impl People {
+    fn of(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<People> {
+        let (circle, contact): (Circle, EmailAddress) = tx.one(
+            "SELECT circle, contact_email FROM conversations WHERE ws = ?1 AND id = ?2",
+            &[&ws, id],
+        )?;
+        let others: Vec<(EmailAddress,)> = tx.all(
+            "SELECT email FROM participants WHERE ws = ?1 AND conversation = ?2",
+            &[&ws, id],
+        )?;
+        let emails = others.into_iter().map(|(email,)| email).chain([contact]).collect();
+        Ok(People { circle, emails })
+    }
+
+    /// Forgets those who have no other conversation.
+    fn forget(&self, tx: &mut Tx<'_>, ws: i64) -> Result<()> {
+        self.emails.iter().try_for_each(|email| {
+            contacts::forget_last(tx, ws, &self.circle, email)
+        })
+    }
 }
 
 fn forget_words(tx: &mut Tx<'_>, ws: i64, num: i64, id: &ConversationId) -> Result<()> {
@@ -214,7 +263,8 @@ fn protected_hashes(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result
     Ok(hashes)
 }
 
-/// Forgets bytes that no row of the workspace refers to any more, and their preview.
+/// Forgets bytes that no row of the workspace refers to any more, and their preview. What only the
+/// sealed words of protected messages name is not looked for.
 pub(crate) fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
     for used in [
         "messages WHERE ws = ?1 AND raw_hash = ?2",

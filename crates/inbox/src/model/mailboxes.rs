@@ -62,3 +62,10 @@ pub fn all_seen_by(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<Mailbox>> {
         &[&actor.ws, first, second],
     )?)
 }
+
+/// True for an inbox that is being deleted, or is gone: nothing is written into it or sent from it.
+pub fn is_deleted(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<bool> {
+    let found: Option<(Circle,)> =
+        tx.opt("SELECT circle FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    Ok(found.is_none_or(|(circle,)| circle.is_deleted()))
+}

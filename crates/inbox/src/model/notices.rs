@@ -10,7 +10,7 @@ use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, UserId};
 use crate::base::queue::Queue;
-use crate::model::sealing;
+use crate::model::{mailboxes, sealing};
 
 const ID_CHARS: usize = 24;
 
@@ -43,14 +43,14 @@ pub struct NoticeCalendar<'a> {
     pub text: &'a str,
 }
 
-/// Queues mail to a customer. Nothing leaves the sandbox.
+/// Queues mail to a customer. Nothing leaves the sandbox, or an inbox that is being deleted.
 pub fn write_to_customer(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     circle: &Circle,
     mail: &CustomerNotice<'_>,
 ) -> Result<()> {
-    if circle.is_sandbox() {
+    if circle.is_sandbox() || mailboxes::is_deleted(tx, cx.actor.ws, mail.mailbox)? {
         return Ok(());
     }
     let id = cx.ids.token(ID_CHARS);

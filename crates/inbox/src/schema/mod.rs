@@ -301,4 +301,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 43,
+        name: "deleting inboxes and workspaces; retention",
+        both: include_str!("043_deletion.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

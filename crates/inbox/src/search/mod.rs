@@ -228,6 +228,21 @@ pub fn forget_conversation(
     Ok(())
 }
 
+/// Has all segments of the index merged into one by the steps that follow, so that it keeps nothing of
+/// rows that were taken out (SQLite).
+pub fn begin_merging(tx: &mut Tx<'_>) -> Result<()> {
+    for index in ["message_index", "document_index"] {
+        tx.exec(
+            &format!("INSERT INTO {index} ({index}, rank) VALUES ('merge', -{MERGED_PAGES})"),
+            &[],
+        )?;
+    }
+    Ok(())
+}
+
+/// Pages of the index that are merged when it begins.
+const MERGED_PAGES: i64 = 64;
+
 /// Takes a document out of the index.
 pub fn forget_document(tx: &mut Tx<'_>, num: i64) -> Result<()> {
     let forget = tx.pick(

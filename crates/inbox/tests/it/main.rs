@@ -6,6 +6,7 @@ mod actions;
 mod api;
 mod inbound;
 mod jobs;
+mod maintenance;
 mod model;
 mod parity;
 mod search;

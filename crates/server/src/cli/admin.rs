@@ -94,6 +94,10 @@ pub enum MailboxCommand {
     },
     /// Say or choose who sees an inbox and who sends from it
     Access(super::team::AccessArgs),
+    /// Delete an inbox with everything in it; without --yes it says what would go
+    Delete(super::deletion::DeleteInbox),
+    /// Say or set for how long an inbox keeps closed conversations that nobody touches
+    Retention(super::deletion::Retention),
     /// Fetch an inbox's mail by IMAP from a mailbox elsewhere
     Imap(Box<super::imap::Imap>),
     /// List the inboxes of the team, or those that one person sees, and how fetching their mail goes
@@ -112,6 +116,8 @@ impl MailboxCommand {
         match self {
             MailboxCommand::Imap(imap) => imap.run(settings, &app).await?,
             MailboxCommand::Access(access) => access.run(&app).await?,
+            MailboxCommand::Delete(delete) => return delete.run(settings, &app).await,
+            MailboxCommand::Retention(retention) => return retention.run(&app).await,
             MailboxCommand::Add { address, name, private_to, workspace } => {
                 let operator = workspace.operator(&app).await?;
                 let owner = match private_to {
@@ -266,6 +272,8 @@ pub enum Workspace {
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
+    /// Delete a workspace with everything in it; without --yes it says what would go
+    Delete(super::deletion::DeleteWorkspace),
     /// List the workspaces
     List {
         #[command(flatten)]
@@ -286,6 +294,7 @@ impl Workspace {
                     .map_err(sentence)?;
                 print(workspace.output, &json!({ "ok": true }), "Set.");
             }
+            Workspace::Delete(delete) => return delete.run(settings, &app).await,
             Workspace::List { output } => {
                 let list = workspaces(&app).await?;
                 let shown = list

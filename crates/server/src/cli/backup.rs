@@ -7,12 +7,15 @@ use std::sync::Arc;
 use clap::Args;
 use inbox::App;
 use inbox::base::time::{Clock, SystemClock};
+use inbox::jobs::finish_deletions;
 use inbox::maintenance::check::CheckReport;
-use inbox::maintenance::{check, dump, reindex, waiting};
+use inbox::maintenance::sweep::SweptBlobs;
+use inbox::maintenance::{check, dump, reindex, sweep, waiting};
 use serde_json::json;
 
 use super::Json;
 use super::command::{CommandFailure, CommandResult, open, print, sentence};
+use super::purging::purge_all;
 use super::quiet::about_waiting;
 use crate::backup::{
     BackupManifest, BackupPlace, BackupSource, KeepRule, RestoreTarget, read_passphrase, restore,
@@ -142,6 +145,12 @@ pub(super) async fn finish(app: &App) -> Result<CheckReport, String> {
 
 #[derive(Args)]
 pub struct Check {
+    /// Remove blobs that nothing names, merge the search index, and give the space of deleted rows back
+    #[arg(long)]
+    sweep: bool,
+    /// With --sweep: do not write an SQLite database anew, for which a busy server would have to wait
+    #[arg(long, requires = "sweep")]
+    without_compacting: bool,
     #[command(flatten)]
     output: Json,
 }
@@ -155,9 +164,17 @@ impl Check {
                         with that version, or start this one first, which brings it up to date."
                 .into());
         }
+        let swept = match self.sweep {
+            true => Some(sweep_all(settings, !self.without_compacting).await?),
+            false => None,
+        };
         let report = check::check(&app.store, &app.blobs).await.map_err(sentence)?;
         let mut answer = json!(report);
         answer["ok"] = (report.found == 0).into();
+        if let Some(swept) = &swept {
+            answer["sweep"] =
+                json!({ "rows": swept.rows, "files": swept.files, "filesRemovedLater": swept.later });
+        }
         let rows: u64 = report.tables.values().sum();
         let said = [
             format!(
@@ -165,11 +182,37 @@ impl Check {
                 report.tables.len(),
                 report.blobs
             ),
+            swept.map_or_else(String::new, |swept| about_swept(&swept)),
             findings(&report),
         ];
         print(self.output, &answer, &lines(&said));
         if report.found == 0 { Ok(()) } else { Err(CommandFailure::Told) }
     }
+}
+
+/// Removes what nothing names from the tables and the files.
+async fn sweep_all(settings: &Settings, rewrite: bool) -> Result<SweptBlobs, String> {
+    let app = open(settings).await?;
+    finish_deletions(&app).await.map_err(sentence)?;
+    let mut swept = sweep::sweep(&app).await.map_err(sentence)?;
+    let purged = purge_all(&app, settings, rewrite).await?;
+    swept.files += purged.removed;
+    swept.later += purged.later;
+    Ok(swept)
+}
+
+fn about_swept(swept: &SweptBlobs) -> String {
+    let later = match swept.later {
+        0 => String::new(),
+        files => format!(
+            " {files} files may be in use by mail that comes in; a running server removes them, or \
+             this command when it is repeated."
+        ),
+    };
+    format!(
+        "Removed {} rows and {} files of blobs that nothing named.{later}",
+        swept.rows, swept.files
+    )
 }
 
 #[derive(Args)]

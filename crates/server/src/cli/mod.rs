@@ -7,6 +7,7 @@ mod booking;
 mod calendar_trial;
 mod command;
 mod copy;
+mod deletion;
 mod domain;
 mod export_folder;
 mod imap;
@@ -14,6 +15,7 @@ mod import;
 mod inspect;
 mod listen;
 mod person;
+mod purging;
 mod quiet;
 mod read_document;
 mod reference;
@@ -108,7 +110,7 @@ enum Command {
     Restore(backup::Restore),
     /// Copy a whole installation into another database, from SQLite to PostgreSQL or back
     Copy(copy::Copy),
-    /// Read everything and report what does not fit together; changes nothing
+    /// Read everything and report what does not fit together; without --sweep it changes nothing
     Check(backup::Check),
     /// Take mail over from mbox files, Maildirs, folders of .eml files and IMAP accounts
     Import(Box<import::Import>),

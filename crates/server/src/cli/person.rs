@@ -3,16 +3,15 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use inbox::App;
 use inbox::base::email_address::EmailAddress;
 use inbox::maintenance::forget_person::{self, ForgottenPerson};
 use inbox::maintenance::person_files::{self, ProtectedWords};
-use inbox::maintenance::purge::{self, PurgedFiles};
 use serde_json::json;
 
 use super::Json;
 use super::command::{CommandResult, WorkspaceArgs, open, print, sentence};
 use super::export_folder::{partial_folder, write_file};
+use super::purging::{about_later, purge_all};
 use super::workspace_export::export_workspace;
 use crate::settings::Settings;
 
@@ -116,9 +115,10 @@ pub struct Forget {
 
 /// What a removal does not reach, and why.
 const KEPT: &[&str] = &[
-    "The audit log says that a contact was forgotten, when and by whom, without the address: it \
-     proves that it was done.",
-    "What the team wrote itself stays: notes, replies and answers in conversations with others.",
+    "The audit log says that a contact was forgotten or blocked, when and by whom, without the address: \
+     it proves that it was done.",
+    "What the team wrote itself stays: notes, replies and answers in conversations with others, tags, \
+     saved replies, and rules that name the address.",
     "What other people wrote about the person in their own conversations stays.",
     "Backups that were made before hold the person until they are removed (`mailroom backup --keep`).",
     "PostgreSQL reuses the space of removed rows; until then, and in archives of its write-ahead log, \
@@ -169,33 +169,6 @@ impl Forget {
         );
         print(self.workspace.output, &answer, &said);
         Ok(())
-    }
-}
-
-/// Removes what the tables no longer refer to from all files.
-async fn purge_all(app: &App, settings: &Settings, rewrite: bool) -> Result<PurgedFiles, String> {
-    let told = |error: String| {
-        format!(
-            "The person is removed from the tables, but files may still hold old bytes: {error}. \
-             Repeat the command; if the database is busy, while the server rests."
-        )
-    };
-    let purged = purge::purge(app).await.map_err(|error| told(sentence(error)))?;
-    let url = settings.database_url.clone();
-    tokio::task::spawn_blocking(move || db::Store::compact(&url, rewrite))
-        .await
-        .map_err(|error| error.to_string())?
-        .map_err(|error| told(error.to_string()))?;
-    Ok(purged)
-}
-
-fn about_later(files: u64) -> String {
-    match files {
-        0 => String::new(),
-        files => format!(
-            " {files} files were in use within the last hour; a running server removes them, or \
-             this command when it is repeated."
-        ),
     }
 }
 

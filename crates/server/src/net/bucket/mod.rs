@@ -246,6 +246,10 @@ impl BlobFiles for Bucket {
         self.call(Call::of(Method::DELETE, name)).map(drop)
     }
 
+    fn names(&self, each: &mut dyn FnMut(String)) -> io::Result<()> {
+        self.list("", false, each)
+    }
+
     fn shown(&self) -> String {
         format!("{:?}", self.config)
     }

@@ -133,6 +133,9 @@ flashes! {
     MailboxDisconnected: "mailbox-disconnected", "check", "Disconnected. What was fetched stays.";
     OutgoingSaved: "outgoing-saved", "check", "It works and is saved. Waiting mail leaves now.";
     OutgoingRemoved: "outgoing-removed", "check", "Removed, with its password.";
+    InboxDeleted: "inbox-deleted", "check", "Deleted. What was in it is being erased.";
+    WorkspaceDeleted: "workspace-deleted", "check", "The workspace is deleted, and is being erased.";
+    RetentionSaved: "retention-saved", "check", "Saved.";
     InboxAdded: "inbox-added", "check", "The inbox is there.";
 }
 

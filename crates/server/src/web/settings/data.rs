@@ -1,9 +1,11 @@
-//! Data: the scheduled backups of the installation, and how the last one went.
+//! Data: the scheduled backups of the installation, how the last one went, and the way to delete the
+//! workspace.
 
 use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use inbox::base::actor::Role;
 use inbox::model::scheduled_backups::scheduled_backups;
 
 use super::{SettingsPage, location};
@@ -24,18 +26,20 @@ struct DataPage {
     succeeded: Option<DisplayTime>,
     failed: Option<DisplayTime>,
     next: Option<DisplayTime>,
+    is_owner: bool,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
-    let (frame, found) = web
-        .page(&visitor, location(SettingsPage::Data), |tx, cx, _| {
+    let (frame, (found, is_owner)) = web
+        .page(&visitor, location(SettingsPage::Data), |tx, cx, me| {
             cx.actor.must_administer()?;
-            scheduled_backups(tx)
+            Ok((scheduled_backups(tx)?, me.role == Role::Owner))
         })
         .await?;
     let stamp = |at: Option<i64>| at.map(|at| frame.times.stamp(at));
     let (succeeded, next) = (stamp(found.succeeded_at), stamp(found.next_at));
     let failed = stamp(found.failed_at.filter(|_| found.failures > 0));
     let keeps = found.keeps.unwrap_or_default();
-    web.show(&visitor, &DataPage { timing: found.timing, keeps, succeeded, failed, next, frame })
+    let timing = found.timing;
+    web.show(&visitor, &DataPage { timing, keeps, succeeded, failed, next, is_owner, frame })
 }

@@ -10,6 +10,7 @@ use inbox::base::ids::MailboxId;
 use inbox::model::domains::{self, ListedKey};
 use inbox::model::mailbox_grants::SignInProvider;
 use inbox::model::mailboxes::{self, Mailbox};
+use inbox::model::retention;
 use inbox::{Cx, Error};
 
 use super::inboxes::name_rule;
@@ -41,6 +42,10 @@ pub struct InboxPage {
     typed: String,
     error: String,
     mails: bool,
+    /// The reader may delete it and say how long it keeps mail.
+    deletes: bool,
+    /// The days that closed conversations are kept.
+    kept_days: Option<i64>,
     /// Only for owners and admins.
     pub mail: Option<MailView>,
 }
@@ -90,13 +95,15 @@ pub async fn page(
 
 pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, PageError> {
     let (wanted, reach) = (mailbox_id(id)?, web.mail_reach());
-    let (frame, (found, part, mails)) = web
+    let (frame, (found, part, mails, deletes, kept_days)) = web
         .page(visitor, location(SettingsPage::Inboxes), move |tx, cx, me| {
             let found =
                 mailboxes::seen_by(tx, cx.actor, &wanted)?.ok_or(Error::NotFound("inbox"))?;
             let part = me.administers().then(|| admin_part(tx, cx, &found)).transpose()?;
             let mails = reach.leaves_inbox(tx, cx.actor.ws, &found.id)?;
-            Ok((found, part, mails))
+            let (deletes, ws) = (actions::may_delete(cx, &found), cx.actor.ws);
+            let kept_days = retention::kept_days(tx, ws, &found.id)?;
+            Ok((found, part, mails, deletes, kept_days))
         })
         .await?;
     let counted = frame.sidebar.inboxes.iter().find(|inbox| inbox.id == found.id);
@@ -113,6 +120,8 @@ pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, 
         address: found.address.into(),
         error: String::new(),
         mails,
+        deletes,
+        kept_days,
         mail: part.map(|part| mail_view(web, &part, &frame)),
         frame,
     })

@@ -26,6 +26,10 @@ struct InboxesPage {
     inboxes: Vec<InboxView>,
     /// For owners: the inboxes for some that they do not see, by id and name.
     unseen: Vec<(String, String)>,
+    /// For owners: the closed inboxes of people who were removed, by id and name.
+    closed: Vec<(String, String)>,
+    /// The names of those that are being erased.
+    erasing: Vec<String>,
     /// The state of inboxes whose mail is not fetched.
     at_listeners: incoming_mail::StatusBadge,
     people: Vec<(String, String)>,
@@ -47,22 +51,37 @@ struct InboxView {
     fetching: Option<incoming_mail::StatusBadge>,
 }
 
-type Read = (Vec<Mailbox>, Vec<PersonListing>, Vec<FetchedInbox>, Vec<Mailbox>);
+/// What the page is made of.
+struct Read {
+    inboxes: Vec<Mailbox>,
+    people: Vec<PersonListing>,
+    fetched: Vec<FetchedInbox>,
+    unseen: Vec<Mailbox>,
+    closed: Vec<Mailbox>,
+    erasing: Vec<String>,
+}
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     web.show(&visitor, &build(&web, &visitor).await?)
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
-    let (frame, (inboxes, people, fetched, unseen)): (PageLayout, Read) = web
+    let (frame, read): (PageLayout, Read) = web
         .page(visitor, location(SettingsPage::Inboxes), |tx, cx, me| {
             let fetched =
                 if me.administers() { actions::list_fetched(tx, cx.actor)? } else { Vec::new() };
-            let (seen, people) =
-                (mailboxes::all_seen_by(tx, cx.actor)?, actions::list_people(tx, cx)?);
-            Ok((seen, people, fetched, actions::unseen_inboxes(tx, cx)?))
+            Ok(Read {
+                inboxes: mailboxes::all_seen_by(tx, cx.actor)?,
+                people: actions::list_people(tx, cx)?,
+                fetched,
+                unseen: actions::unseen_inboxes(tx, cx)?,
+                closed: actions::closed_inboxes(tx, cx)?,
+                erasing: actions::deletions_under_way(tx, cx)?,
+            })
         })
         .await?;
+    let Read { inboxes, people, fetched, unseen, closed, erasing } = read;
+    let named = |inbox: Mailbox| (inbox.id.to_string(), inbox.name);
     let view = |inbox: Mailbox| InboxView {
         id: inbox.id.to_string(),
         private: inbox.circle.person().is_some(),
@@ -78,7 +97,9 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
     Ok(InboxesPage {
         frame,
         inboxes,
-        unseen: unseen.into_iter().map(|inbox| (inbox.id.to_string(), inbox.name)).collect(),
+        unseen: unseen.into_iter().map(named).collect(),
+        closed: closed.into_iter().map(named).collect(),
+        erasing,
         at_listeners: incoming_mail::listener_state(&web.mail_setup),
         people: people.into_iter().map(|person| (person.id.to_string(), person.name)).collect(),
         address: String::new(),

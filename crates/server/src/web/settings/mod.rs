@@ -8,6 +8,7 @@ mod bookings;
 mod connect;
 pub mod connect_fields;
 mod data;
+mod deletion;
 mod drafting;
 mod helpers;
 mod holidays;
@@ -150,6 +151,18 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/inboxes/{mailbox}/disconnect", post(connect::disconnect))
         .route("/settings/inboxes/{mailbox}", get(inbox::page).post(inbox::rename))
         .route("/settings/inboxes/{mailbox}/access", get(access::page).post(access::save))
+        .route(
+            "/settings/inboxes/{mailbox}/delete",
+            get(deletion::ask_inbox).post(deletion::delete_inbox),
+        )
+        .route(
+            "/settings/inboxes/{mailbox}/retention",
+            get(deletion::retention_page).post(deletion::set_retention),
+        )
+        .route(
+            "/settings/data/delete",
+            get(deletion::ask_workspace).post(deletion::delete_workspace),
+        )
         .route("/settings/inboxes/{mailbox}/records", post(records::look))
         .route("/settings/inboxes/{mailbox}/signing-key", post(records::make_key))
         .route(

@@ -46,7 +46,7 @@ impl Installation {
         App { has_relay: true, ..open_app(&Settings::load(&flags).unwrap(), "").unwrap() }
     }
 
-    fn command(&self, args: &[&str]) -> Command {
+    pub fn command(&self, args: &[&str]) -> Command {
         let mut command = command(&self.data(), args);
         command.env("MAILROOM_DATABASE_URL", &self.database.url).arg("--json");
         command

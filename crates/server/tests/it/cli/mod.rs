@@ -3,6 +3,7 @@
 mod answers;
 mod backups;
 mod copies;
+mod deletions;
 mod imports;
 mod known_answers;
 mod lists;

@@ -10,6 +10,7 @@ mod compose;
 mod connect;
 mod contacts;
 mod conversation;
+mod deletion;
 mod developers;
 mod headers;
 mod helpers;

@@ -92,6 +92,10 @@ pub(super) const NAMING: &[(&str, &str, Form)] = &[
     ("GET", "/settings/inboxes/{mailbox}", &[]),
     ("GET", "/settings/notifications/inboxes/{mailbox}", &[]),
     ("POST", "/settings/notifications/inboxes/{mailbox}", &[("mail-reply", "at-once")]),
+    ("GET", "/settings/inboxes/{mailbox}/delete", &[]),
+    ("POST", "/settings/inboxes/{mailbox}/delete", &[("confirmation", "x")]),
+    ("GET", "/settings/inboxes/{mailbox}/retention", &[]),
+    ("POST", "/settings/inboxes/{mailbox}/retention", &[("days", "30")]),
     ("POST", "/settings/writing/{mailbox}", &[("signature", "x")]),
 ];
 
