@@ -15,6 +15,9 @@ use crate::scam::{disguised_link, link_target, shown_host};
 /// Endings that are read as such in any letters. Others that begin with a capital one begin a sentence.
 const USUAL_ENDINGS: [&str; 3] = ["com", "net", "org"];
 
+/// Pieces of a link with which the next one is read together.
+const JOINED_PIECES: usize = 64;
+
 /// Puts the marks into a page that is shown with this sheet, and says how many they are.
 pub(super) fn mark_links(
     nodes: Vec<PageNode>,
@@ -26,6 +29,7 @@ pub(super) fn mark_links(
         written: Vec::with_capacity(nodes.len()),
         starts: Vec::new(),
         links: Vec::new(),
+        before: Vec::new(),
         shows_inline: shows_inline(sheet),
         reverses: sheet.contains("-override") || nodes.iter().any(reverses),
         words_left: LINK_WORDS,
@@ -58,6 +62,8 @@ struct LinkMarker {
     /// The places of the open elements in what is written.
     starts: Vec<usize>,
     links: Vec<OpenLink>,
+    /// The pieces of a link that has ended right here: one that follows is read together with it.
+    before: Vec<LinkPiece>,
     shows_inline: bool,
     reverses: bool,
     /// Words that may still be compared with the targets of their links.
@@ -73,8 +79,10 @@ impl LinkMarker {
             PageNode::Void(element) => self.void(element),
             PageNode::Text(text) => {
                 let sight = self.sight.words();
-                if let Some(link) = self.links.last_mut() {
-                    link.words(text, sight);
+                match self.links.last_mut() {
+                    Some(link) => link.words(text, sight),
+                    None if sight == WordSight::Hidden => {}
+                    None => self.before.clear(),
                 }
             }
             PageNode::End(tag) => {
@@ -82,14 +90,16 @@ impl LinkMarker {
                 self.starts.pop();
                 match *tag {
                     "a" => {
-                        let link = self.links.pop();
-                        mark = link.and_then(|link| self.leads(&link));
-                    }
-                    _ => {
-                        if let Some(link) = self.links.last_mut() {
-                            link.end(tag);
+                        if let Some(link) = self.links.pop() {
+                            mark = self.leads(&link);
+                            self.before = link.pieces;
                         }
                     }
+                    _ => match self.links.last_mut() {
+                        Some(link) => link.end(tag),
+                        None if breaks(tag) => self.before.clear(),
+                        None => {}
+                    },
                 }
             }
         }
@@ -104,9 +114,15 @@ impl LinkMarker {
         self.sight.enter(element.tag, &element.attributes);
         if element.tag == "a" {
             let href = element.attribute("href").unwrap_or_default().to_owned();
-            self.links.push(OpenLink { href, looks: Vec::new(), pieces: Vec::new() });
+            let mut pieces = std::mem::take(&mut self.before);
+            if pieces.len() > JOINED_PIECES {
+                pieces.clear();
+            }
+            self.links.push(OpenLink { href, looks: Vec::new(), pieces });
         } else if let Some(link) = self.links.last_mut() {
             link.start(element, self.shows_inline);
+        } else if breaks(element.tag) {
+            self.before.clear();
         }
     }
 
@@ -117,13 +133,15 @@ impl LinkMarker {
         self.sight.enter(element.tag, &element.attributes);
         let sight = self.sight.words();
         self.sight.leave();
-        if let Some(link) = self.links.last_mut()
-            && sight != WordSight::Hidden
-        {
-            link.pieces.push(match sight == WordSight::Seen && !is_styled(element) {
+        if sight == WordSight::Hidden {
+            return;
+        }
+        match self.links.last_mut() {
+            Some(link) => link.pieces.push(match sight == WordSight::Seen && !is_styled(element) {
                 true => LinkPiece::Break,
                 false => LinkPiece::PerhapsBreak,
-            });
+            }),
+            None => self.before.clear(),
         }
     }
 
@@ -151,6 +169,7 @@ impl LinkMarker {
         self.written.push(PageNode::Start(mark));
         self.written.push(PageNode::Text(format!("goes to {host}")));
         self.written.push(PageNode::End("span"));
+        self.before.clear();
         let holds = format!("{RESERVED_PREFIX}holds");
         for start in self.starts.iter().rev() {
             let PageNode::Start(element) = &mut self.written[*start] else { continue };

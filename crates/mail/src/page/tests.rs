@@ -193,7 +193,7 @@ fn links_open_apart_and_those_that_show_another_domain_are_marked() {
 
 /// Marks of a link to evil.com with these words, in a mail with this sheet.
 fn marks(sheet: &str, words: &str) -> usize {
-    page(&format!("<style>{sheet}</style><p><a href=https://evil.com/x>{words}</a></p>"))
+    page(&format!("<style>{sheet}</style><div><a href=https://evil.com/x>{words}</a></div>"))
         .marked_links
 }
 
@@ -225,9 +225,11 @@ fn words_that_nobody_sees_take_no_mark_away() {
         "<i style='unicode-bidi:bidi-override;direction:rtl'>moc.knab</i>",
         "\u{202e}moc.knab\u{202c}",
         "https://bank.com@evil.com/",
+        "bank.</a><a href=https://evil.com/y>com",
+        "bank</a><b></b><a href=https://evil.com/y>.com</a><a href=https://evil.com/z>/in",
     ] {
         let sheet = ".a{display:none} @media (min-width:1px){.b{display:none}} \
-                     p .c{display:none} .e{font-size:12px!important}";
+                     div .c{display:none} .e{font-size:12px!important}";
         assert_eq!(marks(sheet, words), 1, "{words}");
     }
 }
@@ -244,6 +246,8 @@ fn words_that_nobody_sees_make_no_mark() {
         "<b>shop</b>.<i>evil</i>.com",
         "ann@bank.com",
         "Only now.<br>It ends",
+        "bank.</a> <a href=https://evil.com/y>com",
+        "bank.</a><br><a href=https://evil.com/y>com",
         "Log in",
     ] {
         assert_eq!(marks(".a{display:none}", words), 0, "{words}");
