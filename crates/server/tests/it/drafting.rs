@@ -170,7 +170,11 @@ async fn without_a_model_nothing_leaves(app: TestApp) {
     let mail = app.mail_to(&app.support, "bo@y.example Bo", FEE_QUESTION_AGAIN).await;
     let draft = app.drafts_in(&key, &mail).await.remove(0);
     assert!(draft["text"].as_str().unwrap().starts_with("Hello Bo, when"), "built in");
-    assert!(
-        app.outside.relay.attempts().is_empty() && app.outside.webhook_sender.calls().is_empty()
-    );
+    app.set_drafting(&app.owner, &app.support, DraftingMode::Off).await;
+    let mail = app.mail_to(&app.support, "cy@y.example Cy", FEE_QUESTION_AGAIN).await;
+    assert!(app.drafts_in(&key, &mail).await.is_empty());
+    assert_eq!(app.read(&key, &mail.conversation).await["urgency"], "normal", "it is sorted here");
+    assert!(app.outside.relay.attempts().is_empty());
+    assert!(app.outside.webhook_sender.calls().is_empty());
+    assert_eq!(app.count("drafting_jobs").await, 0, "nothing waits to be asked");
 }
