@@ -99,8 +99,9 @@ async fn an_invited_person_signs_in_and_the_account_is_linked_from_then_on(app: 
     browser.get("/settings/you").await.is(200).hides("Private inboxes are shut");
 
     let owner = app.signed_in(&app.owner).await;
-    owner.get("/settings/people").await.is(200).shows("<span class=\"hint\"> Acme Login");
-    browser.get("/settings/people").await.is(200).hides("<span class=\"hint\"> Acme Login");
+    let account = "<span class=\"hint\">Acme Login: mia@acme.example</span>";
+    owner.get("/settings/people").await.is(200).shows(account);
+    browser.get("/settings/people").await.is(200).hides(account);
     let other = app.browser();
     sign_in(&provider, &other).await.goes_to("/");
     assert!(is_signed_in(&other).await);
@@ -178,6 +179,7 @@ async fn an_account_is_known_by_its_subject_and_never_by_a_changed_address(app: 
     let page = sign_in(&provider, &thief).await.is(422);
     page.shows("signs in with another account at Acme Login");
     assert!(!is_signed_in(&thief).await);
+    drop((browser, thief));
 
     // The same subject at another issuer is another account.
     let (other, app) = with_provider(app, |_| ());
