@@ -86,7 +86,10 @@ impl<T> KeptDocument<T> {
             },
         };
         if self.failed.as_ref().is_none_or(|(at, _)| now - at >= RETRY_MS) {
-            tracing::warn!(reason = fault.reason(), "a document of the sign-in provider was not read");
+            tracing::warn!(
+                reason = fault.reason(),
+                "a document of the sign-in provider was not read"
+            );
             self.failed = Some((now, fault.clone()));
         }
         let usable = self.value.as_ref().filter(|_| now - self.read_at < STALE_MS);

@@ -100,7 +100,8 @@ impl Found {
             .parsed("oidc_second_step", &flags.oidc_second_step, "ours, provider or amr")
             .unwrap_or_default();
         if joins.is_some() && domains.is_empty() {
-            let rule = "oidc_join: needs oidc_domains, or everybody with an account there could join";
+            let rule =
+                "oidc_join: needs oidc_domains, or everybody with an account there could join";
             self.mistakes.push(rule.into());
         }
         if only && !trusts_email {
@@ -190,7 +191,10 @@ mod tests {
             (&format!("{PROVIDER}oidc_domains = 'a b@c'"), "oidc_domains:"),
             (&format!("{PROVIDER}oidc_second_step = 'none'"), "oidc_second_step:"),
             (&format!("{PROVIDER}oidc_name = ''"), "oidc_name:"),
-            (&format!("{PROVIDER}oidc_client_secret_file = '/nowhere'"), "oidc_client_secret_file:"),
+            (
+                &format!("{PROVIDER}oidc_client_secret_file = '/nowhere'"),
+                "oidc_client_secret_file:",
+            ),
         ] {
             let mistakes = load(lines).err().unwrap_or_default();
             assert!(mistakes.iter().any(|it| it.starts_with(mistake)), "{lines}: {mistakes:?}");

@@ -207,12 +207,7 @@ fn hand_over(
     }
 }
 
-async fn handed_over(
-    web: &Web,
-    visitor: &Visitor,
-    name: String,
-    handed: HandOver,
-) -> PageResult {
+async fn handed_over(web: &Web, visitor: &Visitor, name: String, handed: HandOver) -> PageResult {
     match handed {
         HandOver::Mailed => web.redirect("/settings/people", Flash::Invited),
         HandOver::AtProvider => web.redirect("/settings/people", Flash::InvitedToProvider),

@@ -56,7 +56,11 @@ pub(super) fn way_out(page: &Page) -> String {
 }
 
 /// Presses the button; the path that the provider sends the browser back to.
-pub(super) async fn leave(provider: &ScriptedProvider, browser: &Browser<'_>, next: &str) -> String {
+pub(super) async fn leave(
+    provider: &ScriptedProvider,
+    browser: &Browser<'_>,
+    next: &str,
+) -> String {
     let leaving = browser.post(BEGIN, &[("next", next)]).await.is(200);
     provider.sign_in(&way_out(&leaving), PUBLIC_URL)
 }
@@ -199,12 +203,19 @@ async fn unknown_people_join_only_where_the_operator_says_so(app: TestApp) {
     });
     provider.is("zoe-1", json!({ "email": "zoe@acme.example", "email_verified": false }));
     sign_in(&provider, &app.browser()).await.is(422).shows("does not say that your address");
-    provider.is("zoe-1", json!({
-        "email": "zoe@acme.example", "email_verified": true, "name": "Zoe <b>Zander\n"
-    }));
+    provider.is(
+        "zoe-1",
+        json!({
+            "email": "zoe@acme.example", "email_verified": true, "name": "Zoe <b>Zander\n"
+        }),
+    );
     let browser = app.browser();
     sign_in(&provider, &browser).await.goes_to("/");
-    browser.get("/settings/you").await.is(200).shows("Zoe &#60;b&#62;Zander, zoe@acme.example, member");
+    browser
+        .get("/settings/you")
+        .await
+        .is(200)
+        .shows("Zoe &#60;b&#62;Zander, zoe@acme.example, member");
     let owner = app.signed_in(&app.owner).await;
     owner.get("/settings/audit").await.is(200).shows("zoe@acme.example, as member");
 }
@@ -255,7 +266,8 @@ async fn an_address_in_the_userinfo_counts_for_the_same_subject(app: TestApp) {
     let (provider, app) = with_provider(app, |_| ());
     app.person_with("Mia", Role::Member).await;
     provider.is("mia-1", json!({ "email": null }));
-    let told = |sub: &str| json!({ "sub": sub, "email": "mia@acme.example", "email_verified": true });
+    let told =
+        |sub: &str| json!({ "sub": sub, "email": "mia@acme.example", "email_verified": true });
     provider.script().userinfo = told("mia-2");
     let page = sign_in(&provider, &app.browser()).await.is(422);
     page.shows("could not be trusted");
