@@ -263,11 +263,7 @@ fn account_of(
 }
 
 /// The people of the workspace who have linked an account at the provider, with its address.
-pub fn linked_people(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    issuer: &str,
-) -> Result<Vec<(UserId, String)>> {
+pub fn linked_people(tx: &mut Tx<'_>, cx: &Cx<'_>, issuer: &str) -> Result<Vec<(UserId, String)>> {
     cx.actor.must_administer()?;
     Ok(tx.all(
         "SELECT person, email FROM provider_accounts WHERE ws = ?1 AND issuer = ?2",

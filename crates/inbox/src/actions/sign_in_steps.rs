@@ -168,12 +168,7 @@ pub fn begin_other_totp(
     }
 }
 
-fn begin_app(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    me: &UserId,
-    kind: SignInStepKind,
-) -> Result<String> {
+fn begin_app(tx: &mut Tx<'_>, cx: &Cx<'_>, me: &UserId, kind: SignInStepKind) -> Result<String> {
     let step = NewStep {
         ws: cx.actor.ws,
         kind,

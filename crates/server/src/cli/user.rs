@@ -43,8 +43,9 @@ pub enum User {
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
-    /// For somebody whose device is lost: remove their passkeys, authenticator app and recovery codes and
-    /// end their sessions; they sign in with their password or a link
+    /// For somebody whose device is lost: remove their passkeys, authenticator app and recovery codes,
+    /// unlink their account at the sign-in provider and end their sessions; they sign in with their
+    /// password or a link
     ResetSignIn {
         email: String,
         #[command(flatten)]

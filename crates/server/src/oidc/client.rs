@@ -86,7 +86,10 @@ impl<T> KeptDocument<T> {
             },
         };
         if self.failed.as_ref().is_none_or(|(at, _)| now - at >= RETRY_MS) {
-            tracing::warn!(reason = fault.reason(), "a document of the sign-in provider was not read");
+            tracing::warn!(
+                reason = fault.reason(),
+                "a document of the sign-in provider was not read"
+            );
             self.failed = Some((now, fault.clone()));
         }
         let usable = self.value.as_ref().filter(|_| now - self.read_at < STALE_MS);
@@ -196,6 +199,25 @@ impl OidcClient {
         code: &str,
         public_url: &str,
     ) -> Result<TokenAnswer, OidcFault> {
+        let (form, credentials) = self.token_form(metadata, plan, code, public_url);
+        let answer = self.0.http.post(&metadata.token, form, credentials).await?;
+        let status = answer.status;
+        let read: TokenAnswer = serde_json::from_slice(&answer.body).unwrap_or_default();
+        match read.error {
+            Some(word) => Err(OidcFault::Refused(word)),
+            None if status == 200 => Ok(read),
+            None => Err(OidcFault::Unreachable(format!("its token endpoint: status {status}"))),
+        }
+    }
+
+    /// The form that redeems a code, and the header that goes with it.
+    fn token_form(
+        &self,
+        metadata: &ProviderMetadata,
+        plan: &ProviderPlan,
+        code: &str,
+        public_url: &str,
+    ) -> (String, Option<String>) {
         let config = &self.0.config;
         let mut form = Serializer::new(String::new());
         form.append_pair("grant_type", "authorization_code")
@@ -214,14 +236,7 @@ impl OidcClient {
                 None
             }
         };
-        let answer = self.0.http.post(&metadata.token, form.finish(), credentials).await?;
-        let status = answer.status;
-        let read: TokenAnswer = serde_json::from_slice(&answer.body).unwrap_or_default();
-        match read.error {
-            Some(word) => Err(OidcFault::Refused(word)),
-            None if status == 200 => Ok(read),
-            None => Err(OidcFault::Unreachable(format!("its token endpoint: status {status}"))),
-        }
+        (form.finish(), credentials)
     }
 
     /// The keys, read again if they lack the one that a token names.

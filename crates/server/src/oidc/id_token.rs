@@ -108,7 +108,8 @@ impl<'t> ReadToken<'t> {
         let algorithm = TokenAlgorithm::parse(&header.alg)
             .ok_or("the identity token is signed in a way that is not accepted")?;
         // Extensions that must be understood (RFC 7515, 4.1.11), and access tokens (RFC 9068, 2.1).
-        if !header.crit.is_null() || header.typ.as_deref().is_some_and(|typ| typ.contains("at+jwt")) {
+        if !header.crit.is_null() || header.typ.as_deref().is_some_and(|typ| typ.contains("at+jwt"))
+        {
             return Err("the identity token is of another kind");
         }
         let (signature, payload) = (part(signature)?, part(payload)?);

@@ -235,7 +235,9 @@ mod tests {
     #[test]
     fn a_key_is_used_for_what_its_own_words_allow_alone() {
         let keys = ProviderKeys::parse(EDWARDS.as_bytes()).unwrap();
-        assert!(keys.has(TokenAlgorithm::EdDsa, Some("a")) && keys.has(TokenAlgorithm::EdDsa, None));
+        assert!(
+            keys.has(TokenAlgorithm::EdDsa, Some("a")) && keys.has(TokenAlgorithm::EdDsa, None)
+        );
         assert!(!keys.has(TokenAlgorithm::EdDsa, Some("b")));
         for other in [
             EDWARDS.replace("\"kid\"", "\"use\":\"enc\",\"kid\""),
@@ -244,7 +246,10 @@ mod tests {
             EDWARDS.replace("OKP", "oct"),
             EDWARDS.replace("11qY", "1qY"),
         ] {
-            assert!(ProviderKeys::parse(other.as_bytes()).is_some_and(|keys| keys.is_empty()), "{other}");
+            assert!(
+                ProviderKeys::parse(other.as_bytes()).is_some_and(|keys| keys.is_empty()),
+                "{other}"
+            );
         }
         for word in ["none", "HS256", "RS1", "", "rs256"] {
             assert_eq!(TokenAlgorithm::parse(word), None);

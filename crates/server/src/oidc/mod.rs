@@ -9,5 +9,7 @@ mod key_set;
 mod provider_http;
 
 pub use client::OidcClient;
-pub use config::{OIDC_CALLBACK, OidcConfig, ProviderSecondStep, issuer_address, oidc_redirect_uri};
+pub use config::{
+    OIDC_CALLBACK, OidcConfig, ProviderSecondStep, issuer_address, oidc_redirect_uri,
+};
 pub use provider_http::OidcFault;

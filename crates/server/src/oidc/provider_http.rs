@@ -201,9 +201,8 @@ impl ProviderHttp {
 
 async fn read(request: RequestBuilder) -> Result<ProviderAnswer, OidcFault> {
     // The causes of a failure may quote the request, so they are not told.
-    let broken = |error: reqwest::Error| {
-        OidcFault::Unreachable(failures::of(&error.without_url(), WITHIN))
-    };
+    let broken =
+        |error: reqwest::Error| OidcFault::Unreachable(failures::of(&error.without_url(), WITHIN));
     let mut response = request.send().await.map_err(broken)?;
     let status = response.status().as_u16();
     let mut body = Vec::new();

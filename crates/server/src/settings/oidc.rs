@@ -100,7 +100,8 @@ impl Found {
             .parsed("oidc_second_step", &flags.oidc_second_step, "ours, provider or amr")
             .unwrap_or_default();
         if joins.is_some() && domains.is_empty() {
-            let rule = "oidc_join: needs oidc_domains, or everybody with an account there could join";
+            let rule =
+                "oidc_join: needs oidc_domains, or everybody with an account there could join";
             self.mistakes.push(rule.into());
         }
         if only && !trusts_email {
@@ -140,5 +141,64 @@ impl Found {
         }
         let normal = |word: &&str| mail::normal_address(&format!("a@{word}"))[2..].to_owned();
         words.iter().map(normal).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use inbox::actions::OtherWays;
+
+    use crate::oidc::ProviderSecondStep;
+    use crate::settings::{Flags, Settings};
+
+    fn load(lines: &str) -> Result<Settings, Vec<String>> {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("mailroom.toml"), lines).unwrap();
+        Settings::load(&Flags { data: Some(folder.path().into()), ..Flags::default() })
+    }
+
+    const PROVIDER: &str = "oidc_issuer = 'https://login.acme.example/'\noidc_client_id = 'ours'\n";
+
+    #[test]
+    fn a_provider_needs_an_issuer_and_a_client_and_has_careful_defaults() {
+        assert!(load("").unwrap().oidc.is_none());
+        let config = load(PROVIDER).unwrap().oidc.expect("a provider");
+        assert_eq!(config.rules.issuer, "https://login.acme.example/", "character by character");
+        assert_eq!(config.rules.name, "login.acme.example");
+        assert_eq!(config.second_step, ProviderSecondStep::Ours);
+        assert_eq!(config.rules.other_ways, OtherWays::ForEverybody);
+        assert!(config.rules.joins.is_none() && !config.rules.trusts_email);
+        let all = "oidc_name = 'Acme'\noidc_domains = 'Acme.example, acme.test'\noidc_join = 'acme'\n\
+                   oidc_trust_email = true\noidc_only = true\noidc_second_step = 'amr'";
+        let config = load(&format!("{PROVIDER}{all}")).unwrap().oidc.expect("a provider");
+        assert_eq!(config.rules.domains, ["acme.example", "acme.test"]);
+        assert_eq!(config.rules.other_ways, OtherWays::ForOwners);
+        assert_eq!(config.second_step, ProviderSecondStep::WhereSaid);
+    }
+
+    #[test]
+    fn settings_that_would_let_in_too_many_or_nobody_are_mistakes() {
+        for (lines, mistake) in [
+            ("oidc_client_id = 'ours'", "oidc_issuer, oidc_client_id:"),
+            ("oidc_only = true", "oidc_issuer, oidc_client_id:"),
+            ("oidc_issuer = 'http://login.acme.example'\noidc_client_id = 'a'", "oidc_issuer:"),
+            ("oidc_issuer = 'https://a.example/?x=1'\noidc_client_id = 'a'", "oidc_issuer:"),
+            ("oidc_issuer = 'https://u@a.example'\noidc_client_id = 'a'", "oidc_issuer:"),
+            (&format!("{PROVIDER}oidc_join = 'acme'"), "oidc_join: needs oidc_domains"),
+            (&format!("{PROVIDER}oidc_only = true"), "oidc_only: needs oidc_trust_email"),
+            (&format!("{PROVIDER}oidc_domains = 'a b@c'"), "oidc_domains:"),
+            (&format!("{PROVIDER}oidc_second_step = 'none'"), "oidc_second_step:"),
+            (&format!("{PROVIDER}oidc_name = ''"), "oidc_name:"),
+            (
+                &format!("{PROVIDER}oidc_client_secret_file = '/nowhere'"),
+                "oidc_client_secret_file:",
+            ),
+        ] {
+            let mistakes = load(lines).err().unwrap_or_default();
+            assert!(mistakes.iter().any(|it| it.starts_with(mistake)), "{lines}: {mistakes:?}");
+        }
+        assert!(load("oidc_issuer = 'http://127.0.0.1:9'\noidc_client_id = 'a'").is_ok());
     }
 }

@@ -289,8 +289,9 @@ async fn a_link_made_by_another_opens_no_inbox_for_some(app: TestApp) {
         let id = user(who);
         let link = app.act(&app.owner, move |tx, cx| actions::make_sign_in_link(tx, cx, &id)).await;
         let token = actions::TokenHash::of(link.rsplit('/').next().unwrap()).unwrap();
-        let used =
-            app.act(&app.owner, move |tx, cx| actions::use_sign_in_link(tx, cx.now, &token, None)).await;
+        let used = app
+            .act(&app.owner, move |tx, cx| actions::use_sign_in_link(tx, cx.now, &token, None))
+            .await;
         assert_eq!(used.opens_private, is_trusted);
     }
 }

@@ -71,9 +71,8 @@ pub async fn begin(State(web): State<Arc<Web>>, posted: Posted<ProviderForm>) ->
         actions::begin_provider_step(tx, &app, &planned, &next, None).map(Some)
     };
     let Some(token) = web.app.store.write(work).await? else {
-        let sentence = format!(
-            "Too many sign-ins were begun from here. Wait {SIGN_IN_WAIT_MINUTES} minutes."
-        );
+        let sentence =
+            format!("Too many sign-ins were begun from here. Wait {SIGN_IN_WAIT_MINUTES} minutes.");
         return sign_in::provider_refused(&web, &visitor, asked, sentence).await;
     };
     match leave(&web, &plan, &token, "/sign-in").await {

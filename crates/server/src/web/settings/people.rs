@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
-use inbox::actions::{self, OtherWays, PersonListing};
+use inbox::actions::{self, OtherWays, PersonListing, ProviderRules};
 use inbox::base::actor::Role;
 use inbox::base::ids::UserId;
 use inbox::base::limits::PERSON_NAME_CHARS;
@@ -49,7 +49,7 @@ struct PersonView {
     role: &'static str,
     avatar: Avatar,
     is_you: bool,
-    /// The address of their account at the provider, where they have linked one.
+    /// The provider and their account there, where they have linked one.
     account: Option<String>,
 }
 
@@ -60,18 +60,18 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
     let reach = web.mail_reach();
     let rules = web.oidc.as_ref().map(|client| client.rules().clone());
-    let issuer = rules.as_ref().map(|rules| rules.issuer.clone());
+    let known = rules.clone();
     let (frame, (people, mails, two_steps)) = web
         .page(visitor, location(SettingsPage::People), move |tx, cx, me| {
             let mails = reach.to_team(tx, cx.actor.ws)?;
             let two_steps = actions::wants_two_steps(tx, cx)?;
-            let linked = match &issuer {
-                Some(issuer) if me.administers() => actions::linked_people(tx, cx, issuer)?,
+            let accounts = match &known {
+                Some(rules) if me.administers() => accounts(tx, cx, rules)?,
                 _ => Vec::new(),
             };
             let people = actions::list_people(tx, cx)?.into_iter().map(|person| {
-                let account = linked.iter().find(|(id, _)| *id == person.id);
-                view(person, &me.id, account.map(|(_, email)| email.clone()))
+                let account = accounts.iter().find(|(id, _)| *id == person.id);
+                view(person, &me.id, account.map(|(_, words)| words.clone()))
             });
             Ok((people.collect::<Vec<_>>(), mails, two_steps))
         })
@@ -90,6 +90,20 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
         owners_only: web.other_ways() == OtherWays::ForOwners,
         provider: rules.map(|rules| rules.name),
     })
+}
+
+/// Who has linked an account at the provider, and in which words the page says it.
+fn accounts(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    rules: &ProviderRules,
+) -> inbox::Result<Vec<(UserId, String)>> {
+    let linked = actions::linked_people(tx, cx, &rules.issuer)?;
+    let words = |(id, email): (UserId, String)| {
+        let name = &rules.name;
+        (id, if email.is_empty() { name.clone() } else { format!("{name}: {email}") })
+    };
+    Ok(linked.into_iter().map(words).collect())
 }
 
 fn view(person: PersonListing, you: &UserId, account: Option<String>) -> PersonView {
@@ -193,12 +207,7 @@ fn hand_over(
     }
 }
 
-async fn handed_over(
-    web: &Web,
-    visitor: &Visitor,
-    name: String,
-    handed: HandOver,
-) -> PageResult {
+async fn handed_over(web: &Web, visitor: &Visitor, name: String, handed: HandOver) -> PageResult {
     match handed {
         HandOver::Mailed => web.redirect("/settings/people", Flash::Invited),
         HandOver::AtProvider => web.redirect("/settings/people", Flash::InvitedToProvider),

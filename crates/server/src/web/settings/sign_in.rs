@@ -286,11 +286,7 @@ pub async fn add_passkey(
 }
 
 /// The page with why no account at the provider was linked.
-pub(super) async fn not_linked(
-    web: &Web,
-    visitor: &Visitor,
-    provider_error: String,
-) -> PageResult {
+pub(super) async fn not_linked(web: &Web, visitor: &Visitor, provider_error: String) -> PageResult {
     let page = build(web, visitor).await?;
     responses::again(&OwnSignInPage { provider_error, ..page })
 }

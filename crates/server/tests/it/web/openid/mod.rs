@@ -56,7 +56,11 @@ pub(super) fn way_out(page: &Page) -> String {
 }
 
 /// Presses the button; the path that the provider sends the browser back to.
-pub(super) async fn leave(provider: &ScriptedProvider, browser: &Browser<'_>, next: &str) -> String {
+pub(super) async fn leave(
+    provider: &ScriptedProvider,
+    browser: &Browser<'_>,
+    next: &str,
+) -> String {
     let leaving = browser.post(BEGIN, &[("next", next)]).await.is(200);
     provider.sign_in(&way_out(&leaving), PUBLIC_URL)
 }
@@ -99,8 +103,9 @@ async fn an_invited_person_signs_in_and_the_account_is_linked_from_then_on(app: 
     browser.get("/settings/you").await.is(200).hides("Private inboxes are shut");
 
     let owner = app.signed_in(&app.owner).await;
-    owner.get("/settings/people").await.is(200).shows("<span class=\"hint\"> Acme Login");
-    browser.get("/settings/people").await.is(200).hides("<span class=\"hint\"> Acme Login");
+    let account = "<span class=\"hint\">Acme Login: mia@acme.example</span>";
+    owner.get("/settings/people").await.is(200).shows(account);
+    browser.get("/settings/people").await.is(200).hides(account);
     let other = app.browser();
     sign_in(&provider, &other).await.goes_to("/");
     assert!(is_signed_in(&other).await);
@@ -178,6 +183,7 @@ async fn an_account_is_known_by_its_subject_and_never_by_a_changed_address(app: 
     let page = sign_in(&provider, &thief).await.is(422);
     page.shows("signs in with another account at Acme Login");
     assert!(!is_signed_in(&thief).await);
+    drop((browser, thief));
 
     // The same subject at another issuer is another account.
     let (other, app) = with_provider(app, |_| ());
@@ -197,12 +203,19 @@ async fn unknown_people_join_only_where_the_operator_says_so(app: TestApp) {
     });
     provider.is("zoe-1", json!({ "email": "zoe@acme.example", "email_verified": false }));
     sign_in(&provider, &app.browser()).await.is(422).shows("does not say that your address");
-    provider.is("zoe-1", json!({
-        "email": "zoe@acme.example", "email_verified": true, "name": "Zoe <b>Zander\n"
-    }));
+    provider.is(
+        "zoe-1",
+        json!({
+            "email": "zoe@acme.example", "email_verified": true, "name": "Zoe <b>Zander\n"
+        }),
+    );
     let browser = app.browser();
     sign_in(&provider, &browser).await.goes_to("/");
-    browser.get("/settings/you").await.is(200).shows("Zoe &#60;b&#62;Zander, zoe@acme.example, member");
+    browser
+        .get("/settings/you")
+        .await
+        .is(200)
+        .shows("Zoe &#60;b&#62;Zander, zoe@acme.example, member");
     let owner = app.signed_in(&app.owner).await;
     owner.get("/settings/audit").await.is(200).shows("zoe@acme.example, as member");
 }
@@ -253,7 +266,8 @@ async fn an_address_in_the_userinfo_counts_for_the_same_subject(app: TestApp) {
     let (provider, app) = with_provider(app, |_| ());
     app.person_with("Mia", Role::Member).await;
     provider.is("mia-1", json!({ "email": null }));
-    let told = |sub: &str| json!({ "sub": sub, "email": "mia@acme.example", "email_verified": true });
+    let told =
+        |sub: &str| json!({ "sub": sub, "email": "mia@acme.example", "email_verified": true });
     provider.script().userinfo = told("mia-2");
     let page = sign_in(&provider, &app.browser()).await.is(422);
     page.shows("could not be trusted");

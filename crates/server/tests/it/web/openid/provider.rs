@@ -188,7 +188,8 @@ impl Script {
     }
 
     fn token(&mut self, form: &HashMap<String, String>, credentials: &str) -> (u16, Value) {
-        let part = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+        let part =
+            |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
         let both = format!("{}:{}", part(CLIENT_ID), part(CLIENT_SECRET));
         let in_header = credentials == format!("Basic {}", STANDARD.encode(both));
         let in_form = form.get("client_secret").is_some_and(|secret| secret == CLIENT_SECRET);
@@ -199,7 +200,8 @@ impl Script {
             return (400, json!({ "error": "invalid_grant" }));
         };
         let hash = URL_SAFE_NO_PAD.encode(Sha256::digest(&form["code_verifier"]));
-        let is_his = hash == asked["code_challenge"] && form["redirect_uri"] == asked["redirect_uri"];
+        let is_his =
+            hash == asked["code_challenge"] && form["redirect_uri"] == asked["redirect_uri"];
         if !is_his || form["grant_type"] != "authorization_code" {
             return (400, json!({ "error": "invalid_grant" }));
         }
@@ -226,7 +228,8 @@ impl Script {
             Signs::Other => self.other_keys.sign(signed.as_bytes()).as_ref().to_vec(),
             Signs::Nobody => Vec::new(),
             Signs::WithPublicKey => {
-                let key = ring::hmac::Key::new(ring::hmac::HMAC_SHA256, self.keys.public_key().as_ref());
+                let key =
+                    ring::hmac::Key::new(ring::hmac::HMAC_SHA256, self.keys.public_key().as_ref());
                 ring::hmac::sign(&key, signed.as_bytes()).as_ref().to_vec()
             }
         };
