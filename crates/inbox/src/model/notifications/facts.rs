@@ -134,22 +134,25 @@ fn write(
     planned: &Planned,
 ) -> Result<()> {
     let ws = cx.actor.ws;
-    let found: Option<(Option<i64>, Option<i64>)> = tx.opt(
-        "SELECT due_at, told_at FROM notice_facts
+    let found: Option<(Option<i64>, Option<i64>, bool)> = tx.opt(
+        "SELECT due_at, told_at, batched FROM notice_facts
          WHERE ws = ?1 AND person = ?2 AND conversation = ?3 AND channel = ?4 AND kind = ?5",
         &[&ws, person, place.conversation, &planned.channel, &kind],
     )?;
-    let due_at = match found {
-        Some((Some(due_at), _)) => due_at,
-        Some((None, Some(told_at))) => planned.due_at.max(told_at + NOTICE_MAIL_AGAIN_MS),
-        _ => planned.due_at,
+    let (due_at, batched) = match found {
+        Some((Some(due_at), _, batched)) => (due_at, batched),
+        Some((None, Some(told_at), _)) => {
+            (planned.due_at.max(told_at + NOTICE_MAIL_AGAIN_MS), planned.batched)
+        }
+        _ => (planned.due_at, planned.batched),
     };
     tx.exec(
         "INSERT INTO notice_facts (
             ws, person, conversation, channel, kind, by_name, at, due_at, batched
          ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
          ON CONFLICT (ws, person, conversation, channel, kind) DO UPDATE
-         SET by_name = excluded.by_name, at = excluded.at, due_at = excluded.due_at",
+         SET by_name = excluded.by_name, at = excluded.at, due_at = excluded.due_at,
+             batched = excluded.batched",
         &[
             &ws,
             person,
@@ -159,7 +162,7 @@ fn write(
             &cx.actor.name(),
             &cx.now,
             &due_at,
-            &planned.batched,
+            &batched,
         ],
     )?;
     tx.wake(Queue::Notifications);
