@@ -83,8 +83,8 @@ async fn write_protected(app: &TestApp, person: &Browser<'_>, conversation: &str
     let token = person.csrf();
     let ours = [("csrf", token.as_str())];
     let picture = b"\x89PNG\r\n\x1a\n qanarypicture".as_slice();
-    let taken =
-        post_form_as(person, &format!("{place}/pictures"), &ours, "qanarypicture.png", picture);
+    let pictures = format!("{place}/pictures");
+    let taken = post_form_as(person, &pictures, &ours, "qanarypicture.png", picture);
     let taken: Value = serde_json::from_str(&taken.await).unwrap();
     let body = format!("Says qanaryfirst\n\n![x](cid:{})", taken["id"].as_str().unwrap());
     let typed = [("kind", "reply"), ("body", "Says qanaryfirst"), ("to", "ann@shop.example")];
