@@ -264,6 +264,7 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
         "/settings/apps",
         "/settings/webhooks",
         "/settings/data",
+        "/settings/data/delete",
         "/settings/plan",
         "/settings/replies",
         "/settings/audit",
