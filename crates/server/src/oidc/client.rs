@@ -277,12 +277,13 @@ impl OidcClient {
             return Err(OidcFault::Untrusted("the access token is none"));
         }
         let body = self.0.http.get(url, Some(token)).await?.success("its userinfo")?;
-        let told: IdentityClaims = serde_json::from_slice(&body)
+        let mut told: IdentityClaims = serde_json::from_slice(&body)
             .map_err(|_| OidcFault::Untrusted("the userinfo cannot be read"))?;
         if told.sub != claims.sub {
             return Err(OidcFault::Untrusted("the userinfo is about somebody else"));
         }
-        Ok(IdentityClaims { name: told.name.clone().or(claims.name), ..told })
+        told.name = told.name.or(claims.name);
+        Ok(told)
     }
 
     async fn metadata(&self, now: i64) -> Result<Arc<ProviderMetadata>, OidcFault> {
