@@ -3,7 +3,8 @@
 use inbox::actions::{self, InboxAccess};
 use inbox::base::actor::{Actor, Role};
 use inbox::base::email_address::EmailAddress;
-use inbox::maintenance::{export_person, forget_person};
+use inbox::maintenance::forget_person::forget_person;
+use inbox::maintenance::person_files::export_person;
 use inbox::model::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::{Value, json};
 use testing::{SECOND, TestApp, TestKey, letter, on_both, query, texts, user};
