@@ -9,11 +9,11 @@ fn topics_are_added_and_listed() {
     let operator = Operator::set_up();
     let by = ["--by", "olive@acme.example"];
     let add = ["topic", "add", "Refunds", "--words", "money back"];
-    let added = operator.json(&[&add[..], &by].concat());
+    let added = operator.json(&[&add[..], &by[..]].concat());
     let id = added["id"].as_str().unwrap();
     assert!(id.starts_with("tpc_"), "{added}");
-    operator.json(&[&["topic", "add", "Delivery"][..], &by].concat());
-    let again = operator.run(&[&["topic", "add", "refunds"][..], &by].concat());
+    operator.json(&[&["topic", "add", "Delivery"][..], &by[..]].concat());
+    let again = operator.run(&[&["topic", "add", "refunds"][..], &by[..]].concat());
     assert_eq!(again.status, Some(1));
     assert!(again.err.contains("There is a topic “Refunds” already."), "{}", again.err);
     let listed = operator.json(&["topic", "list"]);
@@ -38,7 +38,7 @@ fn a_trial_learns_from_one_file_and_sorts_another() {
     std::fs::write(&train, lines.join("\n")).unwrap();
     std::fs::write(&test, "{\"text\": \"Please refund order 77\"}\n{\"text\": \"…\"}\n").unwrap();
     let files = [train.display().to_string(), test.display().to_string()];
-    let trial = ["sorter", "try", "--train", &files[0], "--test", &files[1]];
+    let trial = ["sorter", "try", "--train", files[0].as_str(), "--test", files[1].as_str()];
     let said = operator.text(&trial);
     let lines: Vec<Value> = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 2, "one line for each row: {said}");
