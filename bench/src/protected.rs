@@ -170,7 +170,8 @@ impl Side {
                 Requests::of_pages(session, &conversations.iter().map(path).collect::<Vec<_>>())
             }
         };
-        let driven = drive(self.server.address, &Arc::new(requests), 1, seconds);
+        let requests = Arc::new(requests);
+        let driven = drive(self.server.address, &requests, 1, seconds);
         let driven = runtime.block_on(driven);
         driven.map(|driven| driven.p50_us).map_err(|error| format!("{}: {error}", self.name))
     }

@@ -142,9 +142,9 @@ async fn without_scripts_and_with_keys_alone_a_customer_reads_answers_and_signs_
     tab_to(&browser, ".btn.primary").await;
     browser.press(Key::Enter).await;
     browser.says("Enter the code from your mail").await;
-    browser.until("the code comes", async || mailed(&server, "Your code: ", 9).is_some()).await;
+    browser.until("the code comes", async || server.mailed("Your code: ", 9).is_some()).await;
     tab_to(&browser, "#code").await;
-    browser.press(mailed(&server, "Your code: ", 9).unwrap()).await;
+    browser.press(server.mailed("Your code: ", 9).unwrap()).await;
     browser.press(Key::Enter).await;
     browser.says("The account ends in 4711.").await;
     tab_to(&browser, "#reply").await;
@@ -171,8 +171,8 @@ async fn the_back_button_shows_nothing_after_signing_out_and_after_taking_back()
         browser.goto(&page).await;
         browser.click(".btn.primary").await;
         browser.says("Enter the code from your mail").await;
-        browser.until("the code comes", async || mailed(&server, "Your code: ", 9).is_some()).await;
-        browser.write("#code", &mailed(&server, "Your code: ", 9).unwrap()).await;
+        browser.until("the code comes", async || server.mailed("Your code: ", 9).is_some()).await;
+        browser.write("#code", &server.mailed("Your code: ", 9).unwrap()).await;
         browser.click(".btn.primary").await;
         browser.says("The account ends in 4711.").await;
         if is_taken_back {

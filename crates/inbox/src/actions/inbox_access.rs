@@ -248,12 +248,7 @@ fn check_size(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId) -> Result<()> {
 }
 
 /// Webhooks that heard this inbox alone end with its circle.
-pub(super) fn end_webhooks(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    circle: &Circle,
-    why: &str,
-) -> Result<()> {
+pub(super) fn end_webhooks(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, why: &str) -> Result<()> {
     if circle.inbox().is_none() {
         return Ok(());
     }

@@ -95,7 +95,12 @@ fn wait_for_bookings(tx: &mut Tx<'_>, ws: i64, id: &ConversationId, now: i64) ->
 }
 
 /// Removes what customers uploaded and did not submit. Who tries again finds nothing to remove.
-pub(super) fn remove_uploads(tx: &mut Tx<'_>, app: &App, ws: i64, id: &ConversationId) -> Result<()> {
+pub(super) fn remove_uploads(
+    tx: &mut Tx<'_>,
+    app: &App,
+    ws: i64,
+    id: &ConversationId,
+) -> Result<()> {
     let left: Vec<(UploadId, String)> = tx.all(
         "SELECT id, pieces FROM uploads WHERE ws = ?1 AND request IN (
              SELECT id FROM document_requests WHERE ws = ?1 AND conversation = ?2

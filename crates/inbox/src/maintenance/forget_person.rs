@@ -301,10 +301,9 @@ impl Forgetting {
             &[&self.ws, email],
         )?;
         // What somebody began to write to them, and searches for them.
-        for (table, texts) in [
-            ("autosaves", "to_line || ' ' || cc_line || ' ' || bcc_line"),
-            ("saved_views", "q"),
-        ] {
+        for (table, texts) in
+            [("autosaves", "to_line || ' ' || cc_line || ' ' || bcc_line"), ("saved_views", "q")]
+        {
             rows += tx.exec(
                 &format!("DELETE FROM {table} WHERE ws = ?1 AND {place}(lower({texts}), ?2) > 0"),
                 &[&self.ws, email],

@@ -52,7 +52,8 @@ pub async fn sweep(app: &App) -> Result<SweptBlobs> {
             after = last;
             if !page.unnamed.is_empty() {
                 let (own, workspace) = (app.clone(), workspace.clone());
-                let drop = move |tx: &mut Tx<'_>| drop_rows(tx, &own, ws, &workspace, &page.unnamed);
+                let drop =
+                    move |tx: &mut Tx<'_>| drop_rows(tx, &own, ws, &workspace, &page.unnamed);
                 swept.rows += app.store.write(drop).await?;
             }
         }

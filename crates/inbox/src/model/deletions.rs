@@ -187,13 +187,7 @@ pub fn begin_workspace(tx: &mut Tx<'_>, cx: &Cx<'_>, counts: &DeletionCounts) ->
     queue(tx, cx, "", "", &Circle::team())
 }
 
-fn queue(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    mailbox: &str,
-    name: &str,
-    audience: &Circle,
-) -> Result<()> {
+fn queue(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &str, name: &str, audience: &Circle) -> Result<()> {
     tx.exec(
         "INSERT INTO deletions (ws, mailbox, name, audience, begun_at, due_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?5)",
@@ -249,10 +243,8 @@ fn end_visibility(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<()> {
 /// and the inbox itself is gone.
 pub fn finish_inbox(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId) -> Result<bool> {
     let ws = cx.actor.ws;
-    let left: Option<(ConversationId,)> = tx.opt(
-        "SELECT id FROM conversations WHERE ws = ?1 AND mailbox = ?2 LIMIT 1",
-        &[&ws, id],
-    )?;
+    let left: Option<(ConversationId,)> =
+        tx.opt("SELECT id FROM conversations WHERE ws = ?1 AND mailbox = ?2 LIMIT 1", &[&ws, id])?;
     if left.is_some() {
         return Ok(false);
     }
@@ -274,10 +266,8 @@ pub fn finish_inbox(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId) -> Result<bool
     let counter = format!("open:{id}");
     tx.exec("DELETE FROM counters WHERE ws = ?1 AND what = ?2", &[&ws, &counter])?;
     tx.exec("DELETE FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
-    let (name, audience): (String, Circle) = tx.one(
-        "SELECT name, audience FROM deletions WHERE ws = ?1 AND mailbox = ?2",
-        &[&ws, id],
-    )?;
+    let (name, audience): (String, Circle) =
+        tx.one("SELECT name, audience FROM deletions WHERE ws = ?1 AND mailbox = ?2", &[&ws, id])?;
     tx.exec("DELETE FROM deletions WHERE ws = ?1 AND mailbox = ?2", &[&ws, id])?;
     merge_index(tx, cx.now)?;
     audit_log::record(tx, cx, &audience, Action::InboxErased, &name, "")?;

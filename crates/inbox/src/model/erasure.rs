@@ -143,10 +143,7 @@ fn erase_one(tx: &mut Tx<'_>, cx: &Cx<'_>, num: i64, id: &ConversationId) -> Res
 }
 
 /// Has SQLite overwrite the bytes of all that `work` deletes.
-pub fn overwriting<T>(
-    tx: &mut Tx<'_>,
-    work: impl FnOnce(&mut Tx<'_>) -> Result<T>,
-) -> Result<T> {
+pub fn overwriting<T>(tx: &mut Tx<'_>, work: impl FnOnce(&mut Tx<'_>) -> Result<T>) -> Result<T> {
     let set = |tx: &mut Tx<'_>, to: &str| -> Result<()> {
         if tx.pick(true, false) {
             let _: Vec<(i64,)> = tx.all(&format!("PRAGMA secure_delete = {to}"), &[])?;
@@ -181,9 +178,7 @@ impl People {
 
     /// Forgets those who have no other conversation.
     fn forget(&self, tx: &mut Tx<'_>, ws: i64) -> Result<()> {
-        self.emails.iter().try_for_each(|email| {
-            contacts::forget_last(tx, ws, &self.circle, email)
-        })
+        self.emails.iter().try_for_each(|email| contacts::forget_last(tx, ws, &self.circle, email))
     }
 }
 

@@ -138,7 +138,10 @@ fn is_header_block(nodes: &[PageNode], at: usize) -> bool {
             PageNode::Text(text) if lines.len() + text.len() > LEAD_BYTES => break,
             PageNode::Text(text) => {
                 let words: Vec<&str> = text.split_whitespace().collect();
-                if !lines.is_empty() && !lines.ends_with('\n') && text.starts_with(char::is_whitespace) {
+                if !lines.is_empty()
+                    && !lines.ends_with('\n')
+                    && text.starts_with(char::is_whitespace)
+                {
                     lines.push(' ');
                 }
                 lines.push_str(&words.join(" "));

@@ -366,7 +366,10 @@ mod tests {
                 "<p><a href=\"#x\">a</a></p><a href=\"#x\"><h2>b</h2></a>c",
             ),
             ("<p><b>a</p><p>b</b>c</p>", "<p><b>a</b></p><b><p>b</p></b>c"),
-            ("<p><b>a<table><tr><td>b</table>", "<p><b>a</b></p><table><tr><td>b</td></tr></table>"),
+            (
+                "<p><b>a<table><tr><td>b</table>",
+                "<p><b>a</b></p><table><tr><td>b</td></tr></table>",
+            ),
             (
                 "<table><tr><td>a<td>b<tr><td>c</table>d",
                 "<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>d",

@@ -172,8 +172,7 @@ impl Check {
         let mut answer = json!(report);
         answer["ok"] = (report.found == 0).into();
         if let Some(swept) = &swept {
-            answer["sweep"] =
-                json!({ "rows": swept.rows, "files": swept.files, "filesRemovedLater": swept.later });
+            answer["sweep"] = json!({ "rows": swept.rows, "files": swept.files, "filesRemovedLater": swept.later });
         }
         let rows: u64 = report.tables.values().sum();
         let said = [

@@ -192,10 +192,8 @@ async fn find(app: &App, actor: &Actor, name: &str) -> Result<MailboxId, String>
     if let Some(id) = MailboxId::parse(name) {
         return Ok(id);
     }
-    let (operator, address) = (
-        Actor::system(actor.ws, actor.workspace.clone(), Circle::team()),
-        name.to_owned(),
-    );
+    let (operator, address) =
+        (Actor::system(actor.ws, actor.workspace.clone(), Circle::team()), name.to_owned());
     app.read(&operator, move |tx, cx| actions::mailbox_at(tx, cx, &address)).await.map_err(sentence)
 }
 

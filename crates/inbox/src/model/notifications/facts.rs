@@ -110,9 +110,7 @@ pub fn note_failed(
 
 fn settles(kind: NoticeKind) -> i64 {
     match kind {
-        NoticeKind::Reply | NoticeKind::Followed | NoticeKind::NewConversation => {
-            NOTICE_SETTLES_MS
-        }
+        NoticeKind::Reply | NoticeKind::Followed | NoticeKind::NewConversation => NOTICE_SETTLES_MS,
         _ => 0,
     }
 }

@@ -30,7 +30,9 @@ impl ToldConversation {
             (NoticeKind::Mentioned, None, _) => "You were mentioned in a note".into(),
             (NoticeKind::Assigned, Some(by), _) => format!("{by} assigned you a conversation"),
             (NoticeKind::Assigned, None, _) => "A conversation was assigned to you".into(),
-            (NoticeKind::Reply | NoticeKind::Followed, ..) if self.protected => "New protected reply".into(),
+            (NoticeKind::Reply | NoticeKind::Followed, ..) if self.protected => {
+                "New protected reply".into()
+            }
             (NoticeKind::Reply | NoticeKind::Followed, _, Some(writer)) => {
                 format!("New reply from {writer}")
             }

@@ -104,8 +104,7 @@ async fn what_was_to_leave_from_a_deleted_inbox_stays(app: TestApp) {
 }
 
 async fn owners_delete_the_teams_inboxes_and_everybody_their_own(app: TestApp) {
-    let (bo, admin) =
-        (app.person("Bo").await, app.person_with("Ada", Role::Admin).await);
+    let (bo, admin) = (app.person("Bo").await, app.person_with("Ada", Role::Admin).await);
     let billing = app.team_inbox("billing@acme.example", "Billing").await;
     for person in [&bo, &admin] {
         assert!(matches!(refused(&app, person, &billing).await, Error::Forbidden(_)));
@@ -118,8 +117,7 @@ async fn owners_delete_the_teams_inboxes_and_everybody_their_own(app: TestApp) {
     // An inbox for some is the owners' to delete, also if they do not see it; others learn nothing.
     let (id, holder) = (billing.id.clone(), AccessHolder::Person(user(&bo)));
     app.act(&app.owner, move |tx, cx| {
-        let entries =
-            vec![AccessEntry { holder: holder.clone(), may_see: true, may_send: false }];
+        let entries = vec![AccessEntry { holder: holder.clone(), may_see: true, may_send: false }];
         let access = InboxAccess { everybody: false, all_send: true, entries };
         actions::set_inbox_access(tx, cx, &id, &access)
     })
@@ -185,12 +183,10 @@ async fn what_stands_in_the_way_of_a_deletion_is_said(app: TestApp) {
 async fn nothing_is_deleted_by_a_wrong_word(app: TestApp) {
     let billing = app.team_inbox("billing@acme.example", "Billing").await;
     let id = billing.id.clone();
-    let wrong = app
-        .refused(&app.owner, move |tx, cx| actions::delete_inbox(tx, cx, &id, "billing"))
-        .await;
-    assert!(wrong.to_string().contains("billing@acme.example"), "{wrong}");
     let wrong =
-        app.refused(&app.owner, |tx, cx| actions::delete_workspace(tx, cx, "Acne")).await;
+        app.refused(&app.owner, move |tx, cx| actions::delete_inbox(tx, cx, &id, "billing")).await;
+    assert!(wrong.to_string().contains("billing@acme.example"), "{wrong}");
+    let wrong = app.refused(&app.owner, |tx, cx| actions::delete_workspace(tx, cx, "Acne")).await;
     assert!(wrong.to_string().contains("Acme"), "{wrong}");
     let bo = app.person_with("Bo", Role::Admin).await;
     let admin = app.refused(&bo, |tx, cx| actions::delete_workspace(tx, cx, "Acme")).await;

@@ -14,8 +14,8 @@ use inbox::api::operations::OPERATIONS;
 use inbox::base::api_key::KeyHash;
 use inbox::base::email_address::EmailAddress;
 use inbox::base::ids::UploadId;
-use inbox::inbound::history::{self, ImportTarget, ImportedMail};
 use inbox::inbound::find_inbox;
+use inbox::inbound::history::{self, ImportTarget, ImportedMail};
 use inbox::maintenance::forget_person::forget_person;
 use inbox::maintenance::purge::purge;
 use inbox::model::mailboxes::Mailbox;
@@ -65,9 +65,7 @@ impl Needles {
     /// Those of the needles that bytes hold.
     fn in_bytes(&self, bytes: &[u8]) -> usize {
         let lower = bytes.to_ascii_lowercase();
-        let has = |text: &[u8], needle: &[u8]| {
-            memchr::memmem::find(text, needle).is_some()
-        };
+        let has = |text: &[u8], needle: &[u8]| memchr::memmem::find(text, needle).is_some();
         let found = |(place, needle): (usize, &Vec<u8>)| match place {
             0 => has(&lower, needle),
             _ => has(bytes, needle),
@@ -124,10 +122,9 @@ async fn rows_with(app: &TestApp, word: &str) -> Vec<String> {
 /// Adds the packed bytes of every blob in which the word is, which do not show it.
 async fn add_packed(app: &TestApp, word: &str, needles: &mut Needles) {
     let read = app.app.store.read(|tx| {
-        Ok::<_, Error>(tx.all::<(Vec<u8>,)>(
-            "SELECT packed FROM blobs WHERE packed IS NOT NULL",
-            &[],
-        )?)
+        Ok::<_, Error>(
+            tx.all::<(Vec<u8>,)>("SELECT packed FROM blobs WHERE packed IS NOT NULL", &[])?,
+        )
     });
     let own = Needles(vec![word.as_bytes().to_vec()]);
     let mut packed = 0;
@@ -355,9 +352,8 @@ async fn nothing_is_left_of_a_conversation_that_was_erased(app: TestApp) {
     let support = app.support.clone();
     let written = write_everywhere(&app, &support).await;
     let needles = needles(&app, &written).await;
-    let found: Vec<(String,)> = app
-        .act(&app.owner, |tx, _| Ok(tx.all("SELECT id FROM conversations", &[])?))
-        .await;
+    let found: Vec<(String,)> =
+        app.act(&app.owner, |tx, _| Ok(tx.all("SELECT id FROM conversations", &[])?)).await;
     app.act(&app.owner, move |tx, cx| {
         let undo = actions::begin_triage(tx, cx, &TriageAct::Delete)?;
         let ids: Vec<String> = found.iter().map(|(id,)| id.clone()).collect();

@@ -61,7 +61,9 @@ fn text(table: &str, column: &str) -> String {
         (_, "tags" | "risk_reasons" | "to_list" | "cc_list" | "bcc_list" | "attachments") => {
             "[]".into()
         }
-        (_, "answers" | "topic_reasons" | "urgency_reasons" | "questions" | "inboxes") => "[]".into(),
+        (_, "answers" | "topic_reasons" | "urgency_reasons" | "questions" | "inboxes") => {
+            "[]".into()
+        }
         (_, column) => format!("the {column}"),
     }
 }

@@ -79,9 +79,8 @@ pub async fn delete_inbox(
 ) -> PageResult {
     let Posted { visitor, form } = posted;
     let (mailbox, typed) = (mailbox_id(&id)?, form.confirmation.clone());
-    let deleted = web
-        .act(&visitor, move |tx, cx, _| actions::delete_inbox(tx, cx, &mailbox, &typed))
-        .await;
+    let deleted =
+        web.act(&visitor, move |tx, cx, _| actions::delete_inbox(tx, cx, &mailbox, &typed)).await;
     match deleted {
         Ok(_) => web.redirect("/settings/inboxes", Flash::InboxDeleted),
         Err(PageError::Domain(Error::Invalid(_) | Error::Conflict(_))) => {
@@ -197,7 +196,9 @@ async fn build_retention(
         count => format!("{count} conversations"),
     };
     let error = match (typed.is_empty(), tried) {
-        (false, None) => format!("Say a number of days from {KEPT_DAYS_LEAST} to {KEPT_DAYS_MOST}."),
+        (false, None) => {
+            format!("Say a number of days from {KEPT_DAYS_LEAST} to {KEPT_DAYS_MOST}.")
+        }
         _ => String::new(),
     };
     Ok(RetentionPage {

@@ -51,15 +51,25 @@ fn walk(backend: Backend) {
     let delete = ["inbox", "delete", ARCHIVE, "--by", OWNER];
     let asked = installation.done(&delete);
     assert_eq!((&asked["deleted"], &asked["conversations"]), (&false.into(), &3.into()), "{asked}");
-    let (status, refused) =
-        installation.run(&["inbox", "delete", ARCHIVE, "--by", "jonas@lumen-holz.example", "--yes"]);
+    let (status, refused) = installation.run(&[
+        "inbox",
+        "delete",
+        ARCHIVE,
+        "--by",
+        "jonas@lumen-holz.example",
+        "--yes",
+    ]);
     assert_eq!(status, 1, "{refused}");
     assert_eq!(left(&runtime, &installation, IN_ARCHIVE), 3);
     let kept = installation.done(&["inbox", "retention", ARCHIVE, "--by", OWNER, "--days", "30"]);
     assert_eq!((&kept["set"], &kept["untouched"]), (&false.into(), &0.into()), "{kept}");
     let yes: Vec<&str> = delete.iter().copied().chain(["--yes"]).collect();
     let deleted = installation.done(&yes);
-    assert_eq!((&deleted["deleted"], &deleted["erased"]), (&true.into(), &true.into()), "{deleted}");
+    assert_eq!(
+        (&deleted["deleted"], &deleted["erased"]),
+        (&true.into(), &true.into()),
+        "{deleted}"
+    );
     assert!(deleted["kept"][0].as_str().unwrap().contains("audit log"), "{deleted}");
     assert_eq!(left(&runtime, &installation, IN_ARCHIVE), 0);
     assert_eq!(installation.run(&delete).0, 1, "it is not there any more");
@@ -69,7 +79,11 @@ fn walk(backend: Backend) {
     let asked = installation.done(&["workspace", "delete", "--by", OWNER]);
     assert_eq!(asked["deleted"], false, "{asked}");
     let deleted = installation.done(&["workspace", "delete", "--by", OWNER, "--yes"]);
-    assert_eq!((&deleted["deleted"], &deleted["erased"]), (&true.into(), &true.into()), "{deleted}");
+    assert_eq!(
+        (&deleted["deleted"], &deleted["erased"]),
+        (&true.into(), &true.into()),
+        "{deleted}"
+    );
     assert_eq!(installation.done(&["workspace", "list"])["workspaces"], serde_json::json!([]));
     assert_eq!(installation.done(&["check"])["findings"], serde_json::json!([]));
 }
@@ -78,8 +92,7 @@ fn walk(backend: Backend) {
 fn kill(backend: Backend) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let installation = filled(backend, &runtime, 100);
-    let mut command =
-        installation.command(&["inbox", "delete", ARCHIVE, "--by", OWNER, "--yes"]);
+    let mut command = installation.command(&["inbox", "delete", ARCHIVE, "--by", OWNER, "--yes"]);
     let mut child = command.stdout(std::process::Stdio::null()).spawn().unwrap();
     let is_under_way = || {
         let is_over = child.try_wait().unwrap().is_some();
