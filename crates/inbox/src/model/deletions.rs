@@ -71,7 +71,7 @@ impl DeletionCounts {
                 &format!(
                     "SELECT CAST(count(*) AS BIGINT) FROM (
                          SELECT id FROM {table} WHERE ws = ?1 AND mailbox = ?2 LIMIT ?3
-                     ) AS some"
+                     ) AS counted"
                 ),
                 &[&ws, id, &COUNTED],
             )?;
@@ -97,7 +97,7 @@ impl DeletionCounts {
                 &format!(
                     "SELECT CAST(count(*) AS BIGINT) FROM (
                          SELECT id FROM {table} WHERE ws = ?1 LIMIT ?2
-                     ) AS some"
+                     ) AS counted"
                 ),
                 &[&ws, &COUNTED],
             )?;

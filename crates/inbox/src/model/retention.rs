@@ -32,7 +32,9 @@ pub fn kept_days(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<Option<i64>
 /// How many conversations would go into the trash at once; counting ends at [`COUNTED`].
 pub fn untouched_since(tx: &mut Tx<'_>, ws: i64, id: &MailboxId, since: i64) -> Result<i64> {
     let (count,): (i64,) = tx.one(
-        &format!("SELECT CAST(count(*) AS BIGINT) FROM (SELECT c.id {UNTOUCHED} LIMIT ?4) AS some"),
+        &format!(
+            "SELECT CAST(count(*) AS BIGINT) FROM (SELECT c.id {UNTOUCHED} LIMIT ?4) AS counted"
+        ),
         &[&ws, id, &since, &COUNTED],
     )?;
     Ok(count)

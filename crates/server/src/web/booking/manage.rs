@@ -13,10 +13,10 @@ use inbox::model::bookings::guest::{self, GuestBooking};
 use inbox::model::bookings::{Booking, BookingStatus, booking, manage_token, types};
 use inbox::model::one_time_codes::CodeEntry;
 
-use super::times_view::TimesView;
+use super::times_view::{TimesView, zoned};
 use super::views::{
     BookingAskPage, BookingCodePage, BookingSheet, DonePage, HostsLine, SlipView, TimesPage,
-    zone_of, zoned,
+    zone_of,
 };
 use super::{AskedTimes, refusal, shown_times, start_of};
 use crate::web::Web;

@@ -14,8 +14,9 @@ use inbox::model::bookings::guest::{self, GuestOffer};
 use inbox::model::bookings::{availability, manage_token, types};
 
 use super::times_view::TimesView;
+use super::times_view::zoned;
 use super::typed::TypedGuest;
-use super::views::{BookingSheet, OfferPage, OfferedTime, host_names, questions, zoned};
+use super::views::{BookingSheet, OfferPage, OfferedTime, host_names, questions};
 use super::{AskedTimes, ShownTimes, refusal, shown_times, start_of};
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields};

@@ -7,9 +7,8 @@ use inbox::model::bookings::availability::FreeTime;
 use inbox::model::bookings::mail::city;
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan};
+use jiff::{Timestamp, ToSpan, Zoned};
 
-use super::views::zoned;
 use super::{AskedTimes, ShownTimes};
 
 /// A day with its free times; without any it says so.
@@ -187,6 +186,11 @@ fn zone_label(name: &str, now: Timestamp) -> String {
         (_, 0) => format!("{}, UTC{sign}{hours}", city(name)),
         _ => format!("{}, UTC{sign}{hours}:{rest:02}", city(name)),
     }
+}
+
+pub fn zoned(ms: i64, zone: &TimeZone) -> Zoned {
+    let at = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
+    at.to_zoned(zone.clone())
 }
 
 #[cfg(test)]

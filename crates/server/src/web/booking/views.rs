@@ -5,11 +5,11 @@ use inbox::base::limits::MINUTE_MS;
 use inbox::model::bookings::mail::city;
 use inbox::model::bookings::types::{BookingHost, BookingType, HostChoice};
 use inbox::model::bookings::{Booking, BookingStatus, zone_or_utc};
+use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, ToSpan, Zoned};
 
-use super::times_view::{DayView, TimesView};
+use super::times_view::{DayView, TimesView, zoned};
 use super::typed::TypedGuest;
 use crate::web::layout::filters;
 use crate::web::layout::wording::Avatar;
@@ -169,11 +169,6 @@ impl HostsLine {
         let avatars = hosts.iter().take(AVATARS).map(|host| Avatar::person(&host.name));
         HostsLine { avatars: avatars.collect(), names: host_names(hosts, mode) }
     }
-}
-
-pub fn zoned(ms: i64, zone: &TimeZone) -> Zoned {
-    let at = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
-    at.to_zoned(zone.clone())
 }
 
 /// From the beginning of a day for some days, in milliseconds since 1970.

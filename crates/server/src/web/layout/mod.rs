@@ -4,6 +4,7 @@ pub(crate) mod asset_files;
 pub(crate) mod assets;
 pub(crate) mod filters;
 pub(crate) mod flash;
+pub(crate) mod hrefs;
 pub(crate) mod page_layout;
 pub(crate) mod qr_code;
 pub(crate) mod responses;

@@ -14,12 +14,13 @@ use inbox::model::bookings::zone_or_utc;
 use inbox::model::contact_notes::{self, ContactNote};
 use inbox::model::contact_profile::SharedConversation;
 use inbox::{ConversationSummary, Cx, Error};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
+use crate::web::layout::hrefs::contact_href;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::{
@@ -30,15 +31,6 @@ use crate::web::visitor::Visitor;
 
 /// Conversations on one page.
 const LISTED: i64 = 30;
-
-/// What stays as it is in the address of a page.
-const KEPT: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'@').remove(b'.').remove(b'-').remove(b'_').remove(b'+');
-
-/// The address of somebody's page.
-pub fn contact_href(email: &str) -> String {
-    format!("/contacts/{}", utf8_percent_encode(email, KEPT))
-}
 
 #[derive(Template)]
 #[template(path = "contact.html", whitespace = "minimize")]

@@ -23,6 +23,7 @@ use crate::web::Web;
 use crate::web::form::{Asked, FormFields, FormValue, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
+use crate::web::layout::hrefs::contact_href;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageError, PageResult, see_other};
 use crate::web::layout::wording::{
@@ -31,7 +32,6 @@ use crate::web::layout::wording::{
 use crate::web::page_version::PartVersion;
 use crate::web::pages::booking_cards::{BookingCard, booking_cards};
 use crate::web::pages::composer::Composer;
-use crate::web::pages::contact::contact_href;
 use crate::web::pages::conversation_list::{ConversationFilter, ListView, subject};
 use crate::web::pages::list_query::{ConversationButton, ListQuery};
 use crate::web::pages::message_cards::MessageCard;

@@ -15,9 +15,9 @@ use inbox::model::topics;
 use inbox::{Cx, Error};
 
 use crate::web::form::FormFields;
+use crate::web::layout::hrefs::contact_href;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat};
-use crate::web::pages::contact::contact_href;
 use crate::web::pages::list_filters::{FilterMenu, ListFilters};
 use crate::web::pages::snooze_times::snoozes;
 use crate::web::pages::targets::target;

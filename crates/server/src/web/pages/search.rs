@@ -14,10 +14,10 @@ use crate::web::Web;
 use crate::web::form::{Asked, FormFields, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
+use crate::web::layout::hrefs::contact_href;
 use crate::web::layout::page_layout::{PageLayout, PageLocation, search_href};
 use crate::web::layout::responses::PageResult;
 use crate::web::layout::wording::{Avatar, StatusLabel, TimeFormat, status_label};
-use crate::web::pages::contact::contact_href;
 use crate::web::pages::conversation_list::{RowView, row};
 use crate::web::visitor::Visitor;
 

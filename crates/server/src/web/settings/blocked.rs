@@ -14,10 +14,10 @@ use crate::web::Web;
 use crate::web::form::{Asked, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
+use crate::web::layout::hrefs::contact_href;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::PageResult;
 use crate::web::layout::wording::DisplayTime;
-use crate::web::pages::contact::contact_href;
 use crate::web::visitor::Visitor;
 
 const PLACE: &str = "/settings/blocked";

@@ -234,6 +234,7 @@ async fn a_removed_person_does_not_come_back_by_the_provider(app: TestApp) {
     let path = format!("/settings/people/{}/remove", user(&mia));
     owner.post(&path, &[]).await.goes_to("/settings/people");
     assert!(!is_signed_in(&hers).await);
+    let hers = app.browser();
     sign_in(&provider, &hers).await.is(422).shows("You were removed from the team");
     provider.is("mia-1", claims("maria@acme.example"));
     sign_in(&provider, &hers).await.is(422).shows("You were removed from the team");
@@ -392,6 +393,7 @@ async fn an_account_is_unlinked_by_its_person_and_by_a_reset(app: TestApp) {
     first.post("/settings/sign-in/provider/unlink", &[]).await.goes_to("/settings/sign-in");
     assert!(is_signed_in(&first).await && !is_signed_in(&second).await);
     first.post("/settings/sign-in/provider/unlink", &[]).await.is(404);
+    let second = app.browser();
     sign_in(&provider, &second).await.is(422).shows("is not linked yet");
     link(&provider, &first).await.goes_to("/settings/sign-in");
     sign_in(&provider, &second).await.goes_to("/");
@@ -399,7 +401,7 @@ async fn an_account_is_unlinked_by_its_person_and_by_a_reset(app: TestApp) {
     let path = format!("/settings/people/{}/reset-sign-in", user(&mia));
     owner.post(&path, &[]).await.goes_to("/settings/people");
     assert!(!is_signed_in(&first).await && !is_signed_in(&second).await);
-    sign_in(&provider, &second).await.is(422).shows("is not linked yet");
+    sign_in(&provider, &app.browser()).await.is(422).shows("is not linked yet");
 }
 
 async fn the_answer_may_reach_another_node(app: TestApp) {
