@@ -75,7 +75,7 @@ async fn what_one_is_told_of_is_chosen_by_keyboard_and_without_scripts() {
     let tick = browser.find("#b-mentioned").await;
     tick.send_keys(" ").await.unwrap();
     browser.press(Key::Tab + "I").await;
-    browser.press(Key::Enter).await;
+    browser.click("form[action='/settings/notifications'] .btn.primary").await;
     browser.says("Saved. It applies from now on.").await;
     assert_eq!(browser.count("#b-mentioned:checked").await, 0);
     assert_eq!(browser.value("[name=mail-mentioned]").await, "digest");

@@ -89,7 +89,7 @@ async fn a_scanner_that_opens_the_link_in_a_browser_changes_nothing_and_causes_n
     let usual = Browser::open(Kind::Usual).await;
     let page = protected(&server, &usual).await;
     let plain = Browser::open(Kind::WithoutScripts).await;
-    let before = mails_left(&server);
+    let before = (mails_left(&server), traces(&server).await);
     for browser in [&usual, &plain] {
         for _ in 0..SCANS {
             browser.goto(&page).await;
@@ -114,7 +114,7 @@ async fn a_scanner_that_opens_the_link_in_a_browser_changes_nothing_and_causes_n
     })()";
     let fetched = usual.script(&script.replace("SCANS", &SCANS.to_string())).await;
     assert_eq!(fetched, false, "the words are not there");
-    assert_eq!((mails_left(&server), traces(&server).await), (before, 0));
+    assert_eq!((mails_left(&server), traces(&server).await), before);
     plain.close().await;
     usual.close().await;
 }
@@ -127,7 +127,8 @@ async fn tab_to(browser: &Browser, css: &str) {
         if active.is_ok_and(|active| active == wanted) {
             return;
         }
-        browser.press(Key::Tab).await;
+        // Keys that are sent to a field for files would be the name of one.
+        browser.driver.action_chain().send_keys(Key::Tab).perform().await.unwrap();
     }
     panic!("the Tab key does not come to {css}");
 }
@@ -177,7 +178,8 @@ async fn the_back_button_shows_nothing_after_signing_out_and_after_taking_back()
         browser.says("The account ends in 4711.").await;
         if is_taken_back {
             let revoked = server.app.act(&server.ines, |tx, cx| {
-                let (id,): (MessageId,) = tx.one("SELECT message FROM secure_links", &[])?;
+                let (id,): (MessageId,) =
+                    tx.one("SELECT message FROM secure_links ORDER BY message DESC LIMIT 1", &[])?;
                 actions::revoke_secure(tx, cx, &id)
             });
             revoked.await.unwrap();

@@ -42,7 +42,7 @@ class PushService(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
-        PushService.received.put((self.path, dict(self.headers), body))
+        PushService.received.put((self.path, self.headers, body))
         self.send_response(PushService.status)
         self.send_header("content-length", "0")
         self.end_headers()

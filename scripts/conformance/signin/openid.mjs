@@ -7,7 +7,7 @@
 // name their issuer in the answer (RFC 9207).
 
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
@@ -15,6 +15,10 @@ import path from 'node:path';
 import readline from 'node:readline';
 import Provider from 'oidc-provider';
 import { chromium } from 'playwright-core';
+import { promisify } from 'node:util';
+
+// The provider answers in this process while a command runs.
+const run = promisify(execFile);
 
 const PATIENCE_MS = 60_000;
 const SECRET = 'a secret & more';
@@ -98,16 +102,16 @@ async function startMailroom(round, issuer, port) {
         lines.once('line', resolve);
         demo.once('exit', () => reject(new Error('the demo ended')));
     });
-    const listed = execFileSync(binary, ['user', 'list', '--json'], { env });
-    const { people } = JSON.parse(listed);
+    const listed = await run(binary, ['user', 'list', '--json'], { env });
+    const { people } = JSON.parse(listed.stdout);
     return { demo, env, owner: people.find((person) => person.role === 'owner').email };
 }
 
 // Reads the provider's documents as `mailroom self-check` does. Other parts of a demo may well be at fault.
-function checkSetUp(env) {
+async function checkSetUp(env) {
     let printed;
     try {
-        printed = execFileSync(binary, ['self-check', '--json'], { env });
+        printed = (await run(binary, ['self-check', '--json'], { env })).stdout;
     } catch (error) {
         printed = error.stdout;
     }
@@ -140,7 +144,7 @@ async function judge(round, browser) {
     const { issuer, server } = await startProvider(round, `${app}/sign-in/provider/callback`);
     const { demo, env, owner } = await startMailroom(round, issuer, port);
     try {
-        checkSetUp(env);
+        await checkSetUp(env);
         for (const login of ['stranger@elsewhere.example', owner, owner]) {
             const context = await browser.newContext({ javaScriptEnabled: round.scripts });
             context.setDefaultTimeout(PATIENCE_MS);

@@ -75,7 +75,7 @@ fn shown_times(
     except: Option<&inbox::base::ids::BookingId>,
 ) -> inbox::Result<ShownTimes> {
     let zone = &asked.zone.zone;
-    let today = views::zoned(cx.now, zone).date();
+    let today = times_view::zoned(cx.now, zone).date();
     let mut first = asked.from.filter(|from| *from >= today).unwrap_or(today);
     let mut window = views::days(first, SLOT_DAYS_DEFAULT, zone);
     let most = SLOTS_GIVEN as usize;
@@ -84,7 +84,7 @@ fn shown_times(
     if free.is_empty() {
         let next = availability::next_free(tx, cx, kind, window.1, 1, except)?;
         if let Some(next) = next.first() {
-            first = views::zoned(next.starts_at, zone).date();
+            first = times_view::zoned(next.starts_at, zone).date();
             window = views::days(first, SLOT_DAYS_DEFAULT, zone);
             loaded = availability::load(tx, cx, kind, window, except)?;
             free = loaded.free(window, most)?;
@@ -94,7 +94,7 @@ fn shown_times(
     Ok(ShownTimes {
         free,
         first,
-        next: views::zoned(window.1, zone).date(),
+        next: times_view::zoned(window.1, zone).date(),
         has_later: window.1 < cx.now + (kind.horizon_days + 1) * DAY_MS,
         hosts,
         open: open_days(&loaded, window, zone)?,
@@ -109,9 +109,9 @@ fn open_days(
 ) -> inbox::Result<BTreeSet<jiff::civil::Date>> {
     let mut open = BTreeSet::new();
     for hours in loaded.report(window)?.iter().flat_map(|day| &day.hours) {
-        let first = views::zoned(hours.start.as_millisecond(), zone).date();
+        let first = times_view::zoned(hours.start.as_millisecond(), zone).date();
         // Hours that end at midnight are of the day before.
-        let last = views::zoned(hours.end.as_millisecond() - 1, zone).date();
+        let last = times_view::zoned(hours.end.as_millisecond() - 1, zone).date();
         open.extend(first.series(1.day()).take_while(|date| *date <= last));
     }
     Ok(open)

@@ -35,8 +35,8 @@ const FILES_PER_MESSAGE: usize = 8;
 const FILES_PER_PAGE: usize = 16;
 /// Characters of a folded message, and of all that are shown in full, the one at which the page opens
 /// first of all; a message's own page has all of them.
-const FOLDED_CHARS: usize = 250;
-const OPEN_CHARS: usize = 8_000;
+const FOLDED_CHARS: usize = 200;
+const OPEN_CHARS: usize = 9_000;
 
 pub enum TimelineRow {
     Message(Box<MessageView>),
