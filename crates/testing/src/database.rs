@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use db::{Migration, Store, StoreOptions};
-use postgres::{Client, Config, NoTls};
+
+use crate::postgres_database::PostgresDatabase;
 
 /// The databases that every rule holds on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,13 +17,11 @@ pub enum Backend {
     Postgres,
 }
 
-/// Where the private PostgreSQL of a test run listens.
-const VARIABLE: &str = "MAILROOM_TEST_POSTGRES";
-
 /// A test's own database, gone when the test is over.
 pub struct Database {
     pub url: String,
-    postgres: Option<(String, String)>,
+    /// Emptied with it.
+    _postgres: Option<PostgresDatabase>,
 }
 
 impl Database {
@@ -32,9 +30,12 @@ impl Database {
             Backend::Sqlite => {
                 let file = folder.join("test.db");
                 copy_sqlite(&ensure_sqlite_template(), &file);
-                Database { url: sqlite_url(&file), postgres: None }
+                Database { url: sqlite_url(&file), _postgres: None }
             }
-            Backend::Postgres => new_postgres_database(),
+            Backend::Postgres => {
+                let taken = PostgresDatabase::take();
+                Database { url: taken.url(), _postgres: Some(taken) }
+            }
         }
     }
 }
@@ -59,30 +60,6 @@ pub fn open_keeping(url: &str, plans_kept: Duration) -> Store {
         ..StoreOptions::default()
     };
     Store::open(url, &options, inbox::MIGRATIONS).unwrap()
-}
-
-impl Drop for Database {
-    fn drop(&mut self) {
-        if let Some((admin, name)) = &self.postgres {
-            let dropped =
-                connect(admin).batch_execute(&format!("DROP DATABASE {name} WITH (FORCE)"));
-            if let Err(error) = dropped {
-                eprintln!("{name} could not be dropped: {error}");
-            }
-        }
-    }
-}
-
-fn new_postgres_database() -> Database {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let admin = std::env::var(VARIABLE)
-        .unwrap_or_else(|_| panic!("{VARIABLE} is not set; run the tests with scripts/test"));
-    let mut client = connect(&admin);
-    let template = ensure_postgres_template(&admin, &mut client);
-    let name = format!("t_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::SeqCst));
-    client.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).unwrap();
-    client.batch_execute(&format!("CREATE DATABASE {name} TEMPLATE {template}")).unwrap();
-    Database { url: in_database(&admin, &name), postgres: Some((admin, name)) }
 }
 
 /// A file with today's schema that each test's own is copied from. Tests that begin at once each make
@@ -126,43 +103,10 @@ fn sqlite_url(file: &Path) -> String {
 }
 
 /// A name for today's schema.
-fn template_name(own: impl Fn(&Migration) -> &'static str) -> String {
+pub(crate) fn template_name(own: impl Fn(&Migration) -> &'static str) -> String {
     let mut schema = DefaultHasher::new();
     for step in inbox::MIGRATIONS {
         (step.both, own(step)).hash(&mut schema);
     }
     format!("template_{:x}", schema.finish())
-}
-
-/// A database with today's schema that each test's own is copied from. The first test makes it,
-/// the others wait for that.
-fn ensure_postgres_template(admin: &str, client: &mut Client) -> String {
-    let template = template_name(|step| step.postgres);
-    client.batch_execute("SELECT pg_advisory_lock(1)").unwrap();
-    let known = "SELECT 1 FROM pg_database WHERE datname = $1 AND NOT datallowconn";
-    if client.query(known, &[&template]).unwrap().is_empty() {
-        client.batch_execute(&format!("DROP DATABASE IF EXISTS {template} WITH (FORCE)")).unwrap();
-        client.batch_execute(&format!("CREATE DATABASE {template} TEMPLATE template0")).unwrap();
-        let url = in_database(admin, &template);
-        Store::open(&url, &StoreOptions::default(), inbox::MIGRATIONS).unwrap();
-        client
-            .batch_execute(&format!(
-                "ALTER DATABASE {template} WITH ALLOW_CONNECTIONS false;
-                 SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity
-                 WHERE datname = '{template}'"
-            ))
-            .unwrap();
-    }
-    client.batch_execute("SELECT pg_advisory_unlock(1)").unwrap();
-    template
-}
-
-fn connect(url: &str) -> Client {
-    url.parse::<Config>().unwrap().connect(NoTls).unwrap()
-}
-
-/// The same server, another database: the path of the URL.
-fn in_database(admin: &str, name: &str) -> String {
-    let (server, _) = admin.rsplit_once('/').expect("a URL with a database");
-    format!("{server}/{name}")
 }

@@ -16,6 +16,7 @@ mod mail_in;
 mod oauth_provider;
 mod outside;
 mod people;
+mod postgres_database;
 mod process;
 mod push_service;
 mod random;

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use axum::body::Body;
 use axum::http::Request;
 use inbox::actions;
-use inbox::base::actor::Actor;
+use inbox::base::actor::{Actor, Circle};
 
 use crate::support::{Answer, TestApp, user};
 
@@ -44,7 +44,7 @@ impl TestApp {
     /// The path of a link that signs somebody in and opens their private inboxes.
     pub async fn sign_in_link(&self, person: &Actor) -> String {
         let id = user(person);
-        let service = self.service(&self.support);
+        let service = Actor::system(person.ws, person.workspace.clone(), Circle::team());
         let url = self.act(&service, move |tx, cx| actions::make_recovery_link(tx, cx, &id)).await;
         url.strip_prefix(crate::support::PUBLIC_URL).expect("our own address").to_owned()
     }

@@ -467,13 +467,7 @@ async fn sandbox_mail_is_never_in_the_app(app: TestApp) {
 async fn another_workspace_is_another_world(app: TestApp) {
     let received = app.mail("ann@shop.example", "Lamps", "Hello").await;
     let stranger = app.other_workspace("Other").await;
-    let browser = app.browser();
-    let id = user(&stranger);
-    let service =
-        Actor::system(stranger.ws, stranger.workspace.clone(), inbox::base::actor::Circle::team());
-    let url = app.act(&service, move |tx, cx| inbox::actions::make_sign_in_link(tx, cx, &id)).await;
-    browser.post(url.strip_prefix(PUBLIC_URL).unwrap(), &[]).await.goes_to("/");
-    browser.remember_csrf().await;
+    let browser = app.signed_in(&stranger).await;
     browser.get("/inbox?view=open").await.is(200).hides("Lamps");
     browser.get(&format!("/conversations/{}", received.conversation)).await.is(404);
     browser.get(&format!("/inbox?mailbox={}", app.support.id)).await.is(404);
