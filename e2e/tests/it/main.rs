@@ -12,6 +12,7 @@ mod drafting;
 mod everyday;
 mod hostile;
 mod keyboard;
+mod morning;
 mod new_workspace;
 mod notifications;
 mod oauth;

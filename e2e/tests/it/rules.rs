@@ -43,6 +43,6 @@ async fn a_rule_assigns_and_the_report_shows_it() {
 }
 
 /// Chooses from a menu of the form.
-async fn choose(browser: &Browser, css: &str, value: &str) {
+pub async fn choose(browser: &Browser, css: &str, value: &str) {
     browser.script(&format!("document.querySelector(\"{css}\").value = '{value}'")).await;
 }

@@ -183,6 +183,28 @@ impl TestServer {
         seen.into_iter().find(|mailbox| mailbox.name == "Support").unwrap()
     }
 
+    /// An inbox of the team that nobody has written to yet.
+    pub async fn add_inbox(&self, name: &str) -> Mailbox {
+        let (name, address) =
+            (name.to_owned(), format!("{}@lumen-holz.example", name.to_lowercase()));
+        let added = self.app.act(&self.ines, move |tx, cx| {
+            let id = actions::add_mailbox(tx, cx, &address, &name, None)?;
+            mailboxes::seen_by(tx, cx.actor, &id)
+        });
+        added.await.unwrap().unwrap()
+    }
+
+    /// A mail from a customer to an inbox.
+    pub async fn mail_to(
+        &self,
+        inbox: &Mailbox,
+        from: &str,
+        subject: &str,
+        text: &str,
+    ) -> FiledMail {
+        self.take_in(inbox.clone(), from, subject, text, None, Vec::new()).await
+    }
+
     /// A mail from a customer, with the bytes it came as where a test cares.
     pub async fn mail(
         &self,
@@ -191,7 +213,7 @@ impl TestServer {
         text: &str,
         raw: Option<&str>,
     ) -> FiledMail {
-        self.take_in(from, subject, text, raw, Vec::new()).await
+        self.take_in(self.support().await, from, subject, text, raw, Vec::new()).await
     }
 
     /// A mail from a customer with files.
@@ -202,18 +224,18 @@ impl TestServer {
         text: &str,
         files: Vec<Attachment>,
     ) -> FiledMail {
-        self.take_in(from, subject, text, None, files).await
+        self.take_in(self.support().await, from, subject, text, None, files).await
     }
 
     async fn take_in(
         &self,
+        mailbox: Mailbox,
         from: &str,
         subject: &str,
         text: &str,
         raw: Option<&str>,
         files: Vec<Attachment>,
     ) -> FiledMail {
-        let mailbox = self.support().await;
         let (email, name) = from.split_once(' ').unwrap();
         let put = |file: &Attachment| self.app.blobs.put(&file.bytes).unwrap();
         let attachments = files.iter().map(put).collect();
