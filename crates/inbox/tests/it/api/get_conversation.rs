@@ -86,7 +86,7 @@ async fn everything_that_is_known_is_read(app: TestApp) {
     app.snooze(&app.owner, &mail.conversation, app.now() + DAY).await;
     let read = app.read(&key, &mail.conversation).await;
     for (field, expected) in [
-        ("contact", json!({ "name": null, "email": "bruno@keller.example" })),
+        ("contact", json!({ "name": null, "email": "bruno@keller.example", "known": false })),
         ("assignee", json!({ "id": key.id.as_str(), "name": "Robo", "type": "agent" })),
         ("tags", json!(["vip"])),
         ("topic", json!("returns")),

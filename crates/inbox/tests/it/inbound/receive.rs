@@ -26,7 +26,10 @@ async fn a_first_mail_begins_an_open_conversation_and_tells_whose_turn_it_is(app
     let mail = app.mail("Bruno@Keller.example Bruno", "Lamp", "Broken").await;
     let read = app.read(&key, &mail.conversation).await;
     assert_eq!(read["status"], "open");
-    assert_eq!(read["contact"], json!({ "name": "Bruno", "email": "bruno@keller.example" }));
+    assert_eq!(
+        read["contact"],
+        json!({ "name": "Bruno", "email": "bruno@keller.example", "known": false })
+    );
     let events = app.events().await;
     assert_eq!(texts(&events, "type"), ["turn.changed"]);
     assert_eq!(events[0]["data"]["turn"], "ours");

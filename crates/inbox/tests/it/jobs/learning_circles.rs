@@ -100,7 +100,7 @@ async fn what_was_learned_goes_with_an_inbox_that_closes_and_opens(app: TestApp)
     app.topic("Gardens", "").await;
     teach(&app, &billing, &team, ZEPPELIN, "Airships").await;
     teach(&app, &app.support, &team, BEGONIA, "Gardens").await;
-    let airship = "The zeppelin is at its mooring";
+    let airship = "The zeppelin is at the mooring";
     let (topic, _) = sorted(&app, &app.support, &team, airship).await;
     assert_eq!(topic, "Airships", "what everybody sees teaches everybody");
 

@@ -1,7 +1,7 @@
 //! Browsers that take notices: their push services, and the sessions that they end with.
 
 use inbox::actions;
-use inbox::base::actor::Actor;
+use inbox::base::actor::{Actor, Role};
 use inbox::base::ids::ConversationId;
 use inbox::jobs::PushResponse;
 use inbox::model::notifications::push;
@@ -126,7 +126,7 @@ async fn a_subscription_ends_with_its_session_and_its_person(app: TestApp) {
 }
 
 async fn a_session_without_private_access_shows_nothing_of_private_inboxes(app: TestApp) {
-    let ann = app.person("Ann").await;
+    let ann = app.person_with("Ann", Role::Admin).await;
     let inbox = app.private_inbox(&ann).await;
     let open = app.subscribed(&ann, "open").await;
     let shut = app.subscribed_in(&ann, "shut", false).await;

@@ -29,7 +29,10 @@ async fn a_simulated_mail_begins_a_conversation_as_a_real_one_does(app: TestApp)
     assert_eq!(read["subject"], "Where is my order?");
     assert_eq!(read["status"], "open");
     assert_eq!(read["mailbox"], "sandbox@acme.test");
-    assert_eq!(read["contact"], json!({ "name": "Mara Lind", "email": "mara@customer.test" }));
+    assert_eq!(
+        read["contact"],
+        json!({ "name": "Mara Lind", "email": "mara@customer.test", "known": false })
+    );
     let message = &read["timeline"][0];
     assert_eq!(message["id"], answer["messageId"]);
     assert_eq!(message["direction"], "inbound");
