@@ -358,7 +358,7 @@ async fn tick(browser: &Browser, words: &str, number: usize) {
                    .indexOf(document.activeElement)";
     let steps = at as i64 - browser.script(focused).await.as_i64().unwrap();
     let way = if steps < 0 { "k" } else { "j" };
-    let keys = way.repeat(steps.unsigned_abs() as usize) + "x" + &"jx".repeat(number - 1);
+    let keys = way.repeat(steps.unsigned_abs() as usize) + "x" + "jx".repeat(number - 1).as_str();
     browser.press(keys).await;
     let what = format!("{number} selected");
     browser.until(&what, || async { browser.text("[data-selected]").await == what }).await;

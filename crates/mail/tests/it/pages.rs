@@ -144,7 +144,7 @@ fn harmless(page: &MailPage) -> Result<(), String> {
             }
         }
     }
-    let (_, own) = sheets.split_once("background:#eef1ef}").ok_or("our own sheet")?;
+    let (_, own) = sheets.split_once("outline-offset:-1px}").ok_or("our own sheet")?;
     match is_harmless_style(own) && !own.contains('<') && !own.contains("mailroom-") {
         true => Ok(()),
         false => Err(format!("sheet {own}")),
@@ -152,8 +152,10 @@ fn harmless(page: &MailPage) -> Result<(), String> {
 }
 
 fn is_ours(class: &str) -> bool {
-    let placed = class.starts_with("mailroom-picture") || class.starts_with("mailroom-space");
-    placed || matches!(class, "mailroom-goes" | "mailroom-quoted")
+    class.split(' ').filter(|class| class.contains("mailroom-")).all(|class| {
+        let placed = class.starts_with("mailroom-picture") || class.starts_with("mailroom-space");
+        placed || matches!(class, "mailroom-goes" | "mailroom-holds" | "mailroom-quoted")
+    })
 }
 
 fn is_harmless_style(style: &str) -> bool {

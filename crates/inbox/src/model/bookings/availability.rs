@@ -11,9 +11,9 @@ use calendar::{
 use db::Tx;
 use jiff::Timestamp;
 
-use super::calendars;
 use super::hours::{self, HostDate, HostStay};
 use super::types::{self, BookingType};
+use super::{calendars, timestamp};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{BookingId, UserId};
@@ -302,10 +302,6 @@ fn stale_hosts(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType) -> Result<Vec<U
 
 fn no_hours() -> HostHours {
     HostHours::new(jiff::tz::TimeZone::UTC, WeeklyHours::default())
-}
-
-pub(super) fn timestamp(ms: i64) -> Timestamp {
-    Timestamp::from_millisecond(ms).unwrap_or(if ms < 0 { Timestamp::MIN } else { Timestamp::MAX })
 }
 
 fn refused(error: calendar::SlotError) -> Error {

@@ -4,8 +4,7 @@
 use calendar::{BusyQuery, TimeRange};
 use db::Tx;
 
-use super::availability::timestamp;
-use super::{hours, mail, zone_or_utc};
+use super::{hours, mail, timestamp, zone_or_utc};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{BookingTypeId, BusyCalendarId, UserId};

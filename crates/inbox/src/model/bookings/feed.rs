@@ -4,8 +4,7 @@
 use calendar::{BookingFeed, BookingFeedEntry, BookingFeedStatus, TimeRange};
 use db::Tx;
 
-use super::availability::timestamp;
-use super::{Booking, BookingFilter, BookingStatus, hours, list};
+use super::{Booking, BookingFilter, BookingStatus, hours, list, timestamp};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle, Circles};
 use crate::base::error::{Error, Result};

@@ -4,9 +4,8 @@
 use calendar::{BookingInvitation, InvitationPerson, TimeRange};
 use db::Tx;
 
-use super::availability::timestamp;
 use super::types::BookingType;
-use super::{Booking, local_time, manage_url, zone_or_utc};
+use super::{Booking, local_time, manage_url, timestamp, zone_or_utc};
 use crate::app::Cx;
 use crate::base::actor::Actor;
 use crate::base::email_address::EmailAddress;

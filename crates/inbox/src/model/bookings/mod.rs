@@ -25,6 +25,7 @@ pub mod offers;
 pub mod types;
 
 use db::{Json, Tx};
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -192,4 +193,8 @@ pub fn local_time(at: i64, zone: &jiff::tz::TimeZone) -> String {
 /// The zone of a name; UTC for one that nobody knows.
 pub fn zone_or_utc(name: &str) -> jiff::tz::TimeZone {
     calendar::zone_named(name).unwrap_or(jiff::tz::TimeZone::UTC)
+}
+
+fn timestamp(ms: i64) -> Timestamp {
+    Timestamp::from_millisecond(ms).unwrap_or(if ms < 0 { Timestamp::MIN } else { Timestamp::MAX })
 }

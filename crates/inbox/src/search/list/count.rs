@@ -3,28 +3,12 @@
 use db::Tx;
 
 use super::ListWalk;
+use super::list_count::ListCount;
 use super::matching::{self, QueryTerms};
 use super::sql::Sql;
 use crate::base::error::Result;
 use crate::base::limits::COUNTED_CONVERSATIONS;
 use crate::search::Query;
-
-/// How many conversations there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListCount {
-    pub n: usize,
-    /// False where counting ended before the list did: there are at least so many.
-    pub is_exact: bool,
-}
-
-impl ListCount {
-    pub const NONE: ListCount = ListCount { n: 0, is_exact: true };
-
-    /// A count that ended one after the last that is counted.
-    pub(super) fn up_to_limit(n: usize) -> ListCount {
-        ListCount { n: n.min(COUNTED_CONVERSATIONS), is_exact: n <= COUNTED_CONVERSATIONS }
-    }
-}
 
 impl ListWalk {
     /// Counts from where the walk stands to the end of the list.

@@ -1,6 +1,7 @@
 //! Walking the list of conversations in one of its orders, at a cost that does not grow with history.
 
 mod count;
+mod list_count;
 mod matching;
 mod order;
 mod row_test;
@@ -15,7 +16,7 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId, MemberId, TagId, TopicId};
 use crate::base::states::{ConversationRisk, Direction, Status, Urgency, View};
 use crate::search::Query;
-pub use count::ListCount;
+pub use list_count::ListCount;
 use matching::QueryTerms;
 pub use order::ListOrder;
 pub use row_test::{RowCondition, RowTest};

@@ -43,7 +43,7 @@ async fn closed_conversations_that_nobody_touches_go_into_the_trash_and_are_eras
     app.pass(2 * DAY).await;
     assert_eq!(app.subjects(&key, "view=trash").await, ["Old"]);
     app.pass(5 * DAY).await;
-    assert_eq!(app.subjects(&key, "view=trash").await, ["Old", "Noted"]);
+    assert_eq!(app.subjects(&key, "view=trash").await, ["Noted", "Old"]);
     app.pass(40 * DAY).await;
     assert_eq!(app.count("conversations WHERE subject IN ('Old', 'Noted')").await, 0);
     assert_eq!(app.subjects(&key, "view=open").await, ["Open"]);

@@ -271,8 +271,9 @@ async fn by_rows(app: &TestApp, conversation: &str, word: &str) {
     ))
     .await;
     app.exec(&format!(
-        "INSERT INTO document_requests (ws, id, conversation, old_token, note, created_at)
-         VALUES ({ws}, 'req_1', '{conversation}', 'req_1', 'Dear {word}', 0)"
+        "INSERT INTO document_requests (ws, id, conversation, message, old_token, note,
+            created_at)
+         VALUES ({ws}, 'req_1', '{conversation}', 'msg_1', 'req_1', 'Dear {word}', 0)"
     ))
     .await;
     app.exec(&format!(

@@ -68,6 +68,9 @@ fn text(table: &str, column: &str) -> String {
     }
 }
 
+/// The version in which tables got the names they have today.
+const PLAIN_NAMES: i64 = 18;
+
 /// The type of each column, and whether it must have a value.
 fn columns(tx: &mut Tx<'_>, table: &str) -> Result<BTreeMap<String, (String, bool)>, StoreError> {
     let rows: Vec<(String, String, i64)> = tx.all(
@@ -173,8 +176,16 @@ fn every_version(backend: Backend) {
             .unwrap_or_else(|error| panic!("from version {version}: {error}"));
         let now = counts(&store);
         drop(store);
-        for (table, rows) in filled.iter().filter(|(table, _)| now.contains_key(*table)) {
-            assert!(now[table] >= *rows, "from version {version}: {table}");
+        for (table, rows) in &filled {
+            let table = match table.as_str() {
+                // What answers are now was made later.
+                "answers" if version < PLAIN_NAMES => "idempotency_keys",
+                table => table,
+            };
+            assert!(
+                now.get(table).is_none_or(|now| now >= rows),
+                "from version {version}: {table}"
+            );
         }
         assert_eq!(Store::schema_version(&url).unwrap(), MIGRATIONS.last().unwrap().version);
         run_at(&url, old_and_new_work);

@@ -2,11 +2,11 @@
 
 use inbox::actions::{self, InboxAccess, NoticeSettingsInput, OfficeHoursInput};
 use inbox::api::operations::{AssignConversationInput, assign_conversation};
-use inbox::base::actor::Actor;
+use inbox::base::actor::{self, Actor};
 use inbox::base::ids::ConversationId;
 use inbox::jobs::RelayOutcome;
 use inbox::model::inbox_access::{AccessEntry, AccessHolder};
-use inbox::model::mailboxes::Mailbox;
+use inbox::model::mailboxes::{self, Mailbox};
 use inbox::model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice};
 use mail::AuthorKind;
 use serde_json::json;
@@ -60,12 +60,19 @@ fn how() -> NoticeSettingsInput {
     }
 }
 
-async fn close_inbox(app: &TestApp, inbox: &Mailbox, person: &Actor) {
-    let holder = AccessHolder::Person(user(person));
+/// Leaves an inbox to Ann alone.
+async fn close_inbox(app: &TestApp, inbox: &Mailbox, ann: &Actor) -> Mailbox {
+    let holder = AccessHolder::Person(user(ann));
     let entries = vec![AccessEntry { holder, may_see: true, may_send: true }];
     let access = InboxAccess { everybody: false, all_send: true, entries };
     let id = inbox.id.clone();
     app.act(&app.owner, move |tx, cx| actions::set_inbox_access(tx, cx, &id, &access)).await;
+    let (ws, id) = (app.owner.ws, inbox.id.clone());
+    let read = app.app.store.read(move |tx| {
+        let ann = actor::person(tx, ws, ANN)?;
+        mailboxes::seen_by(tx, &ann, &id)
+    });
+    read.await.unwrap().unwrap()
 }
 
 async fn without_any_choice_browsers_tell_of_ones_own_work_and_mail_of_mentions(app: TestApp) {
@@ -361,7 +368,7 @@ async fn whoever_lost_sight_of_an_inbox_is_told_nothing_of_it(app: TestApp) {
     app.deliver(&billing, letter("yan@shop.example", "Second", "Hello")).await;
     let (pushes, mails) = (app.pushed_to(&of_bo).len(), mails_to(&app, "bo@acme.example").len());
     assert_eq!((pushes, mails), (1, 1));
-    close_inbox(&app, &billing, &ann).await;
+    let billing = close_inbox(&app, &billing, &ann).await;
     app.outside.push_service.answers_status(&of_bo.endpoint, 201);
     app.pass(6 * HOUR).await;
     let now = (app.pushed_to(&of_bo).len(), mails_to(&app, "bo@acme.example").len());
