@@ -48,7 +48,7 @@ pub fn sign_in_with_provider(
     if identity.has_both_steps {
         return skip_second_step(tx, app, &first, device).map(Ok);
     }
-    go_on_after_first_step(tx, app, &first, device).map(Ok)
+    go_on_after_first_step(tx, app, &first, rules.other_ways, device).map(Ok)
 }
 
 fn person_of(

@@ -85,13 +85,16 @@ pub fn go_on_signing_in(
     other_ways: OtherWays,
     device: &str,
 ) -> Result<SignInProgress> {
-    let found: Option<(Role,)> =
-        tx.opt("SELECT role FROM users WHERE ws = ?1 AND id = ?2", &[&first.ws, &first.person])?;
-    let (role,) = found.ok_or(Error::Unauthorized)?;
-    if !other_ways.let_in(role) {
+    if !other_ways.let_in(role_of(tx, first)?) {
         return Ok(SignInProgress::NeedsProvider);
     }
-    go_on_after_first_step(tx, app, first, device)
+    go_on_after_first_step(tx, app, first, other_ways, device)
+}
+
+fn role_of(tx: &mut Tx<'_>, first: &FirstStep) -> Result<Role> {
+    let found: Option<(Role,)> =
+        tx.opt("SELECT role FROM users WHERE ws = ?1 AND id = ?2", &[&first.ws, &first.person])?;
+    found.map(|(role,)| role).ok_or(Error::Unauthorized)
 }
 
 /// Begins the session of somebody whose sign-in was both steps in one.
@@ -107,11 +110,12 @@ pub(super) fn skip_second_step(
 }
 
 /// A session, or the second step where the person has one, or its set-up where everybody needs one and
-/// the person has no passkey either.
+/// the person has no passkey to sign in with either.
 pub(super) fn go_on_after_first_step(
     tx: &mut Tx<'_>,
     app: &App,
     first: &FirstStep,
+    other_ways: OtherWays,
     device: &str,
 ) -> Result<SignInProgress> {
     let (ws, person) = (first.ws, &first.person);
@@ -133,7 +137,7 @@ pub(super) fn go_on_after_first_step(
     if has_second_step {
         return Ok(SignInProgress::NeedsCode(begin_step(tx, &app.ids, now, &step)?));
     }
-    if uses_passkeys(tx, app, ws, person)? {
+    if other_ways.let_in(role_of(tx, first)?) && uses_passkeys(tx, app, ws, person)? {
         return Ok(SignInProgress::NeedsPasskey);
     }
     let actor = actor_of(tx, ws, person)?;

@@ -103,6 +103,8 @@ pub(super) struct StateBefore {
     /// Since when the customer waited.
     #[serde(default)]
     pub waiting_since: Option<i64>,
+    #[serde(default)]
+    pub held: bool,
     pub assignee: Option<MemberId>,
     pub removed: Option<Removal>,
     /// Tags that the act added.
@@ -253,6 +255,7 @@ fn apply(
         status: conversation.status,
         snoozed_until: conversation.snoozed_until,
         waiting_since: conversation.waiting_since,
+        held: conversation.held,
         assignee: conversation.assignee.clone(),
         removed: conversation.removed,
         tagged: Vec::new(),

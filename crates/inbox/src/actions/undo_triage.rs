@@ -38,11 +38,11 @@ pub fn undo_offer(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<UndoOffer>> {
 /// Undoes a batch of an own act; false when nothing is left of it.
 pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
     let (ws, me) = (cx.actor.ws, person(cx)?);
-    let found: Option<(ActKind,)> = tx.opt(
-        "SELECT act FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3 AND created_at > ?4",
+    let found: Option<(ActKind, i64)> = tx.opt(
+        "SELECT act, created_at FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3 AND created_at > ?4",
         &[&ws, &me, id, &(cx.now - UNDO_ACT_MS)],
     )?;
-    let Some((kind,)) = found else { return Ok(false) };
+    let Some((kind, acted_at)) = found else { return Ok(false) };
     let steps: Vec<(ConversationId, Json<StateBefore>, Json<StateAfter>)> = tx.all(
         "SELECT conversation, before, after FROM undo_steps WHERE ws = ?1 AND undo = ?2
          ORDER BY conversation LIMIT ?3",
@@ -65,7 +65,8 @@ pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
             // Merged into another one since, which is not the one that was acted on.
             Ok(conversation) if conversation.merged_into.is_some() => {}
             Ok(mut conversation) => {
-                revert(tx, cx, kind, &mut conversation, (&before.0, &after.0))?;
+                let act = UndoneAct { kind, acted_at, before: &before.0, after: &after.0 };
+                revert(tx, cx, &mut conversation, &act)?;
             }
             Err(Error::NotFound(_)) => {}
             Err(error) => return Err(error),
@@ -81,14 +82,22 @@ fn undo_merge(tx: &mut Tx<'_>, cx: &Cx<'_>, source: &ConversationId) -> Result<(
     }
 }
 
+/// What an act did to one conversation.
+struct UndoneAct<'a> {
+    kind: ActKind,
+    acted_at: i64,
+    before: &'a StateBefore,
+    after: &'a StateAfter,
+}
+
 /// Puts back what the act changed, unless somebody changed it again since.
 fn revert(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    kind: ActKind,
     conversation: &mut Conversation,
-    (before, after): (&StateBefore, &StateAfter),
+    act: &UndoneAct<'_>,
 ) -> Result<()> {
+    let UndoneAct { kind, acted_at, before, after } = *act;
     let is_quiet = conversation.last_message_at == after.last_message_at;
     let is_put_away_so = conversation.snoozed_until == after.snoozed_until && is_quiet;
     match kind {
@@ -107,6 +116,9 @@ fn revert(
             record_tags(tx, cx, conversation, &[], &removed)
         }
         ActKind::Closed if conversation.status == Status::Closed && is_put_away_so => {
+            if before.status != Status::Closed && !before.held {
+                conversations::take_back_closing(tx, cx, conversation, acted_at)?;
+            }
             conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)?;
             conversations::wait_since(tx, cx, conversation, before.waiting_since)
         }

@@ -33,6 +33,8 @@ const BLOB_COLUMNS: &[(&str, &str)] = &[
 /// What was removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ForgottenPerson {
+    /// All addresses of theirs.
+    pub addresses: Vec<EmailAddress>,
     pub conversations: u64,
     pub messages: u64,
     pub documents: u64,
@@ -61,15 +63,16 @@ pub fn forget_person(
         done: ForgottenPerson::default(),
     };
     let mut found = false;
-    for address in contact_addresses::of_anybody(tx, cx.actor.ws, email)? {
-        refuse_member(tx, cx, &address)?;
-        found |= forget_address(tx, cx, &mut forgetting, &address)?;
+    let addresses = contact_addresses::of_team(tx, cx.actor.ws, email)?;
+    for address in &addresses {
+        refuse_member(tx, cx, address)?;
+        found |= forget_address(tx, cx, &mut forgetting, address)?;
     }
     if !found {
         return Err(Error::NotFound("person"));
     }
     forgetting.blobs(tx)?;
-    let done = forgetting.done;
+    let done = ForgottenPerson { addresses, ..forgetting.done };
     let said = format!("{} conversations, {} messages", done.conversations, done.messages);
     audit_log::record(tx, cx, &Circle::team(), Action::ContactForgotten, &said, "")?;
     Ok(done)

@@ -49,7 +49,7 @@ pub fn export_person(
     write: &mut FileSink<'_>,
 ) -> Result<PersonExport> {
     let tables = dumped_tables(tx)?;
-    let addresses = contact_addresses::of_anybody(tx, cx.actor.ws, email)?;
+    let addresses = contact_addresses::of_team(tx, cx.actor.ws, email)?;
     let mut kept = Map::new();
     let mut conversations: Vec<(String, bool)> = Vec::new();
     for address in &addresses {

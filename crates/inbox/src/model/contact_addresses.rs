@@ -32,16 +32,17 @@ pub fn of(tx: &mut Tx<'_>, actor: &Actor, email: &EmailAddress) -> Result<Vec<Em
     Ok(all)
 }
 
-/// All addresses of the person with this one, whoever merged them.
-pub fn of_anybody(tx: &mut Tx<'_>, ws: i64, email: &EmailAddress) -> Result<Vec<EmailAddress>> {
+/// All addresses of the person with this one as the team merged them: what somebody merged for
+/// themselves says nothing about the person.
+pub fn of_team(tx: &mut Tx<'_>, ws: i64, email: &EmailAddress) -> Result<Vec<EmailAddress>> {
     let mut all = vec![email.clone()];
     let mut looked_at = 0;
     while looked_at < all.len() {
         let found: Vec<(EmailAddress, EmailAddress)> = tx.all(
             "SELECT o.email, o.contact FROM contact_addresses a
              JOIN contact_addresses o ON o.ws = a.ws AND o.circle = a.circle AND o.contact = a.contact
-             WHERE a.ws = ?1 AND a.email = ?2 ORDER BY o.email LIMIT ?3",
-            &[&ws, &all[looked_at], &(CONTACT_ADDRESSES as i64)],
+             WHERE a.ws = ?1 AND a.circle = ?2 AND a.email = ?3 ORDER BY o.email LIMIT ?4",
+            &[&ws, &Circle::team(), &all[looked_at], &(CONTACT_ADDRESSES as i64)],
         )?;
         add(&mut all, found);
         looked_at += 1;

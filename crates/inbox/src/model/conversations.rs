@@ -253,10 +253,7 @@ pub fn set_status(
         note_reopened(tx, cx, conversation)?;
     }
     if to == Status::Closed && !conversation.held {
-        let opened_at = conversation.reopened_at.unwrap_or(conversation.created_at);
-        let (ws, mailbox) = (cx.actor.ws, &conversation.mailbox);
-        let open_ms = office_hours::between(tx, ws, mailbox, opened_at, cx.now)?;
-        report_facts::count_closing(tx, cx, &conversation.report_place(), open_ms)?;
+        count_closing(tx, cx, conversation, cx.now, 1)?;
         targets::closed(tx, cx, &conversation.id)?;
     }
     if to == Status::Closed && conversation.held {
@@ -458,6 +455,28 @@ pub fn wait_since(
     )?;
     conversation.waiting_since = since;
     Ok(())
+}
+
+/// Takes a closing that is undone out of the reports.
+pub fn take_back_closing(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    closed_at: i64,
+) -> Result<()> {
+    count_closing(tx, cx, conversation, closed_at, -1)
+}
+
+fn count_closing(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    at: i64,
+    n: i64,
+) -> Result<()> {
+    let opened_at = conversation.reopened_at.unwrap_or(conversation.created_at);
+    let open_ms = office_hours::between(tx, cx.actor.ws, &conversation.mailbox, opened_at, at)?;
+    report_facts::count_closing(tx, cx, &conversation.report_place(), open_ms, at, n)
 }
 
 /// Sets a status and a snooze as they were before, and records what changed.

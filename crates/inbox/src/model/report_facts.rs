@@ -147,18 +147,21 @@ pub fn count_answer(
     count(tx, cx, place, ReportMeasure::FirstAnswer, &bucket(waited_ms).to_string(), at, 1)
 }
 
-/// Counts a conversation that is closed, and how long it was open.
+/// Counts a conversation that is closed, and how long it was open; with -1, one whose closing is undone
+/// by whoever closed it.
 pub fn count_closing(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     place: &ReportPlace<'_>,
     open_ms: i64,
+    at: i64,
+    n: i64,
 ) -> Result<()> {
     let name = bucket(open_ms).to_string();
-    count(tx, cx, place, ReportMeasure::TimeToClose, &name, cx.now, 1)?;
+    count(tx, cx, place, ReportMeasure::TimeToClose, &name, at, n)?;
     let by = cx.actor.member();
     let by = by.as_ref().map_or("", |by| by.as_str());
-    count(tx, cx, place, ReportMeasure::Closed, by, cx.now, 1)
+    count(tx, cx, place, ReportMeasure::Closed, by, at, n)
 }
 
 string_enum! {

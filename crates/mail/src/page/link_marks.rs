@@ -17,6 +17,8 @@ const USUAL_ENDINGS: [&str; 3] = ["com", "net", "org"];
 
 /// Pieces of a link with which the next one is read together.
 const JOINED_PIECES: usize = 64;
+/// The bytes of their words. Many links after one of many words would be read for long.
+const JOINED_BYTES: usize = 4_096;
 
 /// Puts the marks into a page that is shown with this sheet, and says how many they are.
 pub(super) fn mark_links(
@@ -115,7 +117,7 @@ impl LinkMarker {
         if element.tag == "a" {
             let href = element.attribute("href").unwrap_or_default().to_owned();
             let mut pieces = std::mem::take(&mut self.before);
-            if pieces.len() > JOINED_PIECES {
+            if pieces.len() > JOINED_PIECES || bytes_of(&pieces) > JOINED_BYTES {
                 pieces.clear();
             }
             self.links.push(OpenLink { href, looks: Vec::new(), pieces });
@@ -208,6 +210,14 @@ enum LinkPiece {
     Break,
     /// A style may put what follows into the same line.
     PerhapsBreak,
+}
+
+fn bytes_of(pieces: &[LinkPiece]) -> usize {
+    let bytes = |piece: &LinkPiece| match piece {
+        LinkPiece::Words { text, .. } => text.len(),
+        LinkPiece::Break | LinkPiece::PerhapsBreak => 0,
+    };
+    pieces.iter().map(bytes).sum()
 }
 
 impl OpenLink {

@@ -225,6 +225,8 @@ fn pages_of_hostile_sizes_take_little_time() {
         "<table><tr><td>".repeat(100_000),
         "<b><i><font>".repeat(100_000),
         "<a href=https://x.example>".repeat(19_000),
+        format!("<a href=https://x.example>{}</a>", "y.example ".repeat(150_000))
+            + &"<a href=https://x.example>z</a>".repeat(2_000),
         "<blockquote>x".repeat(19_000),
         "<blockquote>".repeat(150) + &"On 6 May 2024 Ann wrote:<br>".repeat(10_000),
         format!(

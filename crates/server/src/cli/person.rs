@@ -145,6 +145,7 @@ impl Forget {
             return Err(sentence(error).into());
         }
         let answer = json!({
+            "addresses": done.addresses,
             "conversations": done.conversations,
             "messages": done.messages,
             "documents": done.documents,
@@ -154,10 +155,12 @@ impl Forget {
             "filesRemovedLater": purged.later,
             "kept": KEPT,
         });
+        let addresses: Vec<&str> = done.addresses.iter().map(EmailAddress::as_str).collect();
         let kept: Vec<String> = KEPT.iter().map(|line| format!("  {line}")).collect();
         let said = format!(
-            "Removed {} conversations, {} messages, {} documents, {} bookings and {} blobs; {} \
+            "Removed {}: {} conversations, {} messages, {} documents, {} bookings and {} blobs; {} \
              conversations with others are without what the person wrote.{}\nNot removed:\n{}",
+            addresses.join(", "),
             done.conversations,
             done.messages,
             done.documents,

@@ -65,8 +65,20 @@ impl ToldConversation {
         }
     }
 
+    /// Mail may leave by a server that the workspace's owners set and can read, so it names nothing of an
+    /// inbox that not everybody sees.
+    fn is_named_by_mail(&self, names: bool) -> bool {
+        names && !self.circle.is_closed()
+    }
+
+    /// The inbox in a mail.
+    fn inbox_by_mail(&self) -> &str {
+        if self.circle.is_closed() { "Inboxes that not everybody sees" } else { &self.mailbox_name }
+    }
+
     /// By mail, alone.
     pub fn mail(&self, names: bool, public_url: &str) -> NoticeMail {
+        let names = self.is_named_by_mail(names);
         let title = self.title(names);
         let about = self.subject(names).map(|subject| format!("\"{subject}\"\n\n"));
         let text = format!(
@@ -80,6 +92,7 @@ impl ToldConversation {
 
     /// A line of a digest.
     fn line(&self, names: bool) -> String {
+        let names = self.is_named_by_mail(names);
         match self.subject(names) {
             Some(subject) => format!("{}: {subject}", self.title(names)),
             None => self.title(names),
@@ -101,14 +114,14 @@ pub fn browser_summary(count: usize) -> BrowserNotice {
 
 /// One mail of several conversations, by inbox.
 pub fn digest(told: &[&ToldConversation], names: bool, public_url: &str) -> NoticeMail {
-    let mut inboxes: Vec<&str> = told.iter().map(|one| one.mailbox_name.as_str()).collect();
+    let mut inboxes: Vec<&str> = told.iter().map(|one| one.inbox_by_mail()).collect();
     inboxes.sort_unstable();
     inboxes.dedup();
     let mut text = String::new();
     let mut room = LISTED;
     for inbox in inboxes {
         let of_inbox: Vec<&&ToldConversation> =
-            told.iter().filter(|one| one.mailbox_name == inbox).collect();
+            told.iter().filter(|one| one.inbox_by_mail() == inbox).collect();
         text.push_str(&format!("{} ({})\n\n", clipped(inbox, NAME_CHARS), of_inbox.len()));
         for one in of_inbox.iter().take(room) {
             text.push_str(&format!("{}\n{}\n\n", one.line(names), address(public_url, &one.id)));

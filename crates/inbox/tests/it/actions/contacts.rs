@@ -19,7 +19,8 @@ on_both!(
     a_contact_is_blocked_under_every_address,
     a_contact_whom_the_key_cannot_see_is_not_there,
     closing_an_inbox_takes_along_what_is_known_of_its_contacts,
-    a_persons_data_are_those_of_all_their_addresses
+    a_persons_data_are_those_of_all_their_addresses,
+    what_somebody_merged_for_themselves_forgets_nobody_else
 );
 
 fn address(text: &str) -> EmailAddress {
@@ -287,4 +288,21 @@ async fn a_persons_data_are_those_of_all_their_addresses(app: TestApp) {
     for table in ["contact_notes", "contact_addresses"] {
         assert_eq!(app.count(table).await, 0, "{table}");
     }
+}
+
+async fn what_somebody_merged_for_themselves_forgets_nobody_else(app: TestApp) {
+    let (ann, key) = (app.person("Ann").await, app.key("read").await);
+    let inbox = app.private_inbox(&ann).await;
+    for from in ["gia@wines.example", "enzo@wines.example"] {
+        app.deliver(&inbox, letter(from, "Private", "One")).await;
+    }
+    merge(&app, &ann, "gia@wines.example", "enzo@wines.example").await;
+    app.mail("enzo@wines.example", "Corks", "Two").await;
+    let service = app.service(&app.support);
+    let done =
+        app.act(&service, |tx, cx| forget_person(tx, cx, &address("gia@wines.example"))).await;
+    assert_eq!(done.addresses, [address("gia@wines.example")]);
+    assert_eq!(done.conversations, 1);
+    assert_eq!(app.subjects(&key, "view=all").await, ["Corks"]);
+    assert_eq!(app.count("conversations WHERE contact_email = 'enzo@wines.example'").await, 2);
 }

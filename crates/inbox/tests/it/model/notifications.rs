@@ -24,6 +24,7 @@ on_both!(
     mails_about_the_same_conversation_keep_a_distance,
     drafts_failures_and_missed_targets_reach_those_who_care,
     whoever_lost_sight_of_an_inbox_is_told_nothing_of_it,
+    mails_name_nothing_of_an_inbox_that_not_everybody_sees,
     a_test_notice_goes_every_way_and_not_too_often
 );
 
@@ -93,7 +94,7 @@ async fn without_any_choice_browsers_tell_of_ones_own_work_and_mail_of_mentions(
     let second = app.mail("zed@shop.example Zed Shop", "Chairs", "Hello").await.conversation;
     assign(&app, &second, &ann).await;
     app.pass(MINUTE).await;
-    let pushed = app.pushed_to(&browser);
+    let pushed = app.read_push(&browser);
     assert_eq!(pushed.len(), 1);
     let header = |name: &str| {
         let found = pushed[0].headers.iter().find(|(header, _)| *header == name);
@@ -379,6 +380,24 @@ async fn whoever_lost_sight_of_an_inbox_is_told_nothing_of_it(app: TestApp) {
     app.pass(HOUR).await;
     assert_eq!(app.pushed_to(&of_bo).len(), pushes);
     assert_eq!(app.pushed_to(&of_ann).len(), 3);
+}
+
+async fn mails_name_nothing_of_an_inbox_that_not_everybody_sees(app: TestApp) {
+    let ann = app.person("Ann").await;
+    let billing = app.team_inbox("billing@acme.example", "Billing").await;
+    let billing = close_inbox(&app, &billing, &ann).await;
+    choose(&app, &ann, NoticeKind::NewConversation, true, MailNotice::AtOnce).await;
+    let browser = app.subscribed(&ann, "ann").await;
+    app.deliver(&billing, letter("zed@shop.example Zed Shop", "Salaries", "Hello")).await;
+    app.pass(MINUTE).await;
+    let mails = mails_to(&app, ANN);
+    assert_eq!(mails.len(), 1, "{mails:?}");
+    assert!(mails[0].contains("Subject: New conversation\r\n"), "{}", mails[0]);
+    for word in ["Zed", "zed@", "Salaries", "Billing"] {
+        assert!(!mails[0].contains(word), "{word}: {}", mails[0]);
+    }
+    let pushed = app.read_push(&browser);
+    assert!(pushed.to_string().contains("Salaries"), "a browser alone reads it: {pushed}");
 }
 
 async fn a_test_notice_goes_every_way_and_not_too_often(app: TestApp) {
