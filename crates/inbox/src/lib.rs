@@ -30,6 +30,7 @@ pub use model::documents::{DocumentFields, DocumentKind};
 pub use model::drafts::ReplyResult;
 pub use model::messages::{OutgoingMessage, load_outgoing, mark_sent, with_words};
 pub use model::recipients::{Party, RecipientList};
+pub use model::scheduling::MessageTimes;
 pub use model::sealed_attachments::UnfitFile;
 pub use model::timeline::{RetiredBy, StoredTimelineEvent, TargetKind, TimelineEvent, WokenBy};
 pub use schema::MIGRATIONS;

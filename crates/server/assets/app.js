@@ -99,6 +99,8 @@ function countDown() {
 
 function duration(seconds) {
   const minutes = Math.floor(seconds / 60);
+  if (minutes >= 48 * 60) return `${Math.floor(minutes / (24 * 60))} days`;
+  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
 }
 

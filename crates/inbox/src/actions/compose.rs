@@ -19,6 +19,7 @@ use crate::model::drafts::ReplyResult;
 use crate::model::drafts::{self, DraftContent};
 use crate::model::mailboxes;
 use crate::model::recipients::{Party, RecipientList};
+use crate::model::scheduling::MessageTimes;
 use crate::model::sealed_attachments;
 use crate::model::secure::{self, SecureWish};
 use crate::model::written_text::{TextFormat, WrittenText};
@@ -37,6 +38,7 @@ pub struct NewReply {
     pub forwards: Option<ForwardedMessage>,
     /// Keeps the words on a page; `None` leaves it to the conversation and the inbox.
     pub secure: Option<bool>,
+    pub times: MessageTimes,
 }
 
 impl NewReply {
@@ -55,7 +57,7 @@ pub struct ForwardedMessage {
     pub files: Vec<FilePlace>,
 }
 
-/// Sends a message after the undo window, or keeps it as a draft for the team.
+/// Sends a message after the undo window or at its time, or keeps it as a draft for the team.
 pub fn send_reply(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -150,6 +152,7 @@ fn write(
         secure: wish,
         files,
         offer,
+        times: message.times,
         ..DraftContent::default()
     };
     let result = match message.send {
@@ -217,6 +220,9 @@ fn problems(message: &NewReply) -> ValidationErrors {
     }
     if let Some(sentence) = message.recipients.problem() {
         add("to", sentence);
+    }
+    if message.close && message.times.follow_up_at.is_some() {
+        add("followUpAt", "A conversation that is closed does not come back. Press Send.".into());
     }
     problems
 }

@@ -21,6 +21,7 @@ use crate::model::messages::{self, OutgoingMessage};
 use crate::model::placeholders::signed_text;
 use crate::model::recipients::{self, RecipientList};
 use crate::model::report_facts::DraftFate;
+use crate::model::scheduling;
 use crate::model::search_index;
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::written_text::{TextFormat, WrittenText};
@@ -70,7 +71,7 @@ fn approve_written(
     text: &str,
 ) -> Result<i64> {
     if message.author.is_some() {
-        return messages::schedule(tx, cx, conversation, message, &rewritten(message, text));
+        return scheduling::schedule(tx, cx, conversation, message, &rewritten(message, text));
     }
     tx.exec(
         "UPDATE messages SET from_name = ?3 WHERE ws = ?1 AND id = ?2",
@@ -79,7 +80,7 @@ fn approve_written(
     let author = cx.actor.member().map(|me| me.as_str().to_owned());
     let signed = OutgoingMessage { author, ..message.clone() };
     let written = rewritten(message, &signed_text(cx.actor.name(), text));
-    messages::schedule(tx, cx, conversation, &signed, &written)
+    scheduling::schedule(tx, cx, conversation, &signed, &written)
 }
 
 /// Approves a draft of the helper: it goes out in the name of the person who approves it, with their
@@ -100,7 +101,7 @@ fn approve_helpers(
     let signed = OutgoingMessage { author: me, ..message.clone() };
     let text = signed_text(cx.actor.name(), text);
     let drafted = signed_text(cx.actor.name(), drafted);
-    let sends_at = messages::schedule(tx, cx, conversation, &signed, &rewritten(message, &text))?;
+    let sends_at = scheduling::schedule(tx, cx, conversation, &signed, &rewritten(message, &text))?;
     // The editor may write the same Markdown in another way, so the words count.
     let changed = outcomes::changed_share(&drafted, &text);
     let edited = changed > 0.0;

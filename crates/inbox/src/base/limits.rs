@@ -222,6 +222,10 @@ pub const UNDO_MINUTES: i64 = undo_minutes!();
 pub const UNDO_LIVE_MS: i64 = UNDO_MINUTES * MINUTE_MS;
 pub const UNDO_SANDBOX_MS: i64 = undo_sandbox_seconds!() * 1_000;
 
+/// For how many days a message can wait to leave, and a conversation to come back unanswered.
+pub const LATER_DAYS: i64 = 365;
+pub const LATER_MS: i64 = LATER_DAYS * DAY_MS;
+
 /// How far back the sender-and-subject rule looks for a conversation to join.
 pub const SUBJECT_THREAD_MS: i64 = 30 * DAY_MS;
 /// Message-IDs of a mail's ancestors that are looked up.

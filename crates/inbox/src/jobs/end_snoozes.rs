@@ -10,9 +10,8 @@ use crate::base::error::Result;
 use crate::base::future::BoxFuture;
 use crate::base::ids::{MailboxId, TopicId};
 use crate::base::queue::Queue;
-use crate::model::conversations;
 use crate::model::counters::{self, Counter};
-use crate::model::timeline::WokenBy;
+use crate::model::{conversations, follow_ups};
 
 /// Snoozes ended in one round.
 const AT_ONCE: i64 = 100;
@@ -69,7 +68,7 @@ fn end(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     let actor = system(tx, job.ws, circle)?;
     let cx = Cx { now, ..app.cx(&actor) };
     let mut conversation = conversations::load(tx, &actor, id)?;
-    conversations::wake(tx, &cx, &mut conversation, WokenBy::Clock)?;
+    follow_ups::end_snooze(tx, &cx, &mut conversation)?;
     tx.wake(Queue::Pages);
     Ok(true)
 }

@@ -503,7 +503,7 @@ pub fn put_back(
 }
 
 /// The one place that writes status, snooze and view, and keeps the open count true.
-fn put_in_view(
+pub(super) fn put_in_view(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,

@@ -17,12 +17,14 @@ use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::document_requests::{self, RequestedDocument};
 use crate::model::drafting::helper_drafts;
 use crate::model::drafting::outcomes::{self, DraftOutcome};
+use crate::model::follow_ups;
 use crate::model::mail_secret;
 use crate::model::mailboxes::{self, Mailbox};
 use crate::model::messages::{self, NewMessage, OutgoingMessage};
 use crate::model::notifications::facts::{self, NoticeKind};
 use crate::model::recipients::{Party, RecipientList};
 use crate::model::report_facts;
+use crate::model::scheduling::{self, MessageTimes};
 use crate::model::search_index;
 use crate::model::secure::{self, PROTECTED, ProtectedContent, ProtectedFile, SecureWish};
 use crate::model::timeline::{self, TimelineEvent};
@@ -68,6 +70,7 @@ pub struct DraftContent<'a> {
     pub files: Vec<ProtectedFile>,
     /// Times to pick from, whose links stand under the text.
     pub offer: Option<CheckedOffer>,
+    pub times: MessageTimes,
 }
 
 impl DraftContent<'_> {
@@ -83,6 +86,11 @@ pub fn keep_as_draft(
     conversation: &Conversation,
     draft: &DraftContent<'_>,
 ) -> Result<ReplyResult> {
+    if draft.times.leaves_at.is_some() {
+        let sentence = "needs send, because a draft leaves once a person approves it";
+        return Err(Error::invalid("sendAt", sentence));
+    }
+    draft.times.check_follow_up(cx, cx.now)?;
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
     conversations::note_drafts(tx, cx, conversation)?;
@@ -98,23 +106,37 @@ pub fn keep_as_draft(
     })
 }
 
-/// Writes a message that is sent after the undo window unless it is stopped.
+/// Writes a message that is sent after the undo window, or later, unless it is stopped.
 pub fn send(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
     draft: &DraftContent<'_>,
 ) -> Result<ReplyResult> {
+    if draft.times.leaves_at.is_some() && draft.offer.is_some() {
+        let sentence = "A message that offers times cannot wait: they may be taken meanwhile.";
+        return Err(Error::invalid("sendAt", sentence));
+    }
+    let leaves_at = draft.times.departure(cx, conversation)?;
+    draft.times.check_follow_up(cx, leaves_at)?;
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
-    let sends_at = Moment(messages::schedule(tx, cx, conversation, &message, &draft.written())?);
+    let written = draft.written();
+    scheduling::schedule_at(tx, cx, conversation, &message, &written, leaves_at)?;
+    let sends_at = Moment(leaves_at);
+    let day = match draft.times.leaves_at {
+        Some(_) => format!("on {} ", sends_at.day()),
+        None => String::new(),
+    };
     Ok(ReplyResult {
         message_id: message.id,
         status: ReplyStatus::Scheduled,
         sends_at: Some(sends_at),
         request_id: message.request,
         note: match messages::can_leave(tx, cx, conversation)? {
-            true => format!("Leaves at {} UTC unless someone stops it.", sends_at.clock_time()),
+            true => {
+                format!("Leaves {day}at {} UTC unless someone stops it.", sends_at.clock_time())
+            }
             false => "Waits until an owner or admin sets up a server for outgoing mail.".into(),
         },
         other_drafts,
@@ -403,6 +425,9 @@ fn write_row(
     if let Some(offer) = &draft.offer {
         let guest = draft.recipients.to.first();
         offers::create(tx, cx, conversation, &id, guest, offer)?;
+    }
+    if let Some(at) = draft.times.follow_up_at {
+        follow_ups::keep(tx, ws, &id, at)?;
     }
     Ok(OutgoingMessage {
         id,

@@ -6,15 +6,13 @@ use db::{Json, Tx};
 use sha2::{Digest, Sha256};
 
 use crate::app::Cx;
-use crate::base::actor::{Actor, Principal};
+use crate::base::actor::Actor;
 use crate::base::error::{Error, Result};
-use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId, UserId};
-use crate::base::limits::{HEADER_KEY_BYTES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
-use crate::base::queue::Queue;
+use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId};
+use crate::base::limits::HEADER_KEY_BYTES;
 use crate::base::states::{Direction, MessageStatus, Status};
 use crate::model::attachments::AttachmentInfo;
 use crate::model::authentication::SenderAuthentication;
-use crate::model::bookings::offers;
 use crate::model::conversations::{self, Conversation};
 use crate::model::counted_mail::{self, CountedMail};
 use crate::model::drafting::{helper_drafts, queue};
@@ -27,15 +25,8 @@ use crate::model::secure::{self, PROTECTED, ProtectedContent};
 use crate::model::timeline::{self, RetiredBy, TimelineEvent};
 use crate::model::written_text::WrittenText;
 use crate::model::{
-    contacts, correspondents, document_requests, inbox_access, outgoing_servers, search_index,
-    signatures,
+    contacts, correspondents, document_requests, follow_ups, outgoing_servers, search_index,
 };
-
-/// The field of the error when no server takes outgoing mail, and what it says.
-pub const NO_RELAY_FIELD: &str = "send";
-pub const NO_RELAY: &str = "Nothing can be sent yet: no server for outgoing mail is set up. An owner or \
-                            admin names one, in the settings of the inbox or as MAILROOM_RELAY. \
-                            Until then it can be kept as a draft.";
 
 db::row! {
     /// An outgoing message: a draft, scheduled or sent.
@@ -215,69 +206,12 @@ pub fn address(
     search_index::draft(tx, cx.actor.ws, id)
 }
 
-/// How long a message of this conversation can be stopped before it leaves.
-pub fn undo_window(conversation: &Conversation) -> i64 {
-    if conversation.circle.is_sandbox() { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }
-}
-
 /// True when a server takes the mail of this conversation. Otherwise a person is refused, and what an
 /// agent sends waits for a server, as the API promises.
 pub fn can_leave(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<bool> {
     Ok(cx.has_relay
         || conversation.circle.is_sandbox()
         || outgoing_servers::carries(tx, cx.actor.ws, &conversation.mailbox)?)
-}
-
-/// Schedules a message for the end of the undo window, with its upload link if it requests
-/// documents. Returns the time of sending.
-pub fn schedule(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    message: &OutgoingMessage,
-    written: &WrittenText,
-) -> Result<i64> {
-    inbox_access::must_send(tx, cx.actor, &message.mailbox)?;
-    if matches!(cx.actor.who, Principal::Person { .. }) && !can_leave(tx, cx, conversation)? {
-        return Err(Error::invalid(NO_RELAY_FIELD, NO_RELAY));
-    }
-    if !message.secure && secure::is_always_secure(tx, cx.actor.ws, &message.mailbox)? {
-        return Err(Error::invalid("secure", secure::ALWAYS_SECURE));
-    }
-    helper_drafts::retire(tx, cx, conversation, Some(&message.id), RetiredBy::Team)?;
-    let sends_at = cx.now + undo_window(conversation);
-    let text = match &message.request {
-        Some(request) => document_requests::open(tx, cx, request, &written.text)?,
-        None => written.text.clone(),
-    };
-    let offer = offers::open(tx, cx, &message.id)?;
-    let offered = |text: String| offer.as_ref().map_or(text.clone(), |offer| offer.below(&text));
-    let (text, markdown) = (offered(text), written.markdown.clone().map(offered));
-    let signature = signature(tx, cx, message)?;
-    let quotes = quoted_below(tx, cx, message)?;
-    let written = WrittenText { text, markdown };
-    let WrittenText { text, markdown } = kept_words(tx, cx, message, written)?;
-    let moved = tx.exec(
-        "UPDATE messages
-         SET status = 'scheduled', sends_at = ?3, text = ?4, markdown = ?5, signature = ?6,
-             quotes = ?7, revision = revision + 1
-         WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
-        &[&cx.actor.ws, &message.id, &sends_at, &text, &markdown, &signature, &quotes],
-    )?;
-    if moved == 0 {
-        return Err(Error::NotFound("draft"));
-    }
-    if text != message.text {
-        search_index::draft(tx, cx.actor.ws, &message.id)?;
-    }
-    if message.secure {
-        secure::open_links(tx, cx, (&conversation.id, &message.id), sends_at)?;
-    }
-    if conversation.has_draft {
-        conversations::note_drafts(tx, cx, conversation)?;
-    }
-    tx.wake(Queue::Messages);
-    Ok(sends_at)
 }
 
 /// The words of a message as its row keeps them. Those of a secure one are sealed apart.
@@ -309,17 +243,6 @@ pub fn with_words(
     Ok(OutgoingMessage { text, markdown, ..message })
 }
 
-/// The signature that a message gets; empty where there is none.
-fn signature(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<String> {
-    let author = message.author.as_deref().and_then(UserId::parse);
-    let (name,): (Option<String>,) = tx.one(
-        "SELECT from_name FROM messages WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &message.id],
-    )?;
-    let name = name.unwrap_or_default();
-    signatures::in_effect(tx, cx.actor.ws, author.as_ref(), &name, &message.mailbox)
-}
-
 /// Marks received mail that no person wrote.
 pub fn mark_auto_reply(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
     tx.exec("UPDATE messages SET auto_reply = TRUE WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
@@ -330,26 +253,6 @@ pub fn mark_auto_reply(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
 pub fn mark_no_automatic_reply(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
     tx.exec("UPDATE messages SET no_automatic_reply = TRUE WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
     Ok(())
-}
-
-/// The message that is quoted below a reply: the newest that was received or sent before it. What was
-/// said on a secure page is not quoted, and a secure message quotes nothing.
-fn quoted_below(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    message: &OutgoingMessage,
-) -> Result<Option<MessageId>> {
-    if message.forwards.is_some() || message.secure {
-        return Ok(None);
-    }
-    let newest: Option<(MessageId, bool)> = tx.opt(
-        "SELECT id, secure FROM messages
-         WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL AND NOT automatic
-           AND forwards IS NULL
-         ORDER BY at DESC, id DESC LIMIT 1",
-        &[&cx.actor.ws, &message.conversation],
-    )?;
-    Ok(newest.filter(|(_, secure)| !secure).map(|(id, _)| id))
 }
 
 /// Records that a message has gone out: it counts in the list, and it is the customer's turn.
@@ -409,6 +312,9 @@ pub fn mark_sent(
     }
     if conversation.status == Status::Open && is_reply {
         conversations::set_status(tx, cx, conversation, Status::Waiting)?;
+    }
+    if is_reply {
+        follow_ups::begin(tx, cx, conversation, &message.id)?;
     }
     let event = Event::MessageSent {
         message: &message.id,

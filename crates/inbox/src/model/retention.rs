@@ -20,6 +20,10 @@ pub const UNTOUCHED: &str = "FROM conversations c
       )
       AND NOT EXISTS (
           SELECT 1 FROM notes n WHERE n.ws = c.ws AND n.conversation = c.id AND n.at >= ?3
+      )
+      AND NOT EXISTS (
+          SELECT 1 FROM messages m
+          WHERE m.ws = c.ws AND m.conversation = c.id AND m.status = 'scheduled'
       )";
 
 /// The days that an inbox keeps closed conversations; `None` where it keeps them for good.

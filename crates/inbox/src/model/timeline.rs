@@ -15,7 +15,7 @@ use crate::base::time::Moment;
 
 string_enum! {
     /// What ended a snooze, as `by` of the timeline event `woke`.
-    WokenBy { Clock = "clock", Customer = "customer" }
+    WokenBy { Clock = "clock", Customer = "customer", NoAnswer = "no-answer" }
 }
 
 string_enum! {
@@ -64,6 +64,10 @@ pub enum TimelineEvent {
         removed: Vec<String>,
     },
     Snoozed {
+        until: Moment,
+    },
+    /// It comes back then unless the customer answers before.
+    FollowUp {
         until: Moment,
     },
     #[serde(rename = "woke")]
@@ -317,6 +321,8 @@ mod tests {
             ),
             (Snoozed { until: Moment(0) }, "snoozed", r#"{"until":"1970-01-01T00:00:00.000Z"}"#),
             (Woken { by: WokenBy::Customer }, "woke", r#"{"by":"customer"}"#),
+            (Woken { by: WokenBy::NoAnswer }, "woke", r#"{"by":"no-answer"}"#),
+            (FollowUp { until: Moment(0) }, "follow-up", r#"{"until":"1970-01-01T00:00:00.000Z"}"#),
             (Held { risk: Some(ConversationRisk::Phishing) }, "held", r#"{"risk":"phishing"}"#),
             (Held { risk: None }, "held", r#"{"risk":null}"#),
             (Released {}, "released", "{}"),

@@ -308,4 +308,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 44,
+        name: "follow-ups",
+        both: include_str!("044_follow_ups.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -15,10 +15,11 @@ use inbox::base::blobs::{Blob, Blobs};
 use inbox::base::ids::{ConversationId, MessageId};
 use inbox::base::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use inbox::base::states::Status;
+use inbox::base::time::Moment;
 use inbox::model::secure;
 use inbox::model::written_text::TextFormat;
 use inbox::{
-    App, Cx, Error, IncomingMail, Party, RecipientList, RequestedDocument, Result,
+    App, Cx, Error, IncomingMail, MessageTimes, Party, RecipientList, RequestedDocument, Result,
     SenderAuthentication, load_outgoing, mark_sent, receive, with_words,
 };
 use mail::{
@@ -162,6 +163,7 @@ impl<'a> DemoBuilder<'a> {
             }
             ScenarioAction::AppMail { .. } | ScenarioAction::Draft { .. } => robo,
             ScenarioAction::Reply { by, .. }
+            | ScenarioAction::ReplyLater { by, .. }
             | ScenarioAction::RichReply { by, .. }
             | ScenarioAction::SecureReply { by, .. }
             | ScenarioAction::Approve { by, .. }
@@ -195,6 +197,11 @@ impl<'a> DemoBuilder<'a> {
                 let result = reply(tx, cx, written(thread.id()?, text))?;
                 thread.outgoing = Some(result.message_id);
             }
+            ScenarioAction::ReplyLater { until, text, .. } => {
+                let send_at = Some(Moment(until.millis(self.now)));
+                let input = ReplyInput { send_at, ..written(thread.id()?, text) };
+                thread.outgoing = Some(reply(tx, cx, input)?.message_id);
+            }
             ScenarioAction::RichReply { markdown, .. } => {
                 let contact = Party { name: Some(story.from.0.into()), email: story.from.1.into() };
                 let message = NewReply {
@@ -205,6 +212,7 @@ impl<'a> DemoBuilder<'a> {
                     send: true,
                     forwards: None,
                     secure: None,
+                    times: MessageTimes::default(),
                 };
                 let result = send_reply(tx, cx, &thread.id()?, &message)?;
                 thread.outgoing = Some(result.message_id);

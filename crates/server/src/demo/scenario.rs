@@ -78,6 +78,12 @@ pub enum ScenarioAction {
         by: SampleMember,
         text: &'static str,
     },
+    /// Leaves at a time that its writer chose.
+    ReplyLater {
+        by: SampleMember,
+        until: At,
+        text: &'static str,
+    },
     /// A person's reply in Markdown; it leaves after the undo window.
     RichReply {
         by: SampleMember,
@@ -213,6 +219,10 @@ pub const fn risky(at: At, text: Text, risk: SampleRisk) -> ScenarioStep {
 
 pub const fn reply(at: At, by: SampleMember, text: Text) -> ScenarioStep {
     ScenarioStep { at, what: ScenarioAction::Reply { by, text } }
+}
+
+pub const fn reply_later(at: At, by: SampleMember, until: At, text: Text) -> ScenarioStep {
+    ScenarioStep { at, what: ScenarioAction::ReplyLater { by, until, text } }
 }
 
 pub const fn rich_reply(at: At, by: SampleMember, markdown: Text) -> ScenarioStep {

@@ -103,7 +103,7 @@ async fn the_sample_shows_every_state_a_newcomer_should_meet() {
     assert!(agents.iter().all(|draft| draft["from"]["name"] == "Robo"));
     assert_eq!(helpers.len(), 1);
     assert_eq!(helpers[0]["sources"][0]["title"], "Gift cards");
-    assert_eq!(messages(&live, "scheduled").len(), 1);
+    assert_eq!(messages(&live, "scheduled").len(), 2);
     let happened = |event: &str| {
         let items = live.iter().flat_map(|one| one["timeline"].as_array().unwrap());
         items.filter(|item| item["event"] == event).count()

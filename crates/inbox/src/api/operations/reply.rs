@@ -1,4 +1,5 @@
-//! `POST /conversations/{id}/replies`: writes a draft, or a reply that leaves after the undo window.
+//! `POST /conversations/{id}/replies`: writes a draft, or a reply that leaves after the undo window or
+//! at a later time.
 
 use db::Tx;
 use serde::Deserialize;
@@ -12,11 +13,13 @@ use crate::base::limits::{
     FILTER_CHARS, ITEM_DESCRIPTION_CHARS, ITEM_LABEL_CHARS, OFFERED_TIMES, RECIPIENTS, REPLY_CHARS,
     REPLY_SUMMARY_CHARS, REQUEST_ITEMS, SECURE_DAYS_MAX, undo_minutes, undo_sandbox_seconds,
 };
+use crate::base::time::Moment;
 use crate::model::bookings::offers::{self, OfferInput};
 use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::RequestedDocument;
 use crate::model::drafts::{self, DraftContent, ReplyResult};
 use crate::model::recipients::{self, Party, RecipientList};
+use crate::model::scheduling::MessageTimes;
 use crate::model::secure::SecureWish;
 
 /// One asked document (API section 2.9).
@@ -62,6 +65,20 @@ const BOOKING: InputKind = InputKind::Object(&[
     ),
 ]);
 
+/// When a message that is sent leaves.
+pub const SEND_AT: InputField = InputField::optional(
+    "sendAt",
+    MOMENT,
+    "With send: when it leaves, within a year, instead of after the undo window.",
+);
+
+/// When a conversation comes back.
+pub const FOLLOW_UP_AT: InputField = InputField::optional(
+    "followUpAt",
+    MOMENT,
+    "Until when to wait: once it left, the conversation comes back then if nobody answers.",
+);
+
 /// Addresses of one line of a message.
 pub const ADDRESSES: InputKind = InputKind::List { min: 1, max: RECIPIENTS, of: &EMAIL };
 
@@ -101,8 +118,8 @@ pub const OPERATION: Operation = Operation {
     about: "Writes a reply to the conversation's contact, to everybody of the newest message \
             (replyAll), or to those named. It is a draft that waits for a person, \
             unless send is true (which needs the send scope): then it leaves after an undo window \
-            in which anyone on the team can stop it. Each call makes a new reply, unless it \
-            repeats an Idempotency-Key.",
+            in which anyone on the team can stop it, or at sendAt. Each call makes a new reply, \
+            unless it repeats an Idempotency-Key.",
     fields: &[
         InputField::required("body", filled(REPLY_CHARS), "Plain text."),
         InputField::optional(
@@ -143,6 +160,8 @@ pub const OPERATION: Operation = Operation {
         ),
         SECURE,
         SECURE_LIFETIME,
+        SEND_AT,
+        FOLLOW_UP_AT,
     ],
     body_optional: false,
     success: 201,
@@ -178,6 +197,8 @@ pub struct ReplyInput {
     pub booking: Option<OfferInput>,
     pub secure: Option<bool>,
     pub secure_days: Option<i64>,
+    pub send_at: Option<Moment>,
+    pub follow_up_at: Option<Moment>,
 }
 
 /// Writes a reply: a draft, or a message that leaves after the undo window.
@@ -197,6 +218,7 @@ pub fn reply(tx: &mut Tx<'_>, cx: &Cx<'_>, input: ReplyInput) -> Result<ReplyRes
         summary: input.summary.as_deref(),
         documents: &input.documents,
         secure: SecureWish { secure: input.secure, days: input.secure_days },
+        times: message_times(input.send_at, input.follow_up_at),
         ..DraftContent::default()
     };
     if input.send {
@@ -204,6 +226,11 @@ pub fn reply(tx: &mut Tx<'_>, cx: &Cx<'_>, input: ReplyInput) -> Result<ReplyRes
     } else {
         drafts::keep_as_draft(tx, cx, &conversation, &draft)
     }
+}
+
+/// The times as the caller named them.
+pub fn message_times(send_at: Option<Moment>, follow_up_at: Option<Moment>) -> MessageTimes {
+    MessageTimes { leaves_at: send_at.map(|at| at.0), follow_up_at: follow_up_at.map(|at| at.0) }
 }
 
 /// The contact, or everybody of the newest message, with the lines that the caller names instead.

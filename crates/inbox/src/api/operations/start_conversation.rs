@@ -3,13 +3,14 @@
 use db::Tx;
 use serde::Deserialize;
 
-use super::reply::{ADDRESSES, SECURE, SECURE_LIFETIME};
+use super::reply::{ADDRESSES, FOLLOW_UP_AT, SECURE, SECURE_LIFETIME, SEND_AT, message_times};
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::api::fields::{InputField, InputKind, filled, text};
 use crate::api::wire::StartedConversation;
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::limits::{FILTER_CHARS, REPLY_CHARS, REPLY_SUMMARY_CHARS, SUBJECT_CHARS};
+use crate::base::time::Moment;
 use crate::model::drafts::{self, DraftContent};
 use crate::model::mailboxes;
 use crate::model::recipients::{Party, RecipientList};
@@ -67,6 +68,8 @@ pub const OPERATION: Operation = Operation {
         ),
         SECURE,
         SECURE_LIFETIME,
+        SEND_AT,
+        FOLLOW_UP_AT,
     ],
     body_optional: false,
     success: 201,
@@ -99,6 +102,10 @@ pub struct StartConversationInput {
     pub secure: Option<bool>,
     #[serde(rename = "secureDays")]
     pub secure_days: Option<i64>,
+    #[serde(rename = "sendAt")]
+    pub send_at: Option<Moment>,
+    #[serde(rename = "followUpAt")]
+    pub follow_up_at: Option<Moment>,
 }
 
 /// Starts a conversation with a message of ours: a draft, or one that leaves after the undo window.
@@ -120,6 +127,7 @@ pub fn start_conversation(
         text: &input.body,
         summary: input.summary.as_deref(),
         secure: SecureWish { secure: input.secure, days: input.secure_days },
+        times: message_times(input.send_at, input.follow_up_at),
         ..DraftContent::default()
     };
     let result = if input.send {

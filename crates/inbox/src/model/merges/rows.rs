@@ -20,8 +20,8 @@ const WITH_MESSAGE: &[&str] =
 
 /// What happened to a conversation itself; it stays with its id. So do notices that wait (`notice_facts`,
 /// `push_messages`): they follow the id when they leave.
-const OF_ITSELF: &str = "'status', 'assigned', 'tagged', 'snoozed', 'woke', 'sorted', 'target-missed', 'held', \
-     'released', 'warning-removed', 'spam', 'not-spam', 'deleted', 'restored', 'split-from'";
+const OF_ITSELF: &str = "'status', 'assigned', 'tagged', 'snoozed', 'follow-up', 'woke', 'sorted', 'target-missed', \
+     'held', 'released', 'warning-removed', 'spam', 'not-spam', 'deleted', 'restored', 'split-from'";
 
 /// The column that is a row's id, and what else its key needs.
 fn key_of(table: &str) -> (&'static str, &'static str) {

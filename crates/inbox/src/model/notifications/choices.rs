@@ -14,6 +14,7 @@ string_enum! {
         Reply = "reply",
         Followed = "followed",
         MessageFailed = "message-failed",
+        Unanswered = "unanswered",
         DraftWaits = "draft-waits",
         TargetMissed = "target-missed",
         NewConversation = "new-conversation",
@@ -33,9 +34,10 @@ impl NoticeKind {
             NoticeKind::Mentioned | NoticeKind::Followed => {
                 NoticeChoice { browser: true, mail: MailNotice::AtOnce }
             }
-            NoticeKind::Assigned | NoticeKind::Reply | NoticeKind::MessageFailed => {
-                NoticeChoice { browser: true, mail: MailNotice::No }
-            }
+            NoticeKind::Assigned
+            | NoticeKind::Reply
+            | NoticeKind::MessageFailed
+            | NoticeKind::Unanswered => NoticeChoice { browser: true, mail: MailNotice::No },
             NoticeKind::DraftWaits | NoticeKind::TargetMissed | NoticeKind::NewConversation => {
                 NoticeChoice { browser: false, mail: MailNotice::No }
             }

@@ -38,6 +38,7 @@ impl ToldConversation {
             }
             (NoticeKind::Reply | NoticeKind::Followed, _, None) => "New reply".into(),
             (NoticeKind::MessageFailed, ..) => "A message could not be delivered".into(),
+            (NoticeKind::Unanswered, ..) => "Nobody has answered yet".into(),
             (NoticeKind::DraftWaits, ..) => "A draft waits for approval".into(),
             (NoticeKind::TargetMissed, ..) => "A response target was missed".into(),
             (NoticeKind::NewConversation, _, Some(writer)) => {

@@ -8,7 +8,7 @@ use inbox::api::operations::{self, ReplyInput};
 use inbox::base::actor::Actor;
 use inbox::base::ids::{AttachmentId, ConversationId, MessageId};
 use inbox::model::written_text::TextFormat;
-use inbox::{App, Error, NewAttachment, RecipientList};
+use inbox::{App, Error, MessageTimes, NewAttachment, RecipientList};
 use mail::{Address, ParsedMail};
 
 use testing::{MINUTE, TestApp, filed, letter, on_both};
@@ -45,6 +45,7 @@ fn reply(body: &str, format: TextFormat) -> NewReply {
         send: true,
         forwards: None,
         secure: None,
+        times: MessageTimes::default(),
     }
 }
 

@@ -202,6 +202,7 @@ async fn a_team_offers_times_in_a_reply_and_sees_offer_and_booking_in_the_conver
             send: false,
             forwards: None,
             secure: None,
+            times: inbox::MessageTimes::default(),
         };
         let offer = serde_json::from_value(json!({ "typeId": offered, "times": [MONDAY] }));
         actions::offer_times(tx, cx, &wanted, &message, &offer.unwrap())

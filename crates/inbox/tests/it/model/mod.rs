@@ -4,6 +4,7 @@ mod booking_access;
 mod booking_calendars;
 mod bookings;
 mod events;
+mod follow_ups;
 mod notifications;
 mod office_hours;
 mod rules;

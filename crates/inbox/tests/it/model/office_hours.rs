@@ -3,7 +3,7 @@
 use inbox::actions::{self, NewReply, OfficeHoursInput};
 use inbox::model::mailboxes::DraftingMode;
 use inbox::model::written_text::TextFormat;
-use inbox::{FiledMail, RecipientList, SenderAuthentication};
+use inbox::{FiledMail, MessageTimes, RecipientList, SenderAuthentication};
 use mail::{Authentication, AuthenticationResult, AuthorKind, Dmarc};
 use serde_json::{Value, json};
 use testing::{
@@ -149,6 +149,7 @@ async fn targets_rest_while_mail_is_held_and_end_when_it_is_closed(app: TestApp)
         send: true,
         forwards: None,
         secure: None,
+        times: MessageTimes::default(),
     };
     app.act(&actor, move |tx, cx| actions::send_reply(tx, cx, &id, &reply)).await;
     app.pass(11 * MINUTE).await;

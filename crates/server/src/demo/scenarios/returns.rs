@@ -5,7 +5,7 @@ use crate::demo::scenario::SampleInbox::Support;
 use crate::demo::scenario::SampleMember::{Ines, Jonas, Priya, Robo};
 use crate::demo::scenario::{
     Scenario, approve, approve_as, assign, auto_reply, close, day, draft, mail, mail_with, minutes,
-    note, reply, snooze, tag,
+    note, reply, reply_later, snooze, tag,
 };
 
 pub const STORIES: &[Scenario] = &[
@@ -283,6 +283,15 @@ pub const STORIES: &[Scenario] = &[
             assign(day(3, 8, 30), Jonas, Jonas),
             note(day(3, 8, 30), Jonas, "The new cords come in a week. I put this away until then."),
             snooze(day(3, 8, 31), Jonas, day(-4, 7, 0)),
+            reply_later(
+                day(3, 8, 32),
+                Jonas,
+                day(-4, 9, 0),
+                "Hi Ragna,\n\n\
+                 the new cords are here, and yours leaves today. Unplug the lamp, swap the cord, \
+                 and the humming is gone.\n\n\
+                 Jonas",
+            ),
         ],
     },
     Scenario {

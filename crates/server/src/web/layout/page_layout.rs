@@ -100,7 +100,7 @@ pub struct Undo {
     pub message: String,
     pub conversation: String,
     pub contact: String,
-    pub clock: String,
+    pub leaves: String,
     pub seconds: i64,
     pub iso: String,
 }
@@ -151,7 +151,7 @@ impl PageLayout {
                 message: message.id.to_string(),
                 conversation: message.conversation.to_string(),
                 contact: message.contact,
-                clock: times.clock(message.sends_at),
+                leaves: times.leaving(message.sends_at),
                 seconds: (message.sends_at - cx.now) / 1_000,
                 iso: inbox::base::time::Moment(message.sends_at).iso(),
             }),

@@ -3,7 +3,7 @@
 use inbox::actions::COUNTED;
 use inbox::actions::{ActKind, UndoOffer};
 use inbox::base::ids::MemberId;
-use inbox::base::limits::TRASH_DAYS;
+use inbox::base::limits::{TRASH_DAYS, UNDO_LIVE_MS};
 use inbox::base::states::Status;
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -172,6 +172,15 @@ impl TimeFormat {
     /// The clock time, as in "leaves at 09:24".
     pub fn clock(&self, at: i64) -> String {
         self.when(at, |_, _| TimeStyle::Clock).text
+    }
+
+    /// When a message leaves, after "leaves": `at 09:24`, or the day too where it is not soon.
+    pub fn leaving(&self, at: i64) -> String {
+        if at <= self.now + UNDO_LIVE_MS || self.zoned(at).date() == self.today {
+            format!("at {}", self.clock(at))
+        } else {
+            format!("on {}", self.long(at).text)
+        }
     }
 
     /// The month: `November`, or `March 2024` of another year.

@@ -1,5 +1,5 @@
-//! Writing in a conversation: a reply or a message that is passed on, which can be stopped within the
-//! undo window, or a note that only the team sees.
+//! Writing in a conversation: a reply or a message that is passed on, which can be stopped until it
+//! leaves, or a note that only the team sees.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use inbox::api::operations::{AddNoteInput, add_note};
 use inbox::base::ids::AnswerId;
 use inbox::base::limits::{NOTE_CHARS, thousands};
 use inbox::base::states::Direction;
-use inbox::{Error, ValidationErrors};
+use inbox::{Error, MessageTimes, ValidationErrors};
 
 use crate::web::Web;
 use crate::web::form::{Posted, form};
@@ -19,6 +19,7 @@ use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::multipart::FormUpload;
 use crate::web::pages::composer::{Composer, ReplyButton, ReplyForm};
 use crate::web::pages::conversation;
+use crate::web::pages::later_times::message_times;
 use crate::web::pages::list_query::ListQuery;
 use crate::web::pages::recipients::RecipientLines;
 use crate::web::pages::unsent::{self, UnsentForm};
@@ -71,6 +72,13 @@ pub async fn reply(
             }
         },
     };
+    let message = match message_times(&visitor, &form.later, &form.follow_up) {
+        Ok(times) => NewReply { times, ..message },
+        Err(sentence) => {
+            return again(&web, &visitor, &id, &form, |composer| composer.later.error = sentence)
+                .await;
+        }
+    };
     unsent::fit_files(&web, &visitor, Some(&id), "", &message).await?;
     let (wanted, seen) = (id.clone(), form.seen.unwrap_or(0));
     let outcome = web
@@ -110,6 +118,7 @@ impl Composer {
                 "subject" => &mut self.subject_error,
                 "files" => &mut self.file_error,
                 "send" => &mut self.send_error,
+                "sendAt" | "followUpAt" => &mut self.later.error,
                 _ => &mut self.body_error,
             };
             *field = problem.sentence;
@@ -135,6 +144,7 @@ fn new_reply(form: &ReplyForm) -> inbox::Result<Result<NewReply, String>> {
         send: form.button != ReplyButton::Keep,
         forwards,
         secure: form.secure_wish(),
+        times: MessageTimes::default(),
     }))
 }
 

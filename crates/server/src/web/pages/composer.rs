@@ -13,6 +13,7 @@ use inbox::{OutgoingAttachment, RecipientList};
 
 use crate::web::form::{FormFields, FormValue, form};
 use crate::web::layout::wording::{TimeFormat, size};
+use crate::web::pages::later_times::{ChosenMoment, LaterTimes};
 use crate::web::pages::list_query::ListQuery;
 use crate::web::pages::lock::ComposerLock;
 use crate::web::pages::recipients::{RecipientLines, party_line};
@@ -61,6 +62,8 @@ pub struct Composer {
     pub kept: bool,
     /// The lock, where a message can be protected.
     pub lock: Option<ComposerLock>,
+    /// When it can leave, and when the conversation can come back unanswered.
+    pub later: LaterTimes,
 }
 
 /// A way of writing.
@@ -240,6 +243,7 @@ impl Composer {
             meanwhile: None,
             kept: false,
             lock: (kind == AutosaveKind::New && writing.may_protect).then(ComposerLock::default),
+            later: LaterTimes::default(),
         }
     }
 
@@ -254,6 +258,11 @@ impl Composer {
     /// A reply can offer times to book.
     pub fn may_offer(&self) -> bool {
         self.kind == AutosaveKind::Reply
+    }
+
+    /// A conversation can come back when nobody answers. What is passed on waits for nobody.
+    pub fn may_follow_up(&self) -> bool {
+        matches!(self.kind, AutosaveKind::Reply | AutosaveKind::New)
     }
 
     /// Where it is posted.
@@ -294,6 +303,11 @@ impl Composer {
         self
     }
 
+    pub fn with_times(mut self, times: &TimeFormat) -> Composer {
+        self.later.offer(times);
+        self
+    }
+
     /// The list that the conversation was opened from, in the addresses of the tabs.
     pub fn with_list(mut self, from: &str) -> Composer {
         for tab in &mut self.tabs {
@@ -319,6 +333,7 @@ impl Composer {
             composer.forward = forward;
         }
         composer.set_lock(form.secure);
+        composer.later.fill(&form.later, &form.follow_up);
         composer.tabs = tabs(open, &composer, false);
         composer
     }
@@ -453,6 +468,8 @@ form! {
         drop: FormValues,
         secure: bool,
         has_lock: bool = "lock",
+        later: ChosenMoment,
+        follow_up: ChosenMoment,
         button: ReplyButton,
     }
 }

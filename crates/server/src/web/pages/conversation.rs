@@ -217,8 +217,9 @@ pub async fn build(
     let shown = PartVersion::of_conversation(PartVersion::of_list(&listing.items), &latest);
     let present = web.mark_present(ws, open.conversation.id.as_str(), &me, frame.times.now);
     frame.watch_live(format!("{}&conversation={id}", filter.full_query()), shown, present);
-    let composer = composer(&open, &frame.times)
-        .map(|composer| composer.with_saved(&saved_replies).with_list(&frame.from));
+    let composer = composer(&open, &frame.times).map(|composer| {
+        composer.with_saved(&saved_replies).with_list(&frame.from).with_times(&frame.times)
+    });
     let is_news = open.is_news();
     let list = ListView::new(&filter, listing, &frame, Some(id));
     let as_text = asked.get("text");

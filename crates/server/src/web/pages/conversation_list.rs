@@ -395,7 +395,7 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
     }
     let leaving = frame.sidebar.leaving.iter().find(|(id, _, _)| *id == summary.id);
     if let Some((_, _, sends_at)) = leaving {
-        add("act", "leaving", format!("Leaves {}", frame.times.clock(*sends_at)));
+        add("act", "leaving", format!("Leaves {}", frame.times.long(*sends_at).text));
     }
     if let Some(target) = target(summary.answer_due_at, summary.resolve_due_at, &frame.times) {
         add(target.class, "wait", target.words);

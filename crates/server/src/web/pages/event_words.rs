@@ -34,6 +34,12 @@ fn sentence(event: &TimelineEvent, times: &TimeFormat) -> String {
         TimelineEvent::Snoozed { until } => {
             format!("snoozed this until {}", times.long(until.0).text)
         }
+        TimelineEvent::FollowUp { until } => {
+            format!("brings this back {} if nobody answers", times.leaving(until.0))
+        }
+        TimelineEvent::Woken { by: WokenBy::NoAnswer } => {
+            "brought this back, nobody answered".into()
+        }
         TimelineEvent::Woken { by: WokenBy::Clock } => {
             "brought this back, its time had come".into()
         }

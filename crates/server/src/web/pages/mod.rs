@@ -17,6 +17,7 @@ pub(crate) mod documents;
 pub(crate) mod event_words;
 pub(crate) mod files;
 pub(crate) mod inbox_page;
+pub(crate) mod later_times;
 pub(crate) mod list_filters;
 pub(crate) mod list_query;
 pub(crate) mod lock;

@@ -20,6 +20,7 @@ use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::multipart::FormUpload;
 use crate::web::pages::composer::{Composer, FormValues, ReplyButton};
+use crate::web::pages::later_times::{ChosenMoment, message_times};
 use crate::web::pages::recipients::RecipientLines;
 use crate::web::pages::unsent::{self, UnsentForm};
 use crate::web::visitor::Visitor;
@@ -46,6 +47,8 @@ form! {
         drop: FormValues,
         secure: bool,
         has_lock: bool = "lock",
+        later: ChosenMoment,
+        follow_up: ChosenMoment,
         button: ReplyButton,
     }
 }
@@ -104,7 +107,7 @@ async fn build(
         .await?;
     let composer =
         Composer::empty(AutosaveKind::New, PLACE.into(), &unsent.writing, &unsent.attached);
-    let mut composer = composer.with_saved(&unsent.saved_replies);
+    let mut composer = composer.with_saved(&unsent.saved_replies).with_times(&frame.times);
     let mut chosen = mailbox.to_owned();
     if let Some(saved) = &unsent.autosave {
         composer.fill(saved, true);
@@ -141,6 +144,12 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
             return again(&web, &visitor, &form, |composer| composer.to_error = sentence).await;
         }
     };
+    let times = match message_times(&visitor, &form.later, &form.follow_up) {
+        Ok(times) => times,
+        Err(sentence) => {
+            return again(&web, &visitor, &form, |composer| composer.later.error = sentence).await;
+        }
+    };
     let first = FirstMail {
         mailbox: form.mailbox.clone(),
         subject: form.subject.clone(),
@@ -152,6 +161,7 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
             send: form.button != ReplyButton::Keep,
             forwards: None,
             secure: form.has_lock.then_some(form.secure),
+            times,
         },
     };
     unsent::fit_files(&web, &visitor, None, &first.mailbox, &first.message).await?;
@@ -184,6 +194,8 @@ async fn again(
     let (body, subject) = (form.body.clone(), form.subject.clone());
     let mut composer = Composer { body, subject, to, cc, bcc, ..composer };
     composer.set_lock(form.secure);
+    composer.later.fill(&form.later, &form.follow_up);
+    composer.later.offer(&frame.times);
     wrong(&mut composer);
     responses::again(&NewPage { frame, composer })
 }

@@ -8,7 +8,7 @@ use inbox::base::limits::OFFERED_TIMES;
 use inbox::base::time::Moment;
 use inbox::model::bookings::offers::OfferInput;
 use inbox::model::written_text::TextFormat;
-use inbox::{Error, ReplyResult};
+use inbox::{Error, MessageTimes, ReplyResult};
 
 use crate::web::Web;
 use crate::web::form::Posted;
@@ -97,6 +97,7 @@ fn checked(form: &TimesForm) -> Result<(NewReply, OfferInput), String> {
         send: !form.keep,
         forwards: None,
         secure: None,
+        times: MessageTimes::default(),
     };
     Ok((message, OfferInput { type_id: form.kind.clone(), times }))
 }

@@ -1,4 +1,4 @@
-//! Scheduled messages: anyone on the team can stop them within the undo window.
+//! Scheduled messages: anyone on the team can stop them until they leave.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ struct ScheduledMessageView {
     contact: String,
     avatar: Avatar,
     author: String,
-    clock: String,
+    leaves: String,
     seconds: i64,
     iso: String,
     paragraphs: Vec<Vec<String>>,
@@ -51,7 +51,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
         contact: message.contact,
         avatar: Avatar::of(message.author.as_deref(), &message.author_name),
         author: message.author_name,
-        clock: frame.times.clock(message.sends_at),
+        leaves: frame.times.leaving(message.sends_at),
         seconds: ((message.sends_at - frame.times.now) / 1_000).max(0),
         iso: inbox::base::time::Moment(message.sends_at).iso(),
         paragraphs: paragraphs(&message.text),

@@ -105,7 +105,7 @@ pub struct MessageView {
 pub enum MessageProgress {
     Theirs,
     Draft,
-    Scheduled { clock: String, seconds: i64, iso: String },
+    Scheduled { leaves: String, seconds: i64, iso: String },
     Sending,
     Sent,
     Failed,
@@ -383,7 +383,7 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
         Some(MessageStatus::Scheduled) => {
             let at = message.sends_at.unwrap_or(times.now);
             MessageProgress::Scheduled {
-                clock: times.clock(at),
+                leaves: times.leaving(at),
                 seconds: ((at - times.now) / 1_000).max(0),
                 iso: inbox::base::time::Moment(at).iso(),
             }

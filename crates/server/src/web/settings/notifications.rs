@@ -96,6 +96,7 @@ fn label(kind: NoticeKind) -> &'static str {
         NoticeKind::Reply => "A reply in a conversation that is assigned to me",
         NoticeKind::Followed => "A reply in a conversation that I follow",
         NoticeKind::MessageFailed => "A message of mine could not be delivered",
+        NoticeKind::Unanswered => "Nobody answered a message of mine by the time I chose",
         NoticeKind::DraftWaits => "A draft waits for approval",
         NoticeKind::TargetMissed => "A response target is missed",
         NoticeKind::NewConversation => "A new conversation",

@@ -82,6 +82,12 @@ const BODIES: &[(&str, &str, &[&str])] = &[
     ),
     ("reply", r#"{ "body": "\u0000", "summary": "\u0000" }"#, &["body", "summary"]),
     ("reply", r#"{ "body": "x", "summary": null }"#, &["summary"]),
+    (
+        "reply",
+        r#"{ "body": "x", "sendAt": "tomorrow", "followUpAt": 5 }"#,
+        &["sendAt", "followUpAt"],
+    ),
+    ("reply", r#"{ "body": "x", "sendAt": "2026-11-30" }"#, &["sendAt"]),
     ("request_documents", r#"{}"#, &["documents"]),
     ("request_documents", r#"{ "documents": null }"#, &["documents"]),
     ("request_documents", r#"{ "documents": "Passport" }"#, &["documents"]),

@@ -2,7 +2,7 @@
 
 use inbox::actions::{self, NewReply};
 use inbox::model::written_text::TextFormat;
-use inbox::{Party, RecipientList};
+use inbox::{MessageTimes, Party, RecipientList};
 use serde_json::json;
 
 use super::*;
@@ -30,6 +30,7 @@ async fn letter_to_three(app: &TestApp) -> String {
         send: true,
         forwards: None,
         secure: None,
+        times: MessageTimes::default(),
     };
     app.act(&app.owner, move |tx, cx| actions::send_reply(tx, cx, &conversation, &letter)).await;
     id

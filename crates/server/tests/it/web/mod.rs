@@ -30,6 +30,7 @@ mod reading;
 mod rules;
 mod secure_canary;
 mod secure_pages;
+mod send_later;
 mod services;
 mod settings;
 mod sign_in;

@@ -327,6 +327,7 @@ async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String,
         send: false,
         forwards: None,
         secure: None,
+        times: inbox::MessageTimes::default(),
     };
     let wanted = conversation.to_owned();
     let place = app

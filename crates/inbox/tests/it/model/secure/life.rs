@@ -3,7 +3,7 @@
 use inbox::actions::{self, ForwardedMessage, NewReply};
 use inbox::model::secure::LinkState;
 use inbox::model::written_text::TextFormat;
-use inbox::{Error, RecipientList};
+use inbox::{Error, MessageTimes, RecipientList};
 
 use super::*;
 
@@ -278,6 +278,7 @@ async fn after_a_protected_answer_plain_mail_is_passed_on_and_protected_words_ar
         send: true,
         forwards: Some(ForwardedMessage { id: MessageId::parse(id).unwrap(), files: Vec::new() }),
         secure: None,
+        times: MessageTimes::default(),
     };
     let all = app.timeline(&key, &sent.conversation, "message").await;
     let (id, plain) = (sent.conversation.clone(), forward(&text_of(&all[0], "id")));

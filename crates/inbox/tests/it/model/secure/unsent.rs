@@ -1,9 +1,9 @@
 //! What is being written is sealed, whatever it becomes.
 
-use inbox::RecipientList;
 use inbox::actions::{self, Autosave, AutosaveKind, NewReply, StoppedMessage, UnsentPlace};
 use inbox::base::ids::ConversationId;
 use inbox::model::written_text::TextFormat;
+use inbox::{MessageTimes, RecipientList};
 
 use super::*;
 
@@ -35,6 +35,7 @@ fn written(body: &str, secure: bool) -> NewReply {
         send: true,
         forwards: None,
         secure: Some(secure),
+        times: MessageTimes::default(),
     }
 }
 

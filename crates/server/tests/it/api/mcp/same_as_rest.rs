@@ -271,7 +271,10 @@ fn wrongs(op: &Op) -> Vec<Value> {
         "assign_conversation" => vec![json!({ "to": "x" }), json!({ "to": "user:usr_0" })],
         "merge_conversations" => vec![json!({ "into": 1 }), json!({ "into": "cnv_0" })],
         "split_conversation" => vec![json!({ "messageId": " " }), json!({ "messageId": "msg_0" })],
-        "reply" => vec![json!({ "body": 1, "send": "x", "documents": [{}] })],
+        "reply" => vec![
+            json!({ "body": 1, "send": "x", "documents": [{}] }),
+            json!({ "sendAt": "2020-01-01T09:00:00Z", "send": true }),
+        ],
         "start_conversation" => vec![json!({ "mailbox": "x", "to": [], "subject": 1 })],
         "request_documents" => vec![json!({ "documents": [], "dueDate": "tomorrow" })],
         "get_conversation" => vec![json!({ "omit": "all" }), json!({ "after": "msg_0" })],

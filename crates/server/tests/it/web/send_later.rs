@@ -1,0 +1,121 @@
+//! The composers as pages: a message that leaves later, and a reminder if nobody answers, without a
+//! script.
+
+use serde_json::json;
+
+use crate::support::*;
+
+on_both!(
+    a_message_is_sent_at_the_time_that_was_typed,
+    a_message_is_sent_at_a_time_that_was_offered,
+    a_time_that_is_over_is_refused_with_what_was_typed,
+    a_reminder_is_chosen_beside_the_message,
+    a_first_mail_waits_for_its_time
+);
+
+/// A conversation, its path and the fields of a reply to it.
+async fn received(app: &TestApp) -> (String, String, Vec<(&'static str, &'static str)>) {
+    let mail = app.mail("ann@shop.example Ann Shop", "Lamps", "Where are they?").await;
+    let id = mail.conversation.to_string();
+    let path = format!("/conversations/{id}");
+    (id, path, vec![("seen", "9"), ("to", "ann@shop.example"), ("body", "They come by sea.")])
+}
+
+async fn a_message_is_sent_at_the_time_that_was_typed(app: TestApp) {
+    let (id, path, mut fields) = received(&app).await;
+    let browser = app.signed_in(&app.owner).await;
+    browser.set_cookie("mailroom_zone", "Europe%2FBerlin");
+    let page = browser.get(&format!("{path}?write=reply")).await.is(200);
+    page.shows("Send later").shows("In 1 hour").shows("Tomorrow, 09:00");
+    fields.extend([("later", "at"), ("later_at", "2026-12-01T09:00")]);
+    browser.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
+    let key = app.key("read").await;
+    let messages = app.timeline(&key, &id, "message").await;
+    assert_eq!(messages[1]["sendsAt"], "2026-12-01T08:00:00.000Z");
+    browser.get(&path).await.is(200).shows("Leaves on Tue 1 Dec, 09:00");
+    browser.get("/leaving").await.is(200).shows("Leaves on Tue 1 Dec, 09:00");
+    browser.get("/inbox?view=open").await.is(200).shows("Leaves Tue 1 Dec, 09:00");
+    let leaving = browser.get("/leaving").await.is(200);
+    let stop = leaving.between("action=\"/messages/", "\"").to_owned();
+    browser.post(&format!("/messages/{stop}"), &[]).await.is(303);
+    browser.get("/leaving").await.is(200).shows("Nothing is on its way");
+}
+
+async fn a_message_is_sent_at_a_time_that_was_offered(app: TestApp) {
+    let (id, path, mut fields) = received(&app).await;
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get(&format!("{path}?write=reply")).await.is(200);
+    let soon = page.between("name=\"later\" value=\"", "\"").to_owned();
+    assert_eq!(soon, (app.now() + HOUR).to_string());
+    // A time that was typed counts only with the button beside it.
+    fields.extend([("later_at", "2026-12-01T09:00")]);
+    let mut fields: Vec<(&str, &str)> = fields;
+    fields.push(("later", &soon));
+    browser.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
+    let key = app.key("read").await;
+    assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "scheduled");
+    app.pass(HOUR).await;
+    assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sent");
+}
+
+async fn a_time_that_is_over_is_refused_with_what_was_typed(app: TestApp) {
+    let (id, path, fields) = received(&app).await;
+    let browser = app.signed_in(&app.owner).await;
+    for (typed, sentence) in [
+        ("2020-12-01T09:00", "The time to leave is over."),
+        ("2030-12-01T09:00", "A message can wait for at most 365 days."),
+        ("nonsense", "Say a day and a time to come."),
+        ("", "Say a day and a time to come."),
+    ] {
+        let mut fields = fields.clone();
+        fields.extend([("later", "at"), ("later_at", typed)]);
+        let page = browser.post(&format!("{path}/reply"), &fields).await.is(422);
+        page.shows(sentence).shows("They come by sea.");
+    }
+    let mut both = fields.clone();
+    both.extend([("close", ""), ("follow_up_at", "2026-12-01T09:00")]);
+    let page = browser.post(&format!("{path}/reply"), &both).await.is(422);
+    page.shows("does not come back").shows("2026-12-01T09:00");
+    let key = app.key("read").await;
+    assert_eq!(app.timeline(&key, &id, "message").await.len(), 1);
+}
+
+async fn a_reminder_is_chosen_beside_the_message(app: TestApp) {
+    let (id, path, mut fields) = received(&app).await;
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get(&format!("{path}?write=reply")).await.is(200);
+    page.shows("Remind me if nobody answers").shows("In a week");
+    browser.get(&format!("{path}?write=note")).await.is(200).hides("Remind me if nobody answers");
+    fields.extend([("follow_up", ""), ("follow_up_at", "2026-11-20T09:00")]);
+    browser.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
+    app.pass(UNDO).await;
+    let key = app.key("read").await;
+    let read = app.read(&key, &id).await;
+    assert_eq!(read["status"], "waiting");
+    assert_eq!(read["snoozedUntil"], json!("2026-11-20T09:00:00.000Z"));
+    let page = browser.get(&path).await.is(200);
+    page.shows("brings this back on Fri 20 Nov, 09:00 if nobody answers");
+    page.shows("Snoozed until Fri 20 Nov, 09:00");
+    app.pass(6 * DAY).await;
+    let page = browser.get(&path).await.is(200);
+    page.shows("brought this back, nobody answered");
+    assert_eq!(app.read(&key, &id).await["status"], "open");
+}
+
+async fn a_first_mail_waits_for_its_time(app: TestApp) {
+    let browser = app.signed_in(&app.owner).await;
+    browser.get("/new").await.is(200).shows("Send later").shows("Remind me if nobody answers");
+    let mailbox = app.support.id.to_string();
+    let mut fields = vec![
+        ("mailbox", mailbox.as_str()),
+        ("to", "ann@shop.example"),
+        ("subject", "Your lamp"),
+        ("body", "It is here."),
+        ("later", "at"),
+    ];
+    browser.post("/new", &fields).await.is(422).shows("Say a day and a time to come.");
+    fields.push(("later_at", "2026-11-20T09:00"));
+    let answer = browser.post("/new", &fields).await.is(303);
+    let path = answer.answer.header("location").to_owned();
+    browser.get(&path).await.is(200).shows("Leaves on Fri 20 Nov, 09:00");
+}
