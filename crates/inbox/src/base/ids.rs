@@ -8,6 +8,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, RngCore, SeedableRng};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 const BASE32: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 pub(crate) const LETTERS_AND_DIGITS: &[u8; 62] =
@@ -232,6 +233,15 @@ fn base32(bits: u128) -> String {
     (0..26).rev().map(|place| char::from(BASE32[(bits >> (place * 5)) as usize & 31])).collect()
 }
 
+/// What stands behind the prefix of an id that is the same however often it is made: of a time, by which
+/// it sorts like the others, and of what the thing is known by elsewhere.
+pub fn repeatable_id(at: i64, known_by: &str) -> String {
+    let hash = Sha256::digest(known_by);
+    let rest = hash.iter().take(10).fold(0u128, |bits, byte| (bits << 8) | u128::from(*byte));
+    let millis = u128::from(at.max(0).unsigned_abs()) & 0xffff_ffff_ffff;
+    base32((millis << 80) | rest)
+}
+
 /// A number as `width` base-32 characters.
 pub fn short_base32(number: i64, width: u32) -> String {
     (0..width)
@@ -253,6 +263,16 @@ mod tests {
         made.dedup();
         assert_eq!(made, order);
         assert!(made.iter().all(|id| id.len() == 26));
+    }
+
+    #[test]
+    fn a_repeatable_id_is_the_same_each_time_and_sorts_by_its_time() {
+        let made = repeatable_id(1_704_103_200_000, "zammad 1");
+        assert_eq!(made, repeatable_id(1_704_103_200_000, "zammad 1"));
+        assert_ne!(made, repeatable_id(1_704_103_200_000, "zammad 2"));
+        assert!(made < repeatable_id(1_704_103_200_001, "zammad 1"));
+        assert!(made > repeatable_id(1_704_103_199_999, "zammad 1"));
+        assert!(NoteId::parse(&format!("{}{made}", NoteId::PREFIX)).is_some());
     }
 
     #[test]

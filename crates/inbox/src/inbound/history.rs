@@ -133,13 +133,13 @@ fn is_own(own: &HashSet<EmailAddress>, from: &EmailAddress) -> bool {
 }
 
 /// A parsed mail and when the mailbox took it.
-struct ReadMail {
+pub(super) struct HistoryMail {
     stored: StoredMail,
     taken_at: Option<i64>,
 }
 
 /// Parses the mails on a few threads, in their order.
-async fn read_all(app: &App, mails: Vec<ImportedMail>) -> Result<Vec<ReadMail>> {
+pub(super) async fn read_all(app: &App, mails: Vec<ImportedMail>) -> Result<Vec<HistoryMail>> {
     let size = mails.len().div_ceil(PARSERS).max(1);
     let mut parts = Vec::new();
     let mut mails = mails.into_iter().peekable();
@@ -155,7 +155,7 @@ async fn read_all(app: &App, mails: Vec<ImportedMail>) -> Result<Vec<ReadMail>> 
                     raw: past.raw,
                 };
                 let stored = parsing::keep_and_read(&blobs, &delivery)?;
-                Ok(ReadMail { stored, taken_at: past.taken_at })
+                Ok(HistoryMail { stored, taken_at: past.taken_at })
             });
             read.collect::<Result<Vec<_>>>()
         }));
@@ -172,14 +172,9 @@ fn file(
     cx: &Cx<'_>,
     mailbox: &Mailbox,
     own: &HashSet<EmailAddress>,
-    read: &ReadMail,
+    read: &HistoryMail,
 ) -> Result<ImportOutcome> {
-    let date = read.stored.mail.date;
-    let dates = MailDates::fetched(date, read.taken_at.or(date), cx.now);
-    let incoming = IncomingMail {
-        authentication: None,
-        ..read.stored.incoming(mailbox, &[], &Authentication::default(), None)
-    };
+    let (incoming, dates) = read.incoming(mailbox, cx.now);
     // Ids and rows are of the time of the mail, so that everything sorts to where it belongs.
     let then = &Cx { now: dates.arrived_at, ..*cx };
     let unknown = match receive::look_up(tx, then, mailbox, &incoming)? {
@@ -189,12 +184,58 @@ fn file(
     let from_us = is_own(own, &EmailAddress::new(&incoming.mail.from.email));
     let filing = PastFiling { mailbox, incoming: &incoming, dates, now: cx.now };
     if from_us && !sent::others(mailbox, &incoming.mail).is_empty() {
-        return filing.file_sent(tx, then, unknown);
+        let joins = filing.answered(tx, then)?;
+        return Ok(filing.file_sent(tx, then, unknown, joins)?.1);
     }
     // A form of our own site writes from us to us; an answer goes to whom it names.
     let is_other = |to: &&mail::Address| !is_own(own, &EmailAddress::new(&to.email));
     let named = read.stored.mail.reply_to.iter().find(is_other).filter(|_| from_us);
-    filing.file_received(tx, then, unknown, named.unwrap_or(&incoming.mail.from))
+    let author = named.unwrap_or(&incoming.mail.from);
+    let arrived_at = filing.dates.arrived_at;
+    let thread = threading::find_thread(tx, then, mailbox, &incoming.mail, arrived_at, None)?;
+    Ok(filing.file_received(tx, then, unknown, thread.joins, author)?.1)
+}
+
+/// Files a mail of another help desk in its conversation; without one it begins one. `None` when the
+/// inbox has it already.
+pub(super) fn file_in(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &Mailbox,
+    (read, direction): (&HistoryMail, Direction),
+    joins: Option<Conversation>,
+) -> Result<Option<(Conversation, ImportOutcome)>> {
+    let (incoming, dates) = read.incoming(mailbox, cx.now);
+    let then = &Cx { now: dates.arrived_at, ..*cx };
+    let unknown = match receive::look_up(tx, then, mailbox, &incoming)? {
+        MailLookup::Duplicate(_) => return Ok(None),
+        MailLookup::Unknown(unknown) => unknown,
+    };
+    let filing = PastFiling { mailbox, incoming: &incoming, dates, now: cx.now };
+    let filed = match direction {
+        Direction::Outbound => filing.file_sent(tx, then, unknown, joins)?,
+        Direction::Inbound => {
+            filing.file_received(tx, then, unknown, joins, &incoming.mail.from)?
+        }
+    };
+    Ok(Some(filed))
+}
+
+impl HistoryMail {
+    /// The Message-ID that it names itself by.
+    pub(super) fn message_id(&self) -> Option<&str> {
+        self.stored.mail.message_id.as_deref()
+    }
+
+    fn incoming(&self, mailbox: &Mailbox, now: i64) -> (IncomingMail, MailDates) {
+        let date = self.stored.mail.date;
+        let dates = MailDates::fetched(date, self.taken_at.or(date), now);
+        let incoming = IncomingMail {
+            authentication: None,
+            ..self.stored.incoming(mailbox, &[], &Authentication::default(), None)
+        };
+        (incoming, dates)
+    }
 }
 
 /// A mail that is being filed. The context's time is that of the mail; `now` is the present.
@@ -210,19 +251,26 @@ impl PastFiling<'_> {
         &self.incoming.mail
     }
 
+    /// The conversation that a mail of ours answers, or that its answer began.
+    fn answered(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<Conversation>> {
+        match sent::answered(tx, cx, self.mailbox, self.mail())? {
+            None => sent::answering(tx, cx, self.mailbox, self.mail(), self.dates.arrived_at),
+            joins => Ok(joins),
+        }
+    }
+
     fn file_received(
         &self,
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
         unknown: UnknownMail,
+        joins: Option<Conversation>,
         author: &mail::Address,
-    ) -> Result<ImportOutcome> {
+    ) -> Result<(Conversation, ImportOutcome)> {
         let mail = self.mail();
-        let thread =
-            threading::find_thread(tx, cx, self.mailbox, mail, self.dates.arrived_at, None)?;
-        let begins = thread.joins.is_none();
+        let begins = joins.is_none();
         let contact = (author.name.as_deref(), author.email.as_str());
-        let mut conversation = self.conversation(tx, cx, thread.joins, contact)?;
+        let mut conversation = self.conversation(tx, cx, joins, contact)?;
         let is_latest = begins || self.dates.arrived_at >= conversation.last_message_at;
         self.write(tx, cx, &mut conversation, Direction::Inbound, unknown)?;
         if !EmailAddress::new(&author.email).is_for(&self.mailbox.address) {
@@ -237,7 +285,7 @@ impl PastFiling<'_> {
         } else if conversation.status == Status::Closed {
             conversations::wait_since(tx, cx, &mut conversation, None)?;
         }
-        self.outcome(Direction::Inbound, begins)
+        Ok((conversation, self.outcome(Direction::Inbound, begins)))
     }
 
     fn file_sent(
@@ -245,14 +293,11 @@ impl PastFiling<'_> {
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
         unknown: UnknownMail,
-    ) -> Result<ImportOutcome> {
+        joins: Option<Conversation>,
+    ) -> Result<(Conversation, ImportOutcome)> {
         let mail = self.mail();
         let others = sent::others(self.mailbox, mail);
         let contact = others.first().copied().unwrap_or(&mail.from);
-        let joins = match sent::answered(tx, cx, self.mailbox, mail)? {
-            None => sent::answering(tx, cx, self.mailbox, mail, self.dates.arrived_at)?,
-            joins => joins,
-        };
         let begins = joins.is_none();
         let contact = (contact.name.as_deref(), contact.email.as_str());
         let mut conversation = self.conversation(tx, cx, joins, contact)?;
@@ -265,12 +310,12 @@ impl PastFiling<'_> {
         if is_latest {
             self.settle(tx, cx, &mut conversation, Status::Waiting)?;
         }
-        self.outcome(Direction::Outbound, begins)
+        Ok((conversation, self.outcome(Direction::Outbound, begins)))
     }
 
-    fn outcome(&self, direction: Direction, begins: bool) -> Result<ImportOutcome> {
+    fn outcome(&self, direction: Direction, begins: bool) -> ImportOutcome {
         let attachments = self.mail().attachments.len();
-        Ok(ImportOutcome::Filed { direction, begins, attachments })
+        ImportOutcome::Filed { direction, begins, attachments }
     }
 
     fn conversation(

@@ -112,7 +112,7 @@ enum Command {
     Copy(copy::Copy),
     /// Read everything and report what does not fit together; without --sweep it changes nothing
     Check(backup::Check),
-    /// Take mail over from mbox files, Maildirs, folders of .eml files and IMAP accounts
+    /// Take mail over from mbox files, Maildirs, folders of .eml files, IMAP accounts and help desks
     Import(Box<import::Import>),
     /// Write everything about one person, or a whole workspace, as files
     Export(person::Export),

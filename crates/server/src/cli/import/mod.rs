@@ -1,10 +1,13 @@
-//! Takes mail over from elsewhere: mbox files, Maildirs, folders of .eml files and IMAP accounts.
+//! Takes mail over from elsewhere: mbox files, Maildirs, folders of .eml files and IMAP accounts; and
+//! conversations of other help desks.
 
 mod account;
+mod help_desk;
 mod listing;
 mod mbox;
+mod report;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,30 +17,28 @@ use inbox::App;
 use inbox::base::actor::Actor;
 use inbox::base::email_address::EmailAddress;
 use inbox::base::limits::FETCHED_MAIL_BYTES;
-use inbox::base::states::Direction;
 use inbox::inbound::find_inbox;
-use inbox::inbound::history::{
-    ImportOutcome, ImportTarget, ImportedMail, import, own_addresses, preview,
-};
+use inbox::inbound::history::{ImportTarget, ImportedMail, import, own_addresses, preview};
 use inbox::model::mailboxes;
-use serde_json::json;
 
 use super::command::{CommandResult, WorkspaceArgs, open, print, sentence};
+use super::small_file::first_line;
 use crate::settings::Settings;
 use account::ImapHistory;
+use help_desk::{DeskTransfer, HelpDesk, is_help_desk};
 use listing::{ListedMail, ListedPlace, list_local};
+use report::ImportReport;
 
 /// Mails of one transaction, and their bytes.
 const BATCH_MAILS: usize = 200;
 const BATCH_BYTES: usize = 16 * 1024 * 1024;
-/// Mails that were passed over and are named in the report.
-const NAMED: usize = 100;
 /// How often progress is shown, in mails.
 const SHOWN_EVERY: usize = 1_000;
 
 #[derive(Args)]
 pub struct Import {
-    /// An mbox file, a Maildir, a folder of .eml files, or imaps://USER@HOST and imap://USER@HOST
+    /// An mbox file, a Maildir, a folder of .eml files, imaps://USER@HOST or imap://USER@HOST, or a help
+    /// desk: zammad://HOST, chatwoot://HOST/ACCOUNT, freescout://HOST, helpscout://api.helpscout.net
     #[arg(required = true, value_name = "SOURCE")]
     sources: Vec<String>,
     /// The inbox that the mail goes to [default: the only one]
@@ -52,6 +53,12 @@ pub struct Import {
     /// Folders of an IMAP account [default: INBOX and that of sent mail]
     #[arg(long, value_name = "NAME")]
     folder: Vec<String>,
+    /// The file that holds the token of a help desk
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// The group, inbox or mailbox of a help desk whose conversations are imported [default: all]
+    #[arg(long, value_name = "ID")]
+    only: Option<String>,
     /// Say what would be imported, and change nothing
     #[arg(long)]
     dry_run: bool,
@@ -64,7 +71,7 @@ impl Import {
         let app = open(settings).await?;
         let operator = self.workspace.operator(&app).await?;
         let target = self.target(&app, &operator).await?;
-        let mut accounts = Vec::new();
+        let (mut accounts, mut desks) = (Vec::new(), Vec::new());
         let mut listed = Vec::new();
         let mut report = ImportReport::default();
         for source in &self.sources {
@@ -74,6 +81,8 @@ impl Import {
                 let (account, mails) = account.list(accounts.len()).await?;
                 accounts.push(account);
                 listed.extend(mails);
+            } else if is_help_desk(source) {
+                desks.push(HelpDesk::open(settings, source, &self.token()?, self.only.clone())?);
             } else {
                 listed.extend(list_local(source, &mut report.passed_over)?);
             }
@@ -82,6 +91,9 @@ impl Import {
         listed.sort_by_key(|mail| mail.at);
         report.found = listed.len();
         self.import_all(&app, &target, &mut accounts, &listed, &mut report).await?;
+        for desk in &mut desks {
+            DeskTransfer::new(&app, &target, desk, self.dry_run).run(&mut report).await?;
+        }
         self.say(&target, &report);
         Ok(())
     }
@@ -113,6 +125,16 @@ impl Import {
         let text = std::fs::read_to_string(path)
             .map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(text.trim_end_matches(['\r', '\n']).to_owned())
+    }
+
+    fn token(&self) -> Result<String, String> {
+        let path = self.token_file.as_ref();
+        let path = path.ok_or("Give the token of the help desk with --token-file.".to_owned())?;
+        let token = first_line(path)?;
+        if token.is_empty() {
+            return Err(format!("{}: holds no token", path.display()));
+        }
+        Ok(token)
     }
 
     async fn import_all(
@@ -154,75 +176,9 @@ impl Import {
     }
 
     fn say(&self, target: &ImportTarget, report: &ImportReport) {
-        let passed_over = report.passed_over.iter().take(NAMED);
-        let passed_over: Vec<_> =
-            passed_over.map(|(place, reason)| json!({ "mail": place, "reason": reason })).collect();
-        let answer = json!({
-            "mailbox": target.inbox.mailbox.address,
-            "dryRun": self.dry_run,
-            "found": report.found,
-            "imported": report.received + report.sent,
-            "received": report.received,
-            "sent": report.sent,
-            "known": report.known,
-            "skipped": report.passed_over.len(),
-            "conversations": report.conversations,
-            "attachments": report.attachments,
-            "passedOver": passed_over,
-        });
-        let verb = if self.dry_run { "would be" } else { "are" };
-        let mut said = format!(
-            "{} mails found; {} {verb} imported into {} ({} received, {} sent, {} attachments); {} \
-             were there already; {} passed over.",
-            report.found,
-            report.received + report.sent,
-            target.inbox.mailbox.address,
-            report.received,
-            report.sent,
-            report.attachments,
-            report.known,
-            report.passed_over.len(),
-        );
-        if !self.dry_run {
-            said.push_str(&format!(" {} conversations began.", report.conversations));
-        }
-        for (place, reason) in report.passed_over.iter().take(NAMED) {
-            said.push_str(&format!("\n  {place}: {reason}"));
-        }
-        print(self.workspace.output, &answer, &said);
-    }
-}
-
-/// What an import came to.
-#[derive(Default)]
-struct ImportReport {
-    found: usize,
-    received: usize,
-    sent: usize,
-    known: usize,
-    conversations: usize,
-    attachments: usize,
-    /// Mails that were not imported, and why.
-    passed_over: BTreeMap<String, String>,
-}
-
-impl ImportReport {
-    fn pass_over(&mut self, place: String, reason: String) {
-        self.passed_over.insert(place, reason);
-    }
-
-    fn count(&mut self, outcome: ImportOutcome) {
-        match outcome {
-            ImportOutcome::Filed { direction, begins, attachments } => {
-                match direction {
-                    Direction::Inbound => self.received += 1,
-                    Direction::Outbound => self.sent += 1,
-                }
-                self.conversations += usize::from(begins);
-                self.attachments += attachments;
-            }
-            ImportOutcome::Known => self.known += 1,
-        }
+        let mailbox = target.inbox.mailbox.address.as_str();
+        let answer = report.answer(mailbox, self.dry_run);
+        print(self.workspace.output, &answer, &report.words(mailbox, self.dry_run));
     }
 }
 

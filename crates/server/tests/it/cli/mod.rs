@@ -4,6 +4,7 @@ mod answers;
 mod backups;
 mod copies;
 mod deletions;
+mod help_desks;
 mod imports;
 mod known_answers;
 mod lists;

@@ -1,0 +1,379 @@
+//! Takes the conversations of a help desk over, page by page: what is here already is not fetched, what
+//! cannot be read is passed over and told.
+
+use std::io::IsTerminal;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use inbox::App;
+use inbox::base::email_address::EmailAddress;
+use inbox::base::states::Direction;
+use inbox::inbound::history::{ImportOutcome, ImportTarget, ImportedMail};
+use inbox::inbound::imported_conversations::{
+    ImportedConversation, ImportedNote, KnownParts, import_conversations, known_parts,
+};
+use mail::{Address, Attachment, ComposedMail, compose};
+use serde_json::Value;
+
+use super::HelpDesk;
+use super::api::ApiFault;
+use super::conversation::{
+    DeskBody, DeskConversation, DeskEntry, DeskFile, EntryKind, FileEncoding,
+};
+use crate::cli::command::sentence;
+use crate::cli::import::report::ImportReport;
+
+/// Mails and notes of one transaction, and their bytes.
+const BATCH_ENTRIES: usize = 200;
+const BATCH_BYTES: usize = 16 * 1024 * 1024;
+/// Pages of conversations of one help desk.
+const PAGES: usize = 1_000_000;
+/// Bytes of the files of one mail or note: with them a mail can still be read.
+const FILE_BYTES: usize = 36 * 1024 * 1024;
+/// Bytes of a Message-ID that is kept.
+const MESSAGE_ID_BYTES: usize = 200;
+/// How often progress is shown, in conversations.
+const SHOWN_EVERY: usize = 100;
+
+/// A help desk's conversations on their way into an inbox.
+pub struct DeskTransfer<'a> {
+    app: &'a App,
+    target: &'a ImportTarget,
+    desk: &'a mut HelpDesk,
+    dry_run: bool,
+    batch: Vec<ImportedConversation>,
+    entries: usize,
+    bytes: usize,
+}
+
+impl<'a> DeskTransfer<'a> {
+    pub fn new(
+        app: &'a App,
+        target: &'a ImportTarget,
+        desk: &'a mut HelpDesk,
+        dry_run: bool,
+    ) -> DeskTransfer<'a> {
+        DeskTransfer { app, target, desk, dry_run, batch: Vec::new(), entries: 0, bytes: 0 }
+    }
+
+    /// All its conversations. The error is of the help desk as a whole.
+    pub async fn run(mut self, report: &mut ImportReport) -> Result<(), String> {
+        let mut seen = 0;
+        for number in 1..=PAGES {
+            let page = match self.desk.page(number).await {
+                Ok(page) => page,
+                Err(fault) => {
+                    self.flush(report).await?;
+                    return Err(broken_off(&fault));
+                }
+            };
+            for listed in &page.conversations {
+                let place = self.desk.shown(listed);
+                match self.desk.read(listed).await {
+                    Ok(Some(conversation)) => self.take(conversation, place, report).await?,
+                    Ok(None) => {}
+                    Err(reason) => report.pass_over(place, reason),
+                }
+                seen += 1;
+                if seen % SHOWN_EVERY == 0 && std::io::stderr().is_terminal() {
+                    eprint!("\r{seen} conversations");
+                }
+            }
+            if page.is_last {
+                break;
+            }
+        }
+        if std::io::stderr().is_terminal() {
+            eprintln!();
+        }
+        self.flush(report).await
+    }
+
+    async fn take(
+        &mut self,
+        mut conversation: DeskConversation,
+        place: String,
+        report: &mut ImportReport,
+    ) -> Result<(), String> {
+        conversation.entries.sort_by_key(|entry| entry.at);
+        let entries = std::mem::take(&mut conversation.entries);
+        let (notes, mails): (Vec<DeskEntry>, Vec<DeskEntry>) =
+            entries.into_iter().partition(|entry| entry.kind == EntryKind::Note);
+        let ids: Vec<String> =
+            mails.iter().map(|mail| self.message_id(&conversation, mail)).collect();
+        let Some(first) = ids.first().cloned() else {
+            report.pass_over(place, "it has no message from or to the customer".into());
+            return Ok(());
+        };
+        let dated =
+            notes.iter().map(|note| (self.known_by(&conversation, note), note.at)).collect();
+        let known = known_parts(self.app, self.target, ids.clone(), dated);
+        let known = known.await.map_err(sentence)?;
+        report.found += mails.len();
+        report.known += ids.iter().filter(|id| known.mails.contains(*id)).count();
+        if self.dry_run {
+            let found = (mails.as_slice(), ids.as_slice());
+            self.preview(&conversation, found, &notes, &known, report);
+            return Ok(());
+        }
+        let mut part = part_of(&conversation, &first);
+        for (place_in, mail) in mails.iter().enumerate() {
+            if known.mails.contains(&ids[place_in]) {
+                continue;
+            }
+            let files = match self.files(mail, &place, report).await {
+                Ok(files) => files,
+                Err(fault) => return self.stop_at(part, place, &fault, report).await,
+            };
+            let earlier = place_in.checked_sub(1).map(|earlier| ids[earlier].clone());
+            let names = (ids[place_in].clone(), earlier);
+            let (direction, raw) = self.composed(&conversation, mail, names, files);
+            self.count(raw.len());
+            part.mails.push((direction, ImportedMail { raw, taken_at: Some(mail.at) }));
+            if self.is_full() {
+                self.batch.push(std::mem::replace(&mut part, part_of(&conversation, &first)));
+                self.flush(report).await?;
+            }
+        }
+        for note in &notes {
+            let known_by = self.known_by(&conversation, note);
+            if known.notes.contains(&known_by) {
+                continue;
+            }
+            let files = match self.files(note, &place, report).await {
+                Ok(files) => files,
+                Err(fault) => return self.stop_at(part, place, &fault, report).await,
+            };
+            let bytes = files.iter().map(|file| file.bytes.len()).sum::<usize>();
+            part.notes.push(imported_note(note, known_by, files));
+            self.count(bytes);
+            if self.is_full() {
+                self.batch.push(std::mem::replace(&mut part, part_of(&conversation, &first)));
+                self.flush(report).await?;
+            }
+        }
+        if !part.mails.is_empty() || !part.notes.is_empty() {
+            self.batch.push(part);
+        }
+        Ok(())
+    }
+
+    /// The rest of a conversation cannot be had now: what came before it is kept, and a repeated import
+    /// goes on from there.
+    async fn stop_at(
+        &mut self,
+        part: ImportedConversation,
+        place: String,
+        fault: &ApiFault,
+        report: &mut ImportReport,
+    ) -> Result<(), String> {
+        if !part.mails.is_empty() || !part.notes.is_empty() {
+            self.batch.push(part);
+        }
+        report.pass_over(place, format!("not all of it could be read: {}", fault.reason));
+        self.flush(report).await
+    }
+
+    fn count(&mut self, bytes: usize) {
+        self.entries += 1;
+        self.bytes += bytes;
+    }
+
+    fn is_full(&self) -> bool {
+        self.entries >= BATCH_ENTRIES || self.bytes >= BATCH_BYTES
+    }
+
+    async fn flush(&mut self, report: &mut ImportReport) -> Result<(), String> {
+        (self.entries, self.bytes) = (0, 0);
+        let batch = std::mem::take(&mut self.batch);
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let filed = import_conversations(self.app, self.target, batch).await.map_err(sentence)?;
+        filed.into_iter().for_each(|outcome| report.count_conversation(outcome));
+        Ok(())
+    }
+
+    /// Counts what would be filed.
+    fn preview(
+        &self,
+        conversation: &DeskConversation,
+        (mails, ids): (&[DeskEntry], &[String]),
+        notes: &[DeskEntry],
+        known: &KnownParts,
+        report: &mut ImportReport,
+    ) {
+        let mut begins = known.mails.is_empty();
+        for (mail, _) in mails.iter().zip(ids).filter(|(_, id)| !known.mails.contains(*id)) {
+            let (direction, attachments) = (direction(mail.kind), mail.files.len());
+            report.count(ImportOutcome::Filed { direction, begins, attachments });
+            begins = false;
+        }
+        for note in notes {
+            if !known.notes.contains(&self.known_by(conversation, note)) {
+                report.notes += 1;
+                report.attachments += note.files.len();
+            }
+        }
+    }
+
+    /// The Message-ID that a mail has there, or one made of its ids: the same each time.
+    fn message_id(&self, conversation: &DeskConversation, mail: &DeskEntry) -> String {
+        let given = mail.message_id.as_deref().map(mail::bare_message_id);
+        let is_sound = |id: &&str| {
+            let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '<' | '>' | '"' | ',');
+            id.contains('@') && id.len() <= MESSAGE_ID_BYTES && id.chars().all(is_plain)
+        };
+        match given.filter(is_sound) {
+            Some(id) => id.to_owned(),
+            None => {
+                let (desk, host) = (self.desk.name(), self.desk.api().host());
+                format!("{desk}-{}-{}@{host}", conversation.id, mail.id)
+            }
+        }
+    }
+
+    fn known_by(&self, conversation: &DeskConversation, note: &DeskEntry) -> String {
+        let (desk, host) = (self.desk.name(), self.desk.api().host());
+        format!("{desk} {host} {} {}", conversation.id, note.id)
+    }
+
+    /// The files of an entry. Those that are not there any more, or are too large, are left out and told.
+    async fn files(
+        &self,
+        entry: &DeskEntry,
+        place: &str,
+        report: &mut ImportReport,
+    ) -> Result<Vec<Attachment>, ApiFault> {
+        let (mut files, mut left) = (Vec::new(), FILE_BYTES);
+        for file in &entry.files {
+            match self.bytes(file, left).await {
+                Ok(bytes) => {
+                    left = left.saturating_sub(bytes.len());
+                    let (kind, number) = (file.content_type.clone(), files.len() + 1);
+                    let filename = mail::safe_filename(Some(&file.name), &kind, number);
+                    files.push(Attachment { filename, content_type: kind, bytes });
+                }
+                Err(fault) if fault.is_final => {
+                    report.pass_over(format!("{place}, file {}", file.name), fault.reason);
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(files)
+    }
+
+    async fn bytes(&self, file: &DeskFile, most_bytes: usize) -> Result<Vec<u8>, ApiFault> {
+        let api = self.desk.api();
+        if file.encoding == FileEncoding::Plain {
+            return api.file(&file.address, most_bytes).await;
+        }
+        let answer = api.file(&file.address, most_bytes / 3 * 4 + 1024).await?;
+        let unreadable =
+            || ApiFault { reason: "The file cannot be read.".to_owned(), is_final: true };
+        let answer: Value = serde_json::from_slice(&answer).map_err(|_| unreadable())?;
+        let data = answer["data"].as_str().ok_or_else(unreadable)?;
+        STANDARD.decode(data.trim()).map_err(|_| unreadable())
+    }
+
+    /// A mail as it might have come, with the people and dates that the help desk has. What we sent is
+    /// from this inbox, under the name of who wrote it.
+    fn composed(
+        &self,
+        conversation: &DeskConversation,
+        entry: &DeskEntry,
+        (message_id, earlier): (String, Option<String>),
+        attachments: Vec<Attachment>,
+    ) -> (Direction, Vec<u8>) {
+        let ours = self.target.inbox.mailbox.address.as_str();
+        let customer = &conversation.customer;
+        let direction = direction(entry.kind);
+        let (from, mut to) = match direction {
+            Direction::Outbound => (Address::new(entry.author.name.as_deref(), ours), Vec::new()),
+            Direction::Inbound => {
+                let author = entry.author.email.as_deref().filter(|email| mail::is_address(email));
+                let from = match author {
+                    Some(email) => Address::new(entry.author.name.as_deref(), email),
+                    None => customer.clone(),
+                };
+                (from, vec![Address::new(None, ours)])
+            }
+        };
+        to.extend(self.others(&entry.to));
+        if to.is_empty() {
+            to.push(customer.clone());
+        }
+        let (text, html) = match &entry.body {
+            DeskBody::Text(text) => (text.clone(), None),
+            DeskBody::Html(html) => (mail::text_of_html(html), Some(html.clone())),
+        };
+        let content = ComposedMail {
+            message_id,
+            answers: earlier.into_iter().collect(),
+            from,
+            reply_to: None,
+            to,
+            cc: self.others(&entry.cc),
+            subject: conversation.subject.clone(),
+            text,
+            html,
+            inline: Vec::new(),
+            attachments,
+            calendar: None,
+            at: entry.at,
+            automatic: false,
+            loop_mark: None,
+            unsubscribe: None,
+        };
+        (direction, compose(&content))
+    }
+
+    /// The people of a list who are not ourselves.
+    fn others(&self, people: &[Address]) -> Vec<Address> {
+        let is_ours = |one: &&Address| {
+            let email = EmailAddress::new(&one.email);
+            self.target.own.contains(&email) || self.target.own.contains(&email.without_tag())
+        };
+        people.iter().filter(|one| !is_ours(one)).cloned().collect()
+    }
+}
+
+fn direction(kind: EntryKind) -> Direction {
+    match kind {
+        EntryKind::Received => Direction::Inbound,
+        EntryKind::Sent | EntryKind::Note => Direction::Outbound,
+    }
+}
+
+/// A part of a conversation, with nothing in it yet.
+fn part_of(conversation: &DeskConversation, first: &str) -> ImportedConversation {
+    ImportedConversation {
+        first: first.to_owned(),
+        status: conversation.status,
+        tags: conversation.tags.clone(),
+        assignee: conversation.assignee.clone(),
+        mails: Vec::new(),
+        notes: Vec::new(),
+    }
+}
+
+fn imported_note(note: &DeskEntry, known_by: String, files: Vec<Attachment>) -> ImportedNote {
+    let author = note.author.name.clone().or_else(|| note.author.email.clone());
+    let mut text = note.body.text();
+    if !files.is_empty() {
+        let names: Vec<&str> = files.iter().map(|file| file.filename.as_str()).collect();
+        text.push_str(&format!("\n\nFiles: {}", names.join(", ")));
+    }
+    ImportedNote {
+        known_by,
+        at: note.at,
+        author: author.unwrap_or_else(|| "Unknown".to_owned()),
+        author_email: note.author.email.clone(),
+        text: text.trim().to_owned(),
+        files,
+    }
+}
+
+fn broken_off(fault: &ApiFault) -> String {
+    format!("{} What was imported so far stays; repeat the command for the rest.", fault.reason)
+}
