@@ -94,7 +94,7 @@ async fn without_any_choice_browsers_tell_of_ones_own_work_and_mail_of_mentions(
     let second = app.mail("zed@shop.example Zed Shop", "Chairs", "Hello").await.conversation;
     assign(&app, &second, &ann).await;
     app.pass(MINUTE).await;
-    let pushed = app.read_push(&browser);
+    let pushed = app.pushed_to(&browser);
     assert_eq!(pushed.len(), 1);
     let header = |name: &str| {
         let found = pushed[0].headers.iter().find(|(header, _)| *header == name);
