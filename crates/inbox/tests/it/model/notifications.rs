@@ -24,6 +24,7 @@ on_both!(
     mails_about_the_same_conversation_keep_a_distance,
     drafts_failures_and_missed_targets_reach_those_who_care,
     whoever_lost_sight_of_an_inbox_is_told_nothing_of_it,
+    a_digest_of_which_something_is_out_of_sight_names_nothing,
     a_test_notice_goes_every_way_and_not_too_often
 );
 
@@ -372,6 +373,32 @@ async fn whoever_lost_sight_of_an_inbox_is_told_nothing_of_it(app: TestApp) {
     app.pass(HOUR).await;
     assert_eq!(app.pushed_to(&of_bo).len(), pushes);
     assert_eq!(app.pushed_to(&of_ann).len(), 3);
+}
+
+async fn a_digest_of_which_something_is_out_of_sight_names_nothing(app: TestApp) {
+    let (ann, bo) = (app.person("Ann").await, app.person("Bo").await);
+    let billing = app.team_inbox("billing@acme.example", "Billing").await;
+    choose(&app, &ann, NoticeKind::NewConversation, false, MailNotice::Digest).await;
+    set_how(&app, &ann, NoticeSettingsInput { zone: "Europe/Berlin".into(), ..how() }).await;
+    app.mail("zed@shop.example Zed Shop", "Lamps", "Hello").await;
+    app.mail("yan@shop.example", "Chairs", "Hello").await;
+    app.deliver(&billing, letter("xen@shop.example", "An invoice", "Hello")).await;
+    app.outside.relay.will_say(&vec![RelayOutcome::Later("busy".into()); 2]);
+    app.pass(22 * HOUR).await;
+    close_inbox(&app, &billing, &bo).await;
+    app.pass(10 * MINUTE).await;
+    let mails = mails_to(&app, ANN);
+    assert_eq!(mails.len(), 3, "{mails:?}");
+    assert!(mails[0].contains("Subject: 3 conversations have news for you"), "{}", mails[0]);
+    for mail in &mails[1..] {
+        assert!(mail.contains("Subject: 2 conversations have news for you"), "{mail}");
+        assert!(mail.contains("https://mail.acme.example/inbox"), "{mail}");
+        assert!(mail.contains("https://mail.acme.example/settings/notifications"), "{mail}");
+        for name in ["Lamps", "Zed Shop", "invoice", "Billing", "Support"] {
+            assert!(!mail.contains(name), "{name} in {mail}");
+        }
+    }
+    assert_eq!(app.count("notices").await, 0);
 }
 
 async fn a_test_notice_goes_every_way_and_not_too_often(app: TestApp) {
