@@ -47,6 +47,7 @@ pub fn delete_inbox(
     id: &MailboxId,
     confirmation: &str,
 ) -> Result<DeletionCounts> {
+    hold_team_inboxes(tx, cx)?;
     let deletion = inbox_deletion(tx, cx, id)?;
     if let Some(obstacle) = deletion.obstacle {
         return Err(Error::Conflict(obstacle));
@@ -58,6 +59,16 @@ pub fn delete_inbox(
     end_webhooks(tx, cx, &deletion.mailbox.circle, "its inbox was deleted")?;
     deletions::begin_inbox(tx, cx, &deletion.mailbox, &deletion.counts)?;
     Ok(deletion.counts)
+}
+
+/// Locks the inboxes that everybody sees until the transaction ends. Of two deletions at once, one finds
+/// the row that the other changed, and is tried again with what is left then.
+fn hold_team_inboxes(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
+    let lock = tx.pick("", " FOR UPDATE");
+    let sql =
+        format!("SELECT id FROM mailboxes WHERE ws = ?1 AND circle = 'team' ORDER BY id{lock}");
+    let _: Vec<(MailboxId,)> = tx.all(&sql, &[&cx.actor.ws])?;
+    Ok(())
 }
 
 /// An inbox that the actor may delete: an owner those of the team, also the ones for some that they do not

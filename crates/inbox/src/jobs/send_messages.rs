@@ -18,13 +18,14 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::backoff::retry_after;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
-use crate::base::ids::{ConversationId, MessageId};
+use crate::base::ids::{ConversationId, MailboxId, MessageId};
 use crate::base::limits::DAY_MS;
 use crate::base::queue::Queue;
+use crate::base::states::MessageStatus;
 use crate::inbound::{imap, sandbox};
-use crate::model::messages;
 use crate::model::outgoing_servers;
 use crate::model::timeline::{self, TimelineEvent};
+use crate::model::{mailboxes, messages};
 
 /// A message is retried for this long.
 pub(super) const RETRY_FOR_MS: i64 = 2 * DAY_MS;
@@ -131,7 +132,7 @@ impl SendMessages {
         let loaded = self.runtime.app.store.read(move |tx| load(tx, &app, &asked)).await?;
         let Some(claimed) = loaded else {
             let app = self.runtime.app.clone();
-            return self.runtime.app.store.write(move |tx| simulate(tx, &app, &job)).await;
+            return self.runtime.app.store.write(move |tx| end_here(tx, &app, &job)).await;
         };
         let message = claimed.message.clone();
         let outgoing = outgoing_mail::sign(&claimed.unsigned).await?;
@@ -335,19 +336,17 @@ fn note_health(
     }
 }
 
-/// A claimed message with the data to send it and to record the outcome; `None` for a message of
-/// the sandbox, which is simulated.
+/// A claimed message with the data to send it and to record the outcome; `None` for one that no server
+/// gets, see [`end_here`].
 fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
     let (ws, id) = (job.ws, &job.key[0]);
-    let (attempts, first_attempt_at, circle): (i64, i64, Circle) = tx.one(
-        "SELECT m.attempts, m.first_attempt_at, c.circle
-         FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-         WHERE m.ws = ?1 AND m.id = ?2",
+    let Some(circle) = leaving_circle(tx, job)?.filter(|circle| !circle.is_sandbox()) else {
+        return Ok(None);
+    };
+    let (attempts, first_attempt_at): (i64, i64) = tx.one(
+        "SELECT attempts, first_attempt_at FROM messages WHERE ws = ?1 AND id = ?2",
         &[&ws, id],
     )?;
-    if circle.is_sandbox() {
-        return Ok(None);
-    }
     let message = MessageId::parse(id).ok_or(Error::NotFound("message"))?;
     let actor = system(tx, ws, circle)?;
     let cx = app.cx(&actor);
@@ -355,6 +354,32 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
     messages::load_outgoing(tx, &actor, &message)?;
     let unsigned = outgoing_mail::of_message(tx, &cx, &message)?;
     Ok(Some(Claimed { actor, message, attempts, first_attempt_at, unsigned }))
+}
+
+/// The circle of a claimed message; `None` when it was stopped since, or its inbox was deleted.
+fn leaving_circle(tx: &mut Tx<'_>, job: &DueJob) -> Result<Option<Circle>> {
+    let (circle, mailbox, status): (Circle, MailboxId, MessageStatus) = tx.one(
+        "SELECT c.circle, m.mailbox, m.status
+         FROM messages m JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE m.ws = ?1 AND m.id = ?2",
+        &[&job.ws, &job.key[0]],
+    )?;
+    let leaves = status == MessageStatus::Sending && !mailboxes::is_deleted(tx, job.ws, &mailbox)?;
+    Ok(leaves.then_some(circle))
+}
+
+/// Ends a message that no server gets: one of the sandbox is simulated, one of a deleted inbox fails.
+fn end_here(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<()> {
+    match leaving_circle(tx, job)? {
+        Some(circle) if circle.is_sandbox() => simulate(tx, app, job),
+        // It can leave after all, and does when its lease lapses.
+        Some(_) => Ok(()),
+        None => {
+            tx.wake(Queue::Pages);
+            tx.exec(RULE.stop, &job.args(&[]))?;
+            Ok(())
+        }
+    }
 }
 
 fn simulate(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<()> {

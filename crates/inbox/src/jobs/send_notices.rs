@@ -151,20 +151,28 @@ db::row! {
     }
 }
 
-/// The notice, unless its reader may not see any more what it is about: then it is deleted.
+/// The notice, as far as its reader may still see what it is about. One of which nothing is left is
+/// deleted; a digest of which something is left says how much, without names.
 fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
-    let due: Due = tx.one(
+    let mut due: Due = tx.one(
         &format!("SELECT {} FROM notices WHERE ws = ?1 AND id = ?2", Due::COLUMNS),
         &[&job.ws, &job.key[0]],
     )?;
     let actor = system(tx, job.ws, Circle::team())?;
     let cx = &app.cx(&actor);
     if let (Some(person), Some(about)) = (&due.person, &due.about) {
+        let mut seen: Vec<ConversationId> = Vec::new();
         for conversation in about.iter() {
-            if seen_circle(tx, cx, person, conversation)?.is_none() {
-                tx.exec(RULE.stop, &job.args(&[]))?;
-                return Ok(None);
+            if seen_circle(tx, cx, person, conversation)?.is_some() {
+                seen.push(conversation.clone());
             }
+        }
+        if seen.is_empty() && !about.is_empty() {
+            tx.exec(RULE.stop, &job.args(&[]))?;
+            return Ok(None);
+        }
+        if seen.len() < about.len() {
+            leave_out_names(tx, cx, &mut due, &seen)?;
         }
     }
     Ok(Some(Claimed {
@@ -174,6 +182,31 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
         created_at: due.created_at,
         unsigned: unsigned(tx, cx, due)?,
     }))
+}
+
+/// Replaces the text of a digest by how many conversations are left of it, for this attempt and the next.
+fn leave_out_names(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    due: &mut Due,
+    seen: &[ConversationId],
+) -> Result<()> {
+    let (subject, them) = match seen.len() {
+        1 => ("1 conversation has news for you".to_owned(), "it"),
+        many => (format!("{many} conversations have news for you"), "them"),
+    };
+    let text = format!(
+        "Open Mailroom to see {them}: {url}/inbox\n\nWhat you are told of, and how: \
+         {url}/settings/notifications\n",
+        url = cx.public_url
+    );
+    due.subject = subject;
+    due.text = sealing::seal(cx, &sealing::notice_purpose(due.ws, &due.id), &text);
+    tx.exec(
+        "UPDATE notices SET subject = ?3, text = ?4, about = ?5 WHERE ws = ?1 AND id = ?2",
+        &[&due.ws, &due.id, &due.subject, &due.text, &Json(seen)],
+    )?;
+    Ok(())
 }
 
 /// The notice as mail from the workspace's first inbox, or to a customer from their own.

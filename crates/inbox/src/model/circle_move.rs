@@ -20,6 +20,14 @@ const MOVED_TOGETHER: i64 = 256;
 /// Tags of one circle that are moved.
 const TAGS_MOVED: i64 = 10_000;
 
+/// The addresses of those who took part in the conversations of an inbox.
+const OF_INBOX: &str = "SELECT c.contact_email FROM conversations c
+     WHERE c.ws = ?1 AND c.mailbox = ?3
+     UNION
+     SELECT p.email FROM participants p
+     JOIN conversations c ON c.ws = p.ws AND c.id = p.conversation
+     WHERE c.ws = ?1 AND c.mailbox = ?3";
+
 /// An inbox on its way from one circle to another.
 #[derive(Clone, Copy)]
 pub struct CircleMove<'a> {
@@ -174,23 +182,17 @@ impl CircleMove<'_> {
     /// The addresses that are offered while somebody types, the domains that are known, and the
     /// blocked senders. Those that only this inbox knew are forgotten in the circle that it leaves.
     fn move_contacts(&self, tx: &mut Tx<'_>, ws: i64) -> Result<()> {
-        let of_inbox = "SELECT c.contact_email FROM conversations c
-             WHERE c.ws = ?1 AND c.mailbox = ?3
-             UNION
-             SELECT p.email FROM participants p
-             JOIN conversations c ON c.ws = p.ws AND c.id = p.conversation
-             WHERE c.ws = ?1 AND c.mailbox = ?3";
         for sql in [
             format!(
                 "INSERT INTO contacts (ws, circle, email, name, last_at, domain)
                  SELECT ws, ?4, email, name, last_at, domain FROM contacts
-                 WHERE ws = ?1 AND circle = ?2 AND email IN ({of_inbox})
+                 WHERE ws = ?1 AND circle = ?2 AND email IN ({OF_INBOX})
                  ON CONFLICT (ws, circle, email) DO NOTHING"
             ),
             format!(
                 "INSERT INTO contact_words (ws, circle, word, email)
                  SELECT ws, ?4, word, email FROM contact_words
-                 WHERE ws = ?1 AND circle = ?2 AND email IN ({of_inbox})
+                 WHERE ws = ?1 AND circle = ?2 AND email IN ({OF_INBOX})
                  ON CONFLICT (ws, circle, word, email) DO NOTHING"
             ),
             // With one address of a person go the others, so that it stays one person there.
@@ -201,7 +203,7 @@ impl CircleMove<'_> {
                  FROM contact_addresses o
                  WHERE o.ws = ?1 AND o.circle = ?2 AND o.contact IN (
                      SELECT a.contact FROM contact_addresses a
-                     WHERE a.ws = ?1 AND a.circle = ?2 AND a.email IN ({of_inbox})
+                     WHERE a.ws = ?1 AND a.circle = ?2 AND a.email IN ({OF_INBOX})
                  )
                  ON CONFLICT (ws, circle, email) DO NOTHING"
             ),
@@ -224,7 +226,7 @@ impl CircleMove<'_> {
                 "DELETE FROM {table}
                  WHERE ws = ?1 AND circle = ?2
                    AND email IN (
-                       {of_inbox}
+                       {OF_INBOX}
                        EXCEPT
                        SELECT p.email FROM participants p
                        JOIN conversations c ON c.ws = p.ws AND c.id = p.conversation
@@ -253,11 +255,12 @@ impl CircleMove<'_> {
         Ok(())
     }
 
-    /// What is known about a person goes along where the circle that is left has no mail of theirs.
+    /// What is known about a person of the inbox goes along where the circle that is left has no mail of
+    /// theirs.
     fn move_notes_on_contacts(&self, tx: &mut Tx<'_>, ws: i64) -> Result<()> {
         let is_unknown = |table: &str| {
             format!(
-                "ws = ?1 AND circle = ?2 AND NOT EXISTS (
+                "ws = ?1 AND circle = ?2 AND email IN ({OF_INBOX}) AND NOT EXISTS (
                      SELECT 1 FROM contacts c
                      WHERE c.ws = ?1 AND c.circle = ?2 AND c.email = {table}.email
                  ) AND NOT EXISTS (
@@ -267,12 +270,12 @@ impl CircleMove<'_> {
             )
         };
         tx.exec(
-            &format!("UPDATE contact_notes SET circle = ?3 WHERE {}", is_unknown("contact_notes")),
-            &[&ws, self.from, self.to],
+            &format!("UPDATE contact_notes SET circle = ?4 WHERE {}", is_unknown("contact_notes")),
+            &[&ws, self.from, self.mailbox, self.to],
         )?;
         tx.exec(
             &format!("DELETE FROM contact_addresses WHERE {}", is_unknown("contact_addresses")),
-            &[&ws, self.from],
+            &[&ws, self.from, self.mailbox],
         )?;
         let gone: Vec<(EmailAddress,)> = tx.all(
             "SELECT a.contact FROM contact_addresses a

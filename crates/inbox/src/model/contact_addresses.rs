@@ -146,6 +146,36 @@ pub fn show_under_one_of_them(
     Ok(shown)
 }
 
+/// Takes an address of which no mail is left off its contact; returns the other addresses of the contact.
+pub fn forget(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    circle: &Circle,
+    email: &EmailAddress,
+) -> Result<Vec<EmailAddress>> {
+    let Some(contact) = contact_in(tx, ws, circle, email)? else { return Ok(Vec::new()) };
+    tx.exec(
+        "DELETE FROM contact_addresses WHERE ws = ?1 AND circle = ?2 AND email = ?3",
+        &[&ws, circle, email],
+    )?;
+    let others = together(tx, ws, circle, &contact)?;
+    // Those that came with it stay together when that merge is undone.
+    let came_along: Option<(EmailAddress,)> = tx.opt(
+        "SELECT email FROM contact_addresses
+         WHERE ws = ?1 AND circle = ?2 AND contact = ?3 AND before = ?4 ORDER BY email LIMIT 1",
+        &[&ws, circle, &contact, email],
+    )?;
+    if let Some((first,)) = came_along {
+        tx.exec(
+            "UPDATE contact_addresses SET before = ?5
+             WHERE ws = ?1 AND circle = ?2 AND contact = ?3 AND before = ?4",
+            &[&ws, circle, &contact, email, &first],
+        )?;
+    }
+    show_under_one_of_them(tx, ws, circle, &contact)?;
+    Ok(others)
+}
+
 /// A contact with one address needs no row.
 fn end_if_alone(tx: &mut Tx<'_>, ws: i64, circle: &Circle, contact: &EmailAddress) -> Result<()> {
     if together(tx, ws, circle, contact)?.len() == 1 {

@@ -18,6 +18,9 @@ const COLLEAGUES: usize = 10;
 const BOOKINGS: i64 = 20;
 /// Conversations of others in which somebody takes part.
 const ALSO_IN: i64 = 10;
+/// Conversations of one address among which these are looked for, the latest begun first. Somebody who
+/// writes every day is the contact of most of them.
+const ALSO_LOOKED_AT: i64 = 500;
 
 /// A person whom mail came from or went to.
 #[derive(Debug)]
@@ -144,7 +147,8 @@ db::row! {
     }
 }
 
-/// The conversations with others in which a person takes part, the latest begun first.
+/// The conversations with others in which a person takes part, the latest begun first, among the latest of
+/// each address.
 pub fn also_in(
     tx: &mut Tx<'_>,
     actor: &Actor,
@@ -152,9 +156,13 @@ pub fn also_in(
 ) -> Result<Vec<SharedConversation>> {
     let (first, second) = actor.circles.pair();
     let sql = format!(
-        "SELECT {} FROM participants p
+        "SELECT {} FROM (
+             SELECT ws, conversation FROM participants
+             WHERE ws = ?1 AND email = ?2
+             ORDER BY conversation DESC LIMIT ?6
+         ) AS p
          JOIN conversations c ON c.ws = p.ws AND c.id = p.conversation
-         WHERE p.ws = ?1 AND p.email = ?2 AND c.circle IN (?3, ?4) AND c.contact_email <> ?2
+         WHERE c.circle IN (?3, ?4) AND c.contact_email <> ?2
            AND c.removed IS NULL AND c.merged_into IS NULL AND c.held = FALSE
          ORDER BY p.conversation DESC LIMIT ?5",
         SharedConversation::COLUMNS
@@ -162,7 +170,7 @@ pub fn also_in(
     let mut found: Vec<SharedConversation> = Vec::new();
     for email in addresses {
         let shared: Vec<SharedConversation> =
-            tx.all(&sql, &[&actor.ws, email, first, second, &ALSO_IN])?;
+            tx.all(&sql, &[&actor.ws, email, first, second, &ALSO_IN, &ALSO_LOOKED_AT])?;
         for one in shared {
             let is_new = !found.iter().any(|known| known.id == one.id);
             if is_new && !addresses.contains(&one.contact_email) {

@@ -86,24 +86,6 @@ fn index(
     Ok(())
 }
 
-/// Forgets somebody with whom no conversation of the circle is left.
-pub fn forget_last(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &EmailAddress) -> Result<()> {
-    let another: Option<(String,)> = tx.opt(
-        "SELECT id FROM conversations WHERE ws = ?1 AND contact_email = ?2 AND circle = ?3 LIMIT 1",
-        &[&ws, email, circle],
-    )?;
-    if another.is_some() {
-        return Ok(());
-    }
-    for table in ["contact_words", "contacts"] {
-        tx.exec(
-            &format!("DELETE FROM {table} WHERE ws = ?1 AND circle = ?2 AND email = ?3"),
-            &[&ws, circle, email],
-        )?;
-    }
-    Ok(())
-}
-
 /// The people of whom every word of the query begins a word, the latest first.
 pub fn complete(tx: &mut Tx<'_>, cx: &Cx<'_>, query: &str) -> Result<Vec<Party>> {
     let wanted = words(query);

@@ -22,8 +22,8 @@ const FOR_SOME: &str = "an inbox for some of the team";
 
 /// Tables with a `mailbox` column whose rows go with their conversation.
 const WITH_CONVERSATION: &[&str] = &["conversations", "documents", "helper_drafts", "messages"];
-/// Tables that outlast an inbox.
-const KEPT_OF_INBOX: &[&str] = &["audit_log", "deletions"];
+/// Tables that outlast an inbox. An unsent first mail is its writer's, who chooses another inbox for it.
+const KEPT_OF_INBOX: &[&str] = &["audit_log", "autosaves", "deletions"];
 /// Tables that go last, or stay, when a workspace is deleted.
 const KEPT_OF_WORKSPACE: &[&str] = &["deleted_workspaces", "deletions", "workspaces"];
 
@@ -197,8 +197,8 @@ fn queue(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &str, name: &str, audience: &Cir
     Ok(())
 }
 
-/// Closes an inbox: scheduled messages become drafts, the accounts that it fetches from and sends through
-/// are deleted, and its address is free.
+/// Closes an inbox: scheduled messages become drafts, those that wait for another attempt fail, the
+/// accounts that it fetches from and sends through are deleted, and its address is free.
 pub fn close_inbox(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<()> {
     tx.exec(
         "UPDATE conversations SET has_draft = TRUE
@@ -213,7 +213,15 @@ pub fn close_inbox(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<()> {
          WHERE ws = ?1 AND mailbox = ?2 AND status = 'scheduled'",
         &[&ws, id],
     )?;
+    // Nobody sees the inbox any more who could be told. The outcome of an attempt that is under way finds
+    // no message in `sending` and is dropped.
+    tx.exec(
+        "UPDATE messages SET status = 'failed', sends_at = NULL
+         WHERE ws = ?1 AND mailbox = ?2 AND status = 'sending' AND sends_at IS NOT NULL",
+        &[&ws, id],
+    )?;
     for sql in [
+        "DELETE FROM notices WHERE ws = ?1 AND mailbox = ?2",
         "DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
         "DELETE FROM outgoing_servers WHERE ws = ?1 AND mailbox = ?2",
         "DELETE FROM mailbox_grants WHERE ws = ?1 AND mailbox = ?2",
@@ -263,6 +271,7 @@ pub fn finish_inbox(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId) -> Result<bool
             }
         }
     }
+    tx.exec("UPDATE autosaves SET mailbox = '' WHERE ws = ?1 AND mailbox = ?2", &[&ws, id])?;
     let counter = format!("open:{id}");
     tx.exec("DELETE FROM counters WHERE ws = ?1 AND what = ?2", &[&ws, &counter])?;
     tx.exec("DELETE FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, id])?;

@@ -11,7 +11,7 @@ use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, TagId};
 use crate::model::counters::{self, Counter};
-use crate::model::{contacts, secure, sorter_examples};
+use crate::model::{contact_erasure, secure, sorter_examples};
 use crate::search;
 
 /// Tables that lead with the conversation.
@@ -178,7 +178,8 @@ impl People {
 
     /// Forgets those who have no other conversation.
     fn forget(&self, tx: &mut Tx<'_>, ws: i64) -> Result<()> {
-        self.emails.iter().try_for_each(|email| contacts::forget_last(tx, ws, &self.circle, email))
+        let circle = &self.circle;
+        self.emails.iter().try_for_each(|email| contact_erasure::forget_last(tx, ws, circle, email))
     }
 }
 

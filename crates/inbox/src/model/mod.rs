@@ -11,6 +11,7 @@ pub mod blocked_senders;
 pub mod bookings;
 pub(crate) mod circle_move;
 pub(crate) mod contact_addresses;
+pub(crate) mod contact_erasure;
 pub mod contact_notes;
 pub mod contact_profile;
 pub(crate) mod contacts;

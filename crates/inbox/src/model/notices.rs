@@ -88,7 +88,8 @@ pub fn notify(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, notice: &Notice<'_>
     queue(tx, cx, person, notice, None)
 }
 
-/// The same for a notice about conversations: it leaves only while the person may see all of them.
+/// The same for a notice about conversations: it leaves as it is while the person may see all of them,
+/// without names while they see some, and not at all when they see none.
 pub fn notify_about(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

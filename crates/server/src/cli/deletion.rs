@@ -21,6 +21,7 @@ const KEPT: &[&str] = &[
     "Senders that were blocked stay blocked, and the domains of those who wrote stay known to the \
      scam check.",
     "Answers, saved replies, rules and people belong to the workspace and stay.",
+    "A new mail that somebody is writing stays, without the inbox that was chosen for it.",
     "Backups that were made before hold it until they are removed (`mailroom backup --keep`).",
     "PostgreSQL reuses the space of removed rows; until then, and in archives of its write-ahead log, \
      old bytes may be found by whoever reads its files.",

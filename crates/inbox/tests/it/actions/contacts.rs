@@ -1,13 +1,14 @@
 //! Contacts: addresses that are one person's, notes, colleagues and blocked senders.
 
-use inbox::actions::{self, InboxAccess};
+use inbox::actions::{self, InboxAccess, TriageAct};
 use inbox::base::actor::{Actor, Role};
 use inbox::base::email_address::EmailAddress;
+use inbox::base::ids::ConversationId;
 use inbox::maintenance::forget_person::forget_person;
 use inbox::maintenance::person_files::export_person;
 use inbox::model::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::{Value, json};
-use testing::{SECOND, TestApp, TestKey, letter, on_both, query, texts, user};
+use testing::{DAY, SECOND, TestApp, TestKey, letter, on_both, query, texts, user};
 
 on_both!(
     two_addresses_become_one_contact_and_two_again,
@@ -19,6 +20,11 @@ on_both!(
     a_contact_is_blocked_under_every_address,
     a_contact_whom_the_key_cannot_see_is_not_there,
     closing_an_inbox_takes_along_what_is_known_of_its_contacts,
+    closing_an_inbox_leaves_notes_on_others_where_they_are,
+    whoever_takes_part_in_another_conversation_is_not_forgotten,
+    what_was_written_about_a_contact_goes_with_their_last_mail,
+    a_private_note_stays_while_the_team_has_mail_of_the_contact,
+    conversations_of_others_are_looked_for_among_the_latest_of_a_contact,
     a_persons_data_are_those_of_all_their_addresses,
     what_somebody_merged_for_themselves_forgets_nobody_else
 );
@@ -254,6 +260,111 @@ async fn closing_an_inbox_takes_along_what_is_known_of_its_contacts(app: TestApp
     app.act(&app.owner, move |tx, cx| actions::set_inbox_access(tx, cx, &id, &open)).await;
     assert_eq!(addresses(&app, &bo, "gia@wines.example").await.len(), 3);
     assert_eq!(notes(&app, &bo, "gia@wines.example").await, ["Only of sales."]);
+}
+
+async fn closing_an_inbox_leaves_notes_on_others_where_they_are(app: TestApp) {
+    let ann = app.person("Ann").await;
+    let sales = app.team_inbox("sales@acme.example", "Sales").await;
+    app.deliver(&sales, letter("gia@wines.example", "Cellar", "One")).await;
+    app.exec(&format!(
+        "INSERT INTO contact_notes (ws, email, id, circle, author, author_name, body, at)
+         VALUES ({}, 'enzo@wines.example', 'note_1', 'team', '', '', 'Of nobody.', 0)",
+        app.owner.ws
+    ))
+    .await;
+    let holder = AccessHolder::Person(user(&ann));
+    let entries = vec![AccessEntry { holder, may_see: true, may_send: true }];
+    let (id, closed) = (sales.id, InboxAccess { everybody: false, all_send: true, entries });
+    app.act(&app.owner, move |tx, cx| actions::set_inbox_access(tx, cx, &id, &closed)).await;
+    assert_eq!(app.count("contact_notes WHERE circle = 'team'").await, 1);
+}
+
+/// Deletes a conversation, and waits until it is erased.
+async fn erase(app: &TestApp, by: &Actor, id: &ConversationId) {
+    let id = id.to_string();
+    app.act(by, move |tx, cx| {
+        let undo = actions::begin_triage(tx, cx, &TriageAct::Delete)?;
+        actions::triage_one(tx, cx, &undo, &TriageAct::Delete, &id)
+    })
+    .await;
+    app.pass(31 * DAY).await;
+}
+
+/// A mail that somebody else reads along.
+fn copied(from: &str, to: &str) -> mail::Mail {
+    mail::Mail { cc: vec![mail::Address::new(None, to)], ..letter(from, "Corks", "Three") }
+}
+
+async fn whoever_takes_part_in_another_conversation_is_not_forgotten(app: TestApp) {
+    let own = app.mail("enzo@wines.example Enzo", "Cellar", "One").await.conversation;
+    let other = app
+        .deliver(&app.support, copied("gia@wines.example", "enzo@wines.example"))
+        .await
+        .conversation;
+    erase(&app, &app.owner, &own).await;
+    assert_eq!(app.count("contacts WHERE email = 'enzo@wines.example'").await, 1);
+    assert!(app.count("contact_words WHERE email = 'enzo@wines.example'").await > 0);
+    erase(&app, &app.owner, &other).await;
+    for table in ["contacts", "contact_words"] {
+        let left = app.count(&format!("{table} WHERE email LIKE '%@wines.example'")).await;
+        assert_eq!(left, 0, "{table}");
+    }
+}
+
+async fn what_was_written_about_a_contact_goes_with_their_last_mail(app: TestApp) {
+    let wines = app.mail("gia@wines.example", "Cellar", "One").await.conversation;
+    let post = app.mail("gia@post.example", "Carnet", "Two").await.conversation;
+    let third = app.mail("gia@third.example", "Corks", "Three").await.conversation;
+    for from in ["gia@post.example", "gia@third.example"] {
+        merge(&app, &app.owner, from, "gia@wines.example").await;
+    }
+    note(&app, &app.owner, "gia@wines.example", "Prefers a call.").await;
+    erase(&app, &app.owner, &wines).await;
+    assert_eq!(
+        addresses(&app, &app.owner, "gia@third.example").await,
+        ["gia@post.example", "gia@third.example"]
+    );
+    assert_eq!(notes(&app, &app.owner, "gia@third.example").await, ["Prefers a call."]);
+    erase(&app, &app.owner, &post).await;
+    assert_eq!(notes(&app, &app.owner, "gia@third.example").await, ["Prefers a call."]);
+    assert_eq!(app.count("contact_addresses").await, 0);
+    erase(&app, &app.owner, &third).await;
+    assert_eq!(app.count("contact_notes").await, 0);
+}
+
+async fn a_private_note_stays_while_the_team_has_mail_of_the_contact(app: TestApp) {
+    let ann = app.person("Ann").await;
+    let inbox = app.private_inbox(&ann).await;
+    let private = app.deliver(&inbox, letter("gia@secret.example", "Private", "Two")).await;
+    note(&app, &ann, "gia@secret.example", "Mine alone.").await;
+    let shared = app.mail("gia@secret.example", "To the team", "Hello").await;
+    erase(&app, &ann, &private.conversation).await;
+    assert_eq!(notes(&app, &ann, "gia@secret.example").await, ["Mine alone."]);
+    erase(&app, &app.owner, &shared.conversation).await;
+    assert_eq!(app.count("contact_notes").await, 0);
+}
+
+async fn conversations_of_others_are_looked_for_among_the_latest_of_a_contact(app: TestApp) {
+    app.mail("gia@wines.example", "Cellar", "One").await;
+    app.deliver(&app.support, copied("enzo@wines.example", "gia@wines.example")).await;
+    let also_in = async || -> Vec<String> {
+        let email = address("gia@wines.example");
+        let open = app.act(&app.owner, move |tx, cx| actions::open_contact(tx, cx, &email)).await;
+        open.also_in.into_iter().map(|shared| shared.subject).collect()
+    };
+    assert_eq!(also_in().await, ["Corks"]);
+    app.act(&app.owner, |tx, cx| {
+        for n in 0..500 {
+            tx.exec(
+                "INSERT INTO participants (ws, conversation, email)
+                 VALUES (?1, ?2, 'gia@wines.example')",
+                &[&cx.actor.ws, &format!("cnv_zz{n}")],
+            )?;
+        }
+        Ok(())
+    })
+    .await;
+    assert_eq!(also_in().await, [""; 0]);
 }
 
 async fn a_persons_data_are_those_of_all_their_addresses(app: TestApp) {

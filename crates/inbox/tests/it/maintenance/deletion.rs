@@ -1,24 +1,28 @@
 //! Deleting an inbox or a workspace: what ends at once, what is erased, and who may do it.
 
 use inbox::Error;
-use inbox::actions::{self, InboxAccess};
+use inbox::actions::{self, Autosave, AutosaveKind, InboxAccess, UnsentPlace};
 use inbox::base::actor::{Actor, Role};
 use inbox::base::ids::MailboxId;
 use inbox::inbound::Ingested;
-use inbox::jobs::{DeletionOutcome, finish_deletion};
+use inbox::jobs::{DeletionOutcome, RelayOutcome, finish_deletion};
 use inbox::maintenance::check::check;
 use inbox::model::inbox_access::{AccessEntry, AccessHolder};
 use inbox::model::mailboxes::Mailbox;
 use serde_json::json;
-use testing::{HOUR, MINUTE, TestApp, eventually, file, letter, on_both, raw, user};
+use testing::{DAY, HOUR, MINUTE, TestApp, UNDO, eventually, file, letter, on_both, raw, user};
 
 on_both!(
     an_inbox_is_erased_with_everything_in_it_and_nothing_else,
     mail_to_a_deleted_inbox_is_refused_and_its_address_is_free,
     what_was_to_leave_from_a_deleted_inbox_stays,
+    what_waits_for_another_attempt_does_not_leave_a_deleted_inbox,
+    a_message_that_was_scheduled_while_its_inbox_went_fails,
+    an_unsent_first_mail_outlasts_the_inbox_that_was_chosen_for_it,
     owners_delete_the_teams_inboxes_and_everybody_their_own,
     the_inbox_of_somebody_who_was_removed_is_deleted_by_an_owner,
     what_stands_in_the_way_of_a_deletion_is_said,
+    of_two_deletions_at_once_one_leaves_an_inbox_for_everybody,
     nothing_is_deleted_by_a_wrong_word,
     a_deletion_that_broke_off_goes_on,
     a_conversation_that_cannot_be_erased_keeps_no_other_from_it,
@@ -103,6 +107,60 @@ async fn what_was_to_leave_from_a_deleted_inbox_stays(app: TestApp) {
     assert!(app.outside.relay.attempts().is_empty());
 }
 
+async fn has_failed(app: &TestApp, message: &str) -> bool {
+    let failed = "status = 'failed' AND sends_at IS NULL";
+    app.count(&format!("messages WHERE id = '{message}' AND {failed}")).await == 1
+}
+
+async fn what_waits_for_another_attempt_does_not_leave_a_deleted_inbox(app: TestApp) {
+    let key = app.key("write send").await;
+    let billing = app.team_inbox("billing@acme.example", "Billing").await;
+    let mail = app.deliver(&billing, letter("ann@x.example", "Invoice", "text")).await;
+    let message = app.schedule(&key, &mail.conversation, "On its way").await;
+    app.outside.relay.will_say(&[RelayOutcome::Later("busy".into())]);
+    app.pass(UNDO).await;
+    assert_eq!(app.outside.relay.attempts().len(), 1);
+    delete(&app, &app.owner, &billing).await;
+    assert!(has_failed(&app, &message).await);
+    app.pass(DAY).await;
+    assert_eq!(app.outside.relay.attempts().len(), 1);
+    assert_eq!(faults(&app).await, Vec::<String>::new());
+}
+
+async fn a_message_that_was_scheduled_while_its_inbox_went_fails(app: TestApp) {
+    let key = app.key("write send").await;
+    let billing = app.team_inbox("billing@acme.example", "Billing").await;
+    let mail = app.deliver(&billing, letter("ann@x.example", "Invoice", "text")).await;
+    let message = app.schedule(&key, &mail.conversation, "On its way").await;
+    app.exec(&format!("UPDATE mailboxes SET circle = 'deleted' WHERE id = '{}'", billing.id)).await;
+    app.pass(DAY).await;
+    assert!(app.outside.relay.attempts().is_empty());
+    assert!(has_failed(&app, &message).await);
+}
+
+async fn an_unsent_first_mail_outlasts_the_inbox_that_was_chosen_for_it(app: TestApp) {
+    let bo = app.person("Bo").await;
+    let billing = app.team_inbox("billing@acme.example", "Billing").await;
+    let unsent = Autosave {
+        mailbox: billing.id.to_string(),
+        ..Autosave::new(AutosaveKind::New, "Dear Ann".into())
+    };
+    app.act(&bo, move |tx, cx| actions::autosave(tx, cx, &UnsentPlace::New, &unsent)).await;
+    app.attach(&bo, &UnsentPlace::New, &[("plan.txt", "text/plain", b"A plan".as_slice())]).await;
+    delete(&app, &app.owner, &billing).await;
+    app.pass(HOUR).await;
+    assert_eq!(app.count("deletions").await, 0);
+    let (kept, files) = app
+        .act(&bo, |tx, cx| {
+            let kept = actions::load_autosave(tx, cx, &UnsentPlace::New)?;
+            Ok((kept, actions::attached(tx, cx, &UnsentPlace::New)?.len()))
+        })
+        .await;
+    let kept = kept.unwrap();
+    assert_eq!((kept.body.as_str(), kept.mailbox.as_str(), files), ("Dear Ann", "", 1));
+    assert_eq!(faults(&app).await, Vec::<String>::new());
+}
+
 async fn owners_delete_the_teams_inboxes_and_everybody_their_own(app: TestApp) {
     let (bo, admin) = (app.person("Bo").await, app.person_with("Ada", Role::Admin).await);
     let billing = app.team_inbox("billing@acme.example", "Billing").await;
@@ -178,6 +236,25 @@ async fn what_stands_in_the_way_of_a_deletion_is_said(app: TestApp) {
     delete(&app, &app.owner, &billing).await;
     app.pass(HOUR).await;
     assert_eq!(app.count("bookings").await, 0);
+}
+
+async fn tries_to_delete(app: &TestApp, inbox: &Mailbox) -> Result<(), Error> {
+    let (id, address) = (inbox.id.clone(), inbox.address.to_string());
+    let work = app.app.act(&app.owner, move |tx, cx| actions::delete_inbox(tx, cx, &id, &address));
+    work.await.map(drop)
+}
+
+async fn of_two_deletions_at_once_one_leaves_an_inbox_for_everybody(app: TestApp) {
+    let mut left = app.support.clone();
+    for n in 0..4 {
+        let other = app.team_inbox(&format!("team{n}@acme.example"), &format!("Team {n}")).await;
+        let (one, two) = tokio::join!(tries_to_delete(&app, &left), tries_to_delete(&app, &other));
+        assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
+        assert_eq!(app.count("mailboxes WHERE circle = 'team'").await, 1);
+        if one.is_ok() {
+            left = other;
+        }
+    }
 }
 
 async fn nothing_is_deleted_by_a_wrong_word(app: TestApp) {

@@ -25,6 +25,7 @@ on_both!(
     drafts_failures_and_missed_targets_reach_those_who_care,
     whoever_lost_sight_of_an_inbox_is_told_nothing_of_it,
     mails_name_nothing_of_an_inbox_that_not_everybody_sees,
+    a_digest_of_which_something_is_out_of_sight_names_nothing,
     a_test_notice_goes_every_way_and_not_too_often
 );
 
@@ -61,13 +62,17 @@ fn how() -> NoticeSettingsInput {
     }
 }
 
-/// Leaves an inbox to Ann alone.
-async fn close_inbox(app: &TestApp, inbox: &Mailbox, ann: &Actor) -> Mailbox {
-    let holder = AccessHolder::Person(user(ann));
+/// Leaves an inbox to one person alone.
+async fn close_inbox(app: &TestApp, inbox: &Mailbox, person: &Actor) {
+    let holder = AccessHolder::Person(user(person));
     let entries = vec![AccessEntry { holder, may_see: true, may_send: true }];
     let access = InboxAccess { everybody: false, all_send: true, entries };
     let id = inbox.id.clone();
     app.act(&app.owner, move |tx, cx| actions::set_inbox_access(tx, cx, &id, &access)).await;
+}
+
+/// An inbox as Ann sees it now.
+async fn seen_by_ann(app: &TestApp, inbox: &Mailbox) -> Mailbox {
     let (ws, id) = (app.owner.ws, inbox.id.clone());
     let read = app.app.store.read(move |tx| {
         let ann = actor::person(tx, ws, ANN)?;
@@ -369,7 +374,8 @@ async fn whoever_lost_sight_of_an_inbox_is_told_nothing_of_it(app: TestApp) {
     app.deliver(&billing, letter("yan@shop.example", "Second", "Hello")).await;
     let (pushes, mails) = (app.pushed_to(&of_bo).len(), mails_to(&app, "bo@acme.example").len());
     assert_eq!((pushes, mails), (1, 1));
-    let billing = close_inbox(&app, &billing, &ann).await;
+    close_inbox(&app, &billing, &ann).await;
+    let billing = seen_by_ann(&app, &billing).await;
     app.outside.push_service.answers_status(&of_bo.endpoint, 201);
     app.pass(6 * HOUR).await;
     let now = (app.pushed_to(&of_bo).len(), mails_to(&app, "bo@acme.example").len());
@@ -385,7 +391,8 @@ async fn whoever_lost_sight_of_an_inbox_is_told_nothing_of_it(app: TestApp) {
 async fn mails_name_nothing_of_an_inbox_that_not_everybody_sees(app: TestApp) {
     let ann = app.person("Ann").await;
     let billing = app.team_inbox("billing@acme.example", "Billing").await;
-    let billing = close_inbox(&app, &billing, &ann).await;
+    close_inbox(&app, &billing, &ann).await;
+    let billing = seen_by_ann(&app, &billing).await;
     choose(&app, &ann, NoticeKind::NewConversation, true, MailNotice::AtOnce).await;
     let browser = app.subscribed(&ann, "ann").await;
     app.deliver(&billing, letter("zed@shop.example Zed Shop", "Salaries", "Hello")).await;
@@ -398,6 +405,32 @@ async fn mails_name_nothing_of_an_inbox_that_not_everybody_sees(app: TestApp) {
     }
     let pushed = app.read_push(&browser);
     assert!(pushed.to_string().contains("Salaries"), "a browser alone reads it: {pushed}");
+}
+
+async fn a_digest_of_which_something_is_out_of_sight_names_nothing(app: TestApp) {
+    let (ann, bo) = (app.person("Ann").await, app.person("Bo").await);
+    let billing = app.team_inbox("billing@acme.example", "Billing").await;
+    choose(&app, &ann, NoticeKind::NewConversation, false, MailNotice::Digest).await;
+    set_how(&app, &ann, NoticeSettingsInput { zone: "Europe/Berlin".into(), ..how() }).await;
+    app.mail("zed@shop.example Zed Shop", "Lamps", "Hello").await;
+    app.mail("yan@shop.example", "Chairs", "Hello").await;
+    app.deliver(&billing, letter("xen@shop.example", "An invoice", "Hello")).await;
+    app.outside.relay.will_say(&vec![RelayOutcome::Later("busy".into()); 2]);
+    app.pass(22 * HOUR).await;
+    close_inbox(&app, &billing, &bo).await;
+    app.pass(10 * MINUTE).await;
+    let mails = mails_to(&app, ANN);
+    assert_eq!(mails.len(), 3, "{mails:?}");
+    assert!(mails[0].contains("Subject: 3 conversations have news for you"), "{}", mails[0]);
+    for mail in &mails[1..] {
+        assert!(mail.contains("Subject: 2 conversations have news for you"), "{mail}");
+        assert!(mail.contains("https://mail.acme.example/inbox"), "{mail}");
+        assert!(mail.contains("https://mail.acme.example/settings/notifications"), "{mail}");
+        for name in ["Lamps", "Zed Shop", "invoice", "Billing", "Support"] {
+            assert!(!mail.contains(name), "{name} in {mail}");
+        }
+    }
+    assert_eq!(app.count("notices").await, 0);
 }
 
 async fn a_test_notice_goes_every_way_and_not_too_often(app: TestApp) {
