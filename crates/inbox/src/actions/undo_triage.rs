@@ -11,9 +11,9 @@ use crate::base::ids::{ConversationId, UndoId};
 use crate::base::limits::UNDO_ACT_MS;
 use crate::base::states::{Removal, Status};
 use crate::model::conversations::{self, Conversation};
-use crate::model::removals;
 use crate::model::tags::{self, TagName};
 use crate::model::{blocked_senders, followers, members, merges, sorting};
+use crate::model::{removals, report_facts};
 
 /// The latest act of a person, while it can be undone.
 #[derive(Clone, Debug)]
@@ -117,7 +117,8 @@ fn revert(
         }
         ActKind::Closed if conversation.status == Status::Closed && is_put_away_so => {
             if before.status != Status::Closed && !before.held {
-                conversations::take_back_closing(tx, cx, conversation, acted_at)?;
+                let (place, opened_at) = (conversation.report_place(), conversation.opened_at());
+                report_facts::count_closing(tx, cx, &place, opened_at, acted_at, -1)?;
             }
             conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)?;
             conversations::wait_since(tx, cx, conversation, before.waiting_since)

@@ -17,7 +17,7 @@ use crate::model::events::{self, Event, EventSubject, Turn};
 use crate::model::notifications::facts::{self, NoticePlace};
 use crate::model::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::model::timeline::{TimelineEvent, WokenBy};
-use crate::model::{members, office_hours, targets, timeline};
+use crate::model::{members, targets, timeline};
 
 /// Who decided where the sorting helper did.
 pub const HELPER: &str = "helper";
@@ -187,6 +187,11 @@ impl Conversation {
         ReportPlace { circle: &self.circle, mailbox: &self.mailbox }
     }
 
+    /// When it was begun, or opened again.
+    pub fn opened_at(&self) -> i64 {
+        self.reopened_at.unwrap_or(self.created_at)
+    }
+
     pub fn turn(&self) -> Turn {
         match self.status {
             Status::Open => Turn::Ours,
@@ -253,7 +258,8 @@ pub fn set_status(
         note_reopened(tx, cx, conversation)?;
     }
     if to == Status::Closed && !conversation.held {
-        count_closing(tx, cx, conversation, cx.now, 1)?;
+        let (place, opened_at) = (conversation.report_place(), conversation.opened_at());
+        report_facts::count_closing(tx, cx, &place, opened_at, cx.now, 1)?;
         targets::closed(tx, cx, &conversation.id)?;
     }
     if to == Status::Closed && conversation.held {
@@ -455,28 +461,6 @@ pub fn wait_since(
     )?;
     conversation.waiting_since = since;
     Ok(())
-}
-
-/// Takes a closing that is undone out of the reports.
-pub fn take_back_closing(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    closed_at: i64,
-) -> Result<()> {
-    count_closing(tx, cx, conversation, closed_at, -1)
-}
-
-fn count_closing(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    at: i64,
-    n: i64,
-) -> Result<()> {
-    let opened_at = conversation.reopened_at.unwrap_or(conversation.created_at);
-    let open_ms = office_hours::between(tx, cx.actor.ws, &conversation.mailbox, opened_at, at)?;
-    report_facts::count_closing(tx, cx, &conversation.report_place(), open_ms, at, n)
 }
 
 /// Sets a status and a snooze as they were before, and records what changed.

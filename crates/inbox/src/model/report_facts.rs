@@ -12,6 +12,7 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, EventId, MailboxId, RequestId, UserId};
 use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
+use crate::model::office_hours;
 use crate::model::report_histogram::bucket;
 
 /// Facts wait this long, so that many are folded at once.
@@ -147,16 +148,17 @@ pub fn count_answer(
     count(tx, cx, place, ReportMeasure::FirstAnswer, &bucket(waited_ms).to_string(), at, 1)
 }
 
-/// Counts a conversation that is closed, and how long it was open; with -1, one whose closing is undone
+/// Counts a conversation that is closed at a time, and how long it was open; with -1, one whose closing is undone
 /// by whoever closed it.
 pub fn count_closing(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     place: &ReportPlace<'_>,
-    open_ms: i64,
+    opened_at: i64,
     at: i64,
     n: i64,
 ) -> Result<()> {
+    let open_ms = office_hours::between(tx, cx.actor.ws, place.mailbox, opened_at, at)?;
     let name = bucket(open_ms).to_string();
     count(tx, cx, place, ReportMeasure::TimeToClose, &name, at, n)?;
     let by = cx.actor.member();

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{Method, Response, StatusCode};
+use axum::http::{HeaderValue, Method, Response, StatusCode};
 use db::Tx;
 use inbox::actions::StoredFile;
 use inbox::base::queue::Queue;
@@ -210,9 +210,16 @@ pub async fn sign_out(
         guest_sessions::end(tx, cx.actor.ws, id, &link.conversation)
     });
     match ended.await {
-        Ok(_) => see_other(&format!("/s/{token}")),
+        Ok(_) => without_kept_pages(see_other(&format!("/s/{token}"))),
         Err(error) => refusal(error),
     }
+}
+
+/// Has the browser drop the pages that its back button would show as they were.
+fn without_kept_pages(mut response: Response<Body>) -> Response<Body> {
+    let cache = HeaderValue::from_static("\"cache\"");
+    response.headers_mut().insert("clear-site-data", cache);
+    response
 }
 
 /// Asks the team for a new link.
