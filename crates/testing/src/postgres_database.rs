@@ -41,7 +41,8 @@ const EMPTY: &str = "DO $$ DECLARE t text; BEGIN
     FOR t IN SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace
             AND relkind = 'S' LOOP
         EXECUTE format('ALTER SEQUENCE public.%I RESTART', t);
-    END LOOP; END $$";
+    END LOOP;
+    PERFORM pg_stat_reset(); END $$";
 
 /// A database that one test has for itself.
 pub struct PostgresDatabase {
