@@ -17,6 +17,7 @@ start_postgres() {
 		listen_addresses = ''
 		unix_socket_directories = '$postgres_folder'
 		max_connections = 1000
+		autovacuum = off
 		fsync = off
 		full_page_writes = off
 		wal_level = minimal

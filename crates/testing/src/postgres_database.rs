@@ -15,9 +15,11 @@ const POOL: &str = "CREATE TABLE IF NOT EXISTS test_databases (
     number int PRIMARY KEY, uses int NOT NULL, template text NOT NULL, shape text NOT NULL,
     is_clean boolean NOT NULL)";
 
-/// Tables, indexes and sequences of a database. One that a test changed is not used again.
+/// Tables, indexes and sequences of a database, and what was analysed. One in which a test changed that
+/// is not used again.
 const SHAPE: &str = "SELECT md5(string_agg(concat_ws(' ', oid, relname, relnatts, relchecks,
-        relhastriggers, relhasrules), ',' ORDER BY oid)) AS shape
+        relhastriggers, relhasrules, reloptions), ',' ORDER BY oid))
+        || (SELECT count(*) FROM pg_stats WHERE schemaname = 'public') AS shape
     FROM pg_class WHERE relnamespace = 'public'::regnamespace";
 
 /// Keeps the rows that a new database has, table by table.

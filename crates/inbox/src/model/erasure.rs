@@ -262,6 +262,8 @@ fn protected_hashes(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result
 /// Forgets bytes that no row of the workspace refers to any more, and their preview. What only the
 /// sealed words of protected messages name is not looked for.
 pub(crate) fn forget_bytes(tx: &mut Tx<'_>, ws: i64, hash: &str, now: i64) -> Result<()> {
+    // Of two erasures at once the later one is tried again, and sees what the other one left.
+    tx.exec("UPDATE blobs SET size = size WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
     for used in [
         "messages WHERE ws = ?1 AND raw_hash = ?2",
         "documents WHERE ws = ?1 AND hash = ?2",

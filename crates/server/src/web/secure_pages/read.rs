@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderValue, Method, Response, StatusCode};
+use axum::http::{Method, Response, StatusCode};
 use db::Tx;
 use inbox::actions::StoredFile;
 use inbox::base::queue::Queue;
@@ -20,6 +20,9 @@ use crate::web::guest::{GuestBrowser, GuestForm};
 use crate::web::layout::responses::{PageError, html, see_other};
 use crate::web::pages::files::picture_or_download;
 use crate::web::visitor::Visitor;
+
+/// Set when somebody signs out of a page.
+const LEFT_COOKIE: &str = "mailroom_left";
 
 /// The stage that this browser is at. Nothing is sent or counted by it, and nothing is opened
 /// before the address is proven.
@@ -210,16 +213,14 @@ pub async fn sign_out(
         guest_sessions::end(tx, cx.actor.ws, id, &link.conversation)
     });
     match ended.await {
-        Ok(_) => without_kept_pages(see_other(&format!("/s/{token}"))),
+        Ok(_) => {
+            let mut response = see_other(&format!("/s/{token}"));
+            // A browser that keeps pages for its back button drops them when such a cookie changes.
+            web.set_cookie(&mut response, LEFT_COOKIE, &web.app.ids.secret(8), 60);
+            response
+        }
         Err(error) => refusal(error),
     }
-}
-
-/// Has the browser drop the pages that its back button would show as they were.
-fn without_kept_pages(mut response: Response<Body>) -> Response<Body> {
-    let cache = HeaderValue::from_static("\"cache\"");
-    response.headers_mut().insert("clear-site-data", cache);
-    response
 }
 
 /// Asks the team for a new link.

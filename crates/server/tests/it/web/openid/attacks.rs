@@ -88,17 +88,14 @@ async fn a_token_that_the_provider_has_not_signed_signs_nobody_in(app: TestApp) 
             Signs::Other,
         ),
     ] {
-        let mut script = provider.script();
-        (script.header, script.signs) = (header, signs);
-        drop(script);
+        provider.change(|script| (script.header, script.signs) = (header, signs));
         let browser = app.browser();
         let page = sign_in(&provider, &browser).await.is(422);
         assert!(page.text.contains(UNTRUSTED), "{what}: {}", page.text);
         assert!(!is_signed_in(&browser).await, "{what}");
     }
-    let mut script = provider.script();
-    (script.header, script.signs) = (json!({ "alg": "EdDSA" }), Signs::Own);
-    drop(script);
+    provider
+        .change(|script| (script.header, script.signs) = (json!({ "alg": "EdDSA" }), Signs::Own));
     sign_in(&provider, &app.browser()).await.goes_to("/");
 }
 
@@ -227,31 +224,31 @@ async fn documents_that_are_too_large_or_lead_elsewhere_are_refused(app: TestApp
         (json!({ "userinfo_endpoint": "https://a:b@login.evil.example/" }), 200, wrong),
     ] {
         app.advance(11 * SECOND);
-        let mut script = provider.script();
-        script.document = change.clone();
-        script.fails.clear();
-        if status != 200 {
-            script.fails.insert(document, status);
-        }
-        drop(script);
+        provider.change(|script| {
+            script.document = change.clone();
+            script.fails.clear();
+            if status != 200 {
+                script.fails.insert(document, status);
+            }
+        });
         let page = app.browser().post(BEGIN, &[]).await.is(422);
         assert!(page.text.contains(told), "{change} {status}: {}", page.text);
     }
     assert!(!provider.script().asked.contains_key("/elsewhere"));
     app.advance(11 * SECOND);
-    let mut script = provider.script();
-    (script.document, script.now) = (json!({}), app.now());
-    script.fails.clear();
-    drop(script);
+    provider.change(|script| {
+        (script.document, script.now) = (json!({}), app.now());
+        script.fails.clear();
+    });
     sign_in(&provider, &app.browser()).await.goes_to("/");
 
     // The provider is left for a moment without its documents, and people still sign in.
     app.advance(61 * MINUTE);
-    let mut script = provider.script();
-    script.now = app.now();
-    script.fails.insert(document, 503);
-    script.fails.insert("/keys", 503);
-    drop(script);
+    provider.change(|script| {
+        script.now = app.now();
+        script.fails.insert(document, 503);
+        script.fails.insert("/keys", 503);
+    });
     sign_in(&provider, &app.browser()).await.goes_to("/");
     app.advance(24 * HOUR);
     app.browser().post(BEGIN, &[]).await.is(422).shows("could not be reached");
@@ -304,11 +301,11 @@ async fn a_provider_that_is_down_or_refuses_is_told_in_a_sentence(app: TestApp) 
         (json!(["private_key_jwt"]), true),
     ] {
         app.advance(61 * MINUTE);
-        let mut script = provider.script();
-        script.now = app.now();
-        script.fails.clear();
-        script.document = json!({ "token_endpoint_auth_methods_supported": methods });
-        drop(script);
+        provider.change(|script| {
+            script.now = app.now();
+            script.fails.clear();
+            script.document = json!({ "token_endpoint_auth_methods_supported": methods });
+        });
         assert_eq!(sign_in(&provider, &app.browser()).await.status == 303, works);
     }
 }

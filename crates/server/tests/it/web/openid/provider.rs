@@ -101,6 +101,10 @@ impl ScriptedProvider {
         self.script.lock().unwrap()
     }
 
+    pub fn change(&self, change: impl FnOnce(&mut Script)) {
+        change(&mut self.script());
+    }
+
     pub fn issuer(&self) -> String {
         format!("http://{}", self.address)
     }
