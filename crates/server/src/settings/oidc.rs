@@ -13,7 +13,7 @@ const NAME_CHARS: usize = 40;
 /// The flags, as they were typed.
 #[derive(Args, Clone, Debug, Default)]
 pub struct OidcFlags {
-    /// The OpenID provider at which people sign in, such as https://login.example.com [default: none]
+    /// The OpenID provider at which people sign in, by its https address [default: none]
     #[arg(long, env = "MAILROOM_OIDC_ISSUER", global = true, value_name = "URL")]
     pub oidc_issuer: Option<String>,
     /// The client registered there
