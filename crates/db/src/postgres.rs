@@ -20,9 +20,13 @@ use crate::tx::{Race, Statements, race};
 use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 
 /// How often a closure is run before its conflicts with others are given up on.
-const ATTEMPTS: u32 = 25;
-/// The wait after the first lost race; it grows with each further one.
+const ATTEMPTS: u32 = 200;
+/// How often a unique violation can be a race; after that it is the caller's own duplicate.
+const TAKEN_ATTEMPTS: u32 = 25;
+/// The wait after the first lost race. It grows with the next ones, and then no more: whoever has lost often
+/// would otherwise lose to everybody who came later.
 const BACKOFF: Duration = Duration::from_micros(500);
+const BACKOFF_STEPS: u32 = 8;
 /// The pause between connection attempts while the server cannot be reached.
 const RECONNECT: Duration = Duration::from_millis(100);
 /// The interval of health checks on the listening connection.
@@ -204,7 +208,7 @@ fn run(connection: &mut Connection, mode: Mode, job: &mut Job) -> Result<(), Sto
             }
             Attempt::Undone => return Ok(()),
             // A unique violation in every attempt is the caller's own duplicate, and is returned.
-            Attempt::Raced(Race::Taken) if attempts == ATTEMPTS => return Ok(()),
+            Attempt::Raced(Race::Taken) if attempts >= TAKEN_ATTEMPTS => return Ok(()),
             Attempt::Raced(_) => {}
             Attempt::Failed if connection.is_lost() => {}
             Attempt::Failed => return Ok(()),
@@ -215,7 +219,7 @@ fn run(connection: &mut Connection, mode: Mode, job: &mut Job) -> Result<(), Sto
                 _ => return Err(error.into()),
             },
         }
-        thread::sleep(BACKOFF * attempts);
+        thread::sleep(BACKOFF * attempts.min(BACKOFF_STEPS));
     }
     Err(StoreError::Conflicts(ATTEMPTS))
 }
