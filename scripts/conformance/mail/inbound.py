@@ -31,7 +31,7 @@ def over_smtp_in_the_clear():
         smtp.send_message(make_mail("plain", "Hello.\n.\n..\nThe end."))
     read = conversation("check plain")
     assert read["timeline"][0]["text"] == "Hello.\n.\n..\nThe end.", read
-    assert read["contact"] == {"name": "Ann Tester", "email": "ann@customer.example"}, read
+    assert read["contact"] == {"name": "Ann Tester", "email": "ann@customer.example", "known": False}, read
 
 
 def over_smtp_encrypted_in_any_script():
