@@ -125,6 +125,7 @@ async fn closing_and_opening_an_inbox_leaves_everything_as_it_was(app: TestApp) 
     fill(&app, &key, &billing).await;
     let paths = ["/conversations", "/conversations?q=invoice", "/events", "/documents", "/tags"];
     let mut before = Vec::new();
+    app.settled().await;
     for path in paths {
         before.push(app.get(&key, path).await.is(200).json());
     }
@@ -134,6 +135,7 @@ async fn closing_and_opening_an_inbox_leaves_everything_as_it_was(app: TestApp) 
     assert_eq!(closed, 2);
     let open = InboxAccess { everybody: true, all_send: true, entries: Vec::new() };
     give(&app, &owner, &billing, open).await;
+    app.settled().await;
     for (path, before) in paths.iter().zip(before) {
         assert_eq!(app.get(&key, path).await.is(200).json(), before, "{path}");
     }
