@@ -15,6 +15,7 @@ pub(crate) mod error;
 pub mod future;
 pub mod ids;
 pub mod limits;
+pub mod low_priority;
 pub mod partial_uploads;
 pub mod private_files;
 pub mod public_ip;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use db::Tx;
 use metrics::counter;
 use sorter::{TopicModel, language, urgency_with};
-use tokio::task::{JoinSet, spawn_blocking};
+use tokio::task::JoinSet;
 
 use super::failures::{JobRule, send_no_notice, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
@@ -14,6 +14,7 @@ use crate::base::actor::Circle;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::ids::TopicId;
+use crate::base::low_priority;
 use crate::base::queue::Queue;
 use crate::base::sorter_models::{ExampleKind, ModelKey};
 use crate::base::states::Urgency;
@@ -95,7 +96,7 @@ impl SortConversations {
         let by_urgency = self.model(job.ws, &due.circle, ExampleKind::Urgency).await?;
         let topics = due.topics;
         let verdict = move || verdict(&mail, by_topic.as_deref(), &by_urgency, &topics);
-        let verdict = Some(spawn_blocking(verdict).await?);
+        let verdict = Some(low_priority::compute(verdict).await?);
         Ok(JudgedConversation { sorts_at, verdict })
     }
 
@@ -119,7 +120,7 @@ impl SortConversations {
             Err(set) => set,
         };
         let examples = set.examples.len();
-        let model = Arc::new(spawn_blocking(move || set.learn()).await?);
+        let model = Arc::new(low_priority::compute(move || set.learn()).await?);
         app.sorters.put(key, revision, examples, Arc::clone(&model));
         Ok(model)
     }
