@@ -163,10 +163,10 @@ impl Side {
         let BenchWorkspace { live_key, session, conversations, .. } = &self.workspace;
         let requests = match figure {
             "list" => Requests::of(live_key, "/conversations?view=all"),
-            "page-list" => Requests::of_pages(session, &["/inbox?view=all".to_owned()]),
+            "page-list" => Requests::of_pages(session, &["/inbox?view=waiting".to_owned()]),
             "read" => Requests::reads_of(live_key, conversations),
             _ => {
-                let path = |id: &String| format!("/conversations/{id}?view=all");
+                let path = |id: &String| format!("/conversations/{id}?view=waiting");
                 Requests::of_pages(session, &conversations.iter().map(path).collect::<Vec<_>>())
             }
         };

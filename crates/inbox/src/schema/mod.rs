@@ -315,4 +315,18 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 45,
+        name: "the language of a person",
+        both: include_str!("045_language.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
+        version: 46,
+        name: "free times from one index",
+        both: include_str!("046_host_bookings.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

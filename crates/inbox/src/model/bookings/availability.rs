@@ -11,6 +11,7 @@ use calendar::{
 use db::Tx;
 use jiff::Timestamp;
 
+use super::host_times::HostTimes;
 use super::hours::{self, HostDate, HostStay};
 use super::types::{self, BookingType};
 use super::{calendars, timestamp};
@@ -82,7 +83,7 @@ pub fn load(
     }
     let (dates, stays) = exceptions(tx, ws, kind, around)?;
     hours::refine(&mut hours, dates, stays);
-    let mut busy = busy_times(tx, ws, kind, around)?;
+    let mut busy = calendars::busy_hosts_of_type(tx, ws, &kind.id, around)?;
     let mut bookings = bookings(tx, cx, kind, around, except)?;
     let stale = stale_hosts(tx, cx, kind)?;
     let hosts = found.into_iter().map(|host| {
@@ -95,8 +96,8 @@ pub fn load(
         HostAvailability {
             is_stale,
             hours,
-            busy: busy.remove(&host.person).unwrap_or_default(),
-            bookings: bookings.remove(&host.person).unwrap_or_default(),
+            busy: busy.take(&host.person),
+            bookings: bookings.take(&host.person),
             turns: host.turns(),
             zone: host.zone.unwrap_or_else(|| "UTC".into()),
             name: host.name,
@@ -227,31 +228,6 @@ fn exceptions(
     Ok((dates, stays))
 }
 
-fn busy_times(
-    tx: &mut Tx<'_>,
-    ws: i64,
-    kind: &BookingType,
-    around: (i64, i64),
-) -> Result<HashMap<UserId, Vec<TimeRange>>> {
-    let mut busy: HashMap<UserId, Vec<TimeRange>> = HashMap::new();
-    for one in calendars::busy_hosts_of_type(tx, ws, &kind.id, around)? {
-        let range = TimeRange::new(timestamp(one.starts_at), timestamp(one.ends_at));
-        busy.entry(one.person).or_default().push(range);
-    }
-    Ok(busy)
-}
-
-db::row! {
-    struct TakenTime from "x" {
-        person: UserId,
-        starts_at: i64,
-        ends_at: i64,
-        pad_from: i64,
-        pad_to: i64,
-        is_same_type: bool = "x.type = h.type",
-    }
-}
-
 /// Held bookings count until their time is up.
 fn bookings(
     tx: &mut Tx<'_>,
@@ -259,15 +235,14 @@ fn bookings(
     kind: &BookingType,
     (from, to): (i64, i64),
     except: Option<&BookingId>,
-) -> Result<HashMap<UserId, Vec<HostBooking>>> {
-    let rows: Vec<TakenTime> = tx.all(
-        &format!(
-            "SELECT {} FROM booking_hosts h
-             JOIN host_bookings x ON x.ws = h.ws AND x.person = h.person
-             WHERE h.ws = ?1 AND h.type = ?2 AND x.pad_to > ?3 AND x.pad_to < ?4
-               AND (x.holds_until IS NULL OR x.holds_until > ?5) AND x.booking <> ?6",
-            TakenTime::COLUMNS
-        ),
+) -> Result<HostTimes<HostBooking>> {
+    let mut taken = HostTimes::default();
+    tx.each(
+        "SELECT x.person, x.starts_at, x.ends_at, x.pad_from, x.pad_to, x.type = h.type
+         FROM booking_hosts h
+         JOIN host_bookings x ON x.ws = h.ws AND x.person = h.person
+         WHERE h.ws = ?1 AND h.type = ?2 AND x.pad_to > ?3 AND x.pad_to < ?4
+           AND (x.holds_until IS NULL OR x.holds_until > ?5) AND x.booking <> ?6",
         &[
             &cx.actor.ws,
             &kind.id,
@@ -276,16 +251,16 @@ fn bookings(
             &cx.now,
             &except.map_or("", BookingId::as_str),
         ],
+        |row| {
+            let bookings = taken.of_next(row)?;
+            bookings.push(HostBooking {
+                range: TimeRange::new(timestamp(row.take()?), timestamp(row.take()?)),
+                padded: TimeRange::new(timestamp(row.take()?), timestamp(row.take()?)),
+                is_same_type: row.take()?,
+            });
+            Ok(())
+        },
     )?;
-    let mut taken: HashMap<UserId, Vec<HostBooking>> = HashMap::new();
-    for row in rows {
-        let booking = HostBooking {
-            range: TimeRange::new(timestamp(row.starts_at), timestamp(row.ends_at)),
-            padded: TimeRange::new(timestamp(row.pad_from), timestamp(row.pad_to)),
-            is_same_type: row.is_same_type,
-        };
-        taken.entry(row.person).or_default().push(booking);
-    }
     Ok(taken)
 }
 

@@ -4,6 +4,7 @@
 use calendar::{BusyQuery, TimeRange};
 use db::Tx;
 
+use super::host_times::HostTimes;
 use super::{hours, mail, timestamp, zone_or_utc};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
@@ -245,9 +246,16 @@ pub(super) fn busy_hosts_of_type(
     ws: i64,
     kind: &BookingTypeId,
     (from, to): (i64, i64),
-) -> Result<Vec<HostBusyTime>> {
+) -> Result<HostTimes<TimeRange>> {
     let hosts = "SELECT ws, person FROM booking_hosts WHERE ws = ?1 AND type = ?4";
-    Ok(tx.all(&busy_between(hosts), &[&ws, &from, &to, kind])?)
+    let sql = busy_between(hosts, "x.person, x.starts_at, x.ends_at", "");
+    let mut busy = HostTimes::default();
+    tx.each(&sql, &[&ws, &from, &to, kind], |row| {
+        let times = busy.of_next(row)?;
+        times.push(TimeRange::new(timestamp(row.take()?), timestamp(row.take()?)));
+        Ok(())
+    })?;
+    Ok(busy)
 }
 
 /// When the hosts of the team's types are busy between two moments, by person and time. Times of
@@ -256,7 +264,9 @@ pub fn busy_team(tx: &mut Tx<'_>, ws: i64, (from, to): (i64, i64)) -> Result<Vec
     let hosts = "SELECT DISTINCT b.ws, b.person FROM booking_types t
                  JOIN booking_hosts b ON b.ws = t.ws AND b.type = t.id
                  WHERE t.ws = ?1 AND t.circle = 'team'";
-    let mut found: Vec<HostBusyTime> = tx.all(&busy_between(hosts), &[&ws, &from, &to])?;
+    let names = "LEFT JOIN users u ON u.ws = x.ws AND u.id = x.person";
+    let sql = busy_between(hosts, HostBusyTime::COLUMNS, names);
+    let mut found: Vec<HostBusyTime> = tx.all(&sql, &[&ws, &from, &to])?;
     found.sort_by(|a, b| (&a.person, a.starts_at).cmp(&(&b.person, b.starts_at)));
     let mut apart: Vec<HostBusyTime> = Vec::new();
     for one in found {
@@ -272,12 +282,12 @@ pub fn busy_team(tx: &mut Tx<'_>, ws: i64, (from, to): (i64, i64)) -> Result<Vec
 
 /// The busy times of some hosts after ?2 and before ?3. Those of one calendar do not overlap, so only the
 /// first that ends after ?3 can begin before it; the year after that is not read.
-fn busy_between(hosts: &str) -> String {
+fn busy_between(hosts: &str, columns: &str, names: &str) -> String {
     format!(
         "SELECT {columns} FROM ({hosts}) h
          JOIN busy_times x ON x.ws = h.ws AND x.person = h.person
           AND x.ends_at > ?2 AND x.ends_at <= ?3
-         LEFT JOIN users u ON u.ws = x.ws AND u.id = x.person
+         {names}
          UNION ALL
          SELECT {columns} FROM ({hosts}) h
          JOIN busy_calendars c ON c.ws = h.ws AND c.person = h.person
@@ -286,9 +296,8 @@ fn busy_between(hosts: &str) -> String {
               SELECT min(y.ends_at) FROM busy_times y
               WHERE y.ws = c.ws AND y.person = c.person AND y.calendar = c.id AND y.ends_at > ?3
           )
-         LEFT JOIN users u ON u.ws = x.ws AND u.id = x.person
-         WHERE x.starts_at < ?3",
-        columns = HostBusyTime::COLUMNS
+         {names}
+         WHERE x.starts_at < ?3"
     )
 }
 

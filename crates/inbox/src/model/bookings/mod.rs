@@ -19,6 +19,7 @@ pub mod calendars;
 pub mod feed;
 mod freshness;
 pub mod guest;
+mod host_times;
 pub mod hours;
 pub mod mail;
 pub mod offers;
