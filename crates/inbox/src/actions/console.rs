@@ -81,10 +81,13 @@ db::row! {
     }
 }
 
-/// The secret that signs what the catcher shows to one person. Only this workspace can derive it.
+/// The secret that signs what the catcher shows to one person or agent. Only this workspace can derive it.
 pub fn catcher_secret(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<String> {
-    let (person, _) = owner(cx)?;
-    let digest = guest_tokens::keyed_digest(tx, cx, &format!("the catcher of {person}"))?;
+    let reader = match &cx.actor.who {
+        Principal::Agent { id, .. } => id.to_string(),
+        _ => owner(cx)?.0.to_string(),
+    };
+    let digest = guest_tokens::keyed_digest(tx, cx, &format!("the catcher of {reader}"))?;
     Ok(format!("whsec_{}", STANDARD.encode(digest)))
 }
 

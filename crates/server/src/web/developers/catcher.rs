@@ -3,9 +3,17 @@
 use std::sync::Arc;
 
 use askama::Template;
+use axum::body::Body;
 use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode, header};
+use db::Tx;
 use inbox::actions::{self, CaughtEvent};
+use inbox::base::actor::{Principal, authenticate};
+use inbox::base::api_key::KeyHash;
+use inbox::base::scopes::Scope;
 use inbox::model::webhook_signing;
+use inbox::{Cx, Error};
+use serde_json::{Value, json};
 
 use super::{ArticlePage, SiteFrame, html};
 use crate::web::Web;
@@ -14,6 +22,8 @@ use crate::web::layout::responses::{self, PageResult};
 use crate::web::visitor::Visitor;
 
 const PATH: &str = "/developers/catcher";
+const NEEDS_TEST_KEY: &str =
+    "The catcher shows events of the sandbox. Use a test key, rk_test_…, with the scope read.";
 
 #[derive(Template)]
 #[template(path = "developers_catcher.html", whitespace = "minimize")]
@@ -41,12 +51,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
         let article = found.article.clone();
         return responses::page(&ArticlePage { frame, article, made: None, words: String::new() });
     }
-    // The first reader makes the workspace's key.
-    let (events, secret, now): (Vec<CaughtEvent>, String, i64) = web
-        .act_quietly(&visitor, |tx, cx, _| {
-            Ok((actions::sandbox_events(tx, cx)?, actions::catcher_secret(tx, cx)?, cx.now))
-        })
-        .await?;
+    let (events, secret, now) = web.act_quietly(&visitor, |tx, cx, _| caught(tx, cx)).await?;
     let call = |event: CaughtEvent| {
         let secrets = std::slice::from_ref(&secret);
         let value: serde_json::Value = serde_json::from_str(&event.body).unwrap_or_default();
@@ -61,4 +66,45 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     };
     let events = events.into_iter().map(call).collect();
     responses::page(&CatcherPage { frame, secret, events })
+}
+
+/// The events, the secret that signs them, and the time. The first reader makes the workspace's key.
+fn caught(tx: &mut Tx<'_>, cx: &Cx<'_>) -> inbox::Result<(Vec<CaughtEvent>, String, i64)> {
+    Ok((actions::sandbox_events(tx, cx)?, actions::catcher_secret(tx, cx)?, cx.now))
+}
+
+/// The same for a program with a test key: each event with the headers and the body that a webhook would get.
+pub async fn for_programs(State(web): State<Arc<Web>>, headers: HeaderMap) -> Response<Body> {
+    let text = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let key = text.and_then(|text| text.strip_prefix("Bearer ")).and_then(KeyHash::of);
+    let app = web.app.clone();
+    let work = move |tx: &mut Tx<'_>| {
+        let key = key.ok_or(Error::Unauthorized)?;
+        let (actor, _) = authenticate(tx, &key, app.clock.now())?;
+        let Principal::Agent { scopes, .. } = &actor.who else { return Err(Error::Unauthorized) };
+        if actor.livemode() || !scopes.has(Scope::Read) {
+            return Err(Error::Forbidden(NEEDS_TEST_KEY.into()));
+        }
+        caught(tx, &app.cx(&actor))
+    };
+    let (events, secret, now) = match web.app.store.write(work).await {
+        Ok(caught) => caught,
+        Err(error) => return refused(&error),
+    };
+    let call = |event: CaughtEvent| {
+        let signed =
+            webhook_signing::headers(&event.id, now, &event.body, std::slice::from_ref(&secret));
+        let headers: serde_json::Map<String, Value> =
+            signed.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+        json!({ "headers": headers, "body": event.body })
+    };
+    let events: Vec<Value> = events.into_iter().map(call).collect();
+    responses::json(&json!({ "secret": secret, "events": events }))
+}
+
+fn refused(error: &Error) -> Response<Body> {
+    let mut response = responses::json(&json!({ "error": error.to_string() }));
+    *response.status_mut() =
+        StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    response
 }

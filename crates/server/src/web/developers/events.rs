@@ -17,9 +17,10 @@ pub fn event_page(event: &WebhookEventType) -> String {
     } else {
         "Every webhook of the inbox; events of the sandbox only to test webhooks"
     };
+    let also = if event.by_choice { ", once a webhook chose it" } else { "" };
     let _ = write!(
         page,
-        "| About | |\n|---|---|\n| Goes to | {goes} |\n| Also in | [`GET /events`](/developers/reference/list_events) |\n\
+        "| About | |\n|---|---|\n| Goes to | {goes} |\n| Also in | [`GET /events`](/developers/reference/list_events){also} |\n\
          | Check it | [Receivers that verify](/developers/webhooks) |\n\n\
          ## Fields of data\n\n| Field | Type | What it is |\n|---|---|---|\n",
     );

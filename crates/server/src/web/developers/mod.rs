@@ -48,6 +48,7 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/developers/clients/{name}", get(client))
         .route("/developers/console", get(console::page).post(console::run))
         .route("/developers/catcher", get(catcher::page))
+        .route("/developers/catcher.json", get(catcher::for_programs))
         .route("/developers/{*page}", get(page))
 }
 

@@ -18,7 +18,8 @@ use crate::support::{TestApp, TestKey, file, letter, on_both, request, text_of};
 on_both!(
     every_page_is_small_and_plain_and_every_link_leads_somewhere,
     every_example_runs_and_answers_as_shown,
-    the_console_runs_in_the_sandbox_and_the_catcher_signs_what_it_shows
+    the_console_runs_in_the_sandbox_and_the_catcher_signs_what_it_shows,
+    a_program_catches_signed_events_with_a_test_key
 );
 
 const PAGE_BYTES: usize = 60 * 1024;
@@ -130,7 +131,11 @@ fn examples(markdown: &str) -> Vec<Example> {
         if info.starts_with("sh ") {
             let url = text.split('"').nth(1).expect("an address");
             // What follows in the events has the address that the header named.
-            let path = if url == "$NEXT" { "/events" } else { &url["$MAILROOM".len()..] };
+            let path = match url.strip_prefix(crate::support::PUBLIC_URL) {
+                Some(page) => page,
+                None if url == "$NEXT" => "/events",
+                None => &url["$MAILROOM".len()..],
+            };
             let path = path.to_owned();
             let body = text.split_once("-d '").map(|(_, rest)| {
                 let rest = rest.split(" | tee").next().unwrap_or_default();
@@ -217,7 +222,12 @@ async fn every_example_runs_and_answers_as_shown(app: TestApp) {
             };
             let body = body.map_or(Body::empty(), |body| Body::from(body.to_string()));
             app.settled().await;
-            let answer = app.send(request(method, &at, Some(&key.key), body)).await;
+            let answer = if at.starts_with("/developers/") {
+                let key = format!("Bearer {}", key.key);
+                app.send(Request::get(&at).header("authorization", key).body(body).unwrap()).await
+            } else {
+                app.send(request(method, &at, Some(&key.key), body)).await
+            };
             assert!(answer.status < 300, "{path} {at}: {} {}", answer.status, answer.error());
             if let Some(shown) = example.shown {
                 same_shape(&shown, &answer.json(), path);
@@ -336,4 +346,31 @@ async fn the_console_runs_in_the_sandbox_and_the_catcher_signs_what_it_shows(app
     let key = made.between("MAILROOM_KEY=", "<").trim().to_owned();
     let me = app.send(request("GET", "/me", Some(&key), Body::empty())).await.is(200).json();
     assert_eq!(me["livemode"], false);
+}
+
+async fn a_program_catches_signed_events_with_a_test_key(app: TestApp) {
+    let key = app.test_key("read").await;
+    app.simulated(&app.test_key(ALL).await, "mara@customer.test").await;
+    let ask = async |key: &str| {
+        let request = Request::get("/developers/catcher.json").header("authorization", key);
+        app.send(request.body(Body::empty()).unwrap()).await
+    };
+    let caught = ask(&format!("Bearer {}", key.key)).await.is(200).json();
+    let secret = text_of(&caught, "secret");
+    let event = &caught["events"][0];
+    let header = |name: &str| event["headers"][name].as_str().unwrap().to_owned();
+    let body = text_of(event, "body");
+    let call = Signed {
+        id: &header("webhook-id"),
+        timestamp: &header("webhook-timestamp"),
+        signatures: &header("webhook-signature"),
+        body: body.as_bytes(),
+    };
+    assert!(is_genuine(&call, &secret, app.now()), "{caught}");
+    assert!(body.contains("\"livemode\":false"), "{body}");
+
+    let live = app.key("read").await;
+    ask(&format!("Bearer {}", live.key)).await.is(403);
+    ask("Bearer rk_test_0000").await.is(401);
+    ask("").await.is(401);
 }
