@@ -92,16 +92,17 @@ function countDown() {
       continue;
     }
     const words = element.querySelector("[data-countdown]");
-    if (words) words.textContent = `${left > 0 ? ` in ${duration(left)}` : " now"}${words.dataset.countdown}`;
+    if (words) words.textContent = ` ${left > 0 ? timeLeft(left) : t("now")}${words.dataset.countdown}`;
     if (left === 0 && element.classList.contains("undo")) element.remove();
   }
 }
 
-function duration(seconds) {
+function timeLeft(seconds) {
   const minutes = Math.floor(seconds / 60);
-  if (minutes >= 48 * 60) return `${Math.floor(minutes / (24 * 60))} days`;
-  if (minutes >= 60) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-  return minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
+  if (minutes >= 48 * 60) return t("in {days} days", { days: Math.floor(minutes / (24 * 60)) });
+  if (minutes >= 60) return t("in {hours} h {minutes} min", { hours: Math.floor(minutes / 60), minutes: minutes % 60 });
+  if (minutes > 0) return t("in {minutes} min {seconds} s", { minutes, seconds: seconds % 60 });
+  return t("in {seconds} s", { seconds });
 }
 
 function closeMenus() {
@@ -182,7 +183,7 @@ function keepSelection() {
     if (chosen.size === 0 && form.elements.all) form.elements.all.checked = false;
     const shown = form.querySelector("[data-selected]");
     const all = form.elements.all?.checked;
-    if (shown) shown.textContent = all ? "All selected" : `${chosen.size} selected`;
+    if (shown) shown.textContent = all ? t("All selected") : t("{n} selected", { n: chosen.size });
   };
   const note = (box) => (box.checked ? chosen.add(box.value) : chosen.delete(box.value));
   form.addEventListener("click", (event) => {
@@ -310,12 +311,14 @@ function showChanges() {
   const show = () => {
     const changed = field.value !== field.dataset.was;
     shown.hidden = !changed;
-    if (label && plain === "Approve") label.textContent = changed ? "Approve with changes" : plain;
+    if (label && plain === t("Approve")) label.textContent = changed ? t("Approve with changes") : plain;
     if (!changed) return;
     const pieces = difference(field.dataset.was, field.value);
     const places = pieces.filter((piece, at) => piece.kind !== "same" && (at === 0 || pieces[at - 1].kind === "same")).length;
-    shown.querySelector("summary span").textContent =
-      `You changed ${places} ${places === 1 ? "place" : "places"} against ${field.dataset.author}'s draft`;
+    const author = field.dataset.author;
+    shown.querySelector("summary span").textContent = places === 1
+      ? t("You changed 1 place against {author}'s draft", { author })
+      : t("You changed {places} places against {author}'s draft", { places, author });
     const body = shown.querySelector("div");
     body.replaceChildren(...pieces.map((piece) => {
       const tag = { same: "span", added: "ins", removed: "del" }[piece.kind];
@@ -445,7 +448,7 @@ function offerCopying() {
     button.addEventListener("click", async () => {
       const secret = button.parentElement.querySelector(".secret");
       await navigator.clipboard.writeText(secret.textContent.trim());
-      button.lastChild.textContent = "Copied";
+      button.lastChild.textContent = t("Copied");
     });
   }
 }

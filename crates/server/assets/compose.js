@@ -35,9 +35,9 @@ function keepDraft() {
     try {
       const answer = await fetch(form.dataset.keep, { method: "POST", body: fields, keepalive: true });
       if (answer.ok) kept = text;
-      said.textContent = answer.ok ? "Kept." : "Not kept: the server refused it.";
+      said.textContent = answer.ok ? t("Kept.") : t("Not kept: the server refused it.");
     } catch {
-      said.textContent = "Not kept: there is no connection. It is kept as soon as there is.";
+      said.textContent = t("Not kept: there is no connection. It is kept as soon as there is.");
     }
   };
   form.addEventListener("input", () => {
@@ -135,8 +135,8 @@ function addFilter(menu) {
   const filter = document.createElement("input");
   filter.className = "input filter";
   filter.type = "search";
-  filter.placeholder = "Find a saved reply";
-  filter.setAttribute("aria-label", "Find a saved reply");
+  filter.placeholder = t("Find a saved reply");
+  filter.setAttribute("aria-label", filter.placeholder);
   filter.addEventListener("input", (event) => {
     event.stopPropagation();
     const wanted = fold(filter.value).split(/\s+/);
@@ -257,7 +257,7 @@ function makeChips(field) {
   }
   field.removeAttribute("id");
   field.type = "hidden";
-  const { list, show, close, press } = makeList(entry, name, "People who match");
+  const { list, show, close, press } = makeList(entry, name, t("People who match"));
   const said = element("span", "sr", "");
   said.setAttribute("role", "status");
   field.after(people);
@@ -275,7 +275,7 @@ function makeChips(field) {
     for (const old of people.querySelectorAll(".pill")) old.remove();
     entry.before(...parties.map((party, at) => pill(party, () => {
       parties.splice(at, 1);
-      said.textContent = `${party.name || party.email} removed.`;
+      said.textContent = t("{name} removed.", { name: party.name || party.email });
       draw();
       sync();
       entry.focus();
@@ -307,7 +307,8 @@ function makeChips(field) {
       if (!answer.ok || entry.value.trim() !== typed) return;
       const found = (await answer.json()).filter((one) => !parties.some((other) => other.email === one.email));
       show(found, choiceContent, (one) => add([one]));
-      said.textContent = found.length === 0 ? "" : `${found.length} ${found.length === 1 ? "person" : "people"} found.`;
+      const count = found.length === 1 ? t("1 person found.") : t("{n} people found.", { n: found.length });
+      said.textContent = found.length === 0 ? "" : count;
     } catch {
       // Another letter was typed meanwhile, or there is no connection: the address is typed whole.
     }
@@ -327,7 +328,7 @@ function makeChips(field) {
     } else if (event.key === "Backspace" && entry.value === "" && parties.length > 0) {
       event.preventDefault();
       const gone = parties.pop();
-      said.textContent = `${gone.name || gone.email} removed.`;
+      said.textContent = t("{name} removed.", { name: gone.name || gone.email });
       draw();
       sync();
     }
@@ -345,10 +346,10 @@ function makeChips(field) {
 function pill(party, remove) {
   const bad = !ADDRESS.test(party.email);
   const made = element("span", bad ? "pill bad" : "pill", party.name || party.email);
-  made.title = bad ? "This is no e-mail address." : party.email;
+  made.title = bad ? t("This is no e-mail address.") : party.email;
   const button = element("button", "", "×");
   button.type = "button";
-  button.setAttribute("aria-label", `Remove ${party.name || party.email}`);
+  button.setAttribute("aria-label", t("Remove {name}", { name: party.name || party.email }));
   button.addEventListener("click", remove);
   made.append(button);
   return made;
@@ -368,7 +369,7 @@ function completeMentions() {
   const names = [...document.querySelectorAll("#mention-names option")].map((option) => option.value);
   const area = document.querySelector("form[data-keep] textarea");
   if (names.length === 0 || !area) return;
-  const { list, show, close, press } = makeList(area, "mention", "People who can be mentioned");
+  const { list, show, close, press } = makeList(area, "mention", t("People who can be mentioned"));
   // A text of several lines is no combobox.
   area.removeAttribute("role");
   area.removeAttribute("aria-expanded");

@@ -85,7 +85,7 @@ function makeEditor(area, template) {
   editor.setAttribute("role", "textbox");
   editor.setAttribute("aria-multiline", "true");
   const label = document.querySelector(`label[for="${CSS.escape(area.id)}"]`);
-  editor.setAttribute("aria-label", label?.textContent ?? "Your message");
+  editor.setAttribute("aria-label", label?.textContent ?? t("Your message"));
   for (const attribute of ["aria-invalid", "aria-describedby", "data-key"]) {
     if (area.hasAttribute(attribute)) editor.setAttribute(attribute, area.getAttribute(attribute));
   }
@@ -333,7 +333,8 @@ async function upload(file, form, insertHtml) {
   const fields = new FormData();
   fields.append("csrf", form.elements.csrf.value);
   fields.append("files", file, file.name || "picture.png");
-  said.textContent = `${file.name || "The picture"} is being taken in.`;
+  const { name } = file;
+  said.textContent = name ? t("{name} is being taken in.", { name }) : t("The picture is being taken in.");
   try {
     const answer = await fetch(form.dataset.pictures, { method: "POST", body: fields });
     if (!answer.ok) throw new Error();
@@ -341,7 +342,7 @@ async function upload(file, form, insertHtml) {
     insertHtml(`<img src="/attachments/${id}?shown" alt="${escapeHtml(name)}">`);
     said.textContent = "";
   } catch {
-    said.textContent = "The picture was not taken in: it is no PNG, JPEG, GIF or WebP, is too large, or there is no connection.";
+    said.textContent = t("The picture was not taken in: it is no PNG, JPEG, GIF or WebP, is too large, or there is no connection.");
   }
 }
 

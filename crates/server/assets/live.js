@@ -116,13 +116,13 @@ function tellOfDraft(form, fresh) {
   if (!place) return;
   let words = "";
   if (!next || next.action !== form.action) {
-    words = "Somebody else has decided about this draft.";
+    words = t("Somebody else has decided about this draft.");
   } else if (next.elements.revision.value !== form.elements.revision.value) {
-    words = "Somebody changed this draft while you were reading it.";
+    words = t("Somebody changed this draft while you were reading it.");
   } else if (next.elements.seen.value !== form.elements.seen.value) {
-    words = "There is a newer message in this conversation.";
+    words = t("There is a newer message in this conversation.");
   }
-  say(place, words, "Look again");
+  say(place, words, t("Look again"));
 }
 
 function tellOfNews(form, fresh) {
@@ -134,7 +134,7 @@ function tellOfNews(form, fresh) {
     place.className = "newer";
     form.prepend(place);
   }
-  say(place, "There is a newer message above. Read it before you send.", "");
+  say(place, t("There is a newer message above. Read it before you send."), "");
 }
 
 function say(place, words, link) {

@@ -12,7 +12,7 @@ function prepare(form) {
     error.hidden = false;
   };
   if (!navigator.serviceWorker || !window.PushManager || !window.Notification) {
-    say('This browser takes no notices. On an iPhone or iPad, add Mailroom to the home screen first.');
+    say(t("This browser takes no notices. On an iPhone or iPad, add Mailroom to the home screen first."));
     return;
   }
   button.disabled = false;
@@ -22,7 +22,7 @@ function prepare(form) {
     error.hidden = true;
     try {
       if (await Notification.requestPermission() !== 'granted') {
-        say('This browser does not allow notices from Mailroom. Allow them in its settings for this site.');
+        say(t("This browser does not allow notices from Mailroom. Allow them in its settings for this site."));
         return;
       }
       const { endpoint, keys } = (await subscription(form)).toJSON();
@@ -33,7 +33,7 @@ function prepare(form) {
       }
       form.submit();
     } catch {
-      say('Nothing was done: this browser could not subscribe. Check its connection and try again.');
+      say(t("Nothing was done: this browser could not subscribe. Check its connection and try again."));
     } finally {
       button.disabled = false;
     }

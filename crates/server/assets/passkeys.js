@@ -48,7 +48,7 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
   const button = form.querySelector('button');
   const error = form.querySelector('[data-passkey-error]');
   if (!window.PublicKeyCredential) {
-    error.textContent = 'This browser has no passkeys.';
+    error.textContent = t("This browser has no passkeys.");
     error.hidden = false;
     continue;
   }
@@ -68,8 +68,8 @@ for (const form of document.querySelectorAll('form[data-passkey]')) {
     } catch (fault) {
       button.disabled = false;
       error.textContent = fault.name === 'InvalidStateError'
-        ? 'This device has a passkey for you already.'
-        : 'Nothing was done: the device gave no passkey. Try again, or use another way.';
+        ? t("This device has a passkey for you already.")
+        : t("Nothing was done: the device gave no passkey. Try again, or use another way.");
       error.hidden = false;
     }
   });

@@ -65,11 +65,11 @@ function next() {
 function lineFor(want, file) {
   const line = element("div", "got");
   const name = element("span", "name", file.name);
-  const told = element("span", "quiet", "Waiting");
+  const told = element("span", "quiet", t("Waiting"));
   const bar = element("progress", "meter");
   bar.max = file.size || 1;
   bar.value = 0;
-  bar.setAttribute("aria-label", `Uploading ${file.name}`);
+  bar.setAttribute("aria-label", t("Uploading {name}", { name: file.name }));
   line.append(element("span"), name, told, bar);
   want.querySelector("[data-arriving]").append(line);
   return { line, told, bar };
@@ -95,7 +95,7 @@ async function send(job) {
       break;
     } catch (error) {
       if (error.final) throw error;
-      line.told.textContent = "No connection. It goes on by itself";
+      line.told.textContent = t("No connection. It goes on by itself");
       await pause(WAITS[Math.min(failures, WAITS.length - 1)]);
       failures++;
     }
@@ -119,8 +119,9 @@ function piece(upload, file, line) {
       line.bar.value = sent;
       const speed = event.loaded / Math.max(1, performance.now() - begun);
       const left = Math.ceil((file.size - sent) / Math.max(speed, 0.001) / 1000);
-      line.told.textContent = `${Math.floor((sent * 100) / file.size)} %, ${left} s left`;
-      if (sent >= file.size) line.told.textContent = "Being checked";
+      const percent = Math.floor((sent * 100) / file.size);
+      line.told.textContent = t("{percent} %, {seconds} s left", { percent, seconds: left });
+      if (sent >= file.size) line.told.textContent = t("Being checked");
     });
     call.addEventListener("load", () => {
       if (call.status === 200 || call.status === 409) resolve(call.response ?? {});
@@ -143,7 +144,7 @@ async function ask(method, path, body) {
 
 // What the server says about this very file is final; everything else is tried again.
 function failure(status, problem) {
-  const error = new Error(problem ?? "There is no connection.");
+  const error = new Error(problem ?? t("There is no connection."));
   error.final = status >= 400 && status < 500 && status !== 408 && status !== 429;
   return error;
 }
@@ -151,8 +152,8 @@ function failure(status, problem) {
 function say(job, problem) {
   const banner = element("div", "banner warn");
   banner.setAttribute("role", "alert");
-  const head = element("h3", "", `${job.file.name} was not taken`);
-  const away = element("button", "btn plain", "Put this away");
+  const head = element("h3", "", t("{name} was not taken", { name: job.file.name }));
+  const away = element("button", "btn plain", t("Put this away"));
   away.type = "button";
   away.addEventListener("click", () => banner.remove());
   banner.append(head, element("p", "", problem), away);

@@ -5,7 +5,7 @@ use db::Tx;
 use super::sessions::own_id;
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
-use crate::base::limits::DUTY_CHARS;
+use crate::base::limits::{DUTY_CHARS, LANGUAGE_CHARS};
 
 /// What the actor looks after; empty when they have not said.
 pub fn own_duty(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<String> {
@@ -24,6 +24,19 @@ pub fn set_duty(tx: &mut Tx<'_>, cx: &Cx<'_>, duty: &str) -> Result<()> {
     tx.exec(
         "UPDATE users SET duty = nullif(?3, '') WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, own_id(cx)?, &duty],
+    )?;
+    Ok(())
+}
+
+/// The actor's language of the app, by its code; nothing for that of the browser.
+pub fn choose_language(tx: &mut Tx<'_>, cx: &Cx<'_>, code: &str) -> Result<()> {
+    let is_code = code.len() <= LANGUAGE_CHARS && code.bytes().all(|b| b.is_ascii_lowercase());
+    if !is_code {
+        return Err(Error::invalid("language", "must be the code of a language, such as de"));
+    }
+    tx.exec(
+        "UPDATE users SET language = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, own_id(cx)?, &code],
     )?;
     Ok(())
 }

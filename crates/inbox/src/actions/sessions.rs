@@ -53,6 +53,8 @@ pub struct SignedIn {
     /// False for a session that began with a link made by someone else, until the person gives
     /// their password. Private inboxes are closed meanwhile.
     pub opens_private: bool,
+    /// The code of the language that the person chose for the app; empty for the browser's.
+    pub language: String,
 }
 
 impl SignedIn {
@@ -335,6 +337,7 @@ db::row! {
         workspace_name: String = "w.name",
         plan: Plan = "w.plan",
         is_new: bool = "w.first_steps_over_at IS NULL",
+        language: String = "u.language",
     }
 }
 
@@ -368,6 +371,7 @@ pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<Signe
         is_new: found.is_new,
         stale: now - found.seen_at >= SEEN_EVERY_MS,
         opens_private: found.opens_private,
+        language: found.language,
     })
 }
 

@@ -23,19 +23,6 @@ string_enum! {
     }
 }
 
-impl RuleEvent {
-    /// What the settings say.
-    pub fn words(self) -> &'static str {
-        match self {
-            RuleEvent::Arrives => "mail arrives",
-            RuleEvent::Replies => "a customer replies",
-            RuleEvent::OutsideHours => "mail arrives outside office hours",
-            RuleEvent::Tagged => "a tag is added",
-            RuleEvent::Unanswered => "nobody answered for a time",
-        }
-    }
-}
-
 /// Queues a mail of a customer that came in. `begins` where it began its conversation.
 pub fn enqueue_mail(
     tx: &mut Tx<'_>,

@@ -18,7 +18,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 
 /// The texts for people and supervisors while a server is quiet.
 pub const QUIET_SENTENCE: &str =
-    "This server is quiet: no mail is sent or fetched and no webhook is called.";
+    translation::msg!("This server is quiet: no mail is sent or fetched and no webhook is called.");
 /// How an operator ends it.
 pub const HOW_TO_GO_ON: &str = "Stop the other server first if there is one, then say \
                                 `mailroom quiet off`.";

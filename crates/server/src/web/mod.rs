@@ -20,6 +20,7 @@ mod pages;
 mod passwords;
 mod picture_cache;
 mod presence;
+mod reader;
 mod remote_pictures;
 mod secure_pages;
 mod settings;
@@ -318,6 +319,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .fallback(responses::nothing_here)
         .method_not_allowed_fallback(responses::not_this_way)
         .layer(from_fn_with_state(Arc::clone(&web), compression::compress))
+        .layer(from_fn_with_state(Arc::clone(&web), reader::speak))
         .layer(from_fn_with_state(Arc::clone(&web), log::log))
         .with_state(web)
 }

@@ -8,11 +8,13 @@ use db::Tx;
 use inbox::actions::{self, SignedIn};
 use inbox::base::queue::Queue;
 use inbox::{Cx, Error};
+use translation::{Reader, t};
 
 use crate::web::Web;
 use crate::web::layout::filters;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageError, PageResult};
+use crate::web::reader;
 use crate::web::visitor::Visitor;
 
 impl Web {
@@ -47,10 +49,11 @@ impl Web {
         T: Send + 'static,
     {
         let session = visitor.session.ok_or_else(|| to_sign_in(visitor))?;
-        let app = self.app.clone();
+        let (app, reader) = (self.app.clone(), Reader::current());
         let work = move |tx: &mut Tx<'_>| {
             let me = actions::signed_in(tx, &session, app.clock.now())?;
-            let answer = read(tx, &app.cx(&me.actor), &me)?;
+            reader::know(&reader, &me);
+            let answer = reader.run(|| read(tx, &app.cx(&me.actor), &me))?;
             Ok((answer, me.stale))
         };
         match self.app.store.read(work).await {
@@ -88,10 +91,11 @@ impl Web {
         T: Send + 'static,
     {
         let session = visitor.session.ok_or_else(|| to_sign_in(visitor))?;
-        let app = self.app.clone();
+        let (app, reader) = (self.app.clone(), Reader::current());
         let work = move |tx: &mut Tx<'_>| {
             let me = actions::signed_in(tx, &session, app.clock.now())?;
-            operation(tx, &app.cx(&me.actor), &me)
+            reader::know(&reader, &me);
+            reader.run(|| operation(tx, &app.cx(&me.actor), &me))
         };
         self.app.store.write(work).await.map_err(|error| refusal(error, visitor))
     }
@@ -133,6 +137,6 @@ struct Help {
 
 pub async fn help(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let (frame, ()) =
-        web.page(&visitor, PageLocation::new("Keyboard and help"), |_, _, _| Ok(())).await?;
+        web.page(&visitor, PageLocation::new(t!("Keyboard and help")), |_, _, _| Ok(())).await?;
     web.show(&visitor, &Help { frame })
 }

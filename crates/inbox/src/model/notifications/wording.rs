@@ -1,4 +1,7 @@
-//! The words of notices: one line for what happened in a conversation, and the text of mails.
+//! The words of notices, in the language of the person: one line for what happened in a conversation, and the text
+//! of mails.
+
+use translation::t;
 
 use super::choices::NoticeKind;
 use super::push::BrowserNotice;
@@ -26,25 +29,25 @@ impl ToldConversation {
         let writer = self.writer.as_deref().map(|name| clipped(name, NAME_CHARS));
         let writer = writer.filter(|_| names && !self.protected);
         match (told.kind, by, writer) {
-            (NoticeKind::Mentioned, Some(by), _) => format!("{by} mentioned you in a note"),
-            (NoticeKind::Mentioned, None, _) => "You were mentioned in a note".into(),
-            (NoticeKind::Assigned, Some(by), _) => format!("{by} assigned you a conversation"),
-            (NoticeKind::Assigned, None, _) => "A conversation was assigned to you".into(),
+            (NoticeKind::Mentioned, Some(by), _) => t!("{by} mentioned you in a note", by),
+            (NoticeKind::Mentioned, None, _) => t!("You were mentioned in a note").into(),
+            (NoticeKind::Assigned, Some(by), _) => t!("{by} assigned you a conversation", by),
+            (NoticeKind::Assigned, None, _) => t!("A conversation was assigned to you").into(),
             (NoticeKind::Reply | NoticeKind::Followed, ..) if self.protected => {
-                "New protected reply".into()
+                t!("New protected reply").into()
             }
             (NoticeKind::Reply | NoticeKind::Followed, _, Some(writer)) => {
-                format!("New reply from {writer}")
+                t!("New reply from {writer}", writer)
             }
-            (NoticeKind::Reply | NoticeKind::Followed, _, None) => "New reply".into(),
-            (NoticeKind::MessageFailed, ..) => "A message could not be delivered".into(),
-            (NoticeKind::Unanswered, ..) => "Nobody has answered yet".into(),
-            (NoticeKind::DraftWaits, ..) => "A draft waits for approval".into(),
-            (NoticeKind::TargetMissed, ..) => "A response target was missed".into(),
+            (NoticeKind::Reply | NoticeKind::Followed, _, None) => t!("New reply").into(),
+            (NoticeKind::MessageFailed, ..) => t!("A message could not be delivered").into(),
+            (NoticeKind::Unanswered, ..) => t!("Nobody has answered yet").into(),
+            (NoticeKind::DraftWaits, ..) => t!("A draft waits for approval").into(),
+            (NoticeKind::TargetMissed, ..) => t!("A response target was missed").into(),
             (NoticeKind::NewConversation, _, Some(writer)) => {
-                format!("New conversation from {writer}")
+                t!("New conversation from {writer}", writer)
             }
-            (NoticeKind::NewConversation, _, None) => "New conversation".into(),
+            (NoticeKind::NewConversation, _, None) => t!("New conversation").into(),
         }
     }
 
@@ -58,7 +61,7 @@ impl ToldConversation {
         let told = self.told();
         BrowserNotice {
             title: self.title(names),
-            body: self.subject(names).unwrap_or_else(|| "Open Mailroom to see it.".into()),
+            body: self.subject(names).unwrap_or_else(|| t!("Open Mailroom to see it.").into()),
             url: format!("/conversations/{}", self.id),
             tag: self.id.to_string(),
             urgent: matches!(told.kind, NoticeKind::Mentioned | NoticeKind::Assigned),
@@ -74,7 +77,11 @@ impl ToldConversation {
 
     /// The inbox in a mail.
     fn inbox_by_mail(&self) -> &str {
-        if self.circle.is_closed() { "Inboxes that not everybody sees" } else { &self.mailbox_name }
+        if self.circle.is_closed() {
+            t!("Inboxes that not everybody sees")
+        } else {
+            &self.mailbox_name
+        }
     }
 
     /// By mail, alone.
@@ -82,12 +89,9 @@ impl ToldConversation {
         let names = self.is_named_by_mail(names);
         let title = self.title(names);
         let about = self.subject(names).map(|subject| format!("\"{subject}\"\n\n"));
-        let text = format!(
-            "{title}.\n\n{}Open it: {}\n\n{}",
-            about.unwrap_or_default(),
-            address(public_url, &self.id),
-            footer(public_url)
-        );
+        let open = t!("Open it: {address}", address = address(public_url, &self.id));
+        let text =
+            format!("{title}.\n\n{}{open}\n\n{}", about.unwrap_or_default(), footer(public_url));
         NoticeMail { subject: title, text }
     }
 
@@ -104,8 +108,8 @@ impl ToldConversation {
 /// One notice of several conversations, for a browser. It names none of them.
 pub fn browser_summary(count: usize) -> BrowserNotice {
     BrowserNotice {
-        title: format!("{count} conversations have news for you"),
-        body: "Open Mailroom to see them.".into(),
+        title: t!("{count} conversations have news for you", count),
+        body: t!("Open Mailroom to see them.").into(),
         url: "/inbox".into(),
         tag: "digest".into(),
         urgent: false,
@@ -129,26 +133,35 @@ pub fn digest(told: &[&ToldConversation], names: bool, public_url: &str) -> Noti
         }
         if of_inbox.len() > room {
             let more = of_inbox.len() - room;
-            text.push_str(&format!("And {more} more: {public_url}/inbox\n\n"));
+            text.push_str(&t!(
+                "And {more} more: {address}",
+                more,
+                address = format!("{public_url}/inbox")
+            ));
+            text.push_str("\n\n");
         }
         room = room.saturating_sub(of_inbox.len());
     }
     text.push_str(&footer(public_url));
-    NoticeMail { subject: format!("{} conversations have news for you", told.len()), text }
+    NoticeMail { subject: t!("{count} conversations have news for you", count = told.len()), text }
 }
 
 /// What somebody gets who wants to see that notices arrive.
 pub fn test_mail(public_url: &str) -> NoticeMail {
     NoticeMail {
-        subject: "Test notice".into(),
-        text: format!("This is the test notice that you asked for.\n\n{}", footer(public_url)),
+        subject: t!("Test notice").into(),
+        text: format!(
+            "{}\n\n{}",
+            t!("This is the test notice that you asked for."),
+            footer(public_url)
+        ),
     }
 }
 
 pub fn test_browser_notice() -> BrowserNotice {
     BrowserNotice {
-        title: "Test notice".into(),
-        body: "Notices reach this browser.".into(),
+        title: t!("Test notice").into(),
+        body: t!("Notices reach this browser.").into(),
         url: "/settings/notifications".into(),
         tag: "test".into(),
         urgent: true,
@@ -161,7 +174,9 @@ fn address(public_url: &str, conversation: &ConversationId) -> String {
 }
 
 fn footer(public_url: &str) -> String {
-    format!("What you are told of, and how: {public_url}/settings/notifications\n")
+    let address = format!("{public_url}/settings/notifications");
+    let line = t!("What you are told of, and how: {address}", address);
+    format!("{line}\n")
 }
 
 /// One line of at most so many characters.

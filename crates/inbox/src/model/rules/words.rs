@@ -5,16 +5,13 @@ use std::collections::BTreeMap;
 use db::Tx;
 
 use super::conditions::{ANY, KNOWN, YES};
-use super::rule::{
-    ConditionField, IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, RuleCondition, TeamRule,
-};
+use super::rule::{ConditionField, IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, RuleCondition};
 use crate::base::actor::Circle;
 use crate::base::error::Result;
 use crate::base::ids::{MailboxId, SavedReplyId, UserId};
 use crate::base::limits::TAG_CHARS;
 use crate::base::states::{ConversationRisk, Urgency};
 use crate::model::answers::is_language;
-use crate::model::rule_queue::RuleEvent;
 use crate::model::{members, topics};
 
 const TURN_WORDS: &str = "everybody in turn";
@@ -133,50 +130,6 @@ impl RuleNames {
         offered.sort();
         offered.dedup();
         offered
-    }
-
-    /// A rule in a sentence: `Topic is Refunds: give it to Ines, set urgency high`.
-    pub fn sentence(&self, rule: &TeamRule) -> String {
-        let when = match rule.event {
-            RuleEvent::Unanswered => {
-                format!("When nobody answered for {} h", rule.wait_minutes / 60)
-            }
-            event => format!("When {}", event.words()),
-        };
-        let conditions = rule.conditions.iter().map(|one| {
-            let is = match (one.field, one.not) {
-                (
-                    ConditionField::Sender | ConditionField::Subject | ConditionField::Words,
-                    false,
-                ) => "has",
-                (
-                    ConditionField::Sender | ConditionField::Subject | ConditionField::Words,
-                    true,
-                ) => "has not",
-                (_, false) => "is",
-                (_, true) => "is not",
-            };
-            format!(" and {} {is} {}", one.field.as_str(), self.condition_value(one))
-        });
-        format!("{when}{}: {}", conditions.collect::<String>(), self.acts_words(&rule.acts))
-    }
-
-    /// Acts in words: `give it to Ines, set urgency high`.
-    pub fn acts_words(&self, acts: &[RuleAct]) -> String {
-        let words = acts.iter().map(|one| {
-            let value = self.act_value(one);
-            match one.act {
-                RuleActKind::Assign => format!("give it to {value}"),
-                RuleActKind::Tag => format!("tag it {value}"),
-                RuleActKind::Topic => format!("set the topic {value}"),
-                RuleActKind::Urgency => format!("set urgency {value}"),
-                RuleActKind::Snooze => format!("snooze it for {value} h"),
-                RuleActKind::Close => "close it".into(),
-                RuleActKind::Draft => format!("draft the saved reply {value}"),
-                RuleActKind::Notify => format!("tell {value}"),
-            }
-        });
-        words.collect::<Vec<String>>().join(", ")
     }
 }
 

@@ -12,11 +12,12 @@ use inbox::base::limits::{BOOKING_REASON_CHARS, MINUTE_MS};
 use inbox::model::bookings::guest::{self, GuestBooking};
 use inbox::model::bookings::{Booking, BookingStatus, booking, manage_token, types};
 use inbox::model::one_time_codes::CodeEntry;
+use translation::t;
 
 use super::times_view::{TimesView, zoned};
 use super::views::{
     BookingAskPage, BookingCodePage, BookingSheet, DonePage, HostsLine, SlipView, TimesPage,
-    zone_of,
+    reason_words, zone_of,
 };
 use super::{AskedTimes, refusal, shown_times, start_of};
 use crate::web::Web;
@@ -110,15 +111,15 @@ pub async fn enter_code(
     let error = match entry {
         Ok(CodeEntry::Right) => return see_other(&format!("/b/m/{token}")),
         Ok(CodeEntry::Wrong { tries_left: 1 }) => {
-            "That is not the code. You have 1 try left.".to_owned()
+            t!("That is not the code. You have 1 try left.").to_owned()
         }
         Ok(CodeEntry::Wrong { tries_left }) if tries_left > 0 => {
-            format!("That is not the code. You have {tries_left} tries left.")
+            t!("That is not the code. You have {tries_left} tries left.", tries_left)
         }
         Ok(CodeEntry::NotAsked) => {
-            "The code works only in the browser that asked for it. Ask for a new one.".to_owned()
+            t!("The code works only in the browser that asked for it. Ask for a new one.").into()
         }
-        Ok(_) => "That code has run out. Ask for a new one.".to_owned(),
+        Ok(_) => t!("That code has run out. Ask for a new one.").to_owned(),
         Err(error) => return refusal(error.into()),
     };
     let page = code_page(&found, &browser, &visitor, &token, typed, error);
@@ -167,7 +168,7 @@ pub async fn times(
         Ok(found) => found,
         Err(error) => return refusal(error),
     };
-    if found.booking.status == BookingStatus::Held {
+    if found.booking.status != BookingStatus::Booked {
         return see_other(&format!("/b/m/{token}"));
     }
     let mut asked = AskedTimes::of(&fields, &visitor);
@@ -237,9 +238,11 @@ pub async fn reschedule(
                 return see_other(&format!("/b/m/{token}"));
             }
             let mut page = ask_page(&found, &browser, &visitor, &token);
-            page.error = "That time is not free any more. Your appointment is still where it was; \
-                          please choose another time."
-                .into();
+            page.error = t!(
+                "That time is not free any more. Your appointment is still where it was; please \
+                 choose another time."
+            )
+            .into();
             html(StatusCode::CONFLICT, &page)
         }
         Err(error) => refusal(error.into()),
@@ -253,6 +256,10 @@ pub async fn ask_cancel(
     Path(token): Path<String>,
 ) -> Response<Body> {
     match web.guest_booking(&visitor, &token).await {
+        // What became of it is on its page.
+        Ok(found) if found.booking.status != BookingStatus::Booked => {
+            see_other(&format!("/b/m/{token}"))
+        }
         Ok(found) => {
             let page = ask_page(&found, &browser, &visitor, &token);
             browser.keep(&web, html(StatusCode::OK, &page))
@@ -341,7 +348,7 @@ impl Web {
             host: booking.host_name.clone(),
             status: booking.status,
             moved_to,
-            reason: booking.reason.clone(),
+            reason: reason_words(booking),
             is_ahead: booking.starts_at > self.app.clock.now(),
             answers: booking.answers.0.clone(),
             again: format!("/b/{}/{}", workspace.slug, kind.slug),
@@ -370,8 +377,8 @@ impl Web {
         let path = format!("/b/m/{token}/move");
         Ok(TimesPage {
             sheet: sheet(found, browser),
-            title: "Choose another time".into(),
-            lead: "Your appointment stays where it is until you have confirmed the new time."
+            title: t!("Choose another time").into(),
+            lead: t!("Your appointment stays where it is until you have confirmed the new time.")
                 .into(),
             hosts: HostsLine::of(&hosts, found.kind.mode),
             minutes: found.kind.minutes,
@@ -423,8 +430,8 @@ fn ask_page(
 
 fn sheet(found: &GuestBooking, browser: &GuestBrowser) -> BookingSheet {
     let whose = match found.booking.status {
-        BookingStatus::Held => "Book a time".to_owned(),
-        _ => format!("Private page for {}", found.booking.guest_name),
+        BookingStatus::Held => t!("Book a time").to_owned(),
+        _ => t!("Private page for {name}", name = found.booking.guest_name),
     };
     BookingSheet { csrf: browser.csrf.to_string(), firm: found.workspace.name.clone(), whose }
 }

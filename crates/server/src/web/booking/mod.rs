@@ -9,6 +9,9 @@ mod times_view;
 mod typed;
 mod views;
 
+pub use times_view::{day_of_year, day_words};
+pub use views::reason_words;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -26,6 +29,7 @@ use inbox::model::bookings::types::{self, BookingHost, BookingType};
 use inbox::{Cx, Error, actions};
 use jiff::ToSpan;
 use jiff::tz::TimeZone;
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::FormFields;
@@ -191,22 +195,27 @@ fn refusal(error: PageError) -> Response<Body> {
     let (status, title, sentence) = match error {
         PageError::Domain(Error::NotFound(_)) => (
             StatusCode::NOT_FOUND,
-            "There is nothing to book here",
-            "The link is not complete, or what it leads to is over. Look at the newest mail from the \
-             people you want to meet, or ask them."
-                .to_owned(),
+            t!("There is nothing to book here"),
+            t!("The link is not complete, or what it leads to is over. Look at the newest mail \
+                 from the people you want to meet, or ask them.")
+            .to_owned(),
         ),
-        PageError::Domain(Error::Forbidden(sentence)) => {
-            (StatusCode::TOO_MANY_REQUESTS, "Wait a little", sentence)
-        }
-        PageError::Domain(Error::Conflict(sentence)) => {
-            (StatusCode::CONFLICT, "That is not possible any more", sentence)
-        }
+        PageError::Domain(Error::Forbidden(sentence)) => (
+            StatusCode::TOO_MANY_REQUESTS,
+            t!("Wait a little"),
+            translation::sentence(&sentence).into_owned(),
+        ),
+        PageError::Domain(Error::Conflict(sentence)) => (
+            StatusCode::CONFLICT,
+            t!("That is not possible any more"),
+            translation::sentence(&sentence).into_owned(),
+        ),
         PageError::TooManyAttempts => (
             StatusCode::TOO_MANY_REQUESTS,
-            "Wait a little",
-            format!(
-                "Too much was tried from here. Wait {SIGN_IN_WAIT_MINUTES} minutes and try again."
+            t!("Wait a little"),
+            t!(
+                "Too much was tried from here. Wait {minutes} minutes and try again.",
+                minutes = SIGN_IN_WAIT_MINUTES,
             ),
         ),
         error => return error.into_response(),

@@ -12,9 +12,9 @@ use inbox::base::limits::{BOOKING_ANSWER_CHARS, MINUTE_MS, OFFERED_TIMES};
 use inbox::model::bookings::booking::{BookingGuest, NewBooking};
 use inbox::model::bookings::guest::{self, GuestOffer};
 use inbox::model::bookings::{availability, manage_token, types};
+use translation::t;
 
-use super::times_view::TimesView;
-use super::times_view::zoned;
+use super::times_view::{TimesView, clock, day_words, zoned};
 use super::typed::TypedGuest;
 use super::views::{BookingSheet, OfferPage, OfferedTime, host_names, questions};
 use super::{AskedTimes, ShownTimes, refusal, shown_times, start_of};
@@ -23,9 +23,6 @@ use crate::web::form::{Asked, FormFields};
 use crate::web::guest::{GuestBrowser, GuestForm};
 use crate::web::layout::responses::{PageError, html, see_other};
 use crate::web::visitor::Visitor;
-
-const TAKEN: &str = "Somebody else booked that time a moment ago. You have not booked anything yet; what \
-                     you wrote is kept. Please choose another one.";
 
 /// An offer, which of its times are still free, and all free times.
 struct FoundOffer {
@@ -81,10 +78,10 @@ pub async fn book(
         html(status, &page)
     };
     let Some(at) = start_of(&form.get("at")) else {
-        return again(guest, "Please choose a time.", StatusCode::UNPROCESSABLE_ENTITY);
+        return again(guest, t!("Please choose a time."), StatusCode::UNPROCESSABLE_ENTITY);
     };
     if !guest.check(&found.found.kind) {
-        return again(guest, "Something is missing below.", StatusCode::UNPROCESSABLE_ENTITY);
+        return again(guest, t!("Something is missing below."), StatusCode::UNPROCESSABLE_ENTITY);
     }
     match web.book_offer(&found, &token, at, &guest).await {
         Ok(token) => see_other(&format!("/b/m/{token}")),
@@ -94,7 +91,11 @@ pub async fn book(
                 Ok(found) => found,
                 Err(error) => return refusal(error),
             };
-            let page = web.offer_page(&found, &browser, &token, guest, TAKEN.to_owned());
+            let taken = t!(
+                "Somebody else booked that time a moment ago. You have not booked anything yet; \
+                 what you wrote is kept. Please choose another one."
+            );
+            let page = web.offer_page(&found, &browser, &token, guest, taken.to_owned());
             html(StatusCode::CONFLICT, &page)
         }
         Err(error) => refusal(error.into()),
@@ -172,19 +173,22 @@ impl Web {
         let first = found.offered.iter().find(|(_, free)| *free).map(|(at, _)| *at);
         let chosen = chosen.or(first);
         let zone = &found.asked.zone.zone;
-        let offered = found.offered.iter().map(|(at, is_free)| OfferedTime {
-            at: at / 1_000,
-            words: zoned(*at, zone).strftime("%A %-d %B, %H:%M").to_string(),
-            until: zoned(at + kind.minutes * MINUTE_MS, zone).strftime("%H:%M").to_string(),
-            is_chosen: chosen == Some(*at),
-            is_free: *is_free,
+        let offered = found.offered.iter().map(|(at, is_free)| {
+            let start = zoned(*at, zone);
+            OfferedTime {
+                at: at / 1_000,
+                words: t!("{date}, {clock}", date = day_words(start.date()), clock = clock(&start)),
+                until: clock(&zoned(at + kind.minutes * MINUTE_MS, zone)),
+                is_chosen: chosen == Some(*at),
+                is_free: *is_free,
+            }
         });
         let name = offer.guest_name.as_deref().unwrap_or(&offer.guest_email);
         OfferPage {
             sheet: BookingSheet {
                 csrf: browser.csrf.to_string(),
                 firm: workspace.name.clone(),
-                whose: format!("Private page for {name}"),
+                whose: t!("Private page for {name}", name),
             },
             title: kind.name.clone(),
             hosts: host_names(&found.shown.hosts, kind.mode),

@@ -13,6 +13,7 @@ use inbox::model::bookings::booking::{BookingGuest, NewBooking};
 use inbox::model::bookings::guest::{self, GuestWorkspace};
 use inbox::model::bookings::types::{self, BookingType};
 use inbox::model::bookings::{availability, manage_token};
+use translation::t;
 
 use super::times_view::{TimesView, by_day};
 use super::typed::TypedGuest;
@@ -25,8 +26,6 @@ use crate::web::form::Asked;
 use crate::web::guest::{GuestBrowser, GuestForm};
 use crate::web::layout::responses::{PageError, html, see_other};
 use crate::web::visitor::Visitor;
-
-const WHOSE: &str = "Book a time";
 
 /// How many times are offered when one was lost.
 const NEAREST: usize = 3 * OFFERED_TIMES;
@@ -244,5 +243,5 @@ fn slip(found: &FoundType, at: i64) -> SlipView {
 }
 
 fn sheet(workspace: &GuestWorkspace, csrf: String) -> BookingSheet {
-    BookingSheet { csrf, firm: workspace.name.clone(), whose: WHOSE.into() }
+    BookingSheet { csrf, firm: workspace.name.clone(), whose: t!("Book a time").into() }
 }

@@ -2,18 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use inbox::base::limits::{MINUTE_MS, duration};
 use inbox::model::bookings::availability::FreeTime;
 use inbox::model::bookings::mail::city;
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
+use translation::t;
 
 use super::{AskedTimes, ShownTimes};
+use crate::web::layout::wording;
 
 /// A day with its free times; without any it says so.
 pub struct DayView {
-    pub weekday: String,
+    pub weekday: &'static str,
     pub date: String,
     pub times: Vec<TimeView>,
 }
@@ -55,13 +56,13 @@ impl TimesView {
         let zone = &asked.zone;
         let today = zoned(now, &zone.zone).date();
         let earlier = shown.first.saturating_sub(14.days()).max(today);
-        let later = shown.next.strftime("%-d %B").to_string();
+        let later = day_of_month(shown.next);
         TimesView {
             path,
             zone: zone.name.clone(),
             is_zone_named: zone.is_chosen,
             city: city(&zone.name),
-            now: zoned(now, &zone.zone).strftime("%H:%M").to_string(),
+            now: clock(&zoned(now, &zone.zone)),
             zones: zones(&zone.name, now),
             days: with_full_days(shown, &zone.zone, asked.at),
             earlier: (shown.first > today).then(|| earlier.to_string()),
@@ -96,7 +97,7 @@ fn dated(free: &[FreeTime], zone: &TimeZone, chosen: Option<i64>) -> Vec<(Date, 
         let start = zoned(one.starts_at, zone);
         let time = TimeView {
             at: one.starts_at / 1_000,
-            clock: start.strftime("%H:%M").to_string(),
+            clock: clock(&start),
             is_chosen: chosen == Some(one.starts_at),
         };
         match days.last_mut() {
@@ -109,11 +110,7 @@ fn dated(free: &[FreeTime], zone: &TimeZone, chosen: Option<i64>) -> Vec<(Date, 
 
 impl DayView {
     fn of(date: Date, times: Vec<TimeView>) -> DayView {
-        DayView {
-            weekday: date.strftime("%A").to_string(),
-            date: date.strftime("%-d %B").to_string(),
-            times,
-        }
+        DayView { weekday: wording::weekday(date.weekday()), date: day_of_month(date), times }
     }
 }
 
@@ -121,30 +118,42 @@ impl DayView {
 fn hint(shown: &ShownTimes) -> String {
     let mut sentences = Vec::new();
     if shown.notice > 0 {
-        sentences.push(format!("Book at least {} ahead.", duration(shown.notice * MINUTE_MS)));
+        sentences.push(notice_words(shown.notice));
     }
     let is_closed = |weekday: &Weekday| !shown.open.iter().any(|date| date.weekday() == *weekday);
     let closed: Vec<&str> =
         Weekday::Monday.cycle_forward().take(7).filter(is_closed).map(weekday_words).collect();
     match closed.as_slice() {
         [] | [_, _, _, _, _, _, _] => {}
-        [only] => sentences.push(format!("{only} are closed.")),
+        [only] => sentences.push(t!("{days} are closed.", days = only)),
         [rest @ .., last] => {
-            sentences.push(format!("{} and {last} are closed.", rest.join(", ")));
+            sentences.push(t!("{days} and {last} are closed.", days = rest.join(", "), last));
         }
     }
     sentences.join(" ")
 }
 
+fn notice_words(minutes: i64) -> String {
+    let hours = minutes / 60;
+    match minutes {
+        1 => t!("Book at least a minute ahead.").to_owned(),
+        60 => t!("Book at least an hour ahead.").to_owned(),
+        _ if hours == 24 => t!("Book at least a day ahead.").to_owned(),
+        _ if hours > 24 && hours % 24 == 0 => t!("Book at least {n} days ahead.", n = hours / 24),
+        _ if hours > 0 && minutes % 60 == 0 => t!("Book at least {n} hours ahead.", n = hours),
+        _ => t!("Book at least {n} minutes ahead.", n = minutes),
+    }
+}
+
 fn weekday_words(weekday: Weekday) -> &'static str {
     match weekday {
-        Weekday::Monday => "Mondays",
-        Weekday::Tuesday => "Tuesdays",
-        Weekday::Wednesday => "Wednesdays",
-        Weekday::Thursday => "Thursdays",
-        Weekday::Friday => "Fridays",
-        Weekday::Saturday => "Saturdays",
-        Weekday::Sunday => "Sundays",
+        Weekday::Monday => t!("Mondays"),
+        Weekday::Tuesday => t!("Tuesdays"),
+        Weekday::Wednesday => t!("Wednesdays"),
+        Weekday::Thursday => t!("Thursdays"),
+        Weekday::Friday => t!("Fridays"),
+        Weekday::Saturday => t!("Saturdays"),
+        Weekday::Sunday => t!("Sundays"),
     }
 }
 
@@ -193,8 +202,32 @@ pub fn zoned(ms: i64, zone: &TimeZone) -> Zoned {
     at.to_zoned(zone.clone())
 }
 
+/// `09:30`.
+pub fn clock(at: &Zoned) -> String {
+    at.strftime("%H:%M").to_string()
+}
+
+/// `Monday 16 November`.
+pub fn day_words(date: Date) -> String {
+    let (weekday, month) = (wording::weekday(date.weekday()), wording::month_name(date.month()));
+    t!("{weekday} {day} {month}", weekday, day = date.day(), month)
+}
+
+/// `16 November`.
+fn day_of_month(date: Date) -> String {
+    t!("{day} {month}", day = date.day(), month = wording::month_name(date.month()))
+}
+
+/// `16 November 2026`.
+pub fn day_of_year(date: Date) -> String {
+    let month = wording::month_name(date.month());
+    t!("{day} {month} {year}", day = date.day(), month, year = date.year())
+}
+
 #[cfg(test)]
 mod tests {
+    use inbox::base::limits::MINUTE_MS;
+
     use super::*;
 
     #[test]

@@ -3,6 +3,7 @@
 use inbox::base::limits::{BOOKING_ANSWER_CHARS, BOOKING_GUEST_NAME_CHARS};
 use inbox::model::bookings::BookingAnswer;
 use inbox::model::bookings::types::BookingType;
+use translation::t;
 
 use crate::web::guest::GuestForm;
 
@@ -48,19 +49,19 @@ impl TypedGuest {
     pub fn check(&mut self, kind: &BookingType) -> bool {
         let chars = self.name.chars().count();
         if chars == 0 || self.name.contains('\0') {
-            self.name_error = "Please say who is coming.";
+            self.name_error = t!("Please say who is coming.");
         } else if chars > BOOKING_GUEST_NAME_CHARS {
-            self.name_error = "That is too long for a name.";
+            self.name_error = t!("That is too long for a name.");
         }
         if !mail::is_address(&self.email) {
-            self.email_error = "That is not an email address.";
+            self.email_error = t!("That is not an email address.");
         }
         for (place, question) in kind.questions.iter().enumerate() {
             let answer = &self.answers[place];
             if question.required && answer.is_empty() {
-                self.answer_errors[place] = "Please answer this.";
+                self.answer_errors[place] = t!("Please answer this.");
             } else if answer.chars().count() > BOOKING_ANSWER_CHARS || answer.contains('\0') {
-                self.answer_errors[place] = "That is too long.";
+                self.answer_errors[place] = t!("That is too long.");
             }
         }
         self.name_error.is_empty()

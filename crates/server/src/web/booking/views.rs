@@ -8,11 +8,12 @@ use inbox::model::bookings::{Booking, BookingStatus, zone_or_utc};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use translation::{msg, t, text_in_context};
 
-use super::times_view::{DayView, TimesView, zoned};
+use super::times_view::{DayView, TimesView, clock, zoned};
 use super::typed::TypedGuest;
 use crate::web::layout::filters;
-use crate::web::layout::wording::Avatar;
+use crate::web::layout::wording::{Avatar, month_name, weekday};
 use crate::web::visitor::Visitor;
 
 /// Hosts whose avatars are shown.
@@ -51,9 +52,9 @@ pub struct BookingSheet {
 
 /// An appointment, or one that is about to become one.
 pub struct SlipView {
-    pub weekday: String,
-    pub day: String,
-    pub month: String,
+    pub weekday: &'static str,
+    pub day: i8,
+    pub month: &'static str,
     pub title: String,
     pub starts_iso: String,
     pub ends_iso: String,
@@ -69,6 +70,7 @@ pub struct SlipView {
     /// `off` for a cancelled one, `g-held` for one that is not yet firm.
     pub class: &'static str,
     pub status: &'static str,
+    pub is_booked: bool,
 }
 
 impl SlipView {
@@ -84,22 +86,22 @@ impl SlipView {
         let host_clock = if start.offset() == there.offset() {
             String::new()
         } else {
-            format!(
-                "{} to {} in {}, where they are",
-                there.strftime("%H:%M"),
-                there_end.strftime("%H:%M"),
-                city(host_zone)
+            t!(
+                "{starts} to {ends} in {city}, where they are",
+                starts = clock(&there),
+                ends = clock(&there_end),
+                city = city(host_zone),
             )
         };
         SlipView {
-            weekday: start.strftime("%A").to_string(),
-            day: start.strftime("%-d").to_string(),
-            month: start.strftime("%B").to_string(),
+            weekday: weekday(start.weekday()),
+            day: start.day(),
+            month: month_name(start.month()),
             title: kind.name.clone(),
             starts_iso: start.timestamp().to_string(),
             ends_iso: end.timestamp().to_string(),
-            starts: start.strftime("%H:%M").to_string(),
-            ends: end.strftime("%H:%M").to_string(),
+            starts: clock(&start),
+            ends: clock(&end),
             city: city(&zone.name),
             host_clock,
             hosts: String::new(),
@@ -107,6 +109,7 @@ impl SlipView {
             place: kind.place.clone(),
             class: "",
             status: "",
+            is_booked: false,
         }
     }
 
@@ -118,16 +121,23 @@ impl SlipView {
         slip.place.clone_from(&booking.place);
         slip.minutes = (booking.ends_at - booking.starts_at) / MINUTE_MS;
         (slip.class, slip.status) = match booking.status {
-            BookingStatus::Held => ("g-held", "Held"),
-            BookingStatus::Booked => ("", "Booked"),
-            BookingStatus::Cancelled => ("off", "Cancelled"),
+            BookingStatus::Held => ("g-held", text_in_context("booking", "Held")),
+            BookingStatus::Booked => ("", text_in_context("booking", "Booked")),
+            BookingStatus::Cancelled => ("off", text_in_context("booking", "Cancelled")),
         };
+        slip.is_booked = booking.status == BookingStatus::Booked;
         slip
     }
 
     /// `Monday at 10:00`.
     pub fn spoken(&self) -> String {
-        format!("{} {} {} at {}", self.weekday, self.day, self.month, self.starts)
+        t!(
+            "{weekday} {day} {month} at {clock}",
+            weekday = self.weekday,
+            day = self.day,
+            month = self.month,
+            clock = self.starts,
+        )
     }
 }
 
@@ -146,15 +156,23 @@ pub fn zone_of(booking: &Booking, visitor: &Visitor) -> GuestZone {
 
 /// `Marit Aalto or Deniz Kaya`; `and` when all of them are there.
 pub fn host_names(hosts: &[BookingHost], mode: HostChoice) -> String {
-    let word = match mode {
-        HostChoice::Any => "or",
-        HostChoice::Together => "and",
-    };
     let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     match names.as_slice() {
         [] => String::new(),
         [only] => (*only).to_owned(),
-        [rest @ .., last] => format!("{} {word} {last}", rest.join(", ")),
+        [rest @ .., last] => match mode {
+            HostChoice::Any => t!("{names} or {last}", names = rest.join(", "), last),
+            HostChoice::Together => t!("{names} and {last}", names = rest.join(", "), last),
+        },
+    }
+}
+
+/// Why a booking was cancelled: what somebody wrote, or what Mailroom found out itself.
+pub fn reason_words(booking: &Booking) -> String {
+    const DECLINED: &str = msg!("Declined in the guest's calendar.");
+    match booking.reason.as_str() {
+        DECLINED => translation::text(DECLINED).to_owned(),
+        written => written.to_owned(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The filters of templates.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use askama::filters::{Escaper, Html, Safe};
@@ -18,6 +19,45 @@ pub fn icon<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
 #[askama::filter_fn]
 pub fn icon_s<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
     Ok(Safe(Icon { name, class: "i s" }))
+}
+
+/// The code of the reader's language.
+pub fn language() -> &'static str {
+    translation::current().code()
+}
+
+/// A text of the app in the reader's language.
+#[askama::filter_fn]
+pub fn t<'a>(english: &'a str, _: &dyn Values) -> Result<&'a str> {
+    Ok(translation::text(english))
+}
+
+/// A word with several meanings in English, in the reader's language.
+#[askama::filter_fn]
+pub fn tc<'a>(english: &'a str, _: &dyn Values, context: &str) -> Result<&'a str> {
+    Ok(translation::text_in_context(context, english))
+}
+
+/// The text with a value in the place that bears its name.
+#[askama::filter_fn]
+pub fn fill<T: fmt::Display, V: fmt::Display>(
+    text: T,
+    _: &dyn Values,
+    name: &str,
+    value: V,
+) -> Result<String> {
+    Ok(translation::fill(&text.to_string(), &[(name, &value)]))
+}
+
+/// A finished English sentence of the domain in the reader's language.
+#[askama::filter_fn]
+pub fn sentence<'a>(english: &'a str, _: &dyn Values) -> Result<Cow<'a, str>> {
+    Ok(translation::sentence(english))
+}
+
+/// The texts of the scripts in the reader's language, for `language.js`; nothing in English.
+pub fn script_texts() -> &'static str {
+    crate::web::layout::script_texts::json(translation::current())
 }
 
 /// A text whose addresses can be followed, in a new tab that learns nothing of this page.

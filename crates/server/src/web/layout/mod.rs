@@ -8,4 +8,5 @@ pub(crate) mod hrefs;
 pub(crate) mod page_layout;
 pub(crate) mod qr_code;
 pub(crate) mod responses;
+pub(crate) mod script_texts;
 pub(crate) mod wording;

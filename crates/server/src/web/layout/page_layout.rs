@@ -4,6 +4,7 @@
 use db::Tx;
 use inbox::Cx;
 use inbox::actions::{self, Sidebar, SignedIn};
+use translation::msg;
 
 use crate::web::layout::flash::Flash;
 use crate::web::layout::wording::{Avatar, TimeFormat, act_words, count};
@@ -196,18 +197,18 @@ enum SidebarView {
 
 /// The views with address, icon and label, in the order of a day's work.
 const VIEWS: &[(SidebarView, &str, &str, &str)] = &[
-    (SidebarView::Mine, "/inbox?view=mine", "you", "For you"),
-    (SidebarView::Mentions, "/mentions", "bell", "Mentions"),
-    (SidebarView::Approvals, "/approvals", "approve", "To approve"),
-    (SidebarView::Unassigned, "/inbox?view=unassigned", "none", "Unassigned"),
-    (SidebarView::Open, "/inbox?view=open", "tray", "All open"),
-    (SidebarView::Scheduled, "/leaving", "leaving", "Leaving soon"),
-    (SidebarView::Waiting, "/inbox?view=waiting", "wait", "Waiting on customer"),
-    (SidebarView::Snoozed, "/inbox?view=snoozed", "snooze", "Snoozed"),
-    (SidebarView::Held, "/inbox?view=held", "held", "Held"),
-    (SidebarView::Closed, "/inbox?view=closed", "closed", "Closed"),
-    (SidebarView::Spam, "/inbox?view=spam", "spam", "Spam"),
-    (SidebarView::Trash, "/inbox?view=trash", "trash", "Trash"),
+    (SidebarView::Mine, "/inbox?view=mine", "you", msg!("For you")),
+    (SidebarView::Mentions, "/mentions", "bell", msg!("Mentions")),
+    (SidebarView::Approvals, "/approvals", "approve", msg!("To approve")),
+    (SidebarView::Unassigned, "/inbox?view=unassigned", "none", msg!("Unassigned")),
+    (SidebarView::Open, "/inbox?view=open", "tray", msg!("All open")),
+    (SidebarView::Scheduled, "/leaving", "leaving", msg!("Leaving soon")),
+    (SidebarView::Waiting, "/inbox?view=waiting", "wait", msg!("Waiting on customer")),
+    (SidebarView::Snoozed, "/inbox?view=snoozed", "snooze", msg!("Snoozed")),
+    (SidebarView::Held, "/inbox?view=held", "held", msg!("Held")),
+    (SidebarView::Closed, "/inbox?view=closed", "closed", msg!("Closed")),
+    (SidebarView::Spam, "/inbox?view=spam", "spam", msg!("Spam")),
+    (SidebarView::Trash, "/inbox?view=trash", "trash", msg!("Trash")),
 ];
 
 fn views(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
@@ -228,7 +229,7 @@ fn views(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
         href: (*href).to_owned(),
         icon,
         abbr: String::new(),
-        label: (*label).to_owned(),
+        label: translation::text(label).to_owned(),
         hot: matches!(view, SidebarView::Approvals | SidebarView::Mentions),
         current: *href == current,
     };

@@ -8,6 +8,7 @@ use axum::http::{HeaderValue, Method, Response, StatusCode};
 use axum::response::IntoResponse;
 use inbox::Error;
 use inbox::base::limits::megabytes;
+use translation::t;
 
 use crate::web::layout::filters;
 
@@ -63,34 +64,36 @@ impl IntoResponse for PageError {
             PageError::SignIn { next } => return sign_in(&next),
             PageError::Foreign => (
                 StatusCode::FORBIDDEN,
-                "This page is too old",
-                "It was opened before you signed in, or came from another site. Nothing was \
-                 changed. Go back, load the page again and repeat it."
-                    .to_owned(),
+                t!("This page is too old"),
+                t!("It was opened before you signed in, or came from another site. Nothing was \
+                     changed. Go back, load the page again and repeat it.")
+                .to_owned(),
             ),
             PageError::TooLarge => (
                 StatusCode::PAYLOAD_TOO_LARGE,
-                "That is too long",
-                format!(
-                    "A form holds at most {} MB, and {} MB with its files. Nothing was changed.",
-                    megabytes(FORM_BYTES as i64),
-                    megabytes(FORM_WITH_FILES_BYTES as i64),
+                t!("That is too long"),
+                t!(
+                    "A form holds at most {n} MB, and {m} MB with its files. Nothing was changed.",
+                    n = megabytes(FORM_BYTES as i64),
+                    m = megabytes(FORM_WITH_FILES_BYTES as i64),
                 ),
             ),
             PageError::TooManyAttempts => (
                 StatusCode::TOO_MANY_REQUESTS,
-                "Wait a little",
-                "Too many links that lead nowhere were opened from here.".to_owned(),
+                t!("Wait a little"),
+                t!("Too many links that lead nowhere were opened from here.").to_owned(),
             ),
             PageError::Domain(Error::NotFound(_)) => return missing(),
             PageError::Domain(Error::Unauthorized) => return sign_in("/"),
             PageError::Domain(Error::Forbidden(sentence)) => {
-                (StatusCode::FORBIDDEN, "Not for you to change", sentence)
+                let sentence = translation::sentence(&sentence).into_owned();
+                (StatusCode::FORBIDDEN, t!("Not for you to change"), sentence)
             }
             PageError::Domain(Error::Invalid(problems)) => {
-                let sentences: Vec<String> =
-                    problems.0.into_iter().map(|problem| problem.sentence).collect();
-                (StatusCode::BAD_REQUEST, "That did not work", sentences.join(" "))
+                let problems = problems.0.iter();
+                let sentences: Vec<_> =
+                    problems.map(|problem| translation::sentence(&problem.sentence)).collect();
+                (StatusCode::BAD_REQUEST, t!("That did not work"), sentences.join(" "))
             }
             PageError::Domain(error) => {
                 if !error.is_outage() {
@@ -98,8 +101,8 @@ impl IntoResponse for PageError {
                 }
                 (
                     StatusCode::INTERNAL_SERVER_ERROR,
-                    "Something failed on our side",
-                    error.to_string(),
+                    t!("Something failed on our side"),
+                    translation::sentence(&error.to_string()).into_owned(),
                 )
             }
         };
@@ -117,8 +120,8 @@ fn cause(error: &Error) -> Option<String> {
 /// Missing and invisible have the same response.
 fn missing() -> Response<Body> {
     let page = RefusalPage {
-        title: "There is nothing here",
-        sentence: "The link may be old, or it leads to an inbox you cannot see.".into(),
+        title: t!("There is nothing here"),
+        sentence: t!("The link may be old, or it leads to an inbox you cannot see.").into(),
     };
     html(StatusCode::NOT_FOUND, &page)
 }
@@ -145,10 +148,10 @@ pub async fn nothing_here() -> Response<Body> {
 
 pub async fn not_this_way(request: Request) -> Response<Body> {
     let page = RefusalPage {
-        title: "There is nothing here",
+        title: t!("There is nothing here"),
         sentence: match *request.method() {
-            Method::GET | Method::HEAD => "This page only accepts form submissions.".into(),
-            _ => "This address takes a visit, not a form.".into(),
+            Method::GET | Method::HEAD => t!("This page only accepts form submissions.").into(),
+            _ => t!("This address takes a visit, not a form.").into(),
         },
     };
     html(StatusCode::METHOD_NOT_ALLOWED, &page)
@@ -171,7 +174,7 @@ pub fn html(status: StatusCode, template: &impl Template) -> Response<Body> {
         Ok(()) => (status, text),
         Err(error) => {
             tracing::error!(%error, "template rendering failed");
-            (StatusCode::INTERNAL_SERVER_ERROR, "Something failed on our side.".to_owned())
+            (StatusCode::INTERNAL_SERVER_ERROR, t!("Something failed on our side.").to_owned())
         }
     };
     let mut response = Response::new(Body::from(text));

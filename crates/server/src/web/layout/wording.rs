@@ -3,11 +3,12 @@
 use inbox::actions::COUNTED;
 use inbox::actions::{ActKind, UndoOffer};
 use inbox::base::ids::MemberId;
-use inbox::base::limits::{TRASH_DAYS, UNDO_LIVE_MS};
+use inbox::base::limits::{self, TRASH_DAYS, UNDO_LIVE_MS};
 use inbox::base::states::Status;
 use jiff::Timestamp;
-use jiff::civil::Date;
+use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
+use translation::{msg, t};
 
 /// The shape that shows what somebody is (customer, person or agent), with their initials.
 #[derive(Clone, Debug)]
@@ -101,22 +102,62 @@ enum TimeStyle {
     DayAndSeconds,
 }
 
-const DAYS: [&str; 7] =
-    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+const WEEKDAYS: [&str; 7] = [
+    msg!("Monday"),
+    msg!("Tuesday"),
+    msg!("Wednesday"),
+    msg!("Thursday"),
+    msg!("Friday"),
+    msg!("Saturday"),
+    msg!("Sunday"),
 ];
+const SHORT_WEEKDAYS: [&str; 7] =
+    [msg!("Mon"), msg!("Tue"), msg!("Wed"), msg!("Thu"), msg!("Fri"), msg!("Sat"), msg!("Sun")];
+const MONTHS: [&str; 12] = [
+    msg!("January"),
+    msg!("February"),
+    msg!("March"),
+    msg!("April"),
+    msg!("May"),
+    msg!("June"),
+    msg!("July"),
+    msg!("August"),
+    msg!("September"),
+    msg!("October"),
+    msg!("November"),
+    msg!("December"),
+];
+const SHORT_MONTHS: [&str; 12] = [
+    msg!("Jan"),
+    msg!("Feb"),
+    msg!("Mar"),
+    msg!("Apr"),
+    msg!("May"),
+    msg!("Jun"),
+    msg!("Jul"),
+    msg!("Aug"),
+    msg!("Sep"),
+    msg!("Oct"),
+    msg!("Nov"),
+    msg!("Dec"),
+];
+
+pub fn weekday(day: Weekday) -> &'static str {
+    translation::text(WEEKDAYS[day.to_monday_zero_offset() as usize])
+}
+
+pub fn short_weekday(day: Weekday) -> &'static str {
+    translation::text(SHORT_WEEKDAYS[day.to_monday_zero_offset() as usize])
+}
+
+/// The name of a month, counted from 1.
+pub fn month_name(month: i8) -> &'static str {
+    translation::text(MONTHS[month as usize - 1])
+}
+
+fn short_month(month: i8) -> &'static str {
+    translation::text(SHORT_MONTHS[month as usize - 1])
+}
 
 impl TimeFormat {
     pub fn new(now: i64, zone: TimeZone) -> TimeFormat {
@@ -177,20 +218,20 @@ impl TimeFormat {
     /// When a message leaves, after "leaves": `at 09:24`, or the day too where it is not soon.
     pub fn leaving(&self, at: i64) -> String {
         if at <= self.now + UNDO_LIVE_MS || self.zoned(at).date() == self.today {
-            format!("at {}", self.clock(at))
+            t!("at {time}", time = self.clock(at))
         } else {
-            format!("on {}", self.long(at).text)
+            t!("on {time}", time = self.long(at).text)
         }
     }
 
     /// The month: `November`, or `March 2024` of another year.
     pub fn month(&self, at: i64) -> String {
         let date = self.zoned(at).date();
-        let month = MONTHS[date.month() as usize - 1];
+        let month = month_name(date.month());
         if date.year() == self.today.year() {
             month.to_owned()
         } else {
-            format!("{month} {}", date.year())
+            t!("{month} {year}", month, year = date.year())
         }
     }
 
@@ -198,11 +239,11 @@ impl TimeFormat {
     pub fn ago(&self, at: i64) -> String {
         let minutes = (self.now - at).max(0) / 60_000;
         match minutes {
-            0 => "just now".into(),
-            1..60 => format!("{minutes} min"),
-            60..1_440 => format!("{} h", minutes / 60),
-            1_440..2_880 => "1 day".into(),
-            _ => format!("{} days", minutes / 1_440),
+            0 => t!("just now").into(),
+            1..60 => t!("{n} min", n = minutes),
+            60..1_440 => t!("{n} h", n = minutes / 60),
+            1_440..2_880 => t!("1 day").into(),
+            _ => t!("{n} days", n = minutes / 1_440),
         }
     }
 
@@ -211,34 +252,32 @@ impl TimeFormat {
         let moment = Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
         let offset = self.zone.to_offset_info(moment);
         let then = offset.offset().to_datetime(moment);
-        let (date, hour, minute, second) = (then.date(), then.hour(), then.minute(), then.second());
-        let weekday = DAYS[then.weekday().to_monday_zero_offset() as usize];
-        let month = MONTHS[then.month() as usize - 1];
-        let (day, year, zone) = (then.day(), then.year(), offset.abbreviation());
-        let (short_day, short_month) = (&weekday[..3], &month[..3]);
+        let (date, day, year) = (then.date(), then.day(), then.year());
+        let clock = format!("{:02}:{:02}", then.hour(), then.minute());
+        let seconds = format!("{clock}:{:02}", then.second());
+        let month = short_month(then.month());
         let text = match style(date, self.today) {
-            TimeStyle::Clock => format!("{hour:02}:{minute:02}"),
-            TimeStyle::Seconds => format!("{hour:02}:{minute:02}:{second:02}"),
-            TimeStyle::Weekday => short_day.to_owned(),
-            TimeStyle::Day => format!("{day} {short_month}"),
-            TimeStyle::DayOfYear => format!("{day} {short_month} {year}"),
+            TimeStyle::Clock => clock,
+            TimeStyle::Seconds => seconds.clone(),
+            TimeStyle::Weekday => short_weekday(then.weekday()).to_owned(),
+            TimeStyle::Day => t!("{day} {month}", day, month),
+            TimeStyle::DayOfYear => t!("{day} {month} {year}", day, month, year),
             TimeStyle::DayAndClock => {
-                format!("{short_day} {day} {short_month}, {hour:02}:{minute:02}")
+                let weekday = short_weekday(then.weekday());
+                t!("{weekday} {day} {month}, {clock}", weekday, day, month, clock)
             }
             TimeStyle::DayOfYearAndClock => {
-                format!("{day} {short_month} {year}, {hour:02}:{minute:02}")
+                t!("{day} {month} {year}, {clock}", day, month, year, clock)
             }
-            TimeStyle::DayAndSeconds => {
-                format!("{day} {short_month}, {hour:02}:{minute:02}:{second:02}")
-            }
+            TimeStyle::DayAndSeconds => t!("{day} {month}, {clock}", day, month, clock = seconds),
         };
-        DisplayTime {
-            text,
-            iso: inbox::base::time::Moment(at).iso(),
-            exact: format!(
-                "{weekday} {day} {month} {year}, {hour:02}:{minute:02}:{second:02} {zone}"
-            ),
-        }
+        let exact = t!(
+            "{date}, {clock} {zone}",
+            date = date_words(date),
+            clock = seconds,
+            zone = offset.abbreviation(),
+        );
+        DisplayTime { text, iso: inbox::base::time::Moment(at).iso(), exact }
     }
 
     pub fn zoned(&self, at: i64) -> jiff::Zoned {
@@ -248,18 +287,32 @@ impl TimeFormat {
 
 /// `Tuesday 24 November 2026`.
 pub fn date_words(date: Date) -> String {
-    let weekday = DAYS[date.weekday().to_monday_zero_offset() as usize];
-    let month = MONTHS[date.month() as usize - 1];
-    format!("{weekday} {} {month} {}", date.day(), date.year())
+    let (weekday, month) = (weekday(date.weekday()), month_name(date.month()));
+    t!("{weekday} {day} {month} {year}", weekday, day = date.day(), month, year = date.year())
+}
+
+/// A number as sentences write it: `50,000`.
+pub fn thousands(n: usize) -> String {
+    let separator = translation::text_in_context("thousands separator", ",");
+    limits::thousands(n).replace(',', separator)
+}
+
+/// A number with so many decimals.
+pub fn number(n: f64, decimals: usize) -> String {
+    let number = format!("{n:.decimals$}");
+    match translation::text_in_context("decimal separator", ".") {
+        "." => number,
+        separator => number.replace('.', separator),
+    }
 }
 
 const DAY_MS: i64 = inbox::base::limits::DAY_MS;
 
 pub fn size(bytes: i64) -> String {
     match bytes {
-        0..1_024 => format!("{bytes} bytes"),
-        1_024..1_048_576 => format!("{} KB", bytes / 1_024),
-        _ => format!("{:.1} MB", bytes as f64 / 1_048_576.0),
+        0..1_024 => t!("{n} bytes", n = bytes),
+        1_024..1_048_576 => t!("{n} KB", n = bytes / 1_024),
+        _ => t!("{n} MB", n = number(bytes as f64 / 1_048_576.0, 1)),
     }
 }
 
@@ -272,10 +325,10 @@ pub struct StatusLabel {
 
 pub fn status_label(status: Status, snoozed: bool) -> StatusLabel {
     let (text, icon, class) = match (status, snoozed) {
-        (_, true) => ("Snoozed", "snooze", ""),
-        (Status::Open, _) => ("Open, our turn", "open", "act"),
-        (Status::Waiting, _) => ("Waiting on customer", "wait", ""),
-        (Status::Closed, _) => ("Closed", "closed", ""),
+        (_, true) => (t!("Snoozed"), "snooze", ""),
+        (Status::Open, _) => (t!("Open, our turn"), "open", "act"),
+        (Status::Waiting, _) => (t!("Waiting on customer"), "wait", ""),
+        (Status::Closed, _) => (t!("Closed"), "closed", ""),
     };
     StatusLabel { text, icon, class }
 }
@@ -308,45 +361,53 @@ pub fn act_words(offer: &UndoOffer) -> String {
     let n = offer.changed;
     if n == 1 {
         return match offer.kind {
-            ActKind::Assigned => "Assigned.".into(),
-            ActKind::Tagged => "Tagged.".into(),
-            ActKind::Closed => "Closed. New mail opens it again.".into(),
-            ActKind::Reopened => "Opened again.".into(),
-            ActKind::Snoozed => "Snoozed. It comes back by itself.".into(),
-            ActKind::MarkedUnread => "Marked as unread.".into(),
-            ActKind::Spam => "Moved to the spam.".into(),
-            ActKind::Blocked => "Moved to the spam. The sender is blocked.".into(),
-            ActKind::Deleted => format!("Deleted. The trash keeps it for {TRASH_DAYS} days."),
-            ActKind::Restored => "Restored.".into(),
-            ActKind::Merged => "Merged. The old link leads here.".into(),
-            ActKind::Split => "Split off into a conversation of its own.".into(),
-            ActKind::Pinned => "Pinned. It stays on top of your lists.".into(),
-            ActKind::Unpinned => "Unpinned.".into(),
-            ActKind::Followed => "You follow it. You get a mail when the customer answers.".into(),
-            ActKind::Unfollowed => "You follow it no longer.".into(),
+            ActKind::Assigned => t!("Assigned.").into(),
+            ActKind::Tagged => t!("Tagged.").into(),
+            ActKind::Closed => t!("Closed. New mail opens it again.").into(),
+            ActKind::Reopened => t!("Opened again.").into(),
+            ActKind::Snoozed => t!("Snoozed. It comes back by itself.").into(),
+            ActKind::MarkedUnread => t!("Marked as unread.").into(),
+            ActKind::Spam => t!("Moved to the spam.").into(),
+            ActKind::Blocked => t!("Moved to the spam. The sender is blocked.").into(),
+            ActKind::Deleted => {
+                t!("Deleted. The trash keeps it for {days} days.", days = TRASH_DAYS)
+            }
+            ActKind::Restored => t!("Restored.").into(),
+            ActKind::Merged => t!("Merged. The old link leads here.").into(),
+            ActKind::Split => t!("Split off into a conversation of its own.").into(),
+            ActKind::Pinned => t!("Pinned. It stays on top of your lists.").into(),
+            ActKind::Unpinned => t!("Unpinned.").into(),
+            ActKind::Followed => {
+                t!("You follow it. You get a mail when the customer answers.").into()
+            }
+            ActKind::Unfollowed => t!("You follow it no longer.").into(),
         };
     }
     match offer.kind {
-        ActKind::Assigned => format!("Assigned {n} conversations."),
-        ActKind::Tagged => format!("Tagged {n} conversations."),
-        ActKind::Closed => format!("Closed {n} conversations. New mail opens them again."),
-        ActKind::Reopened => format!("Opened {n} conversations again."),
-        ActKind::Snoozed => format!("Snoozed {n} conversations. They come back by themselves."),
-        ActKind::MarkedUnread => format!("Marked {n} conversations as unread."),
-        ActKind::Spam => format!("Moved {n} conversations to the spam."),
+        ActKind::Assigned => t!("Assigned {n} conversations.", n),
+        ActKind::Tagged => t!("Tagged {n} conversations.", n),
+        ActKind::Closed => t!("Closed {n} conversations. New mail opens them again.", n),
+        ActKind::Reopened => t!("Opened {n} conversations again.", n),
+        ActKind::Snoozed => t!("Snoozed {n} conversations. They come back by themselves.", n),
+        ActKind::MarkedUnread => t!("Marked {n} conversations as unread.", n),
+        ActKind::Spam => t!("Moved {n} conversations to the spam.", n),
         ActKind::Blocked => {
-            format!("Moved {n} conversations to the spam. Their senders are blocked.")
+            t!("Moved {n} conversations to the spam. Their senders are blocked.", n)
         }
         ActKind::Deleted => {
-            format!("Deleted {n} conversations. The trash keeps them for {TRASH_DAYS} days.")
+            t!(
+                "Deleted {n} conversations. The trash keeps them for {days} days.",
+                n,
+                days = TRASH_DAYS
+            )
         }
-        ActKind::Restored => format!("Restored {n} conversations."),
-        ActKind::Merged => format!("Merged {n} conversations into another."),
-        ActKind::Split => format!("Split {n} messages off."),
-        ActKind::Pinned => format!("Pinned {n} conversations. They stay on top of your lists."),
-        ActKind::Unpinned => format!("Unpinned {n} conversations."),
-        ActKind::Followed => format!("You follow {n} conversations."),
-        ActKind::Unfollowed => format!("You follow {n} conversations no longer."),
+        ActKind::Restored => t!("Restored {n} conversations.", n),
+        ActKind::Merged => t!("Merged {n} conversations into another.", n),
+        ActKind::Split => t!("Split {n} messages off.", n),
+        ActKind::Pinned => t!("Pinned {n} conversations. They stay on top of your lists.", n),
+        ActKind::Unpinned => t!("Unpinned {n} conversations.", n),
+        ActKind::Followed => t!("You follow {n} conversations.", n),
+        ActKind::Unfollowed => t!("You follow {n} conversations no longer.", n),
     }
 }
 

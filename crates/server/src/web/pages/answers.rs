@@ -1,5 +1,6 @@
 //! The team's answers: the list, the form of one, the import of a file, and an answer made of a reply.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use askama::Template;
@@ -10,6 +11,7 @@ use inbox::base::ids::{AnswerId, MessageId};
 use inbox::base::time::Moment;
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::{Cx, Error, ValidationErrors};
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{Asked, Posted, form};
@@ -65,7 +67,7 @@ async fn build(
     query: &str,
     show: &str,
 ) -> Result<AnswersPage, PageError> {
-    let location = PageLocation::at("Answers", "/answers");
+    let location = PageLocation::at(t!("Answers"), "/answers");
     let (frame, (listed, inboxes)) = web
         .page(visitor, location, |tx, cx, _| {
             Ok((actions::list_answers(tx, cx)?, mailboxes::all_seen_by(tx, cx.actor)?))
@@ -104,12 +106,14 @@ fn row(one: &AnswerListing, inboxes: &[Mailbox], frame: &PageLayout) -> AnswerRo
     let until = answer.valid_until.map(|until| frame.times.short(until).text);
     match (one.stale, until) {
         (Some(StaleAnswer::PastItsDate), Some(until)) => {
-            marks.push(("danger", "wait", format!("Ended {until}, helpers leave it out")));
+            let words = t!("Ended {until}, helpers leave it out", until);
+            marks.push(("danger", "wait", words));
         }
         (Some(StaleAnswer::Unused), _) => {
-            marks.push(("warn", "wait", "Neither used nor changed for half a year".to_owned()));
+            let words = t!("Neither used nor changed for half a year");
+            marks.push(("warn", "wait", words.to_owned()));
         }
-        (_, Some(until)) => marks.push(("", "wait", format!("Valid until {until}"))),
+        (_, Some(until)) => marks.push(("", "wait", t!("Valid until {until}", until))),
         (_, None) => {}
     }
     let named = inboxes.iter().filter(|inbox| answer.inboxes.contains(&inbox.id));
@@ -121,7 +125,10 @@ fn row(one: &AnswerListing, inboxes: &[Mailbox], frame: &PageLayout) -> AnswerRo
         language: answer.language.clone(),
         uses: one.uses,
         changed: frame.times.short(answer.changed_at),
-        inboxes: if named.is_empty() { "All inboxes".to_owned() } else { named.join(", ") },
+        inboxes: match named.as_slice() {
+            [] => t!("All inboxes").to_owned(),
+            named => named.join(", "),
+        },
         marks,
     }
 }
@@ -171,7 +178,7 @@ struct AnswerPage {
     input: AnswerInput,
     inboxes: Vec<InboxChoice>,
     /// What belongs to one customer: its kind, its words, and whether it is removed.
-    particulars: Vec<(&'static str, String, bool)>,
+    particulars: Vec<(Cow<'static, str>, String, bool)>,
     facts: String,
     is_retired: bool,
     title_error: String,
@@ -195,9 +202,9 @@ impl AnswerPage {
 
     fn heading(&self) -> &'static str {
         match (self.id.is_empty(), self.from.is_empty()) {
-            (true, true) => "New answer",
-            (true, false) => "Make an answer of this reply",
-            (false, _) => "Answer",
+            (true, true) => t!("New answer"),
+            (true, false) => t!("Make an answer of this reply"),
+            (false, _) => t!("Answer"),
         }
     }
 
@@ -226,7 +233,9 @@ pub async fn new(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): As
                 .read(&visitor, move |tx, cx, _| actions::reply_as_answer(tx, cx, &message))
                 .await?;
             let marked = made.particulars.into_iter();
-            let particulars = marked.map(|(kind, words)| (kind.label(), words, true)).collect();
+            let marked =
+                marked.map(|(kind, words)| (translation::sentence(kind.label()), words, true));
+            let particulars = marked.collect();
             let page = form_page(&web, &visitor, made.input).await?;
             AnswerPage { from, particulars, ..page }
         }
@@ -239,7 +248,7 @@ async fn form_page(
     visitor: &Visitor,
     input: AnswerInput,
 ) -> Result<AnswerPage, PageError> {
-    let location = PageLocation::at("Answer", "/answers");
+    let location = PageLocation::at(t!("Answer"), "/answers");
     let (frame, inboxes) =
         web.page(visitor, location, |tx, cx, _| mailboxes::all_seen_by(tx, cx.actor)).await?;
     let choice = |inbox: &Mailbox| InboxChoice {
@@ -322,9 +331,9 @@ fn with_facts(page: AnswerPage, listing: &AnswerListing) -> AnswerPage {
     let facts = match listing.used_at {
         Some(used_at) => {
             let last = page.frame.times.long(used_at).text;
-            format!("Made {made}. Sent {} times, last {last}.", listing.uses)
+            t!("Made {made}. Sent {uses} times, last {last}.", made, uses = listing.uses, last)
         }
-        None => format!("Made {made}. Not sent yet."),
+        None => t!("Made {made}. Not sent yet.", made),
     };
     let is_retired = listing.answer.retired_at.is_some();
     AnswerPage { id: listing.answer.id.to_string(), facts, is_retired, ..page }
@@ -402,7 +411,7 @@ async fn again(
     let PageError::Domain(Error::Invalid(problems)) = refusal else { return Err(refusal) };
     let marked = form.found.iter().map(|words| {
         let is_removed = form.remove.contains(words);
-        ("", words.clone(), is_removed)
+        (Cow::Borrowed(""), words.clone(), is_removed)
     });
     let particulars = marked.collect();
     let page = form_page(web, visitor, form.input()).await?;

@@ -6,10 +6,11 @@ use askama::Template;
 use axum::extract::{Path, State};
 use inbox::actions::{self, Decision, MessageEntry, QueuedDraft};
 use inbox::base::ids::{ConversationId, MessageId};
-use inbox::base::limits::{self, DISCARD_REASON_CHARS, REPLY_CHARS};
+use inbox::base::limits::{DISCARD_REASON_CHARS, REPLY_CHARS};
 use inbox::base::states::{ConversationRisk, Direction};
 use inbox::model::drafting::helper_drafts::HELPER_NAME;
 use inbox::{Error, RecipientList};
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{FormFields, FormValue, Posted, form};
@@ -17,7 +18,7 @@ use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
-use crate::web::layout::wording::{Avatar, DisplayTime, first_name};
+use crate::web::layout::wording::{Avatar, DisplayTime, first_name, thousands};
 use crate::web::page_version::PartVersion;
 use crate::web::pages::booking_cards::OfferView;
 use crate::web::pages::conversation_list::{RowBadge, subject};
@@ -84,7 +85,7 @@ struct DecisionView {
 }
 
 pub async fn first(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
-    let location = PageLocation::at("To approve", "/approvals");
+    let location = PageLocation::at(t!("To approve"), "/approvals");
     let (mut frame, (queue, decision)) = web
         .page(&visitor, location, |tx, cx, _| {
             let queue = actions::queue(tx, cx)?;
@@ -121,7 +122,7 @@ async fn build(
     change: impl FnOnce(&mut DecisionView),
 ) -> Result<ApprovalsPage, PageError> {
     let id = MessageId::parse(id).ok_or(Error::NotFound("draft"))?;
-    let location = PageLocation::at("To approve", "/approvals");
+    let location = PageLocation::at(t!("To approve"), "/approvals");
     let wanted = id.clone();
     let (mut frame, (queue, decision, shown)) = web
         .page(visitor, location, move |tx, cx, _| {
@@ -163,22 +164,23 @@ fn rows(queue: &[QueuedDraft], frame: &PageLayout, current: Option<&MessageId>) 
             marks.push(RowBadge { class, icon, text: text.to_owned() });
         };
         if draft.risk.is_some() {
-            add("danger", "warn", "Check before you act");
+            add("danger", "warn", t!("Check before you act"));
         }
         if draft.wrote_meanwhile {
-            add("warn", "in", "Customer wrote meanwhile");
+            add("warn", "in", t!("Customer wrote meanwhile"));
         }
         if draft.asks {
-            add("", "docs", "Asks for documents");
+            add("", "docs", t!("Asks for documents"));
         }
+        let (avatar, author) = match draft.author_name.as_str() {
+            HELPER_NAME if draft.author.is_none() => (Avatar::helper(), t!("Drafting helper")),
+            name => (Avatar::of(draft.author.as_deref(), name), name),
+        };
         QueueRow {
             href: format!("/approvals/{}", draft.id),
             current: current == Some(&draft.id),
-            avatar: match draft.author_name.as_str() {
-                HELPER_NAME if draft.author.is_none() => Avatar::helper(),
-                name => Avatar::of(draft.author.as_deref(), name),
-            },
-            author: draft.author_name.clone(),
+            avatar,
+            author: author.to_owned(),
             ago: frame.times.ago(draft.at),
             time: frame.times.long(draft.at),
             title: format!("{}, {}", draft.contact, subject(&draft.subject)),
@@ -414,11 +416,13 @@ async fn refused(
         return wrong_address(web, visitor, id, form, problem.sentence.clone()).await;
     }
     let sentence = match problems.0.first().map(|first| first.field.as_str()) {
-        Some("revision") => "Somebody changed this draft meanwhile. Read it again; what you typed \
-                             is still in the field."
-            .to_owned(),
+        Some("revision") => t!(
+            "Somebody changed this draft meanwhile. Read it again; what you typed is still in the \
+             field."
+        )
+        .to_owned(),
         Some("text") => {
-            format!("A message has 1 to {} characters.", limits::thousands(REPLY_CHARS))
+            t!("A message has 1 to {n} characters.", n = thousands(REPLY_CHARS))
         }
         Some("send") => problems.0.first().map(|first| first.sentence.clone()).unwrap_or_default(),
         _ => return web.redirect("/approvals", Flash::Gone),

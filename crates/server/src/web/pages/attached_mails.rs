@@ -10,6 +10,7 @@ use inbox::Error;
 use inbox::actions::{self, LibraryDocument, StoredFile};
 use inbox::base::ids::DocumentId;
 use mail::{Envelope, OriginalMail, PageState};
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::Asked;
@@ -58,7 +59,7 @@ pub async fn page(
 ) -> PageResult {
     let mail = MailReference::attached(&document, &path)?;
     let id = DocumentId::parse(&document).ok_or(Error::NotFound("document"))?;
-    let location = PageLocation::at("Attached message", "/documents");
+    let location = PageLocation::at(t!("Attached message"), "/documents");
     let found = mail.clone();
     let reading = async {
         let (frame, (document, stored)) = web

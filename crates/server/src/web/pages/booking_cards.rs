@@ -1,11 +1,12 @@
 //! The appointments of a conversation, and the times that its messages offer, as cards.
 
 use inbox::actions::{ConversationBookings, MessageOffer};
-use inbox::model::bookings::{Booking, BookingStatus, local_time, zone_or_utc};
-use jiff::Timestamp;
+use inbox::model::bookings::{Booking, BookingStatus, zone_or_utc};
 use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+use translation::t;
 
-use crate::web::layout::wording::TimeFormat;
+use crate::web::layout::wording::{TimeFormat, date_words};
 use crate::web::pages::message_cards::CalendarLeaf;
 
 /// Appointments that are shown in a conversation; the calendar has all of them.
@@ -53,7 +54,7 @@ impl OfferView {
             kind: offer.type_name.clone(),
             minutes: offer.minutes,
             email: offer.guest_email.clone(),
-            times: offer.times.iter().map(|at| local_time(*at, &times.zone)).collect(),
+            times: offer.times.iter().map(|at| day_and_clock(&times.zoned(*at))).collect(),
             zone: zone_name(&times.zone),
             has_left: offer.expires_at.is_some(),
         }
@@ -65,9 +66,9 @@ fn card(booking: &Booking, times: &TimeFormat) -> BookingCard {
         Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(zone.clone())
     };
     let clocks = |zone: &TimeZone| {
-        let start = local_time(booking.starts_at, zone);
-        let end = zoned(booking.ends_at, zone).strftime("%H:%M").to_string();
-        format!("{start} to {end} ({})", zone_name(zone))
+        let start = day_and_clock(&zoned(booking.starts_at, zone));
+        let end = clock(&zoned(booking.ends_at, zone));
+        t!("{start} to {end} ({zone})", start, end, zone = zone_name(zone))
     };
     let other = if booking.guest_zone.is_empty() {
         (zone_or_utc(&booking.host_zone), &booking.host_name)
@@ -77,18 +78,19 @@ fn card(booking: &Booking, times: &TimeFormat) -> BookingCard {
     let is_elsewhere = zoned(booking.starts_at, &other.0).offset()
         != zoned(booking.starts_at, &times.zone).offset();
     let (status, class, icon) = match booking.status {
-        BookingStatus::Held => ("Held until the guest gives their code", "", "wait"),
-        BookingStatus::Booked if booking.ends_at <= times.now => ("Took place", "", "check"),
-        BookingStatus::Booked => ("Booked", "ok", "check"),
-        BookingStatus::Cancelled => ("Cancelled", "", "x"),
+        BookingStatus::Held => (t!("Held until the guest gives their code"), "", "wait"),
+        BookingStatus::Booked if booking.ends_at <= times.now => (t!("Took place"), "", "check"),
+        BookingStatus::Booked => (t!("Booked"), "ok", "check"),
+        BookingStatus::Cancelled => (t!("Cancelled"), "", "x"),
     };
     BookingCard {
         href: format!("/calendar/{}", booking.id),
         leaf: CalendarLeaf::of(zoned(booking.starts_at, &times.zone).date()),
         kind: booking.type_name.clone(),
         when: clocks(&times.zone),
-        there: is_elsewhere.then(|| format!("For {}: {}", other.1, clocks(&other.0))),
-        with: format!("{} with {}", booking.guest_name, booking.host_name),
+        there: is_elsewhere
+            .then(|| t!("For {name}: {time}", name = other.1, time = clocks(&other.0))),
+        with: t!("{guest} with {host}", guest = booking.guest_name, host = booking.host_name),
         place: booking.place.clone(),
         status,
         class,
@@ -97,6 +99,15 @@ fn card(booking: &Booking, times: &TimeFormat) -> BookingCard {
         reason: booking.reason.clone(),
         is_ahead: booking.status == BookingStatus::Booked && booking.starts_at > times.now,
     }
+}
+
+/// `Tuesday 24 November 2026, 14:00`.
+fn day_and_clock(at: &Zoned) -> String {
+    t!("{day}, {start}", day = date_words(at.date()), start = clock(at))
+}
+
+fn clock(at: &Zoned) -> String {
+    at.strftime("%H:%M").to_string()
 }
 
 fn zone_name(zone: &TimeZone) -> String {

@@ -20,13 +20,16 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
+use translation::{t, text_in_context};
 
 use crate::web::Web;
+use crate::web::booking::{day_of_year, day_words, reason_words};
 use crate::web::form::{Asked, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageError, PageResult, plain};
+use crate::web::layout::wording::date_words;
 use crate::web::pages::calendar_grid::{CalendarGrid, GridEntry};
 use crate::web::visitor::Visitor;
 
@@ -74,6 +77,14 @@ impl CalendarView {
             CalendarView::List => "list",
         }
     }
+
+    fn label(self) -> &'static str {
+        match self {
+            CalendarView::Week => t!("Week"),
+            CalendarView::Day => t!("Day"),
+            CalendarView::List => t!("List"),
+        }
+    }
 }
 
 struct CalendarDay {
@@ -94,6 +105,16 @@ struct BookingLine {
     conversation: Option<String>,
 }
 
+impl BookingLine {
+    fn state(&self) -> &'static str {
+        match self.status {
+            BookingStatus::Held => text_in_context("booking", "held"),
+            BookingStatus::Booked => text_in_context("booking", "booked"),
+            BookingStatus::Cancelled => text_in_context("booking", "cancelled"),
+        }
+    }
+}
+
 pub async fn page(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
@@ -111,7 +132,7 @@ pub async fn page(
         CalendarView::Week | CalendarView::List => (day.saturating_sub(monday.days()), WEEK),
     };
     let (from, to) = (midnight(first, &zone), midnight(first.saturating_add(length.days()), &zone));
-    let location = PageLocation::at("Calendar", "/calendar");
+    let location = PageLocation::at(t!("Calendar"), "/calendar");
     let (frame, (found, busy)) = web
         .page(&visitor, location, move |tx, cx, _| {
             let filter =
@@ -130,15 +151,15 @@ pub async fn page(
     let days = dates.iter().map(|date| {
         let of_day = found.iter().filter(|one| at(one.starts_at, &zone).date() == *date);
         CalendarDay {
-            name: date.strftime("%A %-d %B").to_string(),
+            name: day_words(*date),
             is_today: *date == today,
             bookings: of_day.map(|one| line(one, &zone)).collect(),
         }
     });
     let page = CalendarPage {
         title: match view {
-            CalendarView::Day => first.strftime("%A %-d %B %Y").to_string(),
-            _ => format!("Week of {}", first.strftime("%-d %B %Y")),
+            CalendarView::Day => date_words(first),
+            _ => t!("Week of {date}", date = day_of_year(first)),
         },
         count: count_words(&found),
         days: days.collect(),
@@ -159,7 +180,11 @@ fn count_words(found: &[Booking]) -> String {
     let statuses = [BookingStatus::Booked, BookingStatus::Held, BookingStatus::Cancelled];
     let words = statuses.iter().filter_map(|status| {
         let count = found.iter().filter(|one| one.status == *status).count();
-        (count > 0).then(|| format!("{count} {}", status.as_str()))
+        (count > 0).then(|| match status {
+            BookingStatus::Booked => t!("{count} booked", count),
+            BookingStatus::Held => t!("{count} held", count),
+            BookingStatus::Cancelled => t!("{count} cancelled", count),
+        })
     });
     words.collect::<Vec<_>>().join(", ")
 }
@@ -189,7 +214,7 @@ pub async fn booking(
 ) -> PageResult {
     let zone = visitor.zone.clone();
     let name = zone.iana_name().map(str::to_owned);
-    let location = PageLocation::at("Appointment", "/calendar");
+    let location = PageLocation::at(t!("Appointment"), "/calendar");
     let (frame, (booking, times, may_write, now)) = web
         .page(&visitor, location, move |tx, cx, _| {
             let booking = bookings::load(tx, cx.actor, &id)?;
@@ -208,13 +233,17 @@ pub async fn booking(
             Ok((booking, times, may_write, cx.now))
         })
         .await?;
-    let times = times.into_iter().map(|slot| (slot.starts_at.iso(), slot.local));
+    let times = times.into_iter().map(|slot| {
+        let start = at(slot.starts_at.0, &zone);
+        let (date, clock) = (date_words(start.date()), start.strftime("%H:%M").to_string());
+        (slot.starts_at.iso(), t!("{date}, {clock}", date, clock))
+    });
     let page = BookingPage {
-        day: at(booking.starts_at, &zone).strftime("%A %-d %B %Y").to_string(),
+        day: date_words(at(booking.starts_at, &zone).date()),
         line: line(&booking, &zone),
         email: booking.guest_email.to_string(),
         place: booking.place.clone(),
-        reason: booking.reason.clone(),
+        reason: reason_words(&booking),
         is_ahead: booking.status == BookingStatus::Booked && booking.starts_at > now,
         times: times.collect(),
         may_write,

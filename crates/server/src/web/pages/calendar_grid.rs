@@ -6,8 +6,10 @@ use inbox::model::bookings::{Booking, BookingStatus};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use translation::t;
 
-use crate::web::layout::wording::Avatar;
+use crate::web::booking::day_words;
+use crate::web::layout::wording::{Avatar, weekday};
 
 /// The hours that a grid shows at least.
 const FIRST_HOUR: i64 = 8;
@@ -62,12 +64,12 @@ pub struct GridBooking {
     pub href: String,
     pub starts: String,
     pub ends: String,
+    /// The guest, after the state of what is not booked.
     pub guest: String,
     pub kind: String,
     pub host: String,
     pub avatar: Avatar,
     pub class: &'static str,
-    pub status: &'static str,
 }
 
 /// An appointment or a busy time on its day's clock, in minutes.
@@ -107,8 +109,8 @@ impl CalendarGrid {
             spans.extend(busy_spans_of(busy, *date, (first * 60, last * 60), zone));
             spans.sort_by_key(|span| (span.start, span.end));
             GridDay {
-                name: date.strftime("%A %-d %B").to_string(),
-                short: date.strftime("%A %-d").to_string(),
+                name: day_words(*date),
+                short: t!("{weekday} {day}", weekday = weekday(date.weekday()), day = date.day()),
                 href: format!("/calendar?view=day&day={date}"),
                 is_today: now.0 == *date,
                 count,
@@ -199,21 +201,21 @@ fn finished(group: Vec<(Span<'_>, usize)>, first: i64) -> Vec<GridItem> {
 }
 
 fn booking_view(booking: &Booking, span: &Span<'_>) -> GridBooking {
-    let (class, status) = match booking.status {
-        BookingStatus::Booked => ("", ""),
-        BookingStatus::Held => ("g-held", "Held: "),
-        BookingStatus::Cancelled => ("g-gone", "Cancelled: "),
+    let guest = &booking.guest_name;
+    let (class, guest) = match booking.status {
+        BookingStatus::Booked => ("", guest.clone()),
+        BookingStatus::Held => ("g-held", t!("Held: {guest}", guest)),
+        BookingStatus::Cancelled => ("g-gone", t!("Cancelled: {guest}", guest)),
     };
     GridBooking {
         href: format!("/calendar/{}", booking.id),
         starts: words(span.start),
         ends: words(span.end % DAY),
-        guest: booking.guest_name.clone(),
+        guest,
         kind: booking.type_name.clone(),
         host: booking.host_name.clone(),
         avatar: Avatar::person(&booking.host_name),
         class,
-        status,
     }
 }
 

@@ -8,14 +8,16 @@ use inbox::ReplyResult;
 use inbox::actions::{self, Autosave, AutosaveKind, ForwardedMessage, NewReply, UnsentPlace};
 use inbox::api::operations::{AddNoteInput, add_note};
 use inbox::base::ids::AnswerId;
-use inbox::base::limits::{NOTE_CHARS, thousands};
+use inbox::base::limits::NOTE_CHARS;
 use inbox::base::states::Direction;
 use inbox::{Error, MessageTimes, ValidationErrors};
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{Posted, form};
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
+use crate::web::layout::wording::thousands;
 use crate::web::multipart::FormUpload;
 use crate::web::pages::composer::{Composer, ReplyButton, ReplyForm};
 use crate::web::pages::conversation;
@@ -204,11 +206,12 @@ pub async fn note(
     if form.discard {
         return discard(&web, &visitor, &id, &form.from).await;
     }
-    if let Some(sentence) = wrong_note(&form.body) {
+    if wrong_note(&form.body).is_some() {
         let list = form.from.fields();
         let page = conversation::build(&web, &visitor, &id, &list, |open, _| {
             let composer = Composer::typed_note(open, &form.body);
-            Some(Composer { body_error: sentence, ..composer })
+            // Said again: the reader's language is known by now.
+            Some(Composer { body_error: wrong_note(&form.body).unwrap_or_default(), ..composer })
         });
         return responses::again(&page.await?);
     }
@@ -225,10 +228,10 @@ pub async fn note(
 /// What is wrong with a note.
 fn wrong_note(body: &str) -> Option<String> {
     if body.trim().is_empty() {
-        return Some("Write something first.".into());
+        return Some(t!("Write something first.").into());
     }
     let fits = body.chars().count() <= NOTE_CHARS && !body.contains('\0');
-    (!fits).then(|| format!("A note has at most {} characters.", thousands(NOTE_CHARS)))
+    (!fits).then(|| t!("A note has at most {n} characters.", n = thousands(NOTE_CHARS)))
 }
 
 /// The page again, with what was typed and what is wrong with it.

@@ -10,6 +10,7 @@ use inbox::base::limits::{NOTE_CHARS, REPLY_CHARS};
 use inbox::base::states::Direction;
 use inbox::model::written_text::TextFormat;
 use inbox::{OutgoingAttachment, RecipientList};
+use translation::t;
 
 use crate::web::form::{FormFields, FormValue, form};
 use crate::web::layout::wording::{TimeFormat, size};
@@ -277,10 +278,10 @@ impl Composer {
     /// What it is, for those who cannot see it.
     pub fn label(&self) -> &'static str {
         match self.kind {
-            AutosaveKind::New => "Your first mail",
-            AutosaveKind::Note => "Your note",
-            AutosaveKind::Reply => "Your reply",
-            AutosaveKind::Forward => "What you pass on",
+            AutosaveKind::New => t!("Your first mail"),
+            AutosaveKind::Note => t!("Your note"),
+            AutosaveKind::Reply => t!("Your reply"),
+            AutosaveKind::Forward => t!("What you pass on"),
         }
     }
 
@@ -367,13 +368,13 @@ fn tabs(open: &OpenConversation, composer: &Composer, to_sender: bool) -> Vec<Co
     };
     let mut ways = Vec::new();
     if has_others {
-        ways.push(("all", "Reply all"));
+        ways.push(("all", t!("Reply all")));
     }
-    ways.push(("sender", "Reply"));
+    ways.push(("sender", t!("Reply")));
     if open.has_mail() {
-        ways.push(("forward", "Forward"));
+        ways.push(("forward", t!("Forward")));
     }
-    ways.extend([("note", "Note"), ("ask", "Documents"), ("times", "Times")]);
+    ways.extend([("note", t!("Note")), ("ask", t!("Documents")), ("times", t!("Times"))]);
     let tab = |(write, label): (&str, &'static str)| ComposerTab {
         href: format!("{}?write={write}", composer.place),
         label,

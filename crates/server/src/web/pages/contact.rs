@@ -15,6 +15,7 @@ use inbox::model::contact_notes::{self, ContactNote};
 use inbox::model::contact_profile::SharedConversation;
 use inbox::{ConversationSummary, Cx, Error};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, Posted, form};
@@ -137,7 +138,7 @@ async fn build(
         check_query(LIST_CONVERSATIONS.fields, &pairs).map_err(Error::Invalid)?;
     }
     let (frame, details) = web
-        .page(visitor, PageLocation::new("Contact"), move |tx, cx, _| {
+        .page(visitor, PageLocation::new(t!("Contact")), move |tx, cx, _| {
             let open = actions::open_contact(tx, cx, &email)?;
             let page = list_conversations(tx, cx, input.clone())?;
             let deletable =
@@ -206,12 +207,12 @@ fn colleague(name: Option<String>, email: String) -> ColleagueView {
 /// The name of a language that mail is recognised in.
 fn language_name(code: String) -> String {
     let name = match code.as_str() {
-        "en" => "English",
-        "de" => "German",
-        "fr" => "French",
-        "es" => "Spanish",
-        "it" => "Italian",
-        "nl" => "Dutch",
+        "en" => t!("English"),
+        "de" => t!("German"),
+        "fr" => t!("French"),
+        "es" => t!("Spanish"),
+        "it" => t!("Italian"),
+        "nl" => t!("Dutch"),
         _ => return code,
     };
     name.to_owned()
@@ -238,10 +239,11 @@ fn months(items: &[ConversationSummary], times: &TimeFormat) -> Vec<MonthView> {
 
 fn shared_view(shared: SharedConversation, times: &TimeFormat) -> StoryView {
     let named = shared.contact_name.filter(|name| !name.is_empty());
+    let name = named.unwrap_or_else(|| shared.contact_email.to_string());
     StoryView {
         href: format!("/conversations/{}", shared.id),
         subject: subject(&shared.subject),
-        about: format!("with {}", named.unwrap_or_else(|| shared.contact_email.to_string())),
+        about: t!("with {name}", name),
         status: status_label(shared.status, false),
         time: times.short(shared.last_message_at),
     }

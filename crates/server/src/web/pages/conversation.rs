@@ -18,6 +18,7 @@ use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
 use inbox::base::states::{Removal, Status};
 use inbox::model::drafting::findings::AnsweredBefore;
 use inbox::{Conversation, Cx, Error};
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, FormValue, Posted, form};
@@ -33,6 +34,7 @@ use crate::web::page_version::PartVersion;
 use crate::web::pages::booking_cards::{BookingCard, booking_cards};
 use crate::web::pages::composer::Composer;
 use crate::web::pages::conversation_list::{ConversationFilter, ListView, subject};
+use crate::web::pages::event_words::risk_word;
 use crate::web::pages::list_query::{ConversationButton, ListQuery};
 use crate::web::pages::message_cards::MessageCard;
 use crate::web::pages::offer_form::{self, OfferForm};
@@ -94,8 +96,10 @@ pub struct ConvoView {
     pub is_open: bool,
     pub is_waiting: bool,
     pub is_closed: bool,
-    /// Where it is, when it is out of the way: `the spam` or `the trash`.
+    /// What takes it back out of the spam or the trash, when it is there.
     pub removed: Option<&'static str>,
+    /// What the scam check takes it for; empty for nothing.
+    pub risk: &'static str,
     pub snoozed_until: Option<DisplayTime>,
     pub snoozes: Vec<(String, String)>,
     pub assignee: Option<(Avatar, String)>,
@@ -252,7 +256,12 @@ fn before_view(before: &AnsweredBefore, times: &TimeFormat) -> BeforeView {
     BeforeView {
         href: format!("/conversations/{}", before.id),
         subject: subject(&before.subject),
-        about: format!("{}, {when} · answered by {}", before.contact, before.by),
+        about: t!(
+            "{contact}, {when} · answered by {by}",
+            contact = before.contact,
+            when,
+            by = before.by
+        ),
         gist: before.text.split_whitespace().take(BEFORE_WORDS).collect::<Vec<_>>().join(" "),
     }
 }
@@ -281,9 +290,12 @@ struct Details {
 }
 
 fn other_here(other: Other) -> OtherHere {
-    let doing = if other.writes { "is writing" } else { "is reading" };
-    let does = format!("{} {doing}", first_name(&other.name));
+    let does = doing(first_name(&other.name), other.writes);
     OtherHere { avatar: Avatar::person(&other.name), does }
+}
+
+fn doing(name: &str, writes: bool) -> String {
+    if writes { t!("{name} is writing", name) } else { t!("{name} is reading", name) }
 }
 
 /// The agents that are active here: those whose calls this process served, and those with recent
@@ -312,9 +324,9 @@ fn agents_here(web: &Web, ws: i64, open: &OpenConversation, now: i64) -> Vec<Oth
             agents.push((activity.name.clone(), activity.writes(now)));
         }
     }
-    let shown = agents.into_iter().map(|(name, writes)| {
-        let doing = if writes { "is writing" } else { "is reading" };
-        OtherHere { does: format!("{name} {doing}"), avatar: Avatar::agent(&name) }
+    let shown = agents.into_iter().map(|(name, writes)| OtherHere {
+        does: doing(&name, writes),
+        avatar: Avatar::agent(&name),
     });
     shown.collect()
 }
@@ -377,17 +389,22 @@ fn convo_view(
         contact_first: first_name(&contact).to_owned(),
         contact_href: contact_href(&conversation.contact_email),
         contact,
-        pin: if open.is_pinned { ("unpin", "Unpin") } else { ("pin", "Pin to the top") },
-        follow: if open.is_followed { ("unfollow", "Unfollow") } else { ("follow", "Follow") },
+        pin: if open.is_pinned { ("unpin", t!("Unpin")) } else { ("pin", t!("Pin to the top")) },
+        follow: if open.is_followed {
+            ("unfollow", t!("Unfollow"))
+        } else {
+            ("follow", t!("Follow"))
+        },
         inbox: open.mailbox.name.clone(),
         status: status_label(conversation.status, conversation.snoozed_until.is_some()),
         is_open: conversation.status == Status::Open,
         is_waiting: conversation.status == Status::Waiting,
         is_closed: conversation.status == Status::Closed,
         removed: conversation.removed.map(|removal| match removal {
-            Removal::Spam => "the spam",
-            Removal::Trash => "the trash",
+            Removal::Spam => t!("Take it out of the spam"),
+            Removal::Trash => t!("Take it out of the trash"),
         }),
+        risk: conversation.risk.map_or("", risk_word),
         snoozed_until: conversation.snoozed_until.map(|until| times.long(until)),
         snoozes: snoozes(times),
         assignee: open.assignee.as_ref().map(|assignee| {

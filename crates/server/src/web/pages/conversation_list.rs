@@ -13,11 +13,12 @@ use inbox::base::limits::{DAY_MS, PINS, TRASH_DAYS};
 use inbox::base::states::{Status, Urgency};
 use inbox::model::topics;
 use inbox::{Cx, Error};
+use translation::t;
 
 use crate::web::form::FormFields;
 use crate::web::layout::hrefs::contact_href;
 use crate::web::layout::page_layout::PageLayout;
-use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat};
+use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, count};
 use crate::web::pages::list_filters::{FilterMenu, ListFilters};
 use crate::web::pages::snooze_times::snoozes;
 use crate::web::pages::targets::target;
@@ -131,7 +132,7 @@ impl ConversationFilter {
                 items.extend(page.items);
                 (items, page.next, title)
             }
-            Kind::Held => (actions::list_held(tx, cx)?, None, "Held".to_owned()),
+            Kind::Held => (actions::list_held(tx, cx)?, None, t!("Held").to_owned()),
             Kind::Tag(tag) => {
                 let title = actions::tag_name(tx, cx, tag)?;
                 let after = self.cursor.as_deref().and_then(ConversationId::parse);
@@ -195,14 +196,14 @@ impl ConversationFilter {
             return Ok(seen.ok_or(Error::NotFound("inbox"))?.name);
         }
         let title = match (input.assigned.as_deref(), input.view.as_deref()) {
-            (Some("me"), _) => "For you",
-            (Some(_), _) => "Unassigned",
-            (_, Some("waiting")) => "Waiting on customer",
-            (_, Some("snoozed")) => "Snoozed",
-            (_, Some("closed")) => "Closed",
-            (_, Some("spam")) => "Spam",
-            (_, Some("trash")) => "Trash",
-            _ => "All open",
+            (Some("me"), _) => t!("For you"),
+            (Some(_), _) => t!("Unassigned"),
+            (_, Some("waiting")) => t!("Waiting on customer"),
+            (_, Some("snoozed")) => t!("Snoozed"),
+            (_, Some("closed")) => t!("Closed"),
+            (_, Some("spam")) => t!("Spam"),
+            (_, Some("trash")) => t!("Trash"),
+            _ => t!("All open"),
         };
         Ok(title.to_owned())
     }
@@ -317,7 +318,8 @@ impl ListView {
             row.unread = is_new && !row.current;
             row.marks = marks(summary, frame, filter.mixes());
             if listing.pinned.contains(&summary.id) {
-                row.marks.insert(0, RowBadge { class: "", icon: "pin", text: "Pinned".into() });
+                let text = t!("Pinned").into();
+                row.marks.insert(0, RowBadge { class: "", icon: "pin", text });
             }
             // Beside an open conversation there is no room for it.
             row.contact_href = current.is_none().then(|| contact_href(&summary.contact_email));
@@ -339,7 +341,7 @@ impl ListView {
             next: listing.next.map(|cursor| format!("/inbox?{}&cursor={cursor}", filter.query)),
             begin: filter.cursor.as_ref().map(|_| format!("/inbox?{}", filter.query)),
             menu: filter.menu(&listing.topics),
-            note: if matches!(filter.kind, Kind::Tag(_)) { "Latest begun first" } else { "" },
+            note: if matches!(filter.kind, Kind::Tag(_)) { t!("Latest begun first") } else { "" },
             empty: if filter.filters.is_empty() {
                 empty(&filter.href, frame)
             } else {
@@ -354,11 +356,12 @@ impl ListView {
 pub fn row(summary: &ConversationSummary, times: &TimeFormat, query: &str) -> RowView {
     let address = summary.contact_email.to_string();
     let assignee = summary.assignee().map(|assignee| match assignee.member_type {
-        MemberType::Agent => {
-            (Avatar::agent(&assignee.name), format!("Assigned to the agent {}", assignee.name))
-        }
+        MemberType::Agent => (
+            Avatar::agent(&assignee.name),
+            t!("Assigned to the agent {name}", name = assignee.name),
+        ),
         MemberType::User => {
-            (Avatar::person(&assignee.name), format!("Assigned to {}", assignee.name))
+            (Avatar::person(&assignee.name), t!("Assigned to {name}", name = assignee.name))
         }
     });
     RowView {
@@ -381,21 +384,21 @@ pub fn row(summary: &ConversationSummary, times: &TimeFormat, query: &str) -> Ro
 }
 
 pub fn subject(subject: &str) -> String {
-    if subject.trim().is_empty() { "No subject".into() } else { subject.to_owned() }
+    if subject.trim().is_empty() { t!("No subject").into() } else { subject.to_owned() }
 }
 
 fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<RowBadge> {
     let mut marks = Vec::new();
     let mut add = |class, icon, text: String| marks.push(RowBadge { class, icon, text });
     if summary.risk.is_some() {
-        add("danger", "warn", "Check before you act".into());
+        add("danger", "warn", t!("Check before you act").into());
     }
     if frame.sidebar.drafts.contains(&summary.id) {
-        add("act", "approve", "Draft to approve".into());
+        add("act", "approve", t!("Draft to approve").into());
     }
     let leaving = frame.sidebar.leaving.iter().find(|(id, _, _)| *id == summary.id);
     if let Some((_, _, sends_at)) = leaving {
-        add("act", "leaving", format!("Leaves {}", frame.times.long(*sends_at).text));
+        add("act", "leaving", t!("Leaves {time}", time = frame.times.long(*sends_at).text));
     }
     if let Some(target) = target(summary.answer_due_at, summary.resolve_due_at, &frame.times) {
         add(target.class, "wait", target.words);
@@ -403,22 +406,22 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
     if let Some(since) = summary.waiting_since.filter(|_| summary.status == Status::Open) {
         let days = (frame.times.now - since) / DAY_MS;
         if days > 0 {
-            add("", "wait", format!("Waits {days} d"));
+            add("", "wait", t!("Waits {days} d", days));
         }
     }
     if summary.urgency == Some(Urgency::High) {
-        add("warn", "wait", "High urgency".into());
+        add("warn", "wait", t!("High urgency").into());
     }
     match summary.status {
-        Status::Waiting if mixed => add("", "wait", "Waiting on customer".into()),
-        Status::Closed if mixed => add("", "closed", "Closed".into()),
+        Status::Waiting if mixed => add("", "wait", t!("Waiting on customer").into()),
+        Status::Closed if mixed => add("", "closed", t!("Closed").into()),
         Status::Open if summary.assignee().is_none() => {
-            add("", "none", "Nobody has this yet".into());
+            add("", "none", t!("Nobody has this yet").into());
         }
         _ => {}
     }
     if summary.has_secure {
-        add("", "lock", "Protected".into());
+        add("", "lock", t!("Protected").into());
     }
     marks.truncate(MARKS);
     let topic = summary.topic.iter();
@@ -427,73 +430,64 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
 }
 
 fn nothing_narrowed() -> Empty {
-    Empty {
-        title: "Nothing of this kind",
-        text: "No conversation of this list has this topic and urgency now.".into(),
-        link: None,
-    }
+    without_link(
+        t!("Nothing of this kind"),
+        t!("No conversation of this list has this topic and urgency now.").into(),
+    )
+}
+
+fn without_link(title: &'static str, text: String) -> Empty {
+    Empty { title, text, link: None }
 }
 
 fn empty(href: &str, frame: &PageLayout) -> Empty {
     let unassigned = frame.sidebar.unassigned;
     match href {
         "/inbox?view=mine" => Empty {
-            title: "Nothing waits for you",
+            title: t!("Nothing waits for you"),
             text: match unassigned {
-                0 => "Every open conversation has somebody.".into(),
-                1 => "One conversation in Unassigned has nobody yet.".into(),
-                n => format!(
-                    "{} in Unassigned have nobody yet.",
-                    crate::web::layout::wording::count(n)
-                ),
+                0 => t!("Every open conversation has somebody.").into(),
+                1 => t!("One conversation in Unassigned has nobody yet.").into(),
+                n => t!("{n} in Unassigned have nobody yet.", n = count(n)),
             },
-            link: (unassigned > 0).then_some(("/inbox?view=unassigned", "Look at Unassigned")),
+            link: (unassigned > 0).then(|| ("/inbox?view=unassigned", t!("Look at Unassigned"))),
         },
-        "/inbox?view=unassigned" => Empty {
-            title: "Everybody has something",
-            text: "New mail stands here until somebody takes it.".into(),
-            link: None,
-        },
-        "/inbox?view=held" => Empty {
-            title: "No suspicious mail",
-            text: "Likely scams stop here until a person looks at them.".into(),
-            link: None,
-        },
-        "/inbox?view=snoozed" => Empty {
-            title: "Nothing is put away",
-            text: "Snooze a conversation and it comes back by itself, or when the customer writes."
+        "/inbox?view=unassigned" => without_link(
+            t!("Everybody has something"),
+            t!("New mail stands here until somebody takes it.").into(),
+        ),
+        "/inbox?view=held" => without_link(
+            t!("No suspicious mail"),
+            t!("Likely scams stop here until a person looks at them.").into(),
+        ),
+        "/inbox?view=snoozed" => without_link(
+            t!("Nothing is put away"),
+            t!("Snooze a conversation and it comes back by itself, or when the customer writes.")
                 .into(),
-            link: None,
-        },
-        "/inbox?view=waiting" => Empty {
-            title: "No customer owes you an answer",
-            text: "Conversations you have answered wait here until the customer writes.".into(),
-            link: None,
-        },
-        "/inbox?view=closed" => Empty {
-            title: "Nothing is closed yet",
-            text: "Close a conversation when it is done. New mail opens it again.".into(),
-            link: None,
-        },
-        "/inbox?view=spam" => Empty {
-            title: "No spam",
-            text: "What you mark as spam, and mail of blocked senders, stands here.".into(),
-            link: None,
-        },
-        "/inbox?view=trash" => Empty {
-            title: "The trash is empty",
-            text: format!("Deleted conversations stand here for {TRASH_DAYS} days."),
-            link: None,
-        },
+        ),
+        "/inbox?view=waiting" => without_link(
+            t!("No customer owes you an answer"),
+            t!("Conversations you have answered wait here until the customer writes.").into(),
+        ),
+        "/inbox?view=closed" => without_link(
+            t!("Nothing is closed yet"),
+            t!("Close a conversation when it is done. New mail opens it again.").into(),
+        ),
+        "/inbox?view=spam" => without_link(
+            t!("No spam"),
+            t!("What you mark as spam, and mail of blocked senders, stands here.").into(),
+        ),
+        "/inbox?view=trash" => without_link(
+            t!("The trash is empty"),
+            t!("Deleted conversations stand here for {days} days.", days = TRASH_DAYS),
+        ),
         "/inbox?view=open" => Empty {
-            title: "The inbox is empty",
-            text: "Mail to your inboxes appears here as it comes in.".into(),
-            link: frame.administers.then_some(("/settings/inboxes", "See your inboxes")),
+            title: t!("The inbox is empty"),
+            text: t!("Mail to your inboxes appears here as it comes in.").into(),
+            link: frame.administers.then(|| ("/settings/inboxes", t!("See your inboxes"))),
         },
-        _ => Empty {
-            title: "Nothing here",
-            text: "No conversation stands in this list now.".into(),
-            link: None,
-        },
+        _ => {
+            without_link(t!("Nothing here"), t!("No conversation stands in this list now.").into())
+        }
     }
 }

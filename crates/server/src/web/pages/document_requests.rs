@@ -7,6 +7,7 @@ use db::Tx;
 use inbox::actions::{self, RequestCard, RequestItem, RequestState};
 use inbox::base::ids::RequestId;
 use inbox::{Cx, Error};
+use translation::{t, text_in_context};
 
 use crate::web::Web;
 use crate::web::form::Posted;
@@ -17,7 +18,8 @@ use crate::web::pages::list_query::ConversationButton;
 
 pub struct RequestView {
     pub id: String,
-    pub count: String,
+    /// How many documents were asked for, in words.
+    pub asked: String,
     pub state: &'static str,
     pub state_class: &'static str,
     pub due: Option<String>,
@@ -34,7 +36,7 @@ pub struct RequestView {
 pub struct ItemView {
     pub icon: &'static str,
     pub label: String,
-    pub state: String,
+    pub state: &'static str,
     pub is_in: bool,
     /// Where each document is, and what it is called.
     pub documents: Vec<(String, String)>,
@@ -44,19 +46,19 @@ impl RequestView {
     pub fn of(card: &RequestCard, times: &TimeFormat) -> RequestView {
         let (state, state_class) = match card.state {
             RequestState::Unsent => ("", ""),
-            RequestState::Open => ("Waiting on customer", ""),
-            RequestState::Complete => ("Everything is in", "ok"),
-            RequestState::Closed => ("Closed", ""),
-            RequestState::Revoked => ("Link taken back", ""),
+            RequestState::Open => (t!("Waiting on customer"), ""),
+            RequestState::Complete => (t!("Everything is in"), "ok"),
+            RequestState::Closed => (t!("Closed"), ""),
+            RequestState::Revoked => (t!("Link taken back"), ""),
         };
-        let count = match card.items.len() {
-            1 => "1 document".to_owned(),
-            n => format!("{n} documents"),
+        let asked = match card.items.len() {
+            1 => t!("1 document asked for").to_owned(),
+            n => t!("{n} documents asked for", n),
         };
         let ended = matches!(card.state, RequestState::Closed | RequestState::Revoked);
         RequestView {
             id: card.id.to_string(),
-            count,
+            asked,
             state,
             state_class,
             due: card.due_date.clone(),
@@ -76,10 +78,10 @@ impl RequestView {
 fn item_view(item: &RequestItem) -> ItemView {
     let is_in = !item.documents.is_empty();
     let state = match (item.documents.len(), item.on_the_way) {
-        (0, 0) if item.required => "Required".to_owned(),
-        (0, 0) => "Nice to have".to_owned(),
-        (0, _) => "Being added".to_owned(),
-        _ => "In".to_owned(),
+        (0, 0) if item.required => t!("Required"),
+        (0, 0) => t!("Nice to have"),
+        (0, _) => t!("Being added"),
+        _ => text_in_context("document", "In"),
     };
     let link = |(id, name): &(inbox::base::ids::DocumentId, String)| {
         (format!("/documents?doc={id}#detail"), name.clone())

@@ -12,6 +12,7 @@ use inbox::api::wire::Document;
 use inbox::base::ids::DocumentId;
 use inbox::base::limits::DOCUMENT_READ_BYTES;
 use inbox::{DocumentFields, DocumentKind, ValidationError};
+use translation::{sentence, t, text_in_context};
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, Posted, form};
@@ -19,7 +20,7 @@ use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageError, PageResult};
-use crate::web::layout::wording::{DisplayTime, TimeFormat, size};
+use crate::web::layout::wording::{DisplayTime, TimeFormat, number, size};
 use crate::web::pages::files::is_picture;
 use crate::web::visitor::Visitor;
 
@@ -82,12 +83,12 @@ impl CorrectionView {
             kind: form.kind,
             kinds: kinds(),
             values: [
-                ("vendor", "Vendor", form.vendor),
-                ("amount", "Amount", form.amount),
-                ("currency", "Currency", form.currency),
-                ("date", "Date", form.date),
-                ("dueDate", "Due", form.due_date),
-                ("reference", "Reference", form.reference),
+                ("vendor", t!("Vendor"), form.vendor),
+                ("amount", t!("Amount"), form.amount),
+                ("currency", t!("Currency"), form.currency),
+                ("date", t!("Date"), form.date),
+                ("dueDate", text_in_context("document", "Due"), form.due_date),
+                ("reference", text_in_context("document", "Reference"), form.reference),
             ],
             problems: Vec::new(),
         }
@@ -95,11 +96,36 @@ impl CorrectionView {
 }
 
 fn kinds() -> Vec<(&'static str, &'static str)> {
-    DocumentKind::ALL.iter().map(|kind| (kind.as_str(), kind.label())).collect()
+    DocumentKind::ALL.iter().map(|kind| (kind.as_str(), kind_name(Some(*kind)))).collect()
 }
 
 fn kind_name(kind: Option<DocumentKind>) -> &'static str {
-    kind.map_or("Not read", DocumentKind::label)
+    match kind {
+        Some(DocumentKind::Invoice) => text_in_context("document", "Invoice"),
+        Some(DocumentKind::Receipt) => text_in_context("document", "Receipt"),
+        Some(DocumentKind::Statement) => text_in_context("document", "Statement"),
+        Some(DocumentKind::Contract) => text_in_context("document", "Contract"),
+        Some(DocumentKind::Id) => text_in_context("document", "Identity"),
+        Some(DocumentKind::Tax) => text_in_context("document", "Tax"),
+        Some(DocumentKind::Photo) => text_in_context("document", "Photo"),
+        Some(DocumentKind::Other) => text_in_context("document", "Other"),
+        None => text_in_context("document", "Not read"),
+    }
+}
+
+/// What is wrong with a field, which English names as the API does.
+fn problem(found: &ValidationError) -> String {
+    let field = match found.field.as_str() {
+        "kind" => text_in_context("field", "kind"),
+        "vendor" => text_in_context("field", "vendor"),
+        "amount" => text_in_context("field", "amount"),
+        "currency" => text_in_context("field", "currency"),
+        "date" => text_in_context("field", "date"),
+        "dueDate" => text_in_context("field", "dueDate"),
+        "reference" => text_in_context("field", "reference"),
+        field => field,
+    };
+    format!("{field}: {}", sentence(&found.sentence))
 }
 
 pub async fn page(
@@ -123,7 +149,7 @@ async fn build(
         Ok(input) => (Some(input), String::new()),
         Err(Error::Invalid(problems)) => {
             let first = problems.0.into_iter().next();
-            (None, first.map(|p| format!("{}: {}", p.field, p.sentence)).unwrap_or_default())
+            (None, first.as_ref().map(problem).unwrap_or_default())
         }
         Err(error) => return Err(error.into()),
     };
@@ -131,7 +157,7 @@ async fn build(
         Some(id) => Some(DocumentId::parse(&id).ok_or(Error::NotFound("document"))?),
         None => None,
     };
-    let location = PageLocation::at("Documents", "/documents");
+    let location = PageLocation::at(t!("Documents"), "/documents");
     let (frame, (found, cards, detail)) = web
         .page(visitor, location, move |tx, cx, _| {
             let detail = match &wanted {
@@ -227,7 +253,7 @@ fn card_view(
 fn sum(fields: &DocumentFields) -> Option<String> {
     let amount = fields.amount?;
     let currency = fields.currency.as_deref().unwrap_or_default();
-    Some(format!("{amount:.2} {currency}").trim_end().to_owned())
+    Some(format!("{} {currency}", number(amount, 2)).trim_end().to_owned())
 }
 
 fn detail_view(
@@ -259,11 +285,11 @@ fn detail_view(
         },
         is_pdf: found.content_type == "application/pdf",
         facts: vec![
-            ("Vendor", fields.vendor.clone()),
-            ("Amount", sum(fields)),
-            ("Date", fields.date.clone()),
-            ("Due", fields.due_date.clone()),
-            ("Reference", fields.reference.clone()),
+            (t!("Vendor"), fields.vendor.clone()),
+            (t!("Amount"), sum(fields)),
+            (t!("Date"), fields.date.clone()),
+            (text_in_context("document", "Due"), fields.due_date.clone()),
+            (text_in_context("document", "Reference"), fields.reference.clone()),
         ],
         file: format!("{}, {}", found.filename, size(found.size)),
         from: found.conversation().map(|(id, subject, contact)| {
@@ -314,9 +340,7 @@ pub async fn correct(
     match outcome {
         Ok(()) => web.redirect(&format!("/documents?doc={id}#detail"), Flash::Corrected),
         Err(PageError::Domain(Error::Invalid(problems))) => {
-            let sentence =
-                |problem: ValidationError| format!("{}: {}.", problem.field, problem.sentence);
-            let problems = problems.0.into_iter().map(sentence).collect();
+            let problems = problems.0.iter().map(|found| format!("{}.", problem(found))).collect();
             let typed = CorrectionView { problems, ..CorrectionView::of(form) };
             let asked = FormFields::read(format!("doc={id}").as_bytes());
             responses::again(&build(&web, &visitor, &asked, Some(typed)).await?)

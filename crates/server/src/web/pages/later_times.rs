@@ -4,6 +4,7 @@
 use inbox::MessageTimes;
 use inbox::base::limits::{DAY_MS, HOUR_MS};
 use jiff::civil::{Date, Weekday};
+use translation::{msg, t};
 
 use crate::web::form::{FormFields, FormValue};
 use crate::web::layout::wording::TimeFormat;
@@ -14,9 +15,8 @@ use crate::web::visitor::Visitor;
 const MORNING: i8 = 9;
 const EVENING: i8 = 18;
 /// After how many days a conversation can come back, and what that is called.
-const FOLLOW_UPS: [(i64, &str); 3] = [(1, "Tomorrow"), (3, "In 3 days"), (7, "In a week")];
-
-const NO_TIME: &str = "Say a day and a time to come.";
+const FOLLOW_UPS: [(i64, &str); 3] =
+    [(1, msg!("Tomorrow")), (3, msg!("In 3 days")), (7, msg!("In a week"))];
 
 /// What the composer shows of them.
 #[derive(Default)]
@@ -38,7 +38,7 @@ impl LaterTimes {
         let follow_up = |(days, words): &(i64, &str)| {
             let day = times.zoned(times.now + days * DAY_MS).date();
             let at = at_hour(times, Some(day), MORNING)?;
-            let words = format!("{words}, {}", times.long(at).text);
+            let words = format!("{}, {}", translation::text(words), times.long(at).text);
             Some((at.to_string(), words, self.chosen_follow_up == Some(at)))
         };
         self.follow_ups = FOLLOW_UPS.iter().filter_map(follow_up).collect();
@@ -63,9 +63,9 @@ fn departures(times: &TimeFormat) -> Vec<(String, String)> {
     let evening = at_hour(times, Some(today), EVENING).filter(|at| *at > soon);
     let tomorrow = at_hour(times, today.tomorrow().ok(), MORNING);
     let monday = at_hour(times, today.nth_weekday(1, Weekday::Monday).ok(), MORNING);
-    let mut choices = vec![(format!("In 1 hour, at {}", times.clock(soon)), soon)];
-    choices.extend(evening.map(|at| (format!("This evening, {}", times.clock(at)), at)));
-    choices.extend(tomorrow.map(|at| (format!("Tomorrow, {}", times.clock(at)), at)));
+    let mut choices = vec![(t!("In 1 hour, at {time}", time = times.clock(soon)), soon)];
+    choices.extend(evening.map(|at| (t!("This evening, {time}", time = times.clock(at)), at)));
+    choices.extend(tomorrow.map(|at| (t!("Tomorrow, {time}", time = times.clock(at)), at)));
     let monday = monday.filter(|at| tomorrow != Some(*at));
     choices.extend(monday.map(|at| (times.long(at).text, at)));
     choices.into_iter().map(|(words, at)| (words, at.to_string())).collect()
@@ -99,9 +99,13 @@ impl ChosenMoment {
         match self.offered {
             Some(at) => Ok(Some(at)),
             None if self.typed.is_empty() => Ok(None),
-            None => day_and_time(visitor, &self.typed).map(Some).map_err(|_| NO_TIME.to_owned()),
+            None => day_and_time(visitor, &self.typed).map(Some).map_err(|_| no_time()),
         }
     }
+}
+
+fn no_time() -> String {
+    t!("Say a day and a time to come.").to_owned()
 }
 
 /// The times of a form, on the reader's own clock. A message waits only if the button for it was
@@ -115,7 +119,7 @@ pub fn message_times(
     if !later.is_named {
         return Ok(MessageTimes { leaves_at: None, follow_up_at });
     }
-    let leaves_at = later.moment(visitor)?.ok_or_else(|| NO_TIME.to_owned())?;
+    let leaves_at = later.moment(visitor)?.ok_or_else(no_time)?;
     Ok(MessageTimes { leaves_at: Some(leaves_at), follow_up_at })
 }
 

@@ -4,6 +4,7 @@ use inbox::Error;
 use inbox::api::operations::ListConversationsInput;
 use inbox::base::limits::TOPIC_CHARS;
 use inbox::base::states::Urgency;
+use translation::{msg, t, text};
 
 use crate::web::form::FormFields;
 
@@ -19,9 +20,9 @@ pub struct ListFilters {
 
 /// The orders of a list and what they are called.
 const ORDERS: [(Option<&str>, &str); 3] = [
-    (None, "Newest first"),
-    (Some("oldest"), "Oldest first"),
-    (Some("waiting"), "Longest waiting"),
+    (None, msg!("Newest first")),
+    (Some("oldest"), msg!("Oldest first")),
+    (Some("waiting"), msg!("Longest waiting")),
 ];
 
 /// The menu above a list.
@@ -99,26 +100,29 @@ impl ListFilters {
             label: name.clone(),
             current: self.topic.as_deref().is_some_and(|own| own.eq_ignore_ascii_case(name)),
         };
-        let urgencies =
-            [(Urgency::High, "High"), (Urgency::Normal, "Normal"), (Urgency::Low, "Low")];
-        let urgency = |(urgency, word): &(Urgency, &str)| FilterChoice {
+        let urgencies = [
+            (Urgency::High, t!("High urgency")),
+            (Urgency::Normal, t!("Normal urgency")),
+            (Urgency::Low, t!("Low urgency")),
+        ];
+        let urgency = |(urgency, label): &(Urgency, &str)| FilterChoice {
             href: href(ListFilters { urgency: Some(*urgency), ..self.clone() }),
-            label: format!("{word} urgency"),
+            label: (*label).to_owned(),
             current: self.urgency == Some(*urgency),
         };
         let orders = ORDERS.into_iter().map(|(sort, label)| FilterChoice {
             href: href(ListFilters { sort, ..self.clone() }),
-            label: label.to_owned(),
+            label: text(label).to_owned(),
             current: self.sort == sort,
         });
         let urgencies: Vec<FilterChoice> = urgencies.iter().map(urgency).collect();
         let chosen = urgencies.iter().find(|choice| choice.current).map(|one| one.label.clone());
         let order = ORDERS.iter().find(|(sort, _)| sort.is_some() && *sort == self.sort);
-        let order = order.map(|(_, label)| (*label).to_owned());
+        let order = order.map(|(_, label)| text(label).to_owned());
         let label: Vec<String> =
             self.topic.clone().into_iter().chain(chosen).chain(order).collect();
         FilterMenu {
-            label: if label.is_empty() { "Filter".into() } else { label.join(", ") },
+            label: if label.is_empty() { t!("Filter").into() } else { label.join(", ") },
             is_narrowed: !self.is_empty() || self.sort.is_some(),
             topics: topics.iter().map(topic).collect(),
             urgencies,

@@ -11,6 +11,7 @@ use inbox::{Cx, Error};
 use mail::{MailPage, MailPictures, PageAddresses, RemotePictures};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
+use translation::{Reader, t};
 
 use crate::web::Web;
 use crate::web::layout::responses::{PageError, PageResult, guard};
@@ -188,13 +189,21 @@ fn with_blocked_line(page: MailPage, remote: RemotePictures) -> String {
     if remote == RemotePictures::Shown || page.remote_pictures == 0 {
         return page.html;
     }
-    let (what, them) = match page.remote_pictures {
-        1 => ("1 remote picture is".to_owned(), "it"),
-        many => (format!("{many} remote pictures are"), "them"),
+    let told = match page.remote_pictures {
+        1 => t!(
+            "1 remote picture is not shown: fetching it would tell the sender that this was read."
+        )
+        .to_owned(),
+        many => t!(
+            "{many} remote pictures are not shown: fetching them would tell the sender that this \
+             was read.",
+            many
+        ),
     };
+    let show = t!("Show pictures");
     let line = format!(
-        "<div style=\"{BLOCKED_STYLE}\">{what} not shown: fetching {them} would tell the sender that \
-         this was read. <a href=\"?pictures\" style=\"{BLOCKED_LINK_STYLE}\">Show pictures</a></div>"
+        "<div style=\"{BLOCKED_STYLE}\">{told} <a href=\"?pictures\" \
+         style=\"{BLOCKED_LINK_STYLE}\">{show}</a></div>"
     );
     let body =
         page.html.find("<body").and_then(|body| Some(body + page.html[body..].find('>')? + 1));
@@ -264,10 +273,12 @@ impl Web {
         // Waiting holds no mail in memory.
         let slot = Arc::clone(&self.mail_parsers.0).acquire_owned().await;
         let (shown, stored) = reading.await?;
+        let reader = Reader::current();
         // The slot stays taken until the work is done, even if the request is cancelled.
         let work = spawn_blocking(move || {
             let _slot = slot;
-            take(&shown, &stored).map(|taken| (shown, taken))
+            let taken = reader.run(|| take(&shown, &stored));
+            taken.map(|taken| (shown, taken))
         });
         Ok(work.await.ok().flatten().ok_or(Error::NotFound("message"))?)
     }

@@ -6,6 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use inbox::actions::{self, MENTIONS_LISTED, Mention};
 use inbox::base::ids::NoteId;
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{Asked, Posted};
@@ -44,7 +45,7 @@ pub async fn page(
     visitor: Visitor,
     Asked(asked): Asked,
 ) -> PageResult {
-    let location = PageLocation::at("Mentions", "/mentions");
+    let location = PageLocation::at(t!("Mentions"), "/mentions");
     let before = NoteId::parse(&asked.get("before"));
     let (mut frame, mentions) = web
         .page(&visitor, location, move |tx, cx, _| actions::list_mentions(tx, cx, before.as_ref()))

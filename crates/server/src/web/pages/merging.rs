@@ -7,6 +7,7 @@ use axum::extract::{Path, State};
 use db::Tx;
 use inbox::actions::{self, MergeOffer, TriageAct};
 use inbox::{Cx, Error};
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{Asked, Posted, form};
@@ -48,7 +49,7 @@ pub async fn page(
     Asked(asked): Asked,
 ) -> PageResult {
     let filter = ConversationFilter::asked(&asked)?;
-    let location = PageLocation::at("Merge", &filter.href);
+    let location = PageLocation::at(t!("Merge"), &filter.href);
     let (q, words) = (asked.get("q"), asked.get("q"));
     let (mut frame, (source, offers)) = web
         .page(&visitor, location, move |tx, cx, _| actions::merge_offers(tx, cx, &id, &words))

@@ -8,8 +8,9 @@ use inbox::actions::FiledAs;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use mail::ContactCard;
+use translation::{msg, t};
 
-use crate::web::layout::wording::{TimeFormat, date_words};
+use crate::web::layout::wording::{TimeFormat, date_words, short_weekday};
 
 /// Events of one invitation that are shown.
 const EVENTS: usize = 5;
@@ -83,13 +84,13 @@ fn contacts(content: &[u8], cards: &mut Vec<MessageCard>) {
         cards.push(MessageCard::Contact(contact));
     }
     if more > 0 {
-        cards.push(MessageCard::Note(format!("{more} more contacts are in the file.")));
+        cards.push(MessageCard::Note(t!("{more} more contacts are in the file.", more)));
     }
 }
 
 fn invitation(content: &[u8], times: &TimeFormat, cards: &mut Vec<MessageCard>) {
     let Ok(read) = calendar::read_invitation(content) else {
-        cards.push(MessageCard::Note("The calendar file cannot be read.".to_owned()));
+        cards.push(MessageCard::Note(t!("The calendar file cannot be read.").to_owned()));
         return;
     };
     let shown = read.events.iter().take(EVENTS);
@@ -97,7 +98,7 @@ fn invitation(content: &[u8], times: &TimeFormat, cards: &mut Vec<MessageCard>) 
     cards.extend(views);
     let more = read.events.len().saturating_sub(EVENTS) + read.more;
     if more > 0 {
-        cards.push(MessageCard::Note(format!("{more} more events are in the calendar file.")));
+        cards.push(MessageCard::Note(t!("{more} more events are in the calendar file.", more)));
     }
 }
 
@@ -107,7 +108,7 @@ fn view(read: &CalendarInvitation, event: &InvitedEvent, times: &TimeFormat) -> 
     InvitationView {
         heading: heading(read.method, event),
         is_off: event.is_cancelled,
-        title: event.summary.clone().unwrap_or_else(|| "Without a title".to_owned()),
+        title: event.summary.clone().unwrap_or_else(|| t!("Without a title").to_owned()),
         leaf: CalendarLeaf::of(start.date()),
         when: span(&event.start, event.end.as_ref(), &times.zone),
         local: local(event, &times.zone),
@@ -123,33 +124,38 @@ fn view(read: &CalendarInvitation, event: &InvitedEvent, times: &TimeFormat) -> 
 fn heading(method: InvitationMethod, event: &InvitedEvent) -> String {
     match (method, event.is_cancelled) {
         (InvitationMethod::Reply, _) => match event.attendees.first() {
-            Some(person) => format!("{} {}", name(person), answer(person.status)),
-            None => "An answer".to_owned(),
+            Some(person) => answer(person),
+            None => t!("An answer").to_owned(),
         },
-        (_, true) => "Cancelled".to_owned(),
-        (InvitationMethod::Counter, _) => "Another time is proposed".to_owned(),
-        (InvitationMethod::Request, _) if event.sequence > 0 => "Updated invitation".to_owned(),
-        (InvitationMethod::Request, _) => "Invitation".to_owned(),
+        (_, true) => t!("Cancelled").to_owned(),
+        (InvitationMethod::Counter, _) => t!("Another time is proposed").to_owned(),
+        (InvitationMethod::Request, _) if event.sequence > 0 => t!("Updated invitation").to_owned(),
+        (InvitationMethod::Request, _) => t!("Invitation").to_owned(),
         (InvitationMethod::Publish | InvitationMethod::Other | InvitationMethod::Cancel, _) => {
-            "Event".to_owned()
+            t!("Event").to_owned()
         }
     }
 }
 
-fn answer(status: ParticipationStatus) -> &'static str {
-    match status {
-        ParticipationStatus::NeedsAction => "has not decided",
-        ParticipationStatus::Accepted => "accepts",
-        ParticipationStatus::Declined => "declines",
-        ParticipationStatus::Tentative => "may come",
-        ParticipationStatus::Delegated => "sends somebody else",
+fn answer(person: &CalendarPerson) -> String {
+    let name = name(person);
+    match person.status {
+        ParticipationStatus::NeedsAction => t!("{name} has not decided", name),
+        ParticipationStatus::Accepted => t!("{name} accepts", name),
+        ParticipationStatus::Declined => t!("{name} declines", name),
+        ParticipationStatus::Tentative => t!("{name} may come", name),
+        ParticipationStatus::Delegated => t!("{name} sends somebody else", name),
     }
 }
 
 fn attendee(person: &CalendarPerson) -> String {
+    let name = name(person);
     match person.status {
-        ParticipationStatus::NeedsAction => name(person),
-        status => format!("{} ({})", name(person), answer(status)),
+        ParticipationStatus::NeedsAction => name,
+        ParticipationStatus::Accepted => t!("{name} (accepts)", name),
+        ParticipationStatus::Declined => t!("{name} (declines)", name),
+        ParticipationStatus::Tentative => t!("{name} (may come)", name),
+        ParticipationStatus::Delegated => t!("{name} (sends somebody else)", name),
     }
 }
 
@@ -191,35 +197,38 @@ impl ClockTime {
 
 /// `Tuesday 24 November 2026, 14:00 to 14:45 (Europe/Berlin)`.
 fn span(start: &InvitedTime, end: Option<&InvitedTime>, zone: &TimeZone) -> String {
-    let place = match start {
-        InvitedTime::Instant { .. } => format!(" ({})", zone_name(zone)),
-        InvitedTime::Floating(_) => " (wherever you are)".to_owned(),
-        InvitedTime::Day(_) => String::new(),
-    };
     let end = end.map(|end| ClockTime::of(end, zone));
-    format!("{}{place}", clocks(ClockTime::of(start, zone), end))
+    let time = clocks(ClockTime::of(start, zone), end);
+    match start {
+        InvitedTime::Instant { .. } => format!("{time} ({})", zone_name(zone)),
+        InvitedTime::Floating(_) => t!("{time} (wherever you are)", time),
+        InvitedTime::Day(_) => time,
+    }
 }
 
 fn clocks(start: ClockTime, end: Option<ClockTime>) -> String {
     let clock = |time: DateTime| format!("{:02}:{:02}", time.hour(), time.minute());
     match (start, end) {
         (ClockTime::Day(day), Some(ClockTime::Day(last))) if last != day => {
-            format!("{} to {}", date_words(day), date_words(last))
+            t!("{day} to {last}", day = date_words(day), last = date_words(last))
         }
-        (ClockTime::Day(day), _) => format!("{}, all day", date_words(day)),
+        (ClockTime::Day(day), _) => t!("{day}, all day", day = date_words(day)),
         (ClockTime::At(time), Some(ClockTime::At(end)))
             if end.date() == time.date() && end != time =>
         {
-            format!("{}, {} to {}", date_words(time.date()), clock(time), clock(end))
+            let (start, end) = (clock(time), clock(end));
+            t!("{day}, {start} to {end}", day = date_words(time.date()), start, end)
         }
-        (ClockTime::At(time), Some(ClockTime::At(end))) if end != time => format!(
-            "{}, {} to {}, {}",
-            date_words(time.date()),
-            clock(time),
-            date_words(end.date()),
-            clock(end)
+        (ClockTime::At(time), Some(ClockTime::At(end))) if end != time => t!(
+            "{day}, {start} to {last}, {end}",
+            day = date_words(time.date()),
+            start = clock(time),
+            last = date_words(end.date()),
+            end = clock(end)
         ),
-        (ClockTime::At(time), _) => format!("{}, {}", date_words(time.date()), clock(time)),
+        (ClockTime::At(time), _) => {
+            t!("{day}, {start}", day = date_words(time.date()), start = clock(time))
+        }
     }
 }
 
@@ -233,23 +242,34 @@ fn local(event: &InvitedEvent, zone: &TimeZone) -> Option<String> {
         Some(InvitedTime::Instant { local, .. }) => Some(ClockTime::At(*local)),
         _ => None,
     };
-    let place = named.as_deref().unwrap_or("the sender's clock");
+    let place = named.as_deref().unwrap_or(t!("the sender's clock"));
     Some(format!("{} ({place})", clocks(ClockTime::At(*local), end)))
 }
 
 fn zone_name(zone: &TimeZone) -> &str {
-    zone.iana_name().unwrap_or("your clock")
+    zone.iana_name().unwrap_or(t!("your clock"))
 }
 
 impl CalendarLeaf {
     pub fn of(date: Date) -> CalendarLeaf {
-        const MONTHS: [&str; 12] =
-            ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-        const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+        const MONTHS: [&str; 12] = [
+            msg!("Jan"),
+            msg!("Feb"),
+            msg!("Mar"),
+            msg!("Apr"),
+            msg!("May"),
+            msg!("Jun"),
+            msg!("Jul"),
+            msg!("Aug"),
+            msg!("Sep"),
+            msg!("Oct"),
+            msg!("Nov"),
+            msg!("Dec"),
+        ];
         CalendarLeaf {
-            month: MONTHS[date.month() as usize - 1],
+            month: translation::text(MONTHS[date.month() as usize - 1]),
             day: date.day(),
-            weekday: DAYS[date.weekday().to_monday_zero_offset() as usize],
+            weekday: short_weekday(date.weekday()),
         }
     }
 }

@@ -3,6 +3,7 @@
 use inbox::actions::MessageEntry;
 use inbox::base::states::Direction;
 use inbox::{AuthenticationOutcome, Party, SenderAuthentication};
+use translation::t;
 
 /// People of one line that are listed; the header names all of them.
 const PEOPLE_SHOWN: usize = 10;
@@ -43,10 +44,10 @@ impl MessageDetails {
     pub fn of(message: &MessageEntry) -> MessageDetails {
         let from = Party { name: message.from_name.clone(), email: message.from_email.clone() };
         let lines = [
-            ("From", std::slice::from_ref(&from)),
-            ("To", &message.to[..]),
-            ("Cc", &message.cc[..]),
-            ("Bcc", &message.bcc[..]),
+            (t!("From"), std::slice::from_ref(&from)),
+            (t!("To"), &message.to[..]),
+            (t!("Cc"), &message.cc[..]),
+            (t!("Bcc"), &message.bcc[..]),
         ];
         let lines = lines.into_iter().filter(|(_, people)| !people.is_empty());
         let found = message.authentication.as_ref().map(|found| &found.0);
@@ -75,33 +76,34 @@ fn named(party: &Party) -> Option<String> {
 
 /// Everybody who got it, as far as a line has room.
 fn summary(message: &MessageEntry) -> String {
-    let people = |word: &'static str, people: &[Party]| {
-        let shown = |party: &Party| (word, named(party).unwrap_or_else(|| party.email.clone()));
-        people.iter().map(shown).collect::<Vec<_>>()
-    };
-    let mut all = people("to", &message.to);
-    all.extend(people("copy to", &message.cc));
-    all.extend(people("hidden copy to", &message.bcc));
-    let named = if all.len() <= PEOPLE_NAMED { all.len() } else { 1 };
-    let mut words = Vec::new();
-    let mut last = "";
-    for (word, name) in &all[..named] {
-        words.push(if *word == last { name.clone() } else { format!("{word} {name}") });
-        last = word;
+    let mut all: Vec<String> = Vec::new();
+    let lines = [&message.to[..], &message.cc[..], &message.bcc[..]];
+    for (line, people) in lines.into_iter().enumerate() {
+        for (place, party) in people.iter().enumerate() {
+            let name = named(party).unwrap_or_else(|| party.email.clone());
+            all.push(match (place, line) {
+                (0, 0) => t!("to {name}", name),
+                (0, 1) => t!("copy to {name}", name),
+                (0, _) => t!("hidden copy to {name}", name),
+                _ => name,
+            });
+        }
     }
+    let named = if all.len() <= PEOPLE_NAMED { all.len() } else { 1 };
+    let names = all[..named].join(", ");
     match all.len() - named {
-        0 => words.join(", "),
-        others => format!("{}, and {others} others", words.join(", ")),
+        0 => names,
+        others => t!("{names}, and {others} others", names, others),
     }
 }
 
 fn mark(found: &SenderAuthentication) -> Option<ProofMark> {
     match found.dmarc {
         AuthenticationOutcome::Pass => {
-            Some(ProofMark { class: "ok", icon: "check", text: "Sender proven" })
+            Some(ProofMark { class: "ok", icon: "check", text: t!("Sender proven") })
         }
         AuthenticationOutcome::Fail => {
-            Some(ProofMark { class: "danger", icon: "warn", text: "Sender not proven" })
+            Some(ProofMark { class: "danger", icon: "warn", text: t!("Sender not proven") })
         }
         AuthenticationOutcome::None => None,
     }
@@ -109,40 +111,38 @@ fn mark(found: &SenderAuthentication) -> Option<ProofMark> {
 
 /// What was found, one sentence for each method.
 fn checks(found: Option<&SenderAuthentication>, from: &str) -> Vec<String> {
-    let Some(found) = found else { return vec!["It was not checked.".to_owned()] };
+    let Some(found) = found else { return vec![t!("It was not checked.").to_owned()] };
     let domain = from.rsplit_once('@').map_or(from, |(_, domain)| domain);
     let dmarc = match found.dmarc {
-        AuthenticationOutcome::Pass => {
-            format!("It is really from {domain} (DMARC passed).")
-        }
-        AuthenticationOutcome::Fail => {
-            format!(
-                "It may not be from {domain}: that domain does not vouch for it (DMARC failed)."
-            )
-        }
-        AuthenticationOutcome::None => {
-            format!(
-                "{domain} says nothing about mail in its name, or could not be asked (no DMARC)."
-            )
-        }
+        AuthenticationOutcome::Pass => t!("It is really from {domain} (DMARC passed).", domain),
+        AuthenticationOutcome::Fail => t!(
+            "It may not be from {domain}: that domain does not vouch for it (DMARC failed).",
+            domain
+        ),
+        AuthenticationOutcome::None => t!(
+            "{domain} says nothing about mail in its name, or could not be asked (no DMARC).",
+            domain
+        ),
     };
     let dkim = match found.dkim {
-        AuthenticationOutcome::Pass => "It was signed, and nobody changed it since (DKIM passed).",
-        AuthenticationOutcome::Fail => "Its signature does not fit (DKIM failed).",
-        AuthenticationOutcome::None => "It has no signature that could be checked (no DKIM).",
+        AuthenticationOutcome::Pass => {
+            t!("It was signed, and nobody changed it since (DKIM passed).")
+        }
+        AuthenticationOutcome::Fail => t!("Its signature does not fit (DKIM failed)."),
+        AuthenticationOutcome::None => t!("It has no signature that could be checked (no DKIM)."),
     };
     let spf = match found.spf {
         AuthenticationOutcome::Pass => {
-            "The server that sent it may send for the sender's domain (SPF passed)."
+            t!("The server that sent it may send for the sender's domain (SPF passed).")
         }
         AuthenticationOutcome::Fail => {
-            "The server that sent it may not send for the sender's domain (SPF failed)."
+            t!("The server that sent it may not send for the sender's domain (SPF failed).")
         }
-        AuthenticationOutcome::None => "Which servers may send it is not said (no SPF).",
+        AuthenticationOutcome::None => t!("Which servers may send it is not said (no SPF)."),
     };
     let mut checks = vec![dmarc, dkim.to_owned(), spf.to_owned()];
     if found.arc == AuthenticationOutcome::Pass {
-        checks.push("A forwarder that is trusted checked it before (ARC passed).".to_owned());
+        checks.push(t!("A forwarder that is trusted checked it before (ARC passed).").to_owned());
     }
     checks
 }

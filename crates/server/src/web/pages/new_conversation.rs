@@ -11,6 +11,7 @@ use inbox::actions::{
 };
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::model::written_text::TextFormat;
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{Asked, Posted, form};
@@ -80,7 +81,7 @@ async fn build(
     visitor: &Visitor,
     mailbox: &str,
 ) -> Result<(PageLayout, Composer), PageError> {
-    let location = PageLocation::at("New conversation", PLACE);
+    let location = PageLocation::at(t!("New conversation"), PLACE);
     let asked = mailbox.to_owned();
     let (frame, unsent) = web
         .page(visitor, location, move |tx, cx, _| {

@@ -7,11 +7,12 @@ use inbox::model::bookings::types;
 use inbox::model::written_text::TextFormat;
 use jiff::ToSpan;
 use jiff::civil::Date;
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{FormFields, form};
 use crate::web::layout::responses::PageError;
-use crate::web::layout::wording::TimeFormat;
+use crate::web::layout::wording::{TimeFormat, month_name, weekday};
 use crate::web::pages::booking_cards::OfferView;
 use crate::web::pages::composer::FormValues;
 use crate::web::pages::list_query::ListQuery;
@@ -142,7 +143,12 @@ pub async fn read_free(
     for slot in &slots {
         let at = jiff::Timestamp::from_millisecond(slot.starts_at.0);
         let at = at.unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(zone.clone());
-        let day = at.strftime("%A %-d %B").to_string();
+        let day = t!(
+            "{weekday} {day} {month}",
+            weekday = weekday(at.weekday()),
+            day = at.day(),
+            month = month_name(at.month()),
+        );
         if days.last().is_none_or(|last| last.name != day) {
             days.push(OfferDay { name: day, times: Vec::new() });
         }
@@ -162,7 +168,8 @@ pub async fn read_free(
             .into_iter()
             .map(|one| {
                 let is_chosen = one.id.as_str() == kind;
-                (one.id.to_string(), format!("{}, {} minutes", one.name, one.minutes), is_chosen)
+                let label = t!("{name}, {minutes} minutes", name = one.name, minutes = one.minutes);
+                (one.id.to_string(), label, is_chosen)
             })
             .collect(),
         days,

@@ -9,6 +9,7 @@ use inbox::base::time::Moment;
 use inbox::model::bookings::offers::OfferInput;
 use inbox::model::written_text::TextFormat;
 use inbox::{Error, MessageTimes, ReplyResult};
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::Posted;
@@ -62,16 +63,18 @@ pub async fn offer(
             return Ok(response);
         }
         Ok(Outcome::Meanwhile(by)) => {
-            vec![format!("{by} wrote meanwhile. Nothing was sent; read it and send again.")]
+            vec![t!("{by} wrote meanwhile. Nothing was sent; read it and send again.", by)]
         }
         Err(PageError::Domain(Error::Invalid(problems))) => problems
             .0
             .into_iter()
             .map(|problem| match problem.field.as_str() {
                 "booking.times" => {
-                    "A time that you chose is not free any more. Choose among these.".to_owned()
+                    t!("A time that you chose is not free any more. Choose among these.").to_owned()
                 }
-                "booking.typeId" => "It cannot be booked any more. Choose another type.".to_owned(),
+                "booking.typeId" => {
+                    t!("It cannot be booked any more. Choose another type.").to_owned()
+                }
                 _ => problem.sentence,
             })
             .collect(),
@@ -80,7 +83,8 @@ pub async fn offer(
     again(&web, &visitor, &id, &form, &form.first, problems).await
 }
 
-/// The reply and its offer; the error is a sentence.
+/// The reply and its offer; the error is a sentence, which is translated where it is shown: the
+/// reader's language is not known yet.
 fn checked(form: &TimesForm) -> Result<(NewReply, OfferInput), String> {
     let recipients = form.recipients.parse()?;
     if form.times.0.len() > OFFERED_TIMES {

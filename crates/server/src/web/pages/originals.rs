@@ -9,6 +9,7 @@ use inbox::actions;
 use inbox::base::ids::MessageId;
 use inbox::{Error, actions::FiledAs};
 use mail::{HeaderField, OriginalMail, PageState};
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{Asked, Posted};
@@ -45,7 +46,7 @@ pub async fn page(
     Path((conversation, message)): Path<(String, String)>,
     Asked(asked): Asked,
 ) -> PageResult {
-    let location = PageLocation::at("As it came", "/inbox?view=open");
+    let location = PageLocation::at(t!("As it came"), "/inbox?view=open");
     let (mail, id) = (MailReference::message(&conversation, &message)?, message_id(&message)?);
     let (wanted, href) = (conversation.clone(), mail.href());
     let reading = async {
@@ -90,7 +91,7 @@ pub async fn headers(
     visitor: Visitor,
     Path((conversation, message)): Path<(String, String)>,
 ) -> PageResult {
-    let location = PageLocation::at("Header", "/inbox?view=open");
+    let location = PageLocation::at(t!("Header"), "/inbox?view=open");
     let mail = MailReference::message(&conversation, &message)?;
     let reading = web.page(&visitor, location, move |tx, cx, _| mail.stored(tx, cx));
     let take = |_: &PageLayout, stored: &[u8]| Some(mail::header_fields(stored));

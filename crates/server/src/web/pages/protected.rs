@@ -8,6 +8,7 @@ use inbox::actions::{self, MessageEntry};
 use inbox::base::ids::{ConversationId, MessageId};
 use inbox::base::states::MessageStatus;
 use inbox::{Cx, Error};
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::Posted;
@@ -28,18 +29,19 @@ impl ProtectedView {
         let state = message.protected.as_ref()?;
         let has_left = message.status == Some(MessageStatus::Sent);
         let is_over = state.expires_at.is_some_and(|at| at <= times.now);
+        let time = |at: i64| times.long(at).text;
         let opened = match state.opened_at {
-            Some(at) => format!("Opened {}", times.long(at).text),
-            None => "Not opened yet".into(),
+            Some(at) => t!("Opened {time}", time = time(at)),
+            None => t!("Not opened yet").into(),
         };
         let words = match (has_left, state.revoked_at, state.expires_at) {
-            (false, _, _) if message.status.is_none() => "Written on a protected page".into(),
-            (false, _, _) => format!("Read on a protected page, for {} days", state.days),
-            (true, Some(at), _) => format!("{opened}. Taken back {}", times.long(at).text),
+            (false, _, _) if message.status.is_none() => t!("Written on a protected page").into(),
+            (false, _, _) => t!("Read on a protected page, for {days} days", days = state.days),
+            (true, Some(at), _) => t!("{opened}. Taken back {time}", opened, time = time(at)),
             (true, None, Some(at)) if is_over => {
-                format!("{opened}. Closed {}", times.long(at).text)
+                t!("{opened}. Closed {time}", opened, time = time(at))
             }
-            (true, None, Some(at)) => format!("{opened}. Open until {}", times.long(at).text),
+            (true, None, Some(at)) => t!("{opened}. Open until {time}", opened, time = time(at)),
             (true, None, None) => opened,
         };
         Some(ProtectedView {

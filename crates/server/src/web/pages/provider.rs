@@ -12,6 +12,7 @@ use axum::http::{Response, StatusCode};
 use inbox::actions::{self, OtherWays, ProviderIdentity, ProviderPlan, SignInStep, SignInStepKind};
 use inbox::base::limits::{SIGN_IN_STEPS_PER_NETWORK, SIGN_IN_WAIT_MINUTES};
 use inbox::{Error, Result};
+use translation::t;
 
 use super::sign_in::{self, OwnPath};
 use crate::oidc::{OidcClient, OidcFault};
@@ -20,8 +21,6 @@ use crate::web::form::{FormFields, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::responses::{self, PageResult};
 use crate::web::visitor::Visitor;
-
-const TOO_OLD: &str = "This sign-in was begun in another browser, or too long ago. Begin it again.";
 
 #[derive(Template)]
 #[template(path = "leaving_to_sign_in.html", whitespace = "minimize")]
@@ -71,8 +70,9 @@ pub async fn begin(State(web): State<Arc<Web>>, posted: Posted<ProviderForm>) ->
         actions::begin_provider_step(tx, &app, &planned, &next, None).map(Some)
     };
     let Some(token) = web.app.store.write(work).await? else {
+        let minutes = SIGN_IN_WAIT_MINUTES;
         let sentence =
-            format!("Too many sign-ins were begun from here. Wait {SIGN_IN_WAIT_MINUTES} minutes.");
+            t!("Too many sign-ins were begun from here. Wait {minutes} minutes.", minutes);
         return sign_in::provider_refused(&web, &visitor, asked, sentence).await;
     };
     match leave(&web, &plan, &token, "/sign-in").await {
@@ -144,7 +144,9 @@ fn told(client: &OidcClient, fault: &OidcFault) -> String {
 
 /// The browser came back without a step that it belongs to.
 pub async fn too_old(web: &Web, visitor: &Visitor) -> PageResult {
-    sign_in::provider_refused(web, visitor, OwnPath::of("/"), TOO_OLD.into()).await
+    let sentence =
+        t!("This sign-in was begun in another browser, or too long ago. Begin it again.");
+    sign_in::provider_refused(web, visitor, OwnPath::of("/"), sentence.into()).await
 }
 
 /// Signs in whoever came back.

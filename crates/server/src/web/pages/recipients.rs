@@ -27,7 +27,8 @@ impl FormValue for Option<RecipientLines> {
 }
 
 impl RecipientLines {
-    /// The lines as addresses; the error is a sentence about what is no address.
+    /// The lines as addresses; the error is a sentence about what is no address, which is
+    /// translated where it is shown.
     pub fn parse(&self) -> Result<RecipientList, String> {
         let parse = |line: &str| {
             actions::parties(line).map_err(|part| format!("{part} is not an e-mail address."))

@@ -9,6 +9,7 @@ use inbox::api::fields::check_body;
 use inbox::api::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents};
 use inbox::{Error, ValidationError, ValidationErrors};
 use serde_json::{Map, Value, json};
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::Posted;
@@ -50,7 +51,7 @@ pub async fn ask(
             };
             match outcome {
                 Outcome::Refused(problems) => {
-                    problems.0.into_iter().map(|problem| problem.sentence).collect()
+                    problems.0.into_iter().map(|problem| alone(problem.sentence)).collect()
                 }
                 Outcome::Asked(result) if send => {
                     let mut response = see_other(&form.from.conversation(&id));
@@ -61,19 +62,22 @@ pub async fn ask(
                     return web.redirect(&form.from.conversation(&id), Flash::Kept);
                 }
                 Outcome::Meanwhile(by) => {
-                    vec![format!("{by} wrote meanwhile. Nothing was sent; read it and send again.")]
+                    let told =
+                        t!("{by} wrote meanwhile. Nothing was sent; read it and send again.", by);
+                    vec![alone(told)]
                 }
             }
         }
     };
     let mut page =
         conversation::build(&web, &visitor, &id, &form.from.fields(), |_, _| None).await?;
+    let problems = problems.iter().map(sentence).collect();
     page.asking = Some(AskForm::typed(form, page.seen(), problems));
     responses::again(&page)
 }
 
-/// The request after the API's own checks; the error is what is wrong, in sentences.
-fn checked(id: &str, form: &RequestForm) -> Result<RequestDocumentsInput, Vec<String>> {
+/// The request after the API's own checks; the error is what is wrong.
+fn checked(id: &str, form: &RequestForm) -> Result<RequestDocumentsInput, Vec<ValidationError>> {
     let documents: Vec<Value> = form
         .lines
         .iter()
@@ -86,7 +90,7 @@ fn checked(id: &str, form: &RequestForm) -> Result<RequestDocumentsInput, Vec<St
         })
         .collect();
     if documents.is_empty() {
-        return Err(vec!["Say at least one document that you need.".into()]);
+        return Err(vec![alone("Say at least one document that you need.")]);
     }
     let mut body = Map::new();
     body.insert("documents".into(), documents.into());
@@ -97,23 +101,32 @@ fn checked(id: &str, form: &RequestForm) -> Result<RequestDocumentsInput, Vec<St
         }
     }
     let mut checked = check_body(REQUEST_DOCUMENTS.fields, &Value::Object(body))
-        .map_err(|problems| problems.0.iter().map(sentence).collect::<Vec<_>>())?;
+        .map_err(|problems| problems.0)?;
     checked.insert("id".into(), id.into());
     serde_json::from_value(Value::Object(checked))
-        .map_err(|_| vec![Error::NotFound("conversation").to_string()])
+        .map_err(|_| vec![alone(Error::NotFound("conversation").to_string())])
+}
+
+/// A problem that is of no field.
+fn alone(sentence: impl Into<String>) -> ValidationError {
+    ValidationError { field: String::new(), sentence: sentence.into() }
 }
 
 /// `documents[2].label` is the third line's name.
-fn sentence(problem: &ValidationError) -> String {
-    let place = problem.field.strip_prefix("documents[").and_then(|rest| rest.split_once(']'));
-    let what = match (place, problem.field.as_str()) {
+fn sentence(wrong: &ValidationError) -> String {
+    let place = wrong.field.strip_prefix("documents[").and_then(|rest| rest.split_once(']'));
+    let problem = translation::sentence(&wrong.sentence);
+    match (place, wrong.field.as_str()) {
         (Some((number, field)), _) => {
             let number = number.parse::<usize>().map_or(0, |number| number + 1);
-            let field = if field.ends_with("label") { "the name" } else { "what it says about it" };
-            format!("Line {number}, {field}")
+            if field.ends_with("label") {
+                t!("Line {number}, the name: {problem}.", number, problem)
+            } else {
+                t!("Line {number}, what it says about it: {problem}.", number, problem)
+            }
         }
-        (None, "dueDate") => "The day".to_owned(),
-        (None, _) => "Your words".to_owned(),
-    };
-    format!("{what}: {}.", problem.sentence)
+        (None, "") => problem.into_owned(),
+        (None, "dueDate") => t!("The day: {problem}.", problem),
+        (None, _) => t!("Your words: {problem}.", problem),
+    }
 }

@@ -1,6 +1,8 @@
 //! The form that asks a customer for documents: what it shows, and what is posted from it.
 
-use inbox::base::limits::REQUEST_ITEMS;
+use std::borrow::Cow;
+
+use inbox::base::limits::{REMINDER_DAYS, REQUEST_ITEMS};
 
 use crate::web::form::{FormFields, FormValue, form};
 use crate::web::pages::list_query::ListQuery;
@@ -70,5 +72,10 @@ impl AskForm {
             line.number = place + 1;
         }
         AskForm { message, due, lines, problems, seen }
+    }
+
+    /// The days after which the customer is reminded.
+    pub fn reminder_days(&self) -> Cow<'static, str> {
+        translation::sentence(REMINDER_DAYS)
     }
 }

@@ -7,6 +7,7 @@ use axum::extract::{Path, State};
 use inbox::Error;
 use inbox::actions::{self, StoppedMessage};
 use inbox::base::ids::MessageId;
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::Posted;
@@ -40,7 +41,7 @@ struct ScheduledMessageView {
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
-    let location = PageLocation::at("Leaving soon", "/leaving");
+    let location = PageLocation::at(t!("Leaving soon"), "/leaving");
     let (mut frame, messages) =
         web.page(&visitor, location, |tx, cx, _| actions::leaving(tx, cx)).await?;
     frame.watch_live("page=leaving".into(), PartVersion::default(), PartVersion::default());

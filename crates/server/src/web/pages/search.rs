@@ -8,7 +8,8 @@ use inbox::actions::{self, HitKind, SearchHit, SearchNames};
 use inbox::api::fields::check_query;
 use inbox::api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
 use inbox::model::mailboxes;
-use inbox::{Error, Excerpt, OperatorHelp};
+use inbox::{Error, Excerpt, OperatorHelp, ValidationError};
+use translation::{sentence, t};
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, Posted, form};
@@ -100,16 +101,13 @@ pub async fn page(
     let view = asked.opt("view").unwrap_or_else(|| "all".into());
     let (mailbox, assigned) = (asked.get("mailbox"), asked.get("assigned"));
     let (input, problem) = match checked(&asked, &q, &view) {
-        Ok(input) => (input, String::new()),
-        Err(Error::Invalid(problems)) => {
-            let first = problems.0.into_iter().next();
-            (None, first.map(|p| format!("{}: {}", p.field, p.sentence)).unwrap_or_default())
-        }
+        Ok(input) => (input, None),
+        Err(Error::Invalid(problems)) => (None, problems.0.into_iter().next()),
         Err(error) => return Err(error.into()),
     };
     let searched = input.is_some();
     let (frame, (found, inboxes, names, views)) = web
-        .page(&visitor, PageLocation::at("Search", &search_href(&q)), move |tx, cx, _| {
+        .page(&visitor, PageLocation::at(t!("Search"), &search_href(&q)), move |tx, cx, _| {
             let found = match &input {
                 Some(input) => {
                     let page = list_conversations(tx, cx, input.clone())?;
@@ -168,7 +166,7 @@ pub async fn page(
         view,
         mailbox,
         assigned,
-        problem,
+        problem: problem.map(problem_words).unwrap_or_default(),
         inboxes,
         searched,
         people: people.into_iter().map(PersonFound::new).collect(),
@@ -231,15 +229,20 @@ pub async fn remove(State(web): State<Arc<Web>>, posted: Posted<RemovalForm>) ->
     web.redirect(&href, Flash::ViewRemoved)
 }
 
+/// What is wrong with a query, and with which part of it.
+fn problem_words(problem: ValidationError) -> String {
+    format!("{}: {}", problem.field, sentence(&problem.sentence))
+}
+
 /// Opens the conversation at what was found.
 fn inside_view(conversation: &str, hit: SearchHit, times: &TimeFormat) -> Inside {
     let part = hit.part.map(|part| format!("?before={part}")).unwrap_or_default();
     let anchor = if hit.anchor.is_empty() { String::new() } else { format!("#{}", hit.anchor) };
     let kind = match hit.kind {
-        HitKind::Message => "Message",
-        HitKind::Draft => "Unsent message",
-        HitKind::Note => "Note",
-        HitKind::Document => "File",
+        HitKind::Message => t!("Message"),
+        HitKind::Draft => t!("Unsent message"),
+        HitKind::Note => t!("Note"),
+        HitKind::Document => t!("File"),
     };
     Inside {
         href: format!("{conversation}{part}{anchor}"),
@@ -253,7 +256,8 @@ fn inside_view(conversation: &str, hit: SearchHit, times: &TimeFormat) -> Inside
 fn completions(names: &SearchNames) -> Vec<Completion> {
     let mut all: Vec<Completion> = Vec::new();
     for OperatorHelp { name, about, values } in inbox::OPERATORS {
-        all.push(Completion { word: format!("{name}:"), about: (*about).to_owned() });
+        let about = sentence(about).into_owned();
+        all.push(Completion { word: format!("{name}:"), about: about.clone() });
         let known = match *name {
             "in" => &names.inboxes,
             "tag" => &names.tags,
@@ -268,7 +272,7 @@ fn completions(names: &SearchNames) -> Vec<Completion> {
             } else {
                 format!("{name}:{value}")
             },
-            about: (*about).to_owned(),
+            about: about.clone(),
         }));
     }
     all

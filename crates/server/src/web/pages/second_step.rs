@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
 use inbox::actions::{self, FirstStep, SignInProgress, SignInStep, SignInStepKind, TokenHash};
+use translation::t;
 
 use super::sign_in::{self, OwnPath};
 use crate::web::Web;
@@ -18,7 +19,6 @@ use crate::web::visitor::{CsrfToken, Visitor};
 
 const CODE: &str = "/sign-in/code";
 const SET_UP: &str = "/sign-in/set-up";
-const WRONG: &str = "That code does not fit. Type the one that the app shows now.";
 
 form! {
     /// A code of an app, or a recovery code.
@@ -170,7 +170,8 @@ pub async fn confirm_set_up(State(web): State<Arc<Web>>, posted: Posted<CodeForm
         actions::confirm_set_up_of_step(tx, &app, &token, &begun, &form.code, &device)
     };
     let Some((session, codes)) = web.app.store.write(work).await? else {
-        return set_up(&web, visitor, &step, StatusCode::UNPROCESSABLE_ENTITY, WRONG).await;
+        let wrong = t!("That code does not fit. Type the one that the app shows now.");
+        return set_up(&web, visitor, &step, StatusCode::UNPROCESSABLE_ENTITY, wrong).await;
     };
     let page = RecoveryPage { codes, next: OwnPath::of(&step.next).to_string() };
     let mut response = shown(&step, responses::html(StatusCode::OK, &page));

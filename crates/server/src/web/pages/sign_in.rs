@@ -14,6 +14,7 @@ use inbox::base::limits::{
     LINKS_PER_ADDRESS, LINKS_PER_NETWORK, SIGN_IN_ATTEMPTS_PER_ADDRESS,
     SIGN_IN_ATTEMPTS_PER_NETWORK, SIGN_IN_TOKEN_CHARS, SIGN_IN_WAIT_MINUTES,
 };
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, FormValue, Posted, form};
@@ -205,10 +206,11 @@ pub(super) async fn passkey_refused(web: &Web, visitor: &Visitor, next: OwnPath)
     if web.other_ways() == OtherWays::ForOwners {
         return provider_needed(web, visitor, next).await;
     }
-    let passkey_error =
-        "That passkey does not sign in here. Use a link or a password, and look at your \
-                         passkeys under Settings, Signing in."
-            .to_owned();
+    let passkey_error = t!(
+        "That passkey does not sign in here. Use a link or a password, and look at your passkeys \
+         under Settings, Signing in."
+    )
+    .to_owned();
     again(&SignInPage { passkey_error, ..SignInPage::new(web, visitor, "", next).await? })
 }
 
@@ -224,14 +226,15 @@ pub(super) async fn provider_refused(
 
 /// The page once more, for somebody who signs in at the provider only.
 pub(super) async fn provider_needed(web: &Web, visitor: &Visitor, next: OwnPath) -> PageResult {
-    let provider_error = "Sign in with this. Only owners sign in otherwise.".to_owned();
+    let provider_error = t!("Sign in with this. Only owners sign in otherwise.").to_owned();
     provider_refused(web, visitor, next, provider_error).await
 }
 
 /// The page once more, for somebody whose second step is a passkey.
 pub(super) async fn passkey_needed(web: &Web, visitor: &Visitor, next: OwnPath) -> PageResult {
     let passkey_error =
-        "Use your passkey. If it is lost, ask an owner or admin to reset your sign-in.".to_owned();
+        t!("Use your passkey. If it is lost, ask an owner or admin to reset your sign-in.")
+            .to_owned();
     again(&SignInPage { passkey_error, ..SignInPage::new(web, visitor, "", next).await? })
 }
 
@@ -254,7 +257,7 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) ->
     let next = form.next.0.clone();
     let page = SignInPage::new(&web, &visitor, &email, form.next).await?;
     if !mail::is_address(&email) {
-        let link_error = "That is not an e-mail address.".into();
+        let link_error = t!("That is not an e-mail address.").into();
         return again(&SignInPage { link_error, ..page });
     }
     let browser = web.app.ids.secret(SIGN_IN_TOKEN_CHARS);
@@ -280,8 +283,8 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) ->
         })
         .await?;
     if !may {
-        let link_error =
-            format!("Too many links were asked for. Wait {SIGN_IN_WAIT_MINUTES} minutes.");
+        let minutes = SIGN_IN_WAIT_MINUTES;
+        let link_error = t!("Too many links were asked for. Wait {minutes} minutes.", minutes);
         return again(&SignInPage { link_error, ..page });
     }
     let mut response = responses::page(&SignInPage { link_sent: true, ..page })?;

@@ -3,6 +3,7 @@
 use inbox::Error;
 use inbox::base::limits::MINUTE_MS;
 use jiff::civil::Weekday;
+use translation::t;
 
 use crate::web::layout::wording::TimeFormat;
 use crate::web::visitor::Visitor;
@@ -20,9 +21,9 @@ pub fn snoozes(times: &TimeFormat) -> Vec<(String, String)> {
     let tomorrow = now.date().tomorrow().ok().and_then(morning);
     let monday = now.date().nth_weekday(1, Weekday::Monday).ok().and_then(morning);
     let later = times.now + 3 * 60 * MINUTE_MS;
-    let mut choices = vec![(format!("Until {}, in 3 hours", times.clock(later)), later)];
-    choices.extend(tomorrow.map(|at| ("Until tomorrow, 08:00".to_owned(), at)));
-    choices.extend(monday.map(|at| (format!("Until {}", times.long(at).text), at)));
+    let mut choices = vec![(t!("Until {time}, in 3 hours", time = times.clock(later)), later)];
+    choices.extend(tomorrow.map(|at| (t!("Until tomorrow, 08:00").to_owned(), at)));
+    choices.extend(monday.map(|at| (t!("Until {time}", time = times.long(at).text), at)));
     choices.into_iter().map(|(words, at)| (words, at.to_string())).collect()
 }
 

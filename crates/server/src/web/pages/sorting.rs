@@ -7,6 +7,7 @@ use inbox::actions::OpenConversation;
 use inbox::api::operations::{SetSortingInput, set_sorting};
 use inbox::base::states::Urgency;
 use inbox::{Error, TimelineEvent};
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{Posted, form};
@@ -90,9 +91,9 @@ fn card(open: &OpenConversation, topics: &[String]) -> Option<SortingCard> {
 impl UrgencyView {
     fn of(urgency: Urgency) -> UrgencyView {
         let label = |urgency| match urgency {
-            Urgency::High => ("warn", "High urgency"),
-            Urgency::Normal => ("", "Normal urgency"),
-            Urgency::Low => ("", "Low urgency"),
+            Urgency::High => ("warn", t!("High urgency")),
+            Urgency::Normal => ("", t!("Normal urgency")),
+            Urgency::Low => ("", t!("Low urgency")),
         };
         let others = [Urgency::High, Urgency::Normal, Urgency::Low].into_iter();
         let others = others.filter(|other| *other != urgency);
@@ -104,13 +105,15 @@ impl UrgencyView {
     }
 }
 
-/// What the timeline says after the actor's name; empty for other events.
+/// What the timeline says, with the place of the actor's name; empty for other events.
 pub fn sorted_words(event: &TimelineEvent) -> String {
     let TimelineEvent::Sorted { topic, urgency, .. } = event else { return String::new() };
-    let topic = topic.as_deref().unwrap_or("no topic");
+    let topic = topic.as_deref().unwrap_or(t!("no topic"));
     match urgency {
-        Some(urgency) => format!("sorted this: {topic}, {} urgency", urgency.as_str()),
-        None => format!("sorted this: {topic}"),
+        Some(Urgency::High) => t!("{actor} sorted this: {topic}, high urgency", topic),
+        Some(Urgency::Normal) => t!("{actor} sorted this: {topic}, normal urgency", topic),
+        Some(Urgency::Low) => t!("{actor} sorted this: {topic}, low urgency", topic),
+        None => t!("{actor} sorted this: {topic}", topic),
     }
 }
 

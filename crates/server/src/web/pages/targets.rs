@@ -1,5 +1,7 @@
 //! The time that is left until a response target is missed, in lists and conversations.
 
+use translation::t;
+
 use crate::web::layout::wording::TimeFormat;
 
 /// Less than this is a warning.
@@ -13,32 +15,34 @@ pub struct TargetView {
 
 /// The target that is due first; none where no target runs.
 pub fn target(answer: Option<i64>, close: Option<i64>, times: &TimeFormat) -> Option<TargetView> {
-    let (what, due) = match (answer, close) {
-        (Some(answer), Some(close)) if close < answer => ("Close", close),
-        (Some(answer), _) => ("Answer", answer),
-        (None, Some(close)) => ("Close", close),
+    let (is_answer, due) = match (answer, close) {
+        (Some(answer), Some(close)) if close < answer => (false, close),
+        (Some(answer), _) => (true, answer),
+        (None, Some(close)) => (false, close),
         (None, None) => return None,
     };
     let left = due - times.now;
+    let time = span(left.abs());
     if left < 0 {
-        let late = format!("{} late by {}", answer_or_closing(what), span(-left));
+        let late = if is_answer {
+            t!("Answer late by {time}", time)
+        } else {
+            t!("Closing late by {time}", time)
+        };
         return Some(TargetView { class: "danger", words: late });
     }
-    let class = if left < SOON_MS { "warn" } else { "" };
-    Some(TargetView { class, words: format!("{what} within {}", span(left)) })
-}
-
-fn answer_or_closing(what: &str) -> &'static str {
-    if what == "Answer" { "Answer" } else { "Closing" }
+    let words =
+        if is_answer { t!("Answer within {time}", time) } else { t!("Close within {time}", time) };
+    Some(TargetView { class: if left < SOON_MS { "warn" } else { "" }, words })
 }
 
 /// `12 min`, `3 h`, `2 days`.
 fn span(ms: i64) -> String {
     let minutes = (ms / 60_000).max(1);
     match minutes {
-        1..60 => format!("{minutes} min"),
-        60..2_880 => format!("{} h", minutes / 60),
-        _ => format!("{} days", minutes / 1_440),
+        1..60 => t!("{n} min", n = minutes),
+        60..2_880 => t!("{n} h", n = minutes / 60),
+        _ => t!("{n} days", n = minutes / 1_440),
     }
 }
 

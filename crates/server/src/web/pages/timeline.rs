@@ -8,11 +8,12 @@ use inbox::base::states::{Direction, MessageStatus};
 use inbox::model::drafting::helper_drafts::DraftSource;
 use inbox::model::mentions::marked;
 use inbox::{Conversation, StoredTimelineEvent, TimelineEvent};
+use translation::t;
 
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
 use crate::web::pages::booking_cards::OfferView;
 use crate::web::pages::document_requests::RequestView;
-use crate::web::pages::event_words::words;
+use crate::web::pages::event_words::{EventWords, actor, words};
 use crate::web::pages::files::is_picture;
 use crate::web::pages::mail_frame::is_mail;
 use crate::web::pages::message_cards::{self, MessageCard};
@@ -135,7 +136,7 @@ pub struct NoteView {
 pub struct EventView {
     pub avatar: Avatar,
     pub actor: String,
-    pub text: String,
+    pub words: EventWords,
     pub time: DisplayTime,
     /// The other conversation that it leads to.
     pub leads_to: Option<String>,
@@ -313,13 +314,15 @@ pub fn view(
     };
     let state = state(message, times);
     let href = format!("/conversations/{}/messages/{}", conversation.id, message.id);
-    let (class, what) = match &state {
-        MessageProgress::Theirs => ("", "Message from"),
-        MessageProgress::Draft => ("draft", "Draft by"),
-        MessageProgress::Scheduled { .. } => ("out", "Message leaving soon, from"),
-        MessageProgress::Sending => ("out", "Message being sent, from"),
-        MessageProgress::Sent => ("out", "Message from"),
-        MessageProgress::Failed => ("failed", "Message that was not delivered, from"),
+    let (class, label) = match &state {
+        MessageProgress::Theirs => ("", t!("Message from {name}", name)),
+        MessageProgress::Draft => ("draft", t!("Draft by {name}", name)),
+        MessageProgress::Scheduled { .. } => ("out", t!("Message leaving soon, from {name}", name)),
+        MessageProgress::Sending => ("out", t!("Message being sent, from {name}", name)),
+        MessageProgress::Sent => ("out", t!("Message from {name}", name)),
+        MessageProgress::Failed => {
+            ("failed", t!("Message that was not delivered, from {name}", name))
+        }
     };
     MessageView {
         id: message.id.to_string(),
@@ -327,7 +330,7 @@ pub fn view(
         is_helper,
         sources: message.sources.iter().flatten().map(source_view).collect(),
         avatar,
-        label: format!("{what} {name}"),
+        label,
         name,
         class,
         address: if inbound { message.from_email.clone() } else { String::new() },
@@ -484,8 +487,8 @@ fn event_view(
     };
     EventView {
         avatar,
-        actor: name.clone(),
-        text: words(&event.event(), times),
+        actor: actor(name),
+        words: words(&event.event(), times),
         time: times.long(event.at),
         leads_to: leads_to(&event.event()),
         undo: undo(&event.event(), open),
@@ -541,7 +544,7 @@ fn close_run(out: &mut Vec<TimelineRow>, run: &mut Vec<EventView>) {
     }
     let last = events.last().map(|event| event.time.text.clone()).unwrap_or_default();
     out.push(TimelineRow::Fold {
-        summary: format!("{} changes, until {last}", events.len()),
+        summary: t!("{n} changes, until {last}", n = events.len(), last),
         events,
     });
 }

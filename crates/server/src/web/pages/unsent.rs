@@ -10,6 +10,7 @@ use inbox::base::ids::{AttachmentId, MessageId, SavedReplyId, UserId};
 use inbox::base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
 use inbox::model::written_text::TextFormat;
 use serde_json::json;
+use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, FormValue, form};
@@ -92,9 +93,10 @@ pub async fn attach(
         FormFiles::Kept(files) if files.is_empty() => return Ok(None),
         FormFiles::Kept(files) => files,
         FormFiles::TooMany => {
-            return Ok(Some(format!(
-                "A message has at most {ATTACHMENTS} files, of {} MB together. None was added.",
-                megabytes(ATTACHED_BYTES)
+            return Ok(Some(t!(
+                "A message has at most {files} files, of {size} MB together. None was added.",
+                files = ATTACHMENTS,
+                size = megabytes(ATTACHED_BYTES),
             )));
         }
     };

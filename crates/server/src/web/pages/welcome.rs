@@ -7,6 +7,7 @@ use askama::Template;
 use axum::extract::State;
 use inbox::actions::{self, FirstSteps};
 use inbox::model::mailbox_grants::SignInProvider;
+use translation::{sentence, t};
 
 use crate::web::Web;
 use crate::web::form::Posted;
@@ -62,7 +63,7 @@ struct ArrivedView {
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
-    let (reach, location) = (web.mail_reach(), PageLocation::at("First steps", "/welcome"));
+    let (reach, location) = (web.mail_reach(), PageLocation::at(t!("First steps"), "/welcome"));
     let (mut frame, (steps, sends, people)) = web
         .page(&visitor, location, move |tx, cx, _| {
             let steps = actions::first_steps(tx, cx)?;
@@ -104,7 +105,7 @@ fn view(
         known: steps.inbox.is_some(),
         inbox: steps.inbox.map(|(id, address)| (id.to_string(), address)),
         fetches: steps.fetches,
-        fetch_error: steps.fetch_error,
+        fetch_error: steps.fetch_error.map(|error| sentence(&error).into_owned()),
         listeners: incoming_mail::listeners(&web.mail_setup),
         arrived: steps.arrived.map(|mail| ArrivedView {
             id: mail.id.to_string(),
@@ -132,43 +133,49 @@ fn step_views(frame: &PageLayout, steps: &FirstSteps, sends: bool) -> Vec<StepVi
         now: false,
     };
     vec![
-        step("Your workspace", format!("{}, made {}.", frame.workspace, made.text), "", "", true),
         step(
-            "Connect a mailbox",
-            "Mailroom reads and sends from the address that your customers know.".into(),
+            t!("Your workspace"),
+            t!("{workspace}, made {time}.", workspace = frame.workspace, time = made.text),
+            "",
+            "",
+            true,
+        ),
+        step(
+            t!("Connect a mailbox"),
+            t!("Mailroom reads and sends from the address that your customers know.").into(),
             "#connect-h",
-            "Connect it",
+            t!("Connect it"),
             receives,
         ),
         step(
-            "See a message arrive",
-            "Write to the inbox from any other address, and watch it come in.".into(),
+            t!("See a message arrive"),
+            t!("Write to the inbox from any other address, and watch it come in.").into(),
             "#watch-h",
-            "Watch",
+            t!("Watch"),
             steps.arrived.is_some(),
         ),
         step(
-            "Let mail leave",
-            "Replies need an outgoing server; a connected mailbox brings its own.".into(),
+            t!("Let mail leave"),
+            t!("Replies need an outgoing server; a connected mailbox brings its own.").into(),
             "/settings/outgoing",
-            "Set it up",
+            t!("Set it up"),
             sends,
         ),
         step(
-            "Invite your team",
+            t!("Invite your team"),
             match steps.people {
-                1 => "You are alone here so far.".into(),
-                people => format!("{people} people are here."),
+                1 => t!("You are alone here so far.").into(),
+                people => t!("{people} people are here.", people),
             },
             "/settings/people",
-            "Invite somebody",
+            t!("Invite somebody"),
             steps.people > 1,
         ),
         step(
-            "Make a key for software",
-            "An agent reads, drafts and asks through the API, and you approve.".into(),
+            t!("Make a key for software"),
+            t!("An agent reads, drafts and asks through the API, and you approve.").into(),
             "/settings/keys",
-            "Make a key",
+            t!("Make a key"),
             steps.has_key,
         ),
     ]

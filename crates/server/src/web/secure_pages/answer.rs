@@ -12,6 +12,7 @@ use inbox::inbound::secure_answer::{SecureAnswer, receive_answer};
 use inbox::model::guest_sessions;
 use inbox::model::secure::{self, ANSWER_BYTES, ANSWER_FILES, LinkState};
 use inbox::{Error, actions};
+use translation::t;
 
 use super::views::{FrontPage, GuestSheet, GuestTimes};
 use super::{GuestPage, read, refusal};
@@ -86,17 +87,18 @@ pub async fn reply(
 }
 
 fn too_many() -> String {
-    format!(
-        "A reply has at most {ANSWER_FILES} files, of {} MB together. Your text is kept; attach fewer \
-         or smaller files.",
-        megabytes(ANSWER_BYTES)
+    t!(
+        "A reply has at most {files} files, of {megabytes} MB together. Your text is kept; attach \
+         fewer or smaller files.",
+        files = ANSWER_FILES,
+        megabytes = megabytes(ANSWER_BYTES)
     )
 }
 
 fn too_often() -> String {
-    format!(
-        "You sent many replies in a short time. Your text is kept; send it in \
-         {SIGN_IN_WAIT_MINUTES} minutes."
+    t!(
+        "You sent many replies in a short time. Your text is kept; send it in {minutes} minutes.",
+        minutes = SIGN_IN_WAIT_MINUTES
     )
 }
 
@@ -126,7 +128,10 @@ impl Web {
         for file in files {
             match secure::take_file(&self.app, &file.filename, file.bytes).await? {
                 Ok(file) => taken.push(file),
-                Err(sentence) => return Ok(Err(format!("{sentence} Your text is kept."))),
+                Err(sentence) => {
+                    let sentence = translation::sentence(&sentence);
+                    return Ok(Err(t!("{sentence} Your text is kept.", sentence)));
+                }
             }
         }
         let answer = SecureAnswer { text: text.to_owned(), files: taken };
@@ -143,7 +148,8 @@ impl Web {
             Ok(_) => Ok(Ok(())),
             Err(Error::Invalid(problems)) => {
                 let first = problems.0.into_iter().next();
-                Ok(Err(first.map(|problem| problem.sentence).unwrap_or_default()))
+                let sentence = first.map(|problem| problem.sentence).unwrap_or_default();
+                Ok(Err(translation::sentence(&sentence).into_owned()))
             }
             Err(error) => Err(error.into()),
         }

@@ -10,6 +10,7 @@ use inbox::base::limits::CODES_WINDOW_MS;
 use inbox::model::one_time_codes::CodeEntry;
 use inbox::model::secure::{self, LinkState};
 use inbox::model::{guest_sessions, one_time_codes};
+use translation::t;
 
 use super::views::{CodePage, FrontPage, GuestSheet, GuestTimes};
 use super::{GuestPage, read, refusal};
@@ -49,11 +50,11 @@ pub async fn request(
     match wait {
         None => html(StatusCode::OK, &shown),
         Some(until) => {
-            let minutes = CODES_WINDOW_MS / 60_000;
-            shown.error = format!(
-                "We sent several codes within {minutes} minutes. Use the newest, or ask again after \
-                 {}.",
-                times.clock(until)
+            shown.error = t!(
+                "We sent several codes within {minutes} minutes. Use the newest, or ask again \
+                 after {time}.",
+                minutes = CODES_WINDOW_MS / 60_000,
+                time = times.clock(until)
             );
             html(StatusCode::TOO_MANY_REQUESTS, &shown)
         }
@@ -91,7 +92,7 @@ pub async fn enter(
             response
         }
         Ok(Entered::Refused(page, entry)) => {
-            refused(&web, &visitor, &browser, &token, *page, (entry, typed, draft))
+            refused(&web, &visitor, &browser, &token, *page, (entry, draft))
         }
         Err(error) => refusal(error),
     }
@@ -140,7 +141,7 @@ fn refused(
     browser: &GuestBrowser,
     token: &str,
     page: GuestPage,
-    (entry, typed, draft): (CodeEntry, String, String),
+    (entry, draft): (CodeEntry, String),
 ) -> Response<Body> {
     let times = GuestTimes::new(web.app.clock.now(), visitor);
     if page.link.state != LinkState::Open {
@@ -155,12 +156,14 @@ fn refused(
     let code: Option<one_time_codes::SentCode> = page.code;
     let mut shown = CodePage::new(sheet, &page, code, &times);
     shown.error = match entry {
-        CodeEntry::Wrong { tries_left: 1 } => "That is not the code. You have 1 try left.".into(),
-        CodeEntry::Wrong { tries_left } if tries_left > 0 => {
-            format!("That is not the code. You have {tries_left} tries left.")
+        CodeEntry::Wrong { tries_left: 1 } => {
+            t!("That is not the code. You have 1 try left.").into()
         }
-        _ => "That code has run out. Ask for a new one.".into(),
+        CodeEntry::Wrong { tries_left } if tries_left > 0 => {
+            t!("That is not the code. You have {tries_left} tries left.", tries_left)
+        }
+        _ => t!("That code works no more. Ask for a new one.").into(),
     };
-    (shown.typed, shown.draft) = (typed, draft);
+    shown.draft = draft;
     html(StatusCode::UNAUTHORIZED, &shown)
 }

@@ -22,6 +22,7 @@ use inbox::model::guest_sessions::{self, GuestSession};
 use inbox::model::guest_tokens::GuestTokenHash;
 use inbox::model::one_time_codes::{self, SentCode};
 use inbox::model::secure::{self, LinkState, SecureFront, SecureLink};
+use translation::t;
 
 use crate::web::Web;
 use crate::web::guest::keep_secret;
@@ -32,12 +33,14 @@ use views::NothingPage;
 pub fn router() -> Router<Arc<Web>> {
     Router::new()
         .route("/s/{token}", get(read::show))
-        .route("/s/{token}/code", post(code::request))
-        .route("/s/{token}/open", post(code::enter))
-        .route("/s/{token}/read", post(read::open))
+        .route("/s/{token}/code", post(code::request).get(read::front))
+        .route("/s/{token}/open", post(code::enter).get(read::front))
+        .route("/s/{token}/read", post(read::open).get(read::front))
         .route(
             "/s/{token}/reply",
-            post(answer::reply).layer(DefaultBodyLimit::max(FORM_WITH_FILES_BYTES)),
+            post(answer::reply)
+                .get(read::front)
+                .layer(DefaultBodyLimit::max(FORM_WITH_FILES_BYTES)),
         )
         .route("/s/{token}/sign-out", post(read::sign_out))
         .route("/s/{token}/ask", post(read::ask))
@@ -102,18 +105,21 @@ impl Web {
 fn refusal(error: PageError) -> Response<Body> {
     match error {
         PageError::Domain(Error::NotFound(_)) => {
-            let sentence =
-                "The link is not complete, or there is a newer one. Look at the newest mail \
-                            from the people who wrote to you."
-                    .to_owned();
-            html(StatusCode::NOT_FOUND, &NothingPage { title: "There is nothing here", sentence })
+            let sentence = t!(
+                "The link is not complete, or there is a newer one. Look at the newest mail from \
+                 the people who wrote to you."
+            )
+            .to_owned();
+            let page = NothingPage { title: t!("There is nothing here"), sentence };
+            html(StatusCode::NOT_FOUND, &page)
         }
         PageError::TooManyAttempts => {
-            let sentence = format!(
-                "Too many links that lead nowhere were opened from here. Wait \
-                 {SIGN_IN_WAIT_MINUTES} minutes and open yours again."
+            let sentence = t!(
+                "Too many links that lead nowhere were opened from here. Wait {minutes} minutes \
+                 and open yours again.",
+                minutes = SIGN_IN_WAIT_MINUTES
             );
-            let page = NothingPage { title: "Wait a little", sentence };
+            let page = NothingPage { title: t!("Wait a little"), sentence };
             html(StatusCode::TOO_MANY_REQUESTS, &page)
         }
         error => error.into_response(),

@@ -24,6 +24,11 @@ use crate::web::visitor::Visitor;
 /// Set when somebody signs out of a page.
 const LEFT_COOKIE: &str = "mailroom_left";
 
+/// The address of a form is opened, as a browser does that brings its tabs back.
+pub async fn front(Path(token): Path<String>) -> Response<Body> {
+    see_other(&format!("/s/{token}"))
+}
+
 /// The stage that this browser is at. Nothing is sent or counted by it, and nothing is opened
 /// before the address is proven.
 pub async fn show(

@@ -4,11 +4,14 @@ use askama::Template;
 use inbox::model::one_time_codes::SentCode;
 use inbox::model::secure::{PageAuthor, PageMessage, SecurePage};
 use jiff::tz::TimeZone;
+use translation::t;
 
 use super::GuestPage;
 use crate::web::guest::GuestBrowser;
 use crate::web::layout::filters;
-use crate::web::layout::wording::{Avatar, TimeFormat, first_name, paragraphs, size};
+use crate::web::layout::wording::{
+    Avatar, TimeFormat, first_name, month_name, paragraphs, size, weekday,
+};
 use crate::web::pages::rich_text::{formatted_with_files, shows_file};
 use crate::web::visitor::Visitor;
 
@@ -32,13 +35,17 @@ impl GuestTimes {
     }
 
     pub fn day(&self, at: i64) -> PageTime {
-        let zoned = self.0.zoned(at);
-        PageTime { iso: zoned.date().to_string(), text: zoned.strftime("%-d %B %Y").to_string() }
+        let date = self.0.zoned(at).date();
+        let (day, month, year) = (date.day(), month_name(date.month()), date.year());
+        PageTime { iso: date.to_string(), text: t!("{day} {month} {year}", day, month, year) }
     }
 
     pub fn moment(&self, at: i64) -> PageTime {
-        let day = self.0.zoned(at).strftime("%A %-d %B").to_string();
-        PageTime { iso: self.0.long(at).iso, text: format!("{day}, {}", self.clock(at)) }
+        let date = self.0.zoned(at).date();
+        let (weekday, month) = (weekday(date.weekday()), month_name(date.month()));
+        let (day, clock) = (date.day(), self.clock(at));
+        let text = t!("{weekday} {day} {month}, {clock}", weekday, day, month, clock);
+        PageTime { iso: self.0.long(at).iso, text }
     }
 }
 
@@ -98,7 +105,6 @@ pub struct CodePage {
     pub to: String,
     /// When the newest code was sent, and until when it counts.
     pub sent: Option<(String, String)>,
-    pub typed: String,
     pub error: String,
     pub draft: String,
 }
@@ -114,7 +120,6 @@ impl CodePage {
             sheet,
             to: masked(&page.link.email),
             sent: code.map(|code| (times.clock(code.sent_at), times.clock(code.expires_at))),
-            typed: String::new(),
             error: String::new(),
             draft: String::new(),
         }
@@ -169,7 +174,7 @@ impl ReadPage {
             author: first_name(author).to_owned(),
             messages: letters.collect(),
             subject: if read.subject.is_empty() {
-                "Protected message".into()
+                t!("Protected message").into()
             } else {
                 read.subject
             },
@@ -190,7 +195,9 @@ fn letter(message: PageMessage, reader: &str, files_at: &str, times: &GuestTimes
     let is_mine = message.author == PageAuthor::Reader;
     let (avatar, name) = match message.author {
         PageAuthor::Team(name) => (Avatar::person(&name), name),
-        PageAuthor::Reader => (Avatar::customer(reader), "You".to_owned()),
+        PageAuthor::Reader => {
+            (Avatar::customer(reader), translation::text_in_context("author", "You").to_owned())
+        }
     };
     let markdown = content.markdown.as_deref();
     let is_beside = |id: &str| !markdown.is_some_and(|markdown| shows_file(markdown, id));

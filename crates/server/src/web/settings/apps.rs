@@ -11,6 +11,7 @@ use inbox::base::scopes::Scope;
 use inbox::model::oauth_clients::ClientKind;
 use url::Url;
 
+use super::keys::scope_words;
 use super::{SettingsPage, location};
 use crate::web::Web;
 use crate::web::form::{Posted, form};
@@ -49,6 +50,10 @@ struct AppView {
 impl AppView {
     fn may(&self, scope: &str) -> bool {
         self.scopes.iter().any(|own| own == scope)
+    }
+
+    fn scope_words(&self) -> String {
+        scope_words(self.scopes.iter().map(String::as_str))
     }
 }
 

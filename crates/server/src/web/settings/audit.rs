@@ -6,6 +6,7 @@ use askama::Template;
 use axum::extract::State;
 use inbox::actions::{self, AUDIT_LISTED, AuditEntry};
 use inbox::base::ids::AuditId;
+use translation::t;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
@@ -48,7 +49,11 @@ pub async fn page(
     let older = older.map(|last| format!("/settings/audit?before={}", last.id));
     let view = |entry: AuditEntry| EntryView {
         avatar: Avatar::of(Some(&entry.actor), &entry.actor_name),
-        actor: if entry.actor.is_empty() { "The command line".into() } else { entry.actor_name },
+        actor: if entry.actor.is_empty() {
+            t!("The command line").into()
+        } else {
+            entry.actor_name
+        },
         did: entry.action.did(),
         thing: entry.thing,
         detail: entry.detail,

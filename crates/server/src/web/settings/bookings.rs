@@ -11,10 +11,12 @@ use inbox::model::bookings::hours::{self, HostDate, HostStay, HostWeek};
 use inbox::model::bookings::types::{self, BookingHost, BookingType, BookingTypeInput, HostChoice};
 use inbox::model::bookings::{availability, feed};
 use inbox::{Error, actions};
+use translation::{msg, t};
 
 use super::holidays::{HolidayChoice, holiday_choices, next_holidays};
 use super::{SettingsPage, location};
 use crate::web::Web;
+use crate::web::booking::day_words;
 use crate::web::form::{FormFields, FormValue, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
@@ -139,7 +141,7 @@ fn type_line((kind, hosts): (BookingType, Vec<BookingHost>), public_url: &str) -
     let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
     TypeLine {
         url: kind.url(public_url),
-        about: format!("{} minutes, {}", kind.minutes, names.join(", ")),
+        about: t!("{minutes} minutes, {names}", minutes = kind.minutes, names = names.join(", ")),
         id: kind.id.to_string(),
         name: kind.name,
         is_active: kind.active,
@@ -204,7 +206,7 @@ pub async fn set_hours(State(web): State<Arc<Web>>, posted: Posted<HoursForm>) -
     match saved {
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let mut page = build(&web, &visitor).await?;
-            let sentences = problems.0.into_iter().map(|problem| problem.sentence);
+            let sentences = problems.0.iter().map(|one| translation::sentence(&one.sentence));
             page.error = sentences.collect::<Vec<_>>().join(" ");
             (page.zone, page.weekly) = (form.zone, form.weekly);
             responses::again(&page)
@@ -441,21 +443,21 @@ fn day_reports(
             };
             let mut reasons = Vec::new();
             if host.is_stale {
-                reasons.push("A calendar has not been read for a day.".to_owned());
+                reasons.push(t!("A calendar has not been read for a day.").to_owned());
             } else if host.is_holiday(report.date) {
-                reasons.push("A public holiday.".to_owned());
+                reasons.push(t!("A public holiday.").to_owned());
             } else if report.hours.is_empty() {
-                reasons.push("No hours on this day.".to_owned());
+                reasons.push(t!("No hours on this day.").to_owned());
             }
             for (obstacle, words) in OBSTACLES {
                 let lost = count(Some(*obstacle));
                 if lost > 0 {
-                    reasons.push(format!("{lost} {words}"));
+                    reasons.push(translation::fill(translation::text(words), &[("n", &lost)]));
                 }
             }
             DayReport {
                 host: host.name.clone(),
-                day: report.date.strftime("%A %-d %B").to_string(),
+                day: day_words(report.date),
                 offered: count(None),
                 reasons,
             }
@@ -463,10 +465,11 @@ fn day_reports(
         .collect())
 }
 
+/// Why a time is not offered, and how that is said of so many.
 const OBSTACLES: &[(calendar::SlotObstacle, &str)] = &[
-    (calendar::SlotObstacle::Notice, "are too soon"),
-    (calendar::SlotObstacle::Horizon, "are too far away"),
-    (calendar::SlotObstacle::DailyLimit, "are beyond the limit a day"),
-    (calendar::SlotObstacle::Booking, "are taken by bookings"),
-    (calendar::SlotObstacle::Busy, "are busy in a calendar"),
+    (calendar::SlotObstacle::Notice, msg!("{n} are too soon")),
+    (calendar::SlotObstacle::Horizon, msg!("{n} are too far away")),
+    (calendar::SlotObstacle::DailyLimit, msg!("{n} are beyond the limit a day")),
+    (calendar::SlotObstacle::Booking, msg!("{n} are taken by bookings")),
+    (calendar::SlotObstacle::Busy, msg!("{n} are busy in a calendar")),
 ];

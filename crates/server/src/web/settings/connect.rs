@@ -11,10 +11,11 @@ use inbox::inbound::imap::{PostFetchAction, Security};
 use inbox::model::mailbox_grants::{MailAuth, SignInProvider};
 use inbox::model::mailboxes;
 use inbox::model::outgoing_servers::SubmissionSecurity;
+use translation::{t, text_in_context};
 
 use super::connect_fields::{ConnectFields, ConnectForm, TriedView};
 use super::inbox::mailbox_id;
-use super::inboxes::name_rule;
+use super::inboxes::{address_rule, name_rule};
 use super::{SettingsPage, location};
 use crate::mailbox_setup::{
     FoundServers, IncomingServer, MailboxTrial, OutgoingServer, PasswordAccess, Provider,
@@ -99,7 +100,7 @@ pub async fn connect(State(web): State<Arc<Web>>, posted: Posted<ConnectForm>) -
     }
     let Ok(_place) = web.trials.try_acquire() else {
         fields.trouble =
-            "Several mailboxes are being tried out already. Try again in a moment.".into();
+            t!("Several mailboxes are being tried out already. Try again in a moment.").into();
         return responses::again(&build(&web, &visitor, fields).await?);
     };
     let address = mail::normal_address(form.address.trim());
@@ -140,29 +141,33 @@ fn not_tried(web: &Web, found: &FoundServers, domain: &str) -> Option<String> {
         Some((name, PasswordAccess::SignIn))
             if web.oauth_clients.of(SignInProvider::Microsoft).is_some() =>
         {
-            return Some(format!(
+            return Some(t!(
                 "{name} takes no passwords from mail programs any more. Press Sign in with \
-                 Microsoft below. Nothing was sent there."
+                 Microsoft below. Nothing was sent there.",
+                name
             ));
         }
         Some((name, PasswordAccess::SignIn)) => {
-            return Some(format!(
+            return Some(t!(
                 "{name} takes no passwords from mail programs any more: you sign in at {name} \
-                 itself. Nothing was sent there."
+                 itself. Nothing was sent there.",
+                name
             ));
         }
         _ => {}
     }
     if found.incoming.is_none() {
-        return Some(format!(
+        return Some(t!(
             "No mail server was found for {domain}. Look them up at your provider and fill them in \
-             below."
+             below.",
+            domain
         ));
     }
     found.needs_a_look(domain).then(|| {
-        format!(
+        t!(
             "The DNS of {domain} names servers of another domain. See whether they are your \
-             provider's before your password goes there, and enter it again."
+             provider's before your password goes there, and enter it again.",
+            domain
         )
     })
 }
@@ -183,7 +188,7 @@ pub async fn save(
             for problem in problems.0 {
                 match problem.field.as_str() {
                     "name" => fields.name_error = name_rule(),
-                    _ => fields.address_error = format!("This address {}.", problem.sentence),
+                    _ => fields.address_error = address_rule(&problem.sentence),
                 }
             }
             responses::again(&build(web, visitor, fields).await?)
@@ -240,15 +245,17 @@ impl ConnectFields {
         let password = &form.password;
         let long = password.chars().count() > IMAP_WORD_CHARS;
         if password.is_empty() || long || password.chars().any(char::is_control) {
-            self.password_error =
-                format!("Give the mailbox's password, of at most {IMAP_WORD_CHARS} characters.");
+            self.password_error = t!(
+                "Give the mailbox's password, of at most {most} characters.",
+                most = IMAP_WORD_CHARS
+            );
         }
     }
 
     /// The same where no password is needed.
     pub fn check_address_and_name(&mut self, form: &ConnectForm) {
         if !mail::is_address(form.address.trim()) || form.address.contains('+') {
-            self.address_error = "Give a whole address such as support@example.com.".into();
+            self.address_error = t!("Give a whole address such as support@example.com.").into();
         }
         if form.name.chars().count() > PERSON_NAME_CHARS {
             self.name_error = name_rule();
@@ -263,19 +270,21 @@ impl ConnectFields {
     ) -> Result<MailboxTrial, String> {
         let port = |text: &str, what: &str| -> Result<u16, String> {
             let port = text.trim().parse().ok().filter(|port| *port > 0);
-            port.ok_or_else(|| format!("The port for {what} must be a number from 1 to 65535."))
+            port.ok_or_else(|| t!("The port for {what} must be a number from 1 to 65535.", what))
         };
+        let reading = text_in_context("the server for", "reading");
+        let sending = text_in_context("the server for", "sending");
         let incoming = IncomingServer {
-            host: host(&self.imap_host, "reading")?,
-            port: port(&self.imap_port, "reading")?,
+            host: host(&self.imap_host, reading)?,
+            port: port(&self.imap_port, reading)?,
             security: Security::parse(&self.imap_security).unwrap_or(Security::Tls),
         };
         let outgoing = if form.receive_only {
             None
         } else {
             Some(OutgoingServer {
-                host: host(&self.smtp_host, "sending")?,
-                port: port(&self.smtp_port, "sending")?,
+                host: host(&self.smtp_host, sending)?,
+                port: port(&self.smtp_port, sending)?,
                 security: match SubmissionSecurity::parse(&self.smtp_security) {
                     Some(SubmissionSecurity::StartTls) => SubmissionSecurity::StartTls,
                     _ => SubmissionSecurity::Tls,
@@ -297,7 +306,7 @@ fn host(text: &str, what: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || ".-:".contains(c);
     let fits = !host.is_empty() && host.len() <= IMAP_WORD_CHARS && host.chars().all(plain);
     fits.then_some(host).ok_or_else(|| {
-        format!("The server for {what} must be a name such as mail.example.com, or is missing.")
+        t!("The server for {what} must be a name such as mail.example.com, or is missing.", what)
     })
 }
 

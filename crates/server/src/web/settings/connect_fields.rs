@@ -3,6 +3,7 @@
 use inbox::actions::{FetchedInbox, SignInChoice};
 use inbox::base::ids::UserId;
 use inbox::model::mailboxes::Mailbox;
+use translation::{sentence, t};
 
 use crate::mailbox_setup::{FoundServers, TriedMailbox};
 use crate::web::form::form;
@@ -98,7 +99,7 @@ impl ConnectFields {
             fields.imap_port = fetched.port.to_string();
             fields.imap_security = fetched.security.as_str().to_owned();
             fields.username = fetched.username.clone();
-            fields.source = "as it is set up now".into();
+            fields.source = t!("as it is set up now").into();
             fields.receive_only = true;
         }
         fields
@@ -125,7 +126,7 @@ impl ConnectFields {
             fields.smtp_port = port(form.smtp_port);
             fields.smtp_security = form.smtp_security.clone();
             fields.username = form.username.trim().to_owned();
-            fields.source = "as you filled them in".into();
+            fields.source = t!("as you filled them in").into();
         }
         if fields.username.is_empty() {
             fields.username = fields.address.clone();
@@ -150,7 +151,7 @@ impl ConnectFields {
     /// Fills in what was found for a domain.
     pub fn fill(&mut self, found: &FoundServers, domain: &str) {
         self.found_for = domain.to_owned();
-        self.source = found.source.words().to_owned();
+        self.source = sentence(found.source.words()).into_owned();
         self.username = found.username.clone();
         if let Some(incoming) = &found.incoming {
             self.imap_host = incoming.host.clone();
@@ -199,18 +200,25 @@ impl TriedView {
     pub fn of(tried: TriedMailbox) -> TriedView {
         let mark = |works: bool| {
             if works {
-                ServerMark { class: "ok", icon: "check", word: "works" }
+                ServerMark { class: "ok", icon: "check", word: t!("works") }
             } else {
-                ServerMark { class: "danger", icon: "fail", word: "does not work" }
+                ServerMark { class: "danger", icon: "fail", word: t!("does not work") }
             }
         };
         let (incoming, outgoing) = (mark(tried.incoming.is_ok()), mark(tried.outgoing.is_ok()));
-        let sentences = tried.incoming.err().into_iter().chain(tried.outgoing.err()).collect();
+        let said = |english: String| sentence(&english).into_owned();
+        let sentences = tried.incoming.err().into_iter().chain(tried.outgoing.err());
         let title = if tried.refused {
-            "The mailbox refused the password"
+            t!("The mailbox refused the password")
         } else {
-            "The mailbox could not be reached"
+            t!("The mailbox could not be reached")
         };
-        TriedView { title, sentences, advice: tried.advice, incoming, outgoing }
+        TriedView {
+            title,
+            sentences: sentences.map(said).collect(),
+            advice: tried.advice.map(said),
+            incoming,
+            outgoing,
+        }
     }
 }

@@ -39,7 +39,8 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let stamp = |at: Option<i64>| at.map(|at| frame.times.stamp(at));
     let (succeeded, next) = (stamp(found.succeeded_at), stamp(found.next_at));
     let failed = stamp(found.failed_at.filter(|_| found.failures > 0));
-    let keeps = found.keeps.unwrap_or_default();
-    let timing = found.timing;
+    let words = |english: String| translation::sentence(&english).into_owned();
+    let keeps = found.keeps.map(words).unwrap_or_default();
+    let timing = found.timing.map(words);
     web.show(&visitor, &DataPage { timing, keeps, succeeded, failed, next, is_owner, frame })
 }

@@ -10,6 +10,7 @@ use inbox::actions::{self, InboxDeletion, InboxRetention};
 use inbox::base::limits::TRASH_DAYS;
 use inbox::model::deletions::{COUNTED, DeletionCounts};
 use inbox::model::retention::{KEPT_DAYS_LEAST, KEPT_DAYS_MOST};
+use translation::t;
 
 use super::inbox::mailbox_id;
 use super::{SettingsPage, location};
@@ -63,13 +64,28 @@ async fn inbox_page(web: &Web, visitor: &Visitor, id: &str) -> Result<DeleteInbo
         frame,
         id: id.to_owned(),
         word: found.confirmation().to_owned(),
-        counts: found.counts.words(),
+        counts: counts_words(&found.counts),
         is_closed: found.is_closed,
         obstacle: found.obstacle,
         name: found.mailbox.name,
         typed: String::new(),
         error: String::new(),
     })
+}
+
+/// `12 conversations and 40 messages`.
+fn counts_words(counts: &DeletionCounts) -> String {
+    let conversations = match counts.conversations {
+        1 => t!("1 conversation").to_owned(),
+        count if count >= COUNTED => t!("more than {count} conversations", count = COUNTED),
+        count => t!("{count} conversations", count),
+    };
+    let messages = match counts.messages {
+        1 => t!("1 message").to_owned(),
+        count if count >= COUNTED => t!("more than {count} messages", count = COUNTED),
+        count => t!("{count} messages", count),
+    };
+    t!("{conversations} and {messages}", conversations, messages)
 }
 
 pub async fn delete_inbox(
@@ -85,7 +101,7 @@ pub async fn delete_inbox(
         Ok(_) => web.redirect("/settings/inboxes", Flash::InboxDeleted),
         Err(PageError::Domain(Error::Invalid(_) | Error::Conflict(_))) => {
             let page = inbox_page(&web, &visitor, &id).await?;
-            let error = format!("Nothing was deleted. Type {} exactly.", page.word);
+            let error = t!("Nothing was deleted. Type {word} exactly.", word = page.word);
             responses::again(&DeleteInboxPage { typed: form.confirmation, error, ..page })
         }
         Err(refusal) => Err(refusal),
@@ -114,7 +130,7 @@ async fn workspace_page(web: &Web, visitor: &Visitor) -> Result<DeleteWorkspaceP
         .await?;
     Ok(DeleteWorkspacePage {
         frame,
-        counts: counts.words(),
+        counts: counts_words(&counts),
         appointments: counts.appointments,
         typed: String::new(),
         error: String::new(),
@@ -134,7 +150,7 @@ pub async fn delete_workspace(
         Err(PageError::Domain(Error::Invalid(_))) => {
             let page = workspace_page(&web, &visitor).await?;
             let error =
-                format!("Nothing was deleted. Type {} exactly.", page.frame.workspace.as_str());
+                t!("Nothing was deleted. Type {word} exactly.", word = page.frame.workspace);
             responses::again(&DeleteWorkspacePage { typed: form.confirmation, error, ..page })
         }
         Err(refusal) => Err(refusal),
@@ -190,14 +206,15 @@ async fn build_retention(
         })
         .await?;
     let words = |count: i64| match count {
-        0 => "No conversation".to_owned(),
-        1 => "1 conversation".to_owned(),
-        count if count >= COUNTED => format!("More than {COUNTED} conversations"),
-        count => format!("{count} conversations"),
+        0 => t!("No conversation").to_owned(),
+        1 => t!("1 conversation").to_owned(),
+        count if count >= COUNTED => t!("More than {count} conversations", count = COUNTED),
+        count => t!("{count} conversations", count),
     };
     let error = match (typed.is_empty(), tried) {
         (false, None) => {
-            format!("Say a number of days from {KEPT_DAYS_LEAST} to {KEPT_DAYS_MOST}.")
+            let (least, most) = (KEPT_DAYS_LEAST, KEPT_DAYS_MOST);
+            t!("Say a number of days from {least} to {most}.", least, most)
         }
         _ => String::new(),
     };

@@ -10,6 +10,7 @@ use inbox::actions::{self, InboxDrafting, RequestPreview};
 use inbox::base::ids::MailboxId;
 use inbox::base::limits::{DRAFTS_MEASURED, OUTCOME_DAYS};
 use inbox::model::mailboxes::DraftingMode;
+use translation::msg;
 
 use super::{SettingsPage, location};
 use crate::drafting::ModelEndpoint;
@@ -22,7 +23,7 @@ use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::DisplayTime;
 use crate::web::visitor::Visitor;
 
-const NO_MODEL: &str = "No model is set up on this server.";
+const NO_MODEL: &str = msg!("No model is set up on this server.");
 
 #[derive(Template)]
 #[template(path = "settings_drafting.html", whitespace = "minimize")]
@@ -79,7 +80,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<DraftingPage, PageError> 
     let trouble = (!health.last_error.is_empty()).then(|| ModelTrouble {
         at: frame.times.long(health.last_at),
         resumes: (health.resumes_at > frame.times.now).then(|| frame.times.long(health.resumes_at)),
-        error: health.last_error,
+        error: translation::sentence(&health.last_error).into_owned(),
     });
     Ok(DraftingPage {
         inboxes: listed.iter().map(|one| row(one, &frame)).collect(),

@@ -10,6 +10,7 @@ use inbox::actions::{self, SortingReport, TopicReport};
 use inbox::api::operations::list_tags;
 use inbox::base::ids::{TagId, TopicId};
 use inbox::base::limits::TOPICS;
+use translation::t;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
@@ -82,7 +83,7 @@ impl TopicForm {
     }
 
     fn heading(&self) -> &'static str {
-        if self.id.is_empty() { "New topic" } else { "Change the topic" }
+        if self.id.is_empty() { t!("New topic") } else { t!("Change the topic") }
     }
 
     fn refuse(&mut self, problems: &inbox::ValidationErrors) {
@@ -101,12 +102,17 @@ impl HelpersPage {
     fn stage(&self) -> String {
         let SortingReport { decided, needed, .. } = &self.report;
         if decided >= needed {
-            return "Mailroom sets a topic where it expects to be right nine times in ten, and \
-                    suggests one elsewhere."
-                .into();
+            return t!(
+                "Mailroom sets a topic where it expects to be right nine times in ten, and \
+                 suggests one elsewhere."
+            )
+            .into();
         }
-        format!(
-            "Mailroom only suggests topics until {needed} conversations are decided; {decided} are."
+        t!(
+            "Mailroom only suggests topics until {needed} conversations are decided; {decided} \
+             are.",
+            needed,
+            decided,
         )
     }
 
@@ -118,20 +124,21 @@ impl HelpersPage {
 fn topic_view(report: &TopicReport, is_sure: bool) -> TopicView {
     let TopicReport { examples, given, corrected, .. } = report;
     let (class, icon, state) = if *corrected >= MIXED_UP && corrected * MIXED_UP_OF >= *given {
-        ("warn", "warn", "Mixed up".to_owned())
+        ("warn", "warn", t!("Mixed up").to_owned())
     } else if !is_sure {
-        ("", "wait", "Only suggested".to_owned())
+        ("", "wait", t!("Only suggested").to_owned())
     } else if *examples < LEARNED {
-        ("", "wait", format!("Learning, {examples} of {LEARNED}"))
+        ("", "wait", t!("Learning, {examples} of {needed}", examples, needed = LEARNED))
     } else {
-        ("ok", "check", "Learned".to_owned())
-    };
-    let instead = |name: &Option<String>| match name {
-        Some(name) => format!("to {name}"),
-        None => "to no topic".to_owned(),
+        ("ok", "check", t!("Learned").to_owned())
     };
     let corrected = match &report.confused {
-        Some((name, count)) => format!("{corrected}; of all guesses {count} {}", instead(name)),
+        Some((Some(name), count)) => {
+            t!("{corrected}; of all guesses {count} to {name}", corrected, count, name)
+        }
+        Some((None, count)) => {
+            t!("{corrected}; of all guesses {count} to no topic", corrected, count)
+        }
         None => corrected.to_string(),
     };
     TopicView {
@@ -183,8 +190,8 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<HelpersPage, PageError> {
         id: tag.id.to_string(),
         name: tag.name,
         conversations: match tag.count {
-            1 => "1 conversation".into(),
-            count => format!("{count} conversations"),
+            1 => t!("1 conversation").into(),
+            count => t!("{count} conversations", count),
         },
     });
     let tags = tags.collect();

@@ -10,6 +10,7 @@ use inbox::base::ids::MailboxId;
 use inbox::model::mailboxes;
 use inbox::model::office_hours::OfficeHours;
 use inbox::{Cx, Error};
+use translation::{sentence, t};
 
 use super::holidays::{HolidayChoice, holiday_choices, next_holidays};
 use super::{SettingsPage, location};
@@ -67,14 +68,11 @@ pub fn hours_rows(tx: &mut Tx<'_>, cx: &Cx<'_>) -> inbox::Result<Vec<HoursRow>> 
 }
 
 fn target_words(hours: &OfficeHours) -> String {
-    let words = |label: &str, minutes: Option<i64>| {
-        minutes.map(|minutes| format!("{label} {}", span_words(minutes)))
-    };
     let all = [
-        words("answer in", hours.answer_minutes),
-        words("urgent in", hours.answer_urgent),
-        words("close in", hours.resolve_minutes),
-        words("urgent closed in", hours.resolve_urgent),
+        hours.answer_minutes.map(|it| t!("answer in {time}", time = span_words(it))),
+        hours.answer_urgent.map(|it| t!("urgent in {time}", time = span_words(it))),
+        hours.resolve_minutes.map(|it| t!("close in {time}", time = span_words(it))),
+        hours.resolve_urgent.map(|it| t!("urgent closed in {time}", time = span_words(it))),
     ];
     all.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
@@ -185,7 +183,7 @@ pub async fn save(
                     "reply" => &mut page.reply_error,
                     _ => &mut page.targets_error,
                 };
-                place.push_str(&problem.sentence);
+                place.push_str(&sentence(&problem.sentence));
             }
             responses::again(&page)
         }

@@ -9,6 +9,7 @@ use inbox::actions::{self, FetchedInbox, PersonListing};
 use inbox::base::ids::UserId;
 use inbox::base::limits::PERSON_NAME_CHARS;
 use inbox::model::mailboxes::{self, Mailbox};
+use translation::{sentence, t};
 
 use super::{SettingsPage, incoming_mail, location};
 use crate::web::Web;
@@ -149,7 +150,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewInboxForm>) -> P
             for problem in problems.0 {
                 match problem.field.as_str() {
                     "name" => page.name_error = name_rule(),
-                    _ => page.address_error = format!("This address {}.", problem.sentence),
+                    _ => page.address_error = address_rule(&problem.sentence),
                 }
             }
             responses::again(&page)
@@ -160,5 +161,10 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewInboxForm>) -> P
 
 /// What a name of an inbox must be.
 pub fn name_rule() -> String {
-    format!("Give the inbox a name of at most {PERSON_NAME_CHARS} characters.")
+    t!("Give the inbox a name of at most {most} characters.", most = PERSON_NAME_CHARS)
+}
+
+/// What is wrong with the address of an inbox.
+pub fn address_rule(rule: &str) -> String {
+    t!("This address {rule}.", rule = sentence(rule))
 }

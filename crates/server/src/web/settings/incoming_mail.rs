@@ -3,6 +3,7 @@
 use inbox::actions::FetchedInbox;
 use inbox::base::limits::FETCHING_OVERDUE_MS;
 use inbox::model::mailbox_grants::SignInProvider;
+use translation::{sentence, t};
 
 use crate::net::listen_address::ListenAddress;
 use crate::web::layout::wording::{DisplayTime, TimeFormat};
@@ -67,10 +68,13 @@ pub fn fetched_view(fetched: &FetchedInbox, times: &TimeFormat) -> FetchedView {
         state: state_of(fetched, times.now),
         last: fetched.last_fetched_at.map(|at| times.long(at.0)),
         mails: match fetched.fetched {
-            1 => "1 mail so far".into(),
-            n => format!("{n} mails so far"),
+            1 => t!("1 mail so far").into(),
+            n => t!("{n} mails so far", n),
         },
-        skipped: fetched.last_skipped.clone().map(|last| (fetched.skipped, last)),
+        skipped: fetched
+            .last_skipped
+            .as_deref()
+            .map(|last| (fetched.skipped, sentence(last).into_owned())),
         trouble: trouble(fetched, times),
         provider: fetched.provider.map(SignInProvider::name),
         sign_in_over: fetched.sign_in_over,
@@ -80,10 +84,10 @@ pub fn fetched_view(fetched: &FetchedInbox, times: &TimeFormat) -> FetchedView {
 /// The state of fetching.
 pub fn state_of(fetched: &FetchedInbox, now: i64) -> StatusBadge {
     match how(fetched, now) {
-        Fetching::Begins => StatusBadge { class: "act", icon: "wait", word: "Not fetched yet" },
-        Fetching::Works => StatusBadge { class: "ok", icon: "check", word: "Working" },
-        Fetching::Fails => StatusBadge { class: "danger", icon: "fail", word: "Failing" },
-        Fetching::Stopped => StatusBadge { class: "danger", icon: "pause", word: "Stopped" },
+        Fetching::Begins => StatusBadge { class: "act", icon: "wait", word: t!("Not fetched yet") },
+        Fetching::Works => StatusBadge { class: "ok", icon: "check", word: t!("Working") },
+        Fetching::Fails => StatusBadge { class: "danger", icon: "fail", word: t!("Failing") },
+        Fetching::Stopped => StatusBadge { class: "danger", icon: "pause", word: t!("Stopped") },
     }
 }
 
@@ -100,17 +104,19 @@ fn trouble(fetched: &FetchedInbox, times: &TimeFormat) -> Option<TroubleView> {
     match how(fetched, times.now) {
         Fetching::Begins | Fetching::Works => None,
         Fetching::Fails => Some(TroubleView {
-            title: "Mail cannot be fetched since",
+            title: t!("Mail cannot be fetched since"),
             since: times.long(fetched.failing_since?.0),
-            reason: fetched.last_error.clone().unwrap_or_default(),
+            reason: sentence(fetched.last_error.as_deref().unwrap_or_default()).into_owned(),
             next: fetched.next_attempt_at.map(|at| times.long(at.0)),
         }),
         Fetching::Stopped => Some(TroubleView {
-            title: "Nobody fetches this inbox since",
+            title: t!("Nobody fetches this inbox since"),
             since: times.long(fetched.due_at.0),
-            reason: "It was due then, and no server of yours took it on. See whether \
-                     mailroom serve runs where the inbox was set up, and what its log says."
-                .into(),
+            reason: t!(
+                "It was due then, and no server of yours took it on. See whether mailroom serve \
+                 runs where the inbox was set up, and what its log says."
+            )
+            .into(),
             next: None,
         }),
     }
@@ -123,20 +129,22 @@ pub fn listeners(mail_setup: &MailSetup) -> Vec<ListenerView> {
         place if is_local(place) => Some(ListenerView {
             label: "SMTP",
             place: place.to_string(),
-            hint: "Only programs on the same machine reach it. To take mail from others, set \
-                   MAILROOM_SMTP_LISTEN to 0.0.0.0:25.",
+            hint: t!("Only programs on the same machine reach it. To take mail from others, set \
+                 MAILROOM_SMTP_LISTEN to 0.0.0.0:25."),
         }),
         place => Some(ListenerView {
             label: "SMTP",
             place: from_outside(place, mail_setup.sending.host.as_deref()),
-            hint: "Name it in the domain's MX record, or let the mail server you have pass on or \
-                   forward mail to it.",
+            hint: t!(
+                "Name it in the domain's MX record, or let the mail server you have pass on or \
+                 forward mail to it."
+            ),
         }),
     };
     let lmtp = (mail_setup.lmtp != ListenAddress::Off).then(|| ListenerView {
         label: "LMTP",
         place: mail_setup.lmtp.to_string(),
-        hint: "A mail server of yours hands over here.",
+        hint: t!("A mail server of yours hands over here."),
     });
     smtp.into_iter().chain(lmtp).collect()
 }
@@ -145,13 +153,15 @@ pub fn listeners(mail_setup: &MailSetup) -> Vec<ListenerView> {
 pub fn listener_state(mail_setup: &MailSetup) -> StatusBadge {
     match (&mail_setup.smtp, &mail_setup.lmtp) {
         (ListenAddress::Off, ListenAddress::Off) => {
-            StatusBadge { class: "warn", icon: "warn", word: "Nothing comes in" }
+            StatusBadge { class: "warn", icon: "warn", word: t!("Nothing comes in") }
         }
-        (ListenAddress::Off, _) => StatusBadge { class: "ok", icon: "in", word: "Taken by LMTP" },
+        (ListenAddress::Off, _) => {
+            StatusBadge { class: "ok", icon: "in", word: t!("Taken by LMTP") }
+        }
         (place, ListenAddress::Off) if is_local(place) => {
-            StatusBadge { class: "warn", icon: "in", word: "Only from this machine" }
+            StatusBadge { class: "warn", icon: "in", word: t!("Only from this machine") }
         }
-        (_, _) => StatusBadge { class: "ok", icon: "in", word: "Taken by SMTP" },
+        (_, _) => StatusBadge { class: "ok", icon: "in", word: t!("Taken by SMTP") },
     }
 }
 
@@ -166,7 +176,9 @@ fn is_local(place: &ListenAddress) -> bool {
 /// The public address of a listener: the machine's name, where it has one, and the port.
 fn from_outside(place: &ListenAddress, host: Option<&str>) -> String {
     match (place, host) {
-        (ListenAddress::Tcp(address), Some(host)) => format!("{host}, port {}", address.port()),
+        (ListenAddress::Tcp(address), Some(host)) => {
+            t!("{host}, port {port}", host, port = address.port())
+        }
         (place, _) => place.to_string(),
     }
 }

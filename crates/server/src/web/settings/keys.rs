@@ -9,6 +9,7 @@ use inbox::actions::{self, KeyListing, PersonListing};
 use inbox::base::ids::AgentId;
 use inbox::base::limits::PERSON_NAME_CHARS;
 use inbox::base::scopes::Scope;
+use translation::{t, text_in_context};
 
 use super::{SettingsPage, location};
 use crate::web::Web;
@@ -60,13 +61,13 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, PageError> {
         id: key.id.to_string(),
         avatar: Avatar::agent(&key.name),
         name: key.name,
-        scopes: key.scopes.replace(' ', ", "),
+        scopes: scope_words(key.scopes.split(' ')),
         live: key.livemode,
         made_by: people
             .iter()
             .find(|person| person.id == key.made_by)
             .map(|person| person.name.clone())
-            .unwrap_or_else(|| "Somebody who left".into()),
+            .unwrap_or_else(|| t!("Somebody who left").into()),
         made: frame.times.short(key.created_at.0),
         revoked: key.revoked_at.map(|at| frame.times.short(at.0)),
         used: key.last_used_at.map(|at| frame.times.short(at.0)),
@@ -81,6 +82,22 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, PageError> {
         made: None,
         address: web.app.public_url.to_string(),
     })
+}
+
+/// What a key or an app may do, as pages write it.
+pub(super) fn scope_words<'a>(scopes: impl Iterator<Item = &'a str>) -> String {
+    scopes.map(scope_word).collect::<Vec<_>>().join(", ")
+}
+
+fn scope_word(scope: &str) -> &str {
+    match scope {
+        "read" => text_in_context("scope", "read"),
+        "write" => text_in_context("scope", "write"),
+        "draft" => text_in_context("scope", "draft"),
+        "send" => text_in_context("scope", "send"),
+        "record" => text_in_context("scope", "record"),
+        other => other,
+    }
 }
 
 impl KeysPage {
@@ -123,9 +140,10 @@ pub async fn make(State(web): State<Arc<Web>>, posted: Posted<NewKeyForm>) -> Pa
         Err(PageError::Domain(Error::Invalid(_))) => {
             let page = build(&web, &visitor).await?;
             let name_error = if name.is_empty() {
-                "Give the agent a name. The team sees it beside every note and draft.".to_owned()
+                t!("Give the agent a name. The team sees it beside every note and draft.")
+                    .to_owned()
             } else {
-                format!("A name has at most {PERSON_NAME_CHARS} characters.")
+                t!("A name has at most {n} characters.", n = PERSON_NAME_CHARS)
             };
             responses::again(&KeysPage { name, scopes: chosen, live, name_error, ..page })
         }

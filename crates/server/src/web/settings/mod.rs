@@ -42,6 +42,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post};
+use translation::msg;
 
 use crate::mail_oauth::CALLBACK;
 use crate::oidc::OIDC_CALLBACK;
@@ -51,7 +52,7 @@ use crate::web::layout::responses::{PageResult, see_other};
 use crate::web::pages::passkeys;
 
 macro_rules! menu {
-    ($($page:ident: $title:literal, $href:literal, for_admins: $for_admins:literal;)*) => {
+    ($($page:ident: $title:expr, $href:literal, for_admins: $for_admins:literal;)*) => {
         /// An entry of the menu. A page below one, such as that of a single inbox, belongs to it.
         #[derive(Clone, Copy, PartialEq, Eq)]
         enum SettingsPage {
@@ -72,29 +73,29 @@ macro_rules! menu {
 
 // Title, address, and whether the pages refuse everybody but owners and admins.
 menu! {
-    You: "You", "/settings/you", for_admins: false;
-    SignIn: "Signing in", "/settings/sign-in", for_admins: false;
-    Notifications: "Notifications", "/settings/notifications", for_admins: false;
-    Writing: "Writing", "/settings/writing", for_admins: false;
-    People: "People", "/settings/people", for_admins: false;
-    Teams: "Teams", "/settings/teams", for_admins: true;
-    Inboxes: "Inboxes", "/settings/inboxes", for_admins: false;
-    Outgoing: "Outgoing mail", "/settings/outgoing", for_admins: true;
-    Tags: "Tags", "/settings/tags", for_admins: false;
-    Blocked: "Blocked senders", "/settings/blocked", for_admins: false;
-    Replies: "Saved replies", "/settings/replies", for_admins: false;
-    Rules: "Rules and hours", "/settings/rules", for_admins: false;
-    Bookings: "Bookings", "/settings/bookings", for_admins: false;
-    Helpers: "Helpers", "/settings/helpers", for_admins: false;
-    Drafting: "Drafting", "/settings/drafting", for_admins: true;
-    Secure: "Protected messages", "/settings/secure", for_admins: true;
-    Keys: "Agents and keys", "/settings/keys", for_admins: true;
-    Apps: "Connected apps", "/settings/apps", for_admins: false;
-    Webhooks: "Webhooks", "/settings/webhooks", for_admins: true;
-    Services: "Sending services", "/settings/services", for_admins: true;
-    Data: "Data", "/settings/data", for_admins: true;
-    Audit: "Audit log", "/settings/audit", for_admins: true;
-    Plan: "Plan", "/settings/plan", for_admins: false;
+    You: msg!("You"), "/settings/you", for_admins: false;
+    SignIn: msg!("Signing in"), "/settings/sign-in", for_admins: false;
+    Notifications: msg!("Notifications"), "/settings/notifications", for_admins: false;
+    Writing: msg!("Writing"), "/settings/writing", for_admins: false;
+    People: msg!("People"), "/settings/people", for_admins: false;
+    Teams: msg!("Teams"), "/settings/teams", for_admins: true;
+    Inboxes: msg!("Inboxes"), "/settings/inboxes", for_admins: false;
+    Outgoing: msg!("Outgoing mail"), "/settings/outgoing", for_admins: true;
+    Tags: msg!("Tags"), "/settings/tags", for_admins: false;
+    Blocked: msg!("Blocked senders"), "/settings/blocked", for_admins: false;
+    Replies: msg!("Saved replies"), "/settings/replies", for_admins: false;
+    Rules: msg!("Rules and hours"), "/settings/rules", for_admins: false;
+    Bookings: msg!("Bookings"), "/settings/bookings", for_admins: false;
+    Helpers: msg!("Helpers"), "/settings/helpers", for_admins: false;
+    Drafting: msg!("Drafting"), "/settings/drafting", for_admins: true;
+    Secure: msg!("Protected messages"), "/settings/secure", for_admins: true;
+    Keys: msg!("Agents and keys"), "/settings/keys", for_admins: true;
+    Apps: msg!("Connected apps"), "/settings/apps", for_admins: false;
+    Webhooks: msg!("Webhooks"), "/settings/webhooks", for_admins: true;
+    Services: msg!("Sending services"), "/settings/services", for_admins: true;
+    Data: msg!("Data"), "/settings/data", for_admins: true;
+    Audit: msg!("Audit log"), "/settings/audit", for_admins: true;
+    Plan: msg!("Plan"), "/settings/plan", for_admins: false;
 }
 
 pub fn router() -> Router<Arc<Web>> {
@@ -104,6 +105,7 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/you/password", post(you::set_password))
         .route("/settings/you/private", post(you::open_private))
         .route("/settings/you/duty", post(you::set_duty))
+        .route("/settings/you/language", post(you::choose_language))
         .route("/settings/you/pictures", post(you::remove_picture_sender))
         .route("/settings/you/sessions/{id}/end", post(you::end_session))
         .route("/settings/you/sessions/end-others", post(you::end_others))
@@ -241,5 +243,14 @@ async fn first() -> PageResult {
 fn location(page: SettingsPage) -> PageLocation {
     let menu = menu(page);
     let title = menu.iter().find(|entry| entry.current).map_or("", |entry| entry.title);
-    PageLocation { menu, ..PageLocation::at(title, "/settings") }
+    PageLocation { menu, ..PageLocation::at(menu_title(title), "/settings") }
+}
+
+/// The title of an entry of the menu in the reader's language.
+pub fn menu_title(title: &str) -> &str {
+    match title {
+        // Elsewhere the word stands for a person.
+        "You" => translation::text_in_context("settings", "You"),
+        title => translation::text(title),
+    }
 }

@@ -12,6 +12,7 @@ use inbox::model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind,
 use inbox::model::notifications::push::SubscribedBrowser;
 use inbox::model::notifications::settings::NoticeSettings;
 use serde_json::json;
+use translation::{msg, t};
 
 use super::you::device;
 use super::{SettingsPage, location};
@@ -28,9 +29,16 @@ const HERE: &str = "/settings/notifications";
 
 /// The ways by mail, by value and label.
 const MAIL_WAYS: [(&str, &str); 3] =
-    [("no", "Not by mail"), ("at-once", "At once"), ("digest", "In the digest")];
-const DAYS: [&str; 7] =
-    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+    [("no", msg!("Not by mail")), ("at-once", msg!("At once")), ("digest", msg!("In the digest"))];
+const DAYS: [&str; 7] = [
+    msg!("Monday"),
+    msg!("Tuesday"),
+    msg!("Wednesday"),
+    msg!("Thursday"),
+    msg!("Friday"),
+    msg!("Saturday"),
+    msg!("Sunday"),
+];
 
 #[derive(Template)]
 #[template(path = "settings_notifications.html", whitespace = "minimize")]
@@ -91,20 +99,25 @@ struct InboxKindView {
 
 fn label(kind: NoticeKind) -> &'static str {
     match kind {
-        NoticeKind::Mentioned => "Somebody mentions me in a note",
-        NoticeKind::Assigned => "A conversation is assigned to me",
-        NoticeKind::Reply => "A reply in a conversation that is assigned to me",
-        NoticeKind::Followed => "A reply in a conversation that I follow",
-        NoticeKind::MessageFailed => "A message of mine could not be delivered",
-        NoticeKind::Unanswered => "Nobody answered a message of mine by the time I chose",
-        NoticeKind::DraftWaits => "A draft waits for approval",
-        NoticeKind::TargetMissed => "A response target is missed",
-        NoticeKind::NewConversation => "A new conversation",
+        NoticeKind::Mentioned => t!("Somebody mentions me in a note"),
+        NoticeKind::Assigned => t!("A conversation is assigned to me"),
+        NoticeKind::Reply => t!("A reply in a conversation that is assigned to me"),
+        NoticeKind::Followed => t!("A reply in a conversation that I follow"),
+        NoticeKind::MessageFailed => t!("A message of mine could not be delivered"),
+        NoticeKind::Unanswered => t!("Nobody answered a message of mine by the time I chose"),
+        NoticeKind::DraftWaits => t!("A draft waits for approval"),
+        NoticeKind::TargetMissed => t!("A response target is missed"),
+        NoticeKind::NewConversation => t!("A new conversation"),
     }
 }
 
+/// The ways by mail in the reader's language.
+fn mail_ways() -> [(&'static str, &'static str); 3] {
+    MAIL_WAYS.map(|(value, label)| (value, translation::text(label)))
+}
+
 fn mail_label(mail: MailNotice) -> &'static str {
-    let found = MAIL_WAYS.iter().find(|(value, _)| *value == mail.as_str());
+    let found = mail_ways().into_iter().find(|(value, _)| *value == mail.as_str());
     found.map_or("", |(_, label)| label)
 }
 
@@ -136,18 +149,19 @@ async fn build(
         mail: choice.mail.as_str(),
     };
     let day = |(value, label): (&&'static str, &'static str)| {
-        (*value, label, how.quiet_days.iter().any(|chosen| chosen == value))
+        let chosen = how.quiet_days.iter().any(|chosen| chosen == value);
+        (*value, translation::text(label), chosen)
     };
     let browser = |browser: &SubscribedBrowser| BrowserView {
         id: browser.id.to_string(),
         device: device(&browser.device),
         since: frame.times.short(browser.created_at),
-        used: browser.used_at.map_or("not yet".into(), |at| frame.times.ago(at)),
+        used: browser.used_at.map_or(t!("not yet").into(), |at| frame.times.ago(at)),
         is_this: browser.session == session,
     };
     Ok(NotificationsPage {
         kinds: own.choices.iter().map(kind).collect(),
-        mail_ways: MAIL_WAYS,
+        mail_ways: mail_ways(),
         days: QUIET_DAYS.iter().zip(DAYS).map(day).collect(),
         zones: calendar::zone_names(),
         zone_error: String::new(),
@@ -216,7 +230,7 @@ pub async fn inbox_page(
         label: label(kind),
         browser: own.browser.map_or("", |told| if told { "yes" } else { "no" }),
         mail: own.mail.map_or("", MailNotice::as_str),
-        usual_browser: if usual.browser { "yes" } else { "no" },
+        usual_browser: if usual.browser { t!("yes") } else { t!("no") },
         usual_mail: mail_label(usual.mail),
     };
     let page = InboxNoticesPage {
@@ -224,7 +238,7 @@ pub async fn inbox_page(
         id,
         name: own.mailbox.name,
         kinds: own.choices.into_iter().map(kind).collect(),
-        mail_ways: MAIL_WAYS,
+        mail_ways: mail_ways(),
     };
     web.show(&visitor, &page)
 }
@@ -331,10 +345,11 @@ pub async fn subscribe(State(web): State<Arc<Web>>, posted: Posted<SubscribeForm
         Ok(_) => web.redirect(HERE, Flash::BrowserSubscribed),
         Err(PageError::Domain(Error::Invalid(_))) => {
             let page = build(&web, &visitor, None).await?;
-            let browser_error =
-                "This browser's push service cannot be used: its address is not a public one, \
-                 or its keys are of another kind."
-                    .to_owned();
+            let browser_error = t!(
+                "This browser's push service cannot be used: its address is not a public one, or \
+                 its keys are of another kind."
+            )
+            .to_owned();
             responses::again(&NotificationsPage { browser_error, ..page })
         }
         Err(refusal) => Err(refusal),

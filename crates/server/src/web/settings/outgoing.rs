@@ -14,6 +14,7 @@ use inbox::model::mailbox_grants::SignInProvider;
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::model::outgoing_servers::{ALL_INBOXES, SubmissionSecurity};
 use inbox::{Cx, Error};
+use translation::{msg, t};
 
 use super::inbox::mailbox_id;
 use super::server_form::{ServerFields, ServerForm, reason};
@@ -158,8 +159,8 @@ fn view(web: &Web, frame: PageLayout, scope: &ServerScope, read: OutgoingRead) -
         InboxServer { id, name, address, own: own.map(|listed| listed.host.clone()), failing }
     };
     let relay = web.outgoing.reaches_people.then(|| match &web.mail_setup.sending.relay {
-        Some(host) => format!("the relay {host}"),
-        None => "the servers of the recipients".to_owned(),
+        Some(host) => t!("the relay {host}", host),
+        None => t!("the servers of the recipients").to_owned(),
     });
     OutgoingPage {
         path,
@@ -194,7 +195,7 @@ fn server_view(listed: &OutgoingServerListing, frame: &PageLayout) -> ServerView
         security: match listed.security {
             SubmissionSecurity::Tls => "TLS",
             SubmissionSecurity::StartTls => "STARTTLS",
-            SubmissionSecurity::Plain => "not encrypted",
+            SubmissionSecurity::Plain => t!("not encrypted"),
         },
         username: listed.username.clone(),
         last_sent: listed.last_sent_at.map(|at| frame.times.long(at.0)),
@@ -246,7 +247,7 @@ async fn save(web: &Web, posted: Posted<ServerForm>, scope: ServerScope) -> Page
     web.redirect(&path_of(&scope), Flash::OutgoingSaved)
 }
 
-const BUSY: &str = "Several servers are being tried out already. Try again in a moment.";
+const BUSY: &str = msg!("Several servers are being tried out already. Try again in a moment.");
 
 async fn refused(
     web: &Web,
@@ -257,7 +258,8 @@ async fn refused(
 ) -> PageResult {
     let page = build(web, visitor, scope).await?;
     let fields = ServerFields::typed(form);
-    responses::again(&OutgoingPage { fields, trouble: Some(sentence), ..page })
+    let trouble = Some(translation::sentence(&sentence).into_owned());
+    responses::again(&OutgoingPage { fields, trouble, ..page })
 }
 
 pub async fn remove_for_all(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
@@ -306,11 +308,11 @@ async fn test(web: &Web, visitor: &Visitor, mailbox: &MailboxId) -> Result<Teste
         })
         .await?;
     let Ok(_place) = web.trials.try_acquire() else {
-        return Ok(not_sent("Nothing was sent", BUSY.into()));
+        return Ok(not_sent(t!("Nothing was sent"), translation::text(BUSY).into()));
     };
     if web.quiet.is_quiet() {
-        let sentence = crate::node::quiet::QUIET_SENTENCE.to_owned();
-        return Ok(not_sent("Nothing was sent", sentence));
+        let sentence = translation::sentence(crate::node::quiet::QUIET_SENTENCE).into_owned();
+        return Ok(not_sent(t!("Nothing was sent"), sentence));
     }
     let sent = send_test_mail(&web.app, &*web.outgoing.relay, &actor, mailbox).await;
     Ok(tested_view(sent?))
@@ -322,22 +324,24 @@ fn not_sent(title: &str, sentence: String) -> TestedView {
 
 fn tested_view(sent: TestMail) -> TestedView {
     let TestMail { to, outcome } = sent;
-    let reason = |words: String| format!("The reason: {}.", reason(&words));
+    let reason = |words: String| t!("The reason: {reason}.", reason = reason(&words));
     match outcome {
         RelayOutcome::Delivered => TestedView {
             class: "ok",
             icon: "check",
-            title: format!("A test mail to {to} was accepted"),
-            sentence: "It should be there in a moment. If it is not, look into the spam folder."
-                .into(),
+            title: t!("A test mail to {to} was accepted", to),
+            sentence: t!(
+                "It should be there in a moment. If it is not, look into the spam folder."
+            )
+            .into(),
         },
         RelayOutcome::Later(words) | RelayOutcome::Unavailable(words) => {
-            not_sent("The test mail could not be sent now", reason(words))
+            not_sent(t!("The test mail could not be sent now"), reason(words))
         }
         RelayOutcome::Never(words) => TestedView {
             class: "danger",
             icon: "fail",
-            title: format!("The test mail to {to} was refused"),
+            title: t!("The test mail to {to} was refused", to),
             sentence: reason(words),
         },
     }

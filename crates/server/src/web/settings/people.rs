@@ -10,6 +10,7 @@ use inbox::base::actor::Role;
 use inbox::base::ids::UserId;
 use inbox::base::limits::PERSON_NAME_CHARS;
 use inbox::{Cx, Error};
+use translation::t;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
@@ -27,6 +28,8 @@ use crate::web::visitor::Visitor;
 struct PeoplePage {
     frame: PageLayout,
     people: Vec<PersonView>,
+    /// The roles that somebody can have, by value and word.
+    roles: [(&'static str, &'static str); 3],
     email: String,
     name: String,
     role: String,
@@ -47,6 +50,7 @@ struct PersonView {
     name: String,
     email: String,
     role: &'static str,
+    role_word: &'static str,
     avatar: Avatar,
     is_you: bool,
     /// The provider and their account there, where they have linked one.
@@ -78,6 +82,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
         .await?;
     Ok(PeoplePage {
         people,
+        roles: [Role::Owner, Role::Admin, Role::Member].map(|it| (it.as_str(), role_word(it))),
         frame,
         email: String::new(),
         name: String::new(),
@@ -115,6 +120,16 @@ fn view(person: PersonListing, you: &UserId, account: Option<String>) -> PersonV
         name: person.name,
         email: person.email.into(),
         role: person.role.as_str(),
+        role_word: role_word(person.role),
+    }
+}
+
+/// The role of a person as pages write it.
+pub(super) fn role_word(role: Role) -> &'static str {
+    match role {
+        Role::Owner => t!("owner"),
+        Role::Admin => t!("admin"),
+        Role::Member => t!("member"),
     }
 }
 
@@ -160,12 +175,12 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewPersonForm>) -> 
                 match (problem.field.as_str(), problem.sentence) {
                     ("name", _) => {
                         page.name_error =
-                            format!("Say their name, in at most {PERSON_NAME_CHARS} characters.");
+                            t!("Say their name, in at most {n} characters.", n = PERSON_NAME_CHARS);
                     }
                     (_, sentence) if sentence.starts_with("is on") => {
-                        page.email_error = "Somebody with this address is on the team.".into();
+                        page.email_error = t!("Somebody with this address is on the team.").into();
                     }
-                    _ => page.email_error = "That is not an e-mail address.".into(),
+                    _ => page.email_error = t!("That is not an e-mail address.").into(),
                 }
             }
             responses::again(&page)

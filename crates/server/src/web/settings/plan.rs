@@ -7,6 +7,7 @@ use axum::extract::State;
 use inbox::Error;
 use inbox::actions::{self, SignedIn};
 use inbox::base::actor::{Plan, Role};
+use translation::text_in_context;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
@@ -23,6 +24,17 @@ struct PlanPage {
     frame: PageLayout,
     plan: &'static str,
     is_owner: bool,
+}
+
+impl PlanPage {
+    /// The name of the plan within a sentence.
+    fn plan_word(&self) -> &'static str {
+        match self.plan {
+            "free" => text_in_context("plan", "free"),
+            "pro" => text_in_context("plan", "pro"),
+            _ => text_in_context("plan", "team"),
+        }
+    }
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {

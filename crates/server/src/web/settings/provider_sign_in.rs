@@ -12,6 +12,7 @@ use inbox::Error;
 use inbox::actions::{self, FetchFrom, NewConnection, NewOutgoingServer, SignInChoice, SignInPlan};
 use inbox::inbound::imap::PostFetchAction;
 use inbox::model::mailbox_grants::{MailAuth, NewGrant, SignInProvider};
+use translation::t;
 
 use super::connect::{self, CONNECT};
 use super::connect_fields::{ConnectFields, ConnectForm, TriedView};
@@ -29,9 +30,6 @@ use crate::web::visitor::Visitor;
 
 /// Characters of a code that is redeemed.
 const CODE_CHARS: usize = 4 * 1024;
-const BUSY: &str = "Several mailboxes are being tried out already. Try again in a moment.";
-const TOO_OLD: &str = "This sign-in was begun in another browser or session, or too long ago. Begin it \
-    again.";
 
 #[derive(Template)]
 #[template(path = "leaving_for_provider.html", whitespace = "minimize")]
@@ -112,12 +110,16 @@ pub async fn callback(
     let planned =
         web.read(&visitor, move |_, cx, me| actions::planned_sign_in(cx, me, &state)).await?;
     let Some(plan) = planned else {
-        return not_connected(&web, &visitor, ConnectFields::default(), TOO_OLD.into()).await;
+        let too_old = t!(
+            "This sign-in was begun in another browser or session, or too long ago. Begin it again."
+        );
+        return not_connected(&web, &visitor, ConnectFields::default(), too_old.into()).await;
     };
     let client = web.oauth_clients.of(plan.provider).ok_or(Error::NotFound("provider"))?;
     let fields = ConnectFields::planned(&plan.choice);
     let Ok(_place) = web.trials.try_acquire() else {
-        return not_connected(&web, &visitor, fields, BUSY.into()).await;
+        let busy = t!("Several mailboxes are being tried out already. Try again in a moment.");
+        return not_connected(&web, &visitor, fields, busy.into()).await;
     };
     match redeem(&web, client, &plan, &asked).await {
         Err(sentence) => not_connected(&web, &visitor, fields, sentence).await,
@@ -138,7 +140,7 @@ async fn redeem(
     }
     let code = asked.get("code");
     if code.is_empty() || code.len() > CODE_CHARS {
-        return Err(format!("{name} sent you back without a code. Begin again."));
+        return Err(t!("{name} sent you back without a code. Begin again.", name));
     }
     let (url, now) = (&web.app.public_url, web.app.clock.now());
     TokenEndpoint::new()?.redeem(client, plan, &code, url, now).await
@@ -166,8 +168,8 @@ async fn renew(web: &Web, visitor: &Visitor, plan: SignInPlan, granted: CodeGran
     match renewed {
         Ok(()) => web.redirect(&path, Flash::SignedInAgain),
         Err(PageError::Domain(Error::Invalid(problems))) => {
-            let rule = problems.0.first().map(|problem| problem.sentence.clone());
-            let trouble = format!("This inbox {}.", rule.unwrap_or_default());
+            let rule = problems.0.first().map(|problem| translation::sentence(&problem.sentence));
+            let trouble = t!("This inbox {rule}.", rule = rule.unwrap_or_default());
             not_connected(web, visitor, ConnectFields::planned(&plan.choice), trouble).await
         }
         Err(refusal) => Err(refusal),
@@ -217,16 +219,20 @@ fn has_shared_mailboxes(provider: SignInProvider) -> bool {
 /// Why the account that was signed in to is not connected to this address, and what to do.
 fn other_account(provider: SignInProvider, address: &str, account: &str) -> String {
     let right = match provider {
-        SignInProvider::Google => format!("Sign in with the account {address}"),
-        SignInProvider::Microsoft => {
-            format!("Sign in with the account {address}, or with one that has full access to it")
-        }
+        SignInProvider::Google => t!("Sign in with the account {address}", address),
+        SignInProvider::Microsoft => t!(
+            "Sign in with the account {address}, or with one that has full access to it",
+            address
+        ),
     };
-    format!(
-        "You signed in at {} as {account}, which is not {address}, so nothing was connected. \
-         {right}. If {address} is only another name of {account}, or you mean all mail of that \
-         account, put {account} in as the address and sign in again.",
-        provider.name()
+    t!(
+        "You signed in at {provider} as {account}, which is not {address}, so nothing was \
+         connected. {right}. If {address} is only another name of {account}, or you mean all mail \
+         of that account, put {account} in as the address and sign in again.",
+        provider = provider.name(),
+        account,
+        address,
+        right
     )
 }
 

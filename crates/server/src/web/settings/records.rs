@@ -8,6 +8,7 @@ use inbox::base::ids::MailboxId;
 use inbox::model::domains::{self, ListedKey};
 use inbox::model::mailboxes;
 use inbox::{Cx, Error};
+use translation::t;
 
 use super::inbox::{build, mailbox_id};
 use super::records_view::{OutcomeView, ascii_domain, found, outcome};
@@ -55,14 +56,14 @@ async fn look_up(web: &Web, domain: &str, keys: &[ListedKey]) -> Result<Vec<Find
         sentence,
     };
     let Ok(_place) = web.lookups.try_acquire() else {
-        let sentence = "Several domains are being looked up already. Check again in a moment.";
-        return Err(not("Nothing was looked up", sentence));
+        let sentence = t!("Several domains are being looked up already. Check again in a moment.");
+        return Err(not(t!("Nothing was looked up"), sentence));
     };
     let lookup = Lookup::at(web.mail_setup.dns).map_err(|error| {
         tracing::warn!(%error, "no DNS resolver available");
         not(
-            "The DNS could not be asked",
-            "This server does not know a DNS server; its log says why.",
+            t!("The DNS could not be asked"),
+            t!("This server does not know a DNS server; its log says why."),
         )
     })?;
     Ok(dns_records::look_up(&lookup, domain, keys, &web.mail_setup.sending).await)

@@ -1,6 +1,7 @@
 //! The DNS records of a domain, as the page of an inbox shows them.
 
 use inbox::model::domains::{KeyState, ListedKey};
+use translation::{sentence, t};
 
 use super::incoming_mail;
 use crate::mail_out::dns_records::{self, Finding, PublishedRecord, Purpose, RecordStatus};
@@ -65,11 +66,11 @@ fn record_view(record: PublishedRecord, looked_up: Option<FindingView>) -> Recor
             Purpose::Dkim => "DKIM",
             Purpose::Spf => "SPF",
             Purpose::Dmarc => "DMARC",
-            Purpose::Mx => "Mail in",
+            Purpose::Mx => t!("Mail in"),
         },
         name: record.name,
         value: record.value,
-        note: record.note,
+        note: sentence(&record.note).into_owned(),
         looked_up,
     }
 }
@@ -78,13 +79,13 @@ fn record_view(record: PublishedRecord, looked_up: Option<FindingView>) -> Recor
 pub fn found(finding: Finding) -> RecordView {
     let (mx, status) = (finding.record.purpose == Purpose::Mx, finding.status);
     let (class, icon, word) = match status {
-        RecordStatus::Good => ("ok", "check", "Found"),
+        RecordStatus::Good => ("ok", "check", t!("Found")),
         // Mail may well go elsewhere and be forwarded or fetched from there.
-        RecordStatus::Missing if mx => ("", "none", "Missing"),
-        RecordStatus::Different if mx => ("", "none", "Different"),
-        RecordStatus::Missing => ("danger", "fail", "Missing"),
-        RecordStatus::Different => ("warn", "warn", "Different"),
-        RecordStatus::Unknown => ("warn", "wait", "Not known"),
+        RecordStatus::Missing if mx => ("", "none", t!("Missing")),
+        RecordStatus::Different if mx => ("", "none", t!("Different")),
+        RecordStatus::Missing => ("danger", "fail", t!("Missing")),
+        RecordStatus::Different => ("warn", "warn", t!("Different")),
+        RecordStatus::Unknown => ("warn", "wait", t!("Not known")),
     };
     let clip = |text: &String| match text.char_indices().nth(FOUND_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -96,7 +97,7 @@ pub fn found(finding: Finding) -> RecordView {
     };
     let looked_up = FindingView {
         state: incoming_mail::StatusBadge { class, icon, word },
-        sentence: finding.sentence,
+        sentence: sentence(&finding.sentence).into_owned(),
         found: others,
     };
     record_view(finding.record, Some(looked_up))
@@ -111,20 +112,20 @@ pub fn outcome(findings: &[Finding]) -> OutcomeView {
         return OutcomeView {
             class: "ok",
             icon: "check",
-            title: "Every record that vouches for your mail is found".into(),
-            sentence: "Others can tell that mail of this domain is yours.",
+            title: t!("Every record that vouches for your mail is found").into(),
+            sentence: t!("Others can tell that mail of this domain is yours."),
         };
     }
     let (icon, sentence) = if good + of(RecordStatus::Unknown) == all {
-        ("wait", "The DNS did not answer for every name. Check again in a moment.")
+        ("wait", t!("The DNS did not answer for every name. Check again in a moment."))
     } else {
         (
             "warn",
-            "Until they are, some of your mail may land in spam. Publish what is missing or \
-             different, then check again; it can take an hour until a new record is seen.",
+            t!("Until they are, some of your mail may land in spam. Publish what is missing or \
+                 different, then check again; it can take an hour until a new record is seen."),
         )
     };
-    let title = format!("{good} of the {all} records that vouch for your mail are found");
+    let title = t!("{good} of the {all} records that vouch for your mail are found", good, all);
     OutcomeView { class: "warn", icon, title, sentence }
 }
 

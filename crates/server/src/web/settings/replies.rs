@@ -9,6 +9,7 @@ use inbox::actions::{self, SavedReply, SavedReplyFile, SavedReplyInput, SignedIn
 use inbox::base::ids::{AttachmentId, SavedReplyId};
 use inbox::base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
 use inbox::{Cx, Error, NewAttachment};
+use translation::t;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
@@ -63,7 +64,7 @@ impl RepliesPage {
     }
 
     fn heading(&self) -> &'static str {
-        if self.editing.is_empty() { "Save a reply" } else { "Change it" }
+        if self.editing.is_empty() { t!("Save a reply") } else { t!("Change it") }
     }
 
     /// The text as the editor shows it.

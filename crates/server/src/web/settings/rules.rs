@@ -1,5 +1,7 @@
 //! Rules of the team: the list in its order, making and changing one, and trying it first.
 
+mod words;
+
 use std::sync::Arc;
 
 use askama::Template;
@@ -10,6 +12,7 @@ use inbox::base::ids::RuleId;
 use inbox::base::limits::{RULE_ACTS, RULE_CONDITIONS};
 use inbox::model::rule_queue::RuleEvent;
 use inbox::model::rules::{ConditionField, RuleActKind, RuleNames, TeamRule};
+use translation::{sentence, t, text_in_context};
 
 use super::hours::{HoursRow, hours_rows};
 use super::{SettingsPage, location};
@@ -95,7 +98,7 @@ impl RulesPage {
     }
 
     fn heading(&self) -> &str {
-        if self.editing.is_empty() { "New rule" } else { &self.form.name }
+        if self.editing.is_empty() { t!("New rule") } else { &self.form.name }
     }
 }
 
@@ -149,17 +152,20 @@ async fn build(
         id: rule.id.to_string(),
         number: place + 1,
         name: rule.name.clone(),
-        sentence: names.sentence(rule),
+        sentence: words::rule(&names, rule),
         enabled: rule.enabled,
         current: editing.as_ref() == Some(&rule.id),
         first: place == 0,
         last: place + 1 == count,
-        runs: if rule.runs == 1 { "once".into() } else { format!("{} times", rule.runs) },
+        runs: match rule.runs {
+            1 => t!("once").into(),
+            n => t!("{n} times", n),
+        },
     };
     Ok(RulesPage {
         rules: rules.iter().enumerate().map(row).collect(),
         hours,
-        offered: names.offered(),
+        offered: words::offered(&names),
         trial,
         form,
         editing: editing.map(|id| id.to_string()).unwrap_or_default(),
@@ -178,16 +184,27 @@ fn trial(frame: &PageLayout, tried: Vec<TriedConversation>, names: &RuleNames) -
         fits: one.failing.is_none(),
         did: match one.failing {
             None if one.acts.is_empty() => {
-                format!("matches, nothing to change (now with {})", one.assignee)
+                t!("matches, nothing to change (now with {assignee})", assignee = assignee(one))
             }
-            None => format!("{} (now with {})", names.acts_words(&one.acts), one.assignee),
-            Some(place) => format!("left alone by condition {}", place + 1),
+            None => t!(
+                "{acts} (now with {assignee})",
+                acts = words::acts(names, &one.acts),
+                assignee = assignee(one)
+            ),
+            Some(place) => t!("left alone by condition {number}", number = place + 1),
         },
     };
     let mut listed: Vec<&TriedConversation> = tried.iter().collect();
     listed.sort_by_key(|one| (one.acts.is_empty(), one.failing.is_some()));
     let rows = listed.into_iter().take(TRIALS_LISTED).map(row).collect();
     TrialView { acted, matched, tried: tried.len(), rows }
+}
+
+fn assignee(tried: &TriedConversation) -> &str {
+    match tried.assignee.as_str() {
+        "nobody" => text_in_context("now with", "nobody"),
+        name => name,
+    }
 }
 
 impl RuleFormView {
@@ -200,9 +217,10 @@ impl RuleFormView {
     fn of_rule(rule: &TeamRule, names: &RuleNames) -> RuleFormView {
         let conditions = rule.conditions.iter().map(|one| {
             let how = if one.not { "is-not" } else { "is" };
-            (one.field.as_str().to_owned(), how.to_owned(), names.condition_value(one))
+            (one.field.as_str().to_owned(), how.to_owned(), words::condition_value(names, one))
         });
-        let acts = rule.acts.iter().map(|one| (one.act.as_str().to_owned(), names.act_value(one)));
+        let acts = rule.acts.iter();
+        let acts = acts.map(|one| (one.act.as_str().to_owned(), words::act_value(names, one)));
         RuleFormView::of_input(&RuleInput {
             name: rule.name.clone(),
             event: rule.event.as_str().into(),
@@ -232,48 +250,21 @@ impl RuleFormView {
         RuleFormView {
             name: input.name.clone(),
             event: input.event.clone(),
-            events: RuleEvent::ALL.iter().map(|one| (one.as_str(), one.words())).collect(),
+            events: RuleEvent::ALL.iter().map(|one| (one.as_str(), words::event(*one))).collect(),
             wait: input.wait_hours.clone(),
             conditions,
             fields: ConditionField::ALL
                 .iter()
-                .map(|one| (one.as_str(), field_words(*one)))
+                .map(|one| (one.as_str(), words::field_label(*one)))
                 .collect(),
             acts,
-            kinds: RuleActKind::ALL.iter().map(|one| (one.as_str(), act_words(*one))).collect(),
+            kinds: RuleActKind::ALL
+                .iter()
+                .map(|one| (one.as_str(), words::act_label(*one)))
+                .collect(),
             is_last: input.is_last,
             ..RuleFormView::default()
         }
-    }
-}
-
-fn field_words(field: ConditionField) -> &'static str {
-    match field {
-        ConditionField::Sender => "Sender has",
-        ConditionField::Domain => "Sender's domain",
-        ConditionField::Subject => "Subject has",
-        ConditionField::Words => "Words in the mail",
-        ConditionField::Inbox => "Inbox",
-        ConditionField::Topic => "Topic",
-        ConditionField::Urgency => "Urgency (low, normal, high)",
-        ConditionField::Risk => "Risk (any, phishing, …)",
-        ConditionField::Language => "Language (en, de, …)",
-        ConditionField::Contact => "Contact (known, new)",
-        ConditionField::Tag => "Tag",
-        ConditionField::Automatic => "Automatic mail (yes, no)",
-    }
-}
-
-fn act_words(act: RuleActKind) -> &'static str {
-    match act {
-        RuleActKind::Assign => "Give it to",
-        RuleActKind::Tag => "Tag it",
-        RuleActKind::Topic => "Set the topic",
-        RuleActKind::Urgency => "Set urgency",
-        RuleActKind::Snooze => "Snooze it, hours",
-        RuleActKind::Close => "Close it",
-        RuleActKind::Draft => "Draft the saved reply",
-        RuleActKind::Notify => "Tell by mail",
     }
 }
 
@@ -324,7 +315,10 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<RuleForm>) -> PageR
     let Posted { visitor, form } = posted;
     let input = form.input();
     let own = input.clone();
-    let added = web.act(&visitor, move |tx, cx, _| actions::add_rule(tx, cx, &own)).await;
+    let add = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>, _: &actions::SignedIn| {
+        actions::add_rule(tx, cx, &words::in_english(&own))
+    };
+    let added = web.act(&visitor, add).await;
     match added {
         Ok(id) => web.redirect(&format!("{PAGE}/{id}?try=1#edit"), Flash::RuleAdded),
         Err(refusal) => refused(&web, &visitor, None, &input, refusal).await,
@@ -340,8 +334,10 @@ pub async fn change(
     let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
     let input = form.input();
     let (own, rule) = (input.clone(), id.clone());
-    let changed =
-        web.act(&visitor, move |tx, cx, _| actions::change_rule(tx, cx, &rule, &own)).await;
+    let change = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>, _: &actions::SignedIn| {
+        actions::change_rule(tx, cx, &rule, &words::in_english(&own))
+    };
+    let changed = web.act(&visitor, change).await;
     match changed {
         Ok(()) if form.try_it => web.redirect(&format!("{PAGE}/{id}?try=1#trial"), Flash::Saved),
         Ok(()) => web.redirect(&format!("{PAGE}/{id}"), Flash::Saved),
@@ -360,7 +356,7 @@ async fn refused(
     let PageError::Domain(Error::Invalid(problems)) = refusal else { return Err(refusal) };
     let of = |field: &str| {
         let own = problems.0.iter().filter(|one| one.field == field);
-        own.map(|one| one.sentence.as_str()).collect::<Vec<_>>().join(" ")
+        own.map(|one| sentence(&one.sentence)).collect::<Vec<_>>().join(" ")
     };
     let form = RuleFormView {
         name_error: of("name"),

@@ -2,6 +2,7 @@
 
 use inbox::ValidationErrors;
 use inbox::actions::OutgoingServerListing;
+use translation::{sentence, t};
 
 use crate::web::form::form;
 
@@ -17,7 +18,7 @@ form! {
 
 /// Why a server cannot be used, as a part of a sentence.
 pub fn reason(last_error: &str) -> String {
-    last_error.trim_start_matches("relay: ").trim_end_matches('.').to_owned()
+    sentence(last_error.trim_start_matches("relay: ")).trim_end_matches('.').to_owned()
 }
 
 /// The form as a page shows it, with what is wrong with each field.
@@ -73,13 +74,13 @@ impl ServerFields {
 
     pub fn with(mut self, problems: &ValidationErrors) -> ServerFields {
         for problem in &problems.0 {
-            let sentence = &problem.sentence;
+            let rule = sentence(&problem.sentence);
             match problem.field.as_str() {
-                "port" => self.port_error = format!("The port {sentence}."),
-                "security" => self.security_error = format!("The encryption {sentence}."),
-                "username" => self.username_error = format!("The user name {sentence}."),
-                "password" => self.password_error = format!("The password {sentence}."),
-                _ => self.host_error = format!("The server {sentence}."),
+                "port" => self.port_error = t!("The port {rule}.", rule),
+                "security" => self.security_error = t!("The encryption {rule}.", rule),
+                "username" => self.username_error = t!("The user name {rule}.", rule),
+                "password" => self.password_error = t!("The password {rule}.", rule),
+                _ => self.host_error = t!("The server {rule}.", rule),
             }
         }
         self

@@ -8,6 +8,7 @@ use inbox::Error;
 use inbox::actions::{self, NewService, NotedMail, ServiceListing};
 use inbox::base::ids::ServiceId;
 use inbox::model::services::{POSTMARK_PASSWORD_CHARS, POSTMARK_USER, SECRET_CHARS, Service};
+use translation::{sentence, t};
 
 use super::incoming_mail::StatusBadge;
 use super::{SettingsPage, location};
@@ -103,7 +104,7 @@ fn service_view(listed: ServiceListing, lately: Vec<NotedMail>, frame: &PageLayo
         id: listed.id.to_string(),
         label: listed.service.label(),
         state: state_of(&listed),
-        trouble: listed.last_error.clone(),
+        trouble: listed.last_error.as_deref().map(|error| sentence(error).into_owned()),
         complete: listed.complete,
         noted: listed.noted,
         last: listed.last_noted_at.map(|at| frame.times.long(at.0)),
@@ -118,61 +119,62 @@ fn service_view(listed: ServiceListing, lately: Vec<NotedMail>, frame: &PageLayo
 
 fn state_of(listed: &ServiceListing) -> StatusBadge {
     if !listed.complete {
-        StatusBadge { class: "warn", icon: "key", word: "Secret missing" }
+        StatusBadge { class: "warn", icon: "key", word: t!("Secret missing") }
     } else if listed.last_error.is_some() {
-        StatusBadge { class: "danger", icon: "fail", word: "Failing" }
+        StatusBadge { class: "danger", icon: "fail", word: t!("Failing") }
     } else if listed.last_noted_at.is_none() {
-        StatusBadge { class: "act", icon: "wait", word: "Nothing noted yet" }
+        StatusBadge { class: "act", icon: "wait", word: t!("Nothing noted yet") }
     } else {
-        StatusBadge { class: "ok", icon: "check", word: "Working" }
+        StatusBadge { class: "ok", icon: "check", word: t!("Working") }
     }
 }
 
 /// What is to be entered at the service.
 fn steps(service: Service, tag: &str) -> Vec<String> {
-    let steps: &[&str] = match service {
-        Service::Resend => &[
-            "In Resend, open Webhooks and add the address above for the event email.sent.",
-            "Copy the signing secret that Resend shows (whsec_…) and enter it here.",
+    let mut steps = match service {
+        Service::Resend => vec![
+            t!("In Resend, open Webhooks and add the address above for the event email.sent."),
+            t!("Copy the signing secret that Resend shows (whsec_…) and enter it here."),
         ],
-        Service::Postmark => &[
-            "In Postmark, open the message stream's Webhooks and add the address that was shown when \
-             you connected it, for the event Delivery.",
+        Service::Postmark => vec![t!(
+            "In Postmark, open the message stream's Webhooks and add the address that was shown \
+             when you connected it, for the event Delivery."
+        )],
+        Service::Mailgun => vec![
+            t!("In Mailgun, open Sending, Webhooks and add the address above for accepted or \
+                 delivered messages."),
+            t!("Copy the HTTP webhook signing key and enter it here."),
         ],
-        Service::Mailgun => &[
-            "In Mailgun, open Sending, Webhooks and add the address above for accepted or delivered \
-             messages.",
-            "Copy the HTTP webhook signing key and enter it here.",
+        Service::SendGrid => vec![
+            t!("In SendGrid, open Settings, Mail Settings, Event Webhook and add the address \
+                 above for Processed or Delivered."),
+            t!("Turn on Signed Event Webhook, copy the verification key and enter it here."),
         ],
-        Service::SendGrid => &[
-            "In SendGrid, open Settings, Mail Settings, Event Webhook and add the address above for \
-             Processed or Delivered.",
-            "Turn on Signed Event Webhook, copy the verification key and enter it here.",
-        ],
-        Service::AmazonSes => &[
-            "In Amazon SNS, make a topic and enter its ARN here.",
-            "Subscribe the address above to the topic, with the protocol HTTPS. The subscription \
-             confirms itself.",
-            "In Amazon SES, publish the event Send of your configuration set to the topic.",
+        Service::AmazonSes => vec![
+            t!("In Amazon SNS, make a topic and enter its ARN here."),
+            t!("Subscribe the address above to the topic, with the protocol HTTPS. The \
+                 subscription confirms itself."),
+            t!("In Amazon SES, publish the event Send of your configuration set to the topic."),
         ],
     };
     let reference = match service {
-        Service::Resend => format!("Put your reference into the tag {tag}."),
-        Service::Postmark => format!("Put your reference into the metadata field {tag}."),
-        Service::Mailgun => format!("Put your reference into the variable v:{tag}."),
-        Service::SendGrid => format!("Put your reference into the custom argument {tag}."),
-        Service::AmazonSes => format!("Put your reference into the message tag {tag}."),
+        Service::Resend => t!("Put your reference into the tag {tag}.", tag),
+        Service::Postmark => t!("Put your reference into the metadata field {tag}.", tag),
+        Service::Mailgun => t!("Put your reference into the variable v:{tag}.", tag),
+        Service::SendGrid => t!("Put your reference into the custom argument {tag}.", tag),
+        Service::AmazonSes => t!("Put your reference into the message tag {tag}.", tag),
     };
-    steps.iter().map(|step| (*step).to_owned()).chain([reference]).collect()
+    steps.push(&reference);
+    steps.into_iter().map(str::to_owned).collect()
 }
 
 fn secret_label(service: Service) -> &'static str {
     match service {
-        Service::Resend => "Signing secret (whsec_…)",
-        Service::Postmark => "Password",
-        Service::Mailgun => "HTTP webhook signing key",
-        Service::SendGrid => "Verification key",
-        Service::AmazonSes => "ARN of the topic",
+        Service::Resend => t!("Signing secret (whsec_…)"),
+        Service::Postmark => t!("Password"),
+        Service::Mailgun => t!("HTTP webhook signing key"),
+        Service::SendGrid => t!("Verification key"),
+        Service::AmazonSes => t!("ARN of the topic"),
     }
 }
 
@@ -203,7 +205,8 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewServiceForm>) ->
     if service.keeps_text() && !is_one_word(&key) {
         web.read(&visitor, |_, cx, _| cx.actor.must_administer()).await?;
         let page = build(&web, &visitor).await?;
-        let key_error = format!("Enter an API key of {} that may read sent mail.", service.label());
+        let key_error =
+            t!("Enter an API key of {service} that may read sent mail.", service = service.label());
         let chosen = service.as_str().into();
         return responses::again(&ServicesPage { key_error, chosen, tag, ..page });
     }
@@ -232,8 +235,8 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewServiceForm>) ->
         }
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let page = build(&web, &visitor).await?;
-            let first = problems.0.first().map(|problem| problem.sentence.clone());
-            let tag_error = format!("The name {}.", first.unwrap_or_default());
+            let rule = problems.0.first().map(|problem| sentence(&problem.sentence));
+            let tag_error = t!("The name {rule}.", rule = rule.unwrap_or_default());
             let chosen = service.as_str().into();
             responses::again(&ServicesPage { tag_error, chosen, tag, ..page })
         }
@@ -257,7 +260,11 @@ pub async fn set_secret(
     if !listed.await?.service.is_secret(&secret) {
         let mut page = build(&web, &visitor).await?;
         for one in page.services.iter_mut().filter(|one| one.id == id) {
-            one.secret_error = format!("This is not the {} of {}.", one.secret_label, one.label);
+            one.secret_error = t!(
+                "This is not the {secret} of {service}.",
+                secret = one.secret_label,
+                service = one.label
+            );
         }
         return responses::again(&page);
     }

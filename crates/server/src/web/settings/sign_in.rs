@@ -11,6 +11,7 @@ use inbox::actions::{
 use inbox::base::actor::Role;
 use inbox::base::ids::{PasskeyId, UserId};
 use inbox::base::webauthn::{NewCredential, PasskeyFault};
+use translation::t;
 
 use super::you::{PasswordCheck, own_password};
 use super::{SettingsPage, location};
@@ -115,12 +116,12 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<OwnSignInPage, PageError>
         id: key.id.to_string(),
         name: key.name,
         added: frame.times.short(key.created_at),
-        used: key.used_at.map_or("not yet".into(), |at| frame.times.ago(at)),
+        used: key.used_at.map_or(t!("not yet").into(), |at| frame.times.ago(at)),
     };
     let account = own.account.map(|account| ProviderAccountView {
         email: account.email,
         linked: frame.times.short(account.linked_at),
-        used: account.used_at.map_or("not yet".into(), |at| frame.times.ago(at)),
+        used: account.used_at.map_or(t!("not yet").into(), |at| frame.times.ago(at)),
     });
     let provider = rules.map(|rules| ProviderView {
         may_unlink: rules.other_ways.let_in(own.role),
@@ -274,7 +275,7 @@ pub async fn add_passkey(
         Ok(Ok(())) => return web.redirect(HERE, Flash::PasskeyAdded),
         Ok(Err(PasskeyFault(reason))) => {
             tracing::info!(reason, "a new passkey was refused");
-            "The passkey could not be added. Try again.".to_owned()
+            t!("The passkey could not be added. Try again.").to_owned()
         }
         Err(PageError::Domain(Error::Invalid(problems))) => {
             problems.0.into_iter().map(|problem| problem.sentence).collect()

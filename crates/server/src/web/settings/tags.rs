@@ -8,6 +8,7 @@ use inbox::Error;
 use inbox::actions;
 use inbox::api::operations::list_tags;
 use inbox::base::ids::TagId;
+use translation::sentence;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
@@ -72,7 +73,7 @@ pub async fn rename(
             let mut page = build(&web, &visitor).await?;
             for view in page.tags.iter_mut().filter(|view| view.id == id) {
                 view.typed = form.name.clone();
-                view.error = problems.0.iter().map(|problem| problem.sentence.clone()).collect();
+                view.error = problems.0.iter().map(|problem| sentence(&problem.sentence)).collect();
             }
             responses::again(&page)
         }

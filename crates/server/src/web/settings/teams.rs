@@ -8,6 +8,7 @@ use inbox::Error;
 use inbox::actions::{self, PersonListing, TeamListing};
 use inbox::base::ids::{TeamId, UserId};
 use inbox::base::limits::TEAM_NAME_CHARS;
+use translation::t;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
@@ -46,7 +47,7 @@ impl TeamsPage {
     }
 
     fn heading(&self) -> &'static str {
-        if self.editing.is_empty() { "Make a team" } else { "Change it" }
+        if self.editing.is_empty() { t!("Make a team") } else { t!("Change it") }
     }
 }
 

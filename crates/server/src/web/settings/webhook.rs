@@ -13,6 +13,7 @@ use inbox::base::ids::{EventId, WebhookId};
 use inbox::base::limits::LOG_ITEMS;
 use inbox::model::events::EVENTS;
 use inbox::model::webhooks::State as HookState;
+use translation::t;
 
 use super::webhooks::hears;
 use super::{SettingsPage, location};
@@ -22,7 +23,7 @@ use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{PageError, PageResult};
-use crate::web::layout::wording::{DisplayTime, TimeFormat};
+use crate::web::layout::wording::{DisplayTime, TimeFormat, number};
 use crate::web::visitor::Visitor;
 
 #[derive(Template)]
@@ -47,7 +48,7 @@ struct WebhookPage {
     /// The types of event that the log can be narrowed to.
     events: Vec<&'static str>,
     /// The events that can be chosen: name, when it is sent, and whether it is.
-    choices: Vec<(&'static str, &'static str, bool)>,
+    choices: Vec<(&'static str, String, bool)>,
     older: Option<String>,
     has_api: bool,
 }
@@ -117,8 +118,12 @@ fn view(
     let times = frame.times.clone();
     let state = filter.state.map_or("", |state| state.as_str());
     let event = filter.event_type.as_deref().unwrap_or("");
-    let shown =
-        [("", "All"), ("failed", "Failed"), ("skipped", "Skipped"), ("delivered", "Delivered")];
+    let shown = [
+        ("", t!("All")),
+        ("failed", t!("Failed")),
+        ("skipped", t!("Skipped")),
+        ("delivered", t!("Delivered")),
+    ];
     let older = log.last().filter(|_| log.len() as i64 == LOG_ITEMS);
     WebhookPage {
         id: id.to_owned(),
@@ -126,7 +131,7 @@ fn view(
         url: detail.url,
         hears: hears(detail.livemode, detail.private, detail.inbox.as_deref()),
         state: detail.state,
-        maker: detail.maker.unwrap_or_else(|| "Somebody who left the team".into()),
+        maker: detail.maker.unwrap_or_else(|| t!("Somebody who left the team").into()),
         made: times.long(detail.created_at),
         old_until: detail.old_secret_until.map(|until| times.long(until)),
         failing: detail.failing_since.map(|since| times.long(since)),
@@ -146,11 +151,11 @@ fn view(
 
 fn delivery_view(delivery: &LoggedDelivery, times: &TimeFormat) -> DeliveryView {
     let (class, icon, word) = match delivery.state {
-        DeliveryState::Delivered => ("ok", "check", "Delivered"),
-        DeliveryState::Failed => ("danger", "fail", "Dropped"),
-        DeliveryState::Skipped => ("", "pause", "Skipped"),
-        DeliveryState::Waiting if delivery.attempts.is_empty() => ("act", "wait", "On its way"),
-        DeliveryState::Waiting => ("warn", "wait", "Tried again"),
+        DeliveryState::Delivered => ("ok", "check", t!("Delivered")),
+        DeliveryState::Failed => ("danger", "fail", t!("Dropped")),
+        DeliveryState::Skipped => ("", "pause", t!("Skipped")),
+        DeliveryState::Waiting if delivery.attempts.is_empty() => ("act", "wait", t!("On its way")),
+        DeliveryState::Waiting => ("warn", "wait", t!("Tried again")),
     };
     DeliveryView {
         event: delivery.event.to_string(),
@@ -159,9 +164,9 @@ fn delivery_view(delivery: &LoggedDelivery, times: &TimeFormat) -> DeliveryView 
         icon,
         word,
         attempts_label: match delivery.attempts.len() {
-            0 => "no try".into(),
-            1 => "1 try".into(),
-            n => format!("{n} tries"),
+            0 => t!("no try").into(),
+            1 => t!("1 try").into(),
+            n => t!("{n} tries", n),
         },
         at: times.long(delivery.created_at.0),
         next: delivery.next_attempt_at.map(|next| times.stamp(next.0)),
@@ -189,9 +194,12 @@ fn attempt_view(place: usize, tried: &LoggedAttempt, times: &TimeFormat) -> Atte
         at: times.stamp(tried.at.0),
         class,
         icon,
-        status: code.map_or_else(|| "No answer".into(), |code| code.to_string()),
-        answer: tried.answer.clone(),
-        took: format!("{:.1} s", tried.took_ms as f64 / 1_000.0),
+        status: code.map_or_else(|| t!("No answer").into(), |code| code.to_string()),
+        answer: match code {
+            Some(_) => tried.answer.clone(),
+            None => translation::sentence(&tried.answer).into_owned(),
+        },
+        took: format!("{} s", number(tried.took_ms as f64 / 1_000.0, 1)),
     }
 }
 
@@ -204,10 +212,13 @@ fn filter(asked: &FormFields) -> LogFilter {
     }
 }
 
-fn choices(chosen: &[String]) -> Vec<(&'static str, &'static str, bool)> {
+fn choices(chosen: &[String]) -> Vec<(&'static str, String, bool)> {
     let by_choice = EVENTS.iter().filter(|event| event.by_choice);
     by_choice
-        .map(|event| (event.name, event.when, chosen.iter().any(|name| name == event.name)))
+        .map(|event| {
+            let when = translation::sentence(event.when).into_owned();
+            (event.name, when, chosen.iter().any(|name| name == event.name))
+        })
         .collect()
 }
 

@@ -8,6 +8,7 @@ use inbox::Error;
 use inbox::actions::{self, SignedIn, WebhookListing};
 use inbox::base::ids::MailboxId;
 use inbox::model::mailboxes::{self, Mailbox};
+use translation::t;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
@@ -80,9 +81,9 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> 
 pub fn hears(livemode: bool, private: bool, inbox: Option<&str>) -> String {
     match (livemode, private, inbox) {
         (_, _, Some(inbox)) => inbox.to_owned(),
-        (false, ..) => "Sandbox".into(),
-        (true, true, None) => "Your private inboxes".into(),
-        (true, false, None) => "Team inboxes".into(),
+        (false, ..) => t!("Sandbox").into(),
+        (true, true, None) => t!("Your private inboxes").into(),
+        (true, false, None) => t!("Team inboxes").into(),
     }
 }
 

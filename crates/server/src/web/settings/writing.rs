@@ -9,6 +9,7 @@ use inbox::actions::{self, InboxSignature};
 use inbox::base::ids::MailboxId;
 use inbox::model::signatures;
 use inbox::model::written_text::TextFormat;
+use translation::{sentence, t};
 
 use super::{SettingsPage, location};
 use crate::web::Web;
@@ -65,7 +66,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WritingPage, PageError> {
         action: format!("/settings/writing/{}", inbox.id),
         id: inbox.id.to_string(),
         preview: formatted(&signatures::filled(&inbox.signature, &frame.name, &inbox.name)),
-        title: format!("Signature of {}", inbox.name),
+        title: t!("Signature of {inbox}", inbox = inbox.name),
         signature: inbox.signature,
         error: String::new(),
         may_change: frame.administers || inbox.is_private,
@@ -75,7 +76,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WritingPage, PageError> {
         own: SignatureView {
             action: "/settings/writing/signature".into(),
             id: "own".into(),
-            title: "Your signature".into(),
+            title: t!("Your signature").into(),
             preview: formatted(&signatures::filled(&own, &frame.name, "")),
             signature: own,
             error: String::new(),
@@ -147,7 +148,7 @@ async fn answer(
     let views = std::iter::once(&mut page.own).chain(&mut page.inboxes);
     for view in views.filter(|view| view.id == id) {
         view.signature = form.signature.clone();
-        view.error = problems.0.iter().map(|problem| problem.sentence.clone()).collect();
+        view.error = problems.0.iter().map(|problem| sentence(&problem.sentence)).collect();
     }
     responses::again(&page)
 }

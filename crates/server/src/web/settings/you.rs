@@ -9,7 +9,9 @@ use inbox::actions::{self, PictureSender, SessionListing, SignedIn};
 use inbox::base::ids::SessionId;
 use inbox::base::limits::{SIGN_IN_ATTEMPTS_PER_ADDRESS, SIGN_IN_WAIT_MINUTES};
 use inbox::{Cx, Error};
+use translation::{Language, Reader, msg, t};
 
+use super::people::role_word;
 use super::{SettingsPage, location};
 use crate::web::Web;
 use crate::web::form::{Posted, form};
@@ -18,12 +20,14 @@ use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::layout::wording::DisplayTime;
+use crate::web::reader;
 use crate::web::visitor::Visitor;
 
 /// Why a password does not open private inboxes.
-const SET_IN_SHUT_SESSION: &str = "There is no password of yours that opens them. A sign-in link \
-                                   that is mailed to you does, and so does one that the operator \
-                                   of this server makes for it.";
+const SET_IN_SHUT_SESSION: &str = msg!(
+    "There is no password of yours that opens them. A sign-in link that is mailed to you does, and \
+     so does one that the operator of this server makes for it."
+);
 
 #[derive(Template)]
 #[template(path = "settings_you.html", whitespace = "minimize")]
@@ -40,6 +44,10 @@ struct YouPage {
     /// True when the list is shown after an act, and not the next conversation.
     opens_list: bool,
     duty: String,
+    /// The code of the language that they chose; empty for that of the browser.
+    language: String,
+    /// The languages of the app, by code and name.
+    languages: Vec<(&'static str, &'static str)>,
     /// Senders whose remote pictures are always shown, and since when.
     picture_senders: Vec<(String, DisplayTime)>,
     /// True while private inboxes are shut in this session, and why they were not opened.
@@ -57,7 +65,7 @@ struct SessionView {
 
 impl YouPage {
     fn password_title(&self) -> &'static str {
-        if self.has_password { "Change your password" } else { "Set a password" }
+        if self.has_password { t!("Change your password") } else { t!("Set a password") }
     }
 }
 
@@ -105,7 +113,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
         picture_senders: own.picture_senders.into_iter().map(sender).collect(),
         sessions: own.sessions.into_iter().map(view).collect(),
         email: me.email.to_string(),
-        role: me.role.as_str(),
+        role: role_word(me.role),
         has_password: own.has_password,
         frame,
         old_error: String::new(),
@@ -113,6 +121,8 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
         follows_mentions: own.follows_mentions,
         opens_list: own.opens_list,
         duty: own.duty,
+        language: me.language,
+        languages: Language::all().map(|one| (one.code(), one.name())).collect(),
         private_shut: !me.opens_private,
         open_error: String::new(),
     })
@@ -126,6 +136,11 @@ form! {
 
     pub struct DutyForm {
         duty: String,
+    }
+
+    /// The code of a language of the app; empty for that of the browser.
+    pub struct LanguageForm {
+        language: String,
     }
 
     /// A sender whose remote pictures are shown no longer.
@@ -159,6 +174,21 @@ pub async fn set_duty(State(web): State<Arc<Web>>, posted: Posted<DutyForm>) -> 
     web.redirect("/settings/you", Flash::Duty)
 }
 
+pub async fn choose_language(
+    State(web): State<Arc<Web>>,
+    posted: Posted<LanguageForm>,
+) -> PageResult {
+    let Posted { visitor, form } = posted;
+    let code = form.language;
+    if !code.is_empty() && !Language::all().any(|language| language.code() == code) {
+        return Err(Error::invalid("language", "Choose a language of the list.").into());
+    }
+    let chosen = reader::choice(&code);
+    web.act_quietly(&visitor, move |tx, cx, _| actions::choose_language(tx, cx, &code)).await?;
+    Reader::current().know(chosen);
+    web.redirect("/settings/you", Flash::Saved)
+}
+
 /// The browser and the system of a `User-Agent`.
 pub(super) fn device(agent: &str) -> String {
     let browsers = [
@@ -180,9 +210,9 @@ pub(super) fn device(agent: &str) -> String {
         known.iter().find(|(sign, _)| agent.contains(sign)).map(|(_, name)| *name)
     };
     match (find(&browsers), find(&systems)) {
-        (Some(browser), Some(system)) => format!("{browser} on {system}"),
+        (Some(browser), Some(system)) => t!("{browser} on {system}", browser, system),
         (Some(name), None) | (None, Some(name)) => name.into(),
-        (None, None) => "A program".into(),
+        (None, None) => t!("A program").into(),
     }
 }
 
@@ -225,7 +255,9 @@ pub async fn open_private(
             return web.redirect("/settings/you", Flash::PrivateOpened);
         }
         PasswordCheck::Wrong(sentence) => sentence,
-        PasswordCheck::NoPassword | PasswordCheck::Right { .. } => SET_IN_SHUT_SESSION.to_owned(),
+        PasswordCheck::NoPassword | PasswordCheck::Right { .. } => {
+            translation::text(SET_IN_SHUT_SESSION).to_owned()
+        }
     };
     let page = build(&web, &visitor).await?;
     responses::again(&YouPage { open_error, ..page })
@@ -262,12 +294,13 @@ pub(super) async fn own_password(
         actions::count_sign_in_attempt(tx, &what, SIGN_IN_ATTEMPTS_PER_ADDRESS, now)
     });
     if !may_try.await? {
-        let sentence = format!("Too many attempts. Wait {SIGN_IN_WAIT_MINUTES} minutes.");
+        let sentence =
+            t!("Too many attempts. Wait {minutes} minutes.", minutes = SIGN_IN_WAIT_MINUTES);
         return Ok(PasswordCheck::Wrong(sentence));
     }
     match web.fitting(password, vec![stored.hash]).await {
         Some(_) => Ok(PasswordCheck::Right { opens_private: stored.opens_private }),
-        None => Ok(PasswordCheck::Wrong("That is not your password.".into())),
+        None => Ok(PasswordCheck::Wrong(t!("That is not your password.").into())),
     }
 }
 

@@ -18,6 +18,7 @@ use db::Tx;
 use inbox::base::limits::{SIGN_IN_WAIT_MINUTES, UPLOADS_BYTES};
 use inbox::model::uploads::{self, Ask};
 use inbox::{Cx, Error};
+use translation::t;
 
 use crate::http::slots::{Slot, SlotOwner};
 use crate::web::Web;
@@ -108,29 +109,30 @@ fn gone(refusal: PageError) -> Response<Body> {
     use axum::response::IntoResponse;
     match refusal {
         PageError::Domain(Error::NotFound(_)) => {
-            let sentence =
-                "It may have been taken back, or everything is in and its time is over. \
-                            Answer the e-mail you got it from, and ask for a new one."
-                    .to_owned();
-            html(
-                StatusCode::NOT_FOUND,
-                &page::Nothing { title: "This link leads nowhere", sentence },
+            let sentence = t!(
+                "It may have been taken back, or everything is in and its time is over. Answer the \
+                 e-mail you got it from, and ask for a new one."
             )
+            .to_owned();
+            let page = page::Nothing { title: t!("This link leads nowhere"), sentence };
+            html(StatusCode::NOT_FOUND, &page)
         }
         PageError::Domain(Error::Unauthorized) => {
-            let sentence =
-                "This page belongs to a protected message. Open the link in the mail about \
-                            it, enter the code that is mailed to you, and come here from there."
-                    .to_owned();
-            let page = page::Nothing { title: "Prove your address first", sentence };
+            let sentence = t!(
+                "This page belongs to a protected message. Open the link in the mail about it, \
+                 enter the code that is mailed to you, and come here from there."
+            )
+            .to_owned();
+            let page = page::Nothing { title: t!("Prove your address first"), sentence };
             html(StatusCode::UNAUTHORIZED, &page)
         }
         PageError::TooManyAttempts => {
-            let sentence = format!(
-                "Too many links that lead nowhere were opened from here. Wait \
-                 {SIGN_IN_WAIT_MINUTES} minutes and open yours again."
+            let sentence = t!(
+                "Too many links that lead nowhere were opened from here. Wait {minutes} minutes \
+                 and open yours again.",
+                minutes = SIGN_IN_WAIT_MINUTES
             );
-            let page = page::Nothing { title: "Wait a little", sentence };
+            let page = page::Nothing { title: t!("Wait a little"), sentence };
             html(StatusCode::TOO_MANY_REQUESTS, &page)
         }
         refusal => refusal.into_response(),

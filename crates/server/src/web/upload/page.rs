@@ -9,12 +9,27 @@ use axum::http::{Response, StatusCode};
 use inbox::Error;
 use inbox::base::ids::UploadId;
 use inbox::model::uploads::{self, AskPage, PageFile, PageItem, UploadState};
+use jiff::civil::Date;
+use translation::{msg, t, text_in_context};
 
 use super::{Web, gone};
 use crate::web::layout::filters;
 use crate::web::layout::responses::{html, see_other};
-use crate::web::layout::wording::{TimeFormat, first_name, paragraphs, size};
+use crate::web::layout::wording::{TimeFormat, first_name, month_name, paragraphs, size};
 use crate::web::visitor::Visitor;
+
+/// Numbers from two on that are written as words.
+const NUMBERS: [&str; 9] = [
+    msg!("Two"),
+    msg!("Three"),
+    msg!("Four"),
+    msg!("Five"),
+    msg!("Six"),
+    msg!("Seven"),
+    msg!("Eight"),
+    msg!("Nine"),
+    msg!("Ten"),
+];
 
 #[derive(Template)]
 #[template(path = "upload.html", whitespace = "minimize")]
@@ -85,14 +100,20 @@ pub async fn show(
 fn view(token: String, page: AskPage, times: &TimeFormat) -> UploadPage {
     let (waiting, open_until) = (page.waiting(), page.open_until());
     let contact = page.contact_name.clone().filter(|name| !name.trim().is_empty());
-    let day = |at: i64| times.zoned(at).strftime("%-d %B").to_string();
-    let postmark = |at: i64| {
-        let day = times.zoned(at).strftime("%-d %b").to_string().to_uppercase();
-        (day, times.clock(at))
+    let day = |at: i64| {
+        let date = times.zoned(at).date();
+        t!("{day} {month}", day = date.day(), month = month_name(date.month()))
     };
+    let postmark = |at: i64| {
+        let date = times.zoned(at).date();
+        let month: String = month_name(date.month()).chars().take(3).collect();
+        (t!("{day} {month}", day = date.day(), month).to_uppercase(), times.clock(at))
+    };
+    let workspace = &page.workspace;
     let heading = match page.items.len() {
-        1 => format!("One document for {}", page.workspace),
-        n => format!("{} documents for {}", counted(n), page.workspace),
+        0 => t!("No documents for {workspace}", workspace),
+        1 => t!("One document for {workspace}", workspace),
+        n => t!("{count} documents for {workspace}", count = counted(n), workspace),
     };
     UploadPage {
         token,
@@ -115,28 +136,30 @@ fn view(token: String, page: AskPage, times: &TimeFormat) -> UploadPage {
 }
 
 fn in_words(day: String) -> String {
-    let date = day.parse::<jiff::civil::Date>();
-    date.map_or(day, |date| date.strftime("%-d %B %Y").to_string())
+    let words = |date: Date| {
+        let (day, month, year) = (date.day(), month_name(date.month()), date.year());
+        t!("{day} {month} {year}", day, month, year)
+    };
+    day.parse::<Date>().map_or(day, words)
 }
 
 fn counted(n: usize) -> String {
-    let words =
-        ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"];
-    words.get(n).map_or_else(|| n.to_string(), |word| (*word).to_owned())
+    let word = n.checked_sub(2).and_then(|place| NUMBERS.get(place));
+    word.map_or_else(|| n.to_string(), |word| translation::text(word).to_owned())
 }
 
 fn item_view(item: PageItem) -> ItemView {
     let problem = item.files.iter().any(|file| file.state == UploadState::Refused);
     let (class, icon, state, state_class) = if item.is_in() {
-        ("in", "done", "In", "ok")
+        ("in", "done", text_in_context("document", "In"), "ok")
     } else if item.has_file() {
-        ("in", "done", "Added", "act")
+        ("in", "done", t!("Added"), "act")
     } else if problem {
-        ("", "warn", "Please look", "warn")
+        ("", "warn", t!("Please look"), "warn")
     } else if item.required {
-        ("", "open", "Still needed", "")
+        ("", "open", t!("Still needed"), "")
     } else {
-        ("", "open", "Nice to have", "")
+        ("", "open", t!("Nice to have"), "")
     };
     ItemView {
         place: item.place,
@@ -154,10 +177,10 @@ fn file_view(file: PageFile) -> FileView {
     let about = match file.state {
         UploadState::Arriving => {
             let percent = file.received * 100 / file.size.max(1);
-            format!("{percent} % arrived. Choose the same file again to go on")
+            t!("{percent} % arrived. Choose the same file again to go on", percent)
         }
-        UploadState::Checking => "Being checked".into(),
-        UploadState::Filed => format!("{}, handed over", size(file.size)),
+        UploadState::Checking => t!("Being checked").into(),
+        UploadState::Filed => t!("{size}, handed over", size = size(file.size)),
         UploadState::Refused | UploadState::Removed => String::new(),
         UploadState::Kept => size(file.size),
     };

@@ -19,6 +19,7 @@ use inbox::model::uploads::{self, NewUpload, Upload, UploadState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
+use translation::t;
 
 use super::Web;
 use crate::web::layout::responses::{PageError, guard};
@@ -58,7 +59,7 @@ pub async fn begin(
     let Some(request) =
         request.filter(|request| !request.name.contains('\0') && !request.mark.contains('\0'))
     else {
-        return told(StatusCode::BAD_REQUEST, "This is not how a file is announced.");
+        return told(StatusCode::BAD_REQUEST, t!("This is not how a file is announced."));
     };
     let new = NewUpload {
         item: request.item,
@@ -77,7 +78,9 @@ pub async fn begin(
             }
             response
         }
-        Ok(Err(sentence)) => told(StatusCode::UNPROCESSABLE_ENTITY, &sentence),
+        Ok(Err(sentence)) => {
+            told(StatusCode::UNPROCESSABLE_ENTITY, &translation::sentence(&sentence))
+        }
         Err(refusal) => refused(refusal),
     }
 }
@@ -109,7 +112,8 @@ pub async fn go_on(
 ) -> Response<Body> {
     let Some(id) = UploadId::parse(&id) else { return missing() };
     let Some(_place) = web.take_stream(&visitor, &token) else {
-        return told(StatusCode::SERVICE_UNAVAILABLE, "Many files arrive just now. Try again.");
+        let sentence = t!("Many files arrive just now. Try again.");
+        return told(StatusCode::SERVICE_UNAVAILABLE, sentence);
     };
     let turn = web.locks.enter(id.as_str()).await;
     let told_offset = headers.get(OFFSET).and_then(|value| value.to_str().ok());
@@ -260,7 +264,7 @@ fn answer(status: StatusCode, upload: &Upload) -> Response<Body> {
         "offset": upload.received,
         "size": upload.size,
         "state": upload.state.as_str(),
-        "problem": upload.problem,
+        "problem": upload.problem.as_deref().map(translation::sentence),
     });
     let mut response = json_answer(status, &told);
     response.headers_mut().insert(OFFSET, HeaderValue::from(upload.received));
@@ -272,30 +276,34 @@ fn told(status: StatusCode, sentence: &str) -> Response<Body> {
 }
 
 fn missing() -> Response<Body> {
-    told(StatusCode::NOT_FOUND, "There is no such file on its way.")
+    told(StatusCode::NOT_FOUND, t!("There is no such file on its way."))
 }
 
 fn refused(refusal: PageError) -> Response<Body> {
     match refusal {
         PageError::Domain(Error::NotFound(_)) => missing(),
         PageError::Domain(Error::Unauthorized) => {
-            let sentence = "You are signed out. Open the link in the mail about this page again.";
+            let sentence =
+                t!("You are signed out. Open the link in the mail about this page again.");
             told(StatusCode::UNAUTHORIZED, sentence)
         }
         PageError::Domain(Error::Invalid(problems)) => {
             let sentences: Vec<String> =
                 problems.0.into_iter().map(|problem| problem.sentence).collect();
-            told(StatusCode::UNPROCESSABLE_ENTITY, &sentences.join(" "))
+            let sentence = sentences.join(" ");
+            told(StatusCode::UNPROCESSABLE_ENTITY, &translation::sentence(&sentence))
         }
         PageError::TooManyAttempts => {
-            let sentence = format!("Too many attempts. Wait {SIGN_IN_WAIT_MINUTES} minutes.");
+            let minutes = SIGN_IN_WAIT_MINUTES;
+            let sentence = t!("Too many attempts. Wait {minutes} minutes.", minutes);
             told(StatusCode::TOO_MANY_REQUESTS, &sentence)
         }
         PageError::Domain(error) => {
             tracing::error!(cause = ?error, "an upload failed");
-            told(StatusCode::INTERNAL_SERVER_ERROR, "Something failed on our side. Try again.")
+            let sentence = t!("Something failed on our side. Try again.");
+            told(StatusCode::INTERNAL_SERVER_ERROR, sentence)
         }
-        _ => told(StatusCode::BAD_REQUEST, "This cannot be done here."),
+        _ => told(StatusCode::BAD_REQUEST, t!("This cannot be done here.")),
     }
 }
 

@@ -10,6 +10,7 @@ use axum::http::Response;
 use inbox::Error;
 use inbox::base::ids::UploadId;
 use inbox::model::uploads::{self, NewUpload};
+use translation::msg;
 
 use super::receive_file::Writer;
 use super::{Web, gone};
@@ -20,7 +21,7 @@ use crate::web::visitor::Visitor;
 const FILES: usize = 50;
 /// A client that is silent for so long is gone.
 const SILENCE: Duration = Duration::from_secs(60);
-const CUT_OFF: &str = "This file did not arrive whole. Add it again.";
+const CUT_OFF: &str = msg!("This file did not arrive whole. Add it again.");
 
 pub async fn add(
     State(web): State<Arc<Web>>,

@@ -17,6 +17,7 @@ mod helpers;
 mod inbox;
 mod inbox_access;
 mod inbox_settings;
+mod languages;
 mod library;
 mod live;
 mod mentions;

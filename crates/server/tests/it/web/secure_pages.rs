@@ -266,6 +266,7 @@ async fn what_was_being_written_comes_along_when_the_session_has_ended(app: Test
     app.work().await;
     let code = after(&app, "Your code: ", 9);
     let draft = [("csrf", &*csrf(&asked)), ("text", "Half a letter"), ("code", &code)];
+    browser.get(&format!("{}/open", ann.path)).await.goes_to(&ann.path);
     let page = browser.post_bare(&format!("{}/open", ann.path), &draft).await.is(200);
     assert!(page.text.contains("Hidden words") && page.text.contains("Half a letter"));
 }

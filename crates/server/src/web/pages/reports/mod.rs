@@ -15,6 +15,7 @@ use inbox::model::office_hours;
 use inbox::model::reports::ReportFigures;
 use jiff::ToSpan;
 use jiff::civil::Date;
+use translation::{Language, Reader, t};
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields};
@@ -72,9 +73,10 @@ pub async fn page(
             let problem = problems.0.first();
             // Days are written so that they sort as text.
             page.problem = if !page.to.is_empty() && page.from > page.to {
-                "The first day is after the last one.".into()
+                t!("The first day is after the last one.").into()
             } else {
-                problem.map(|one| format!("{} {}.", one.field, one.sentence)).unwrap_or_default()
+                let problem = problem.map(|one| format!("{} {}.", one.field, one.sentence));
+                translation::sentence(&problem.unwrap_or_default()).into_owned()
             };
             responses::again(&page)
         }
@@ -90,7 +92,7 @@ fn input(asked: &FormFields) -> GetReportsInput {
 async fn build(web: &Web, visitor: &Visitor, asked: &FormFields) -> Result<ReportsPage, PageError> {
     let wanted = input(asked);
     let (frame, (figures, inboxes, has_targets)) = web
-        .page(visitor, PageLocation::at("Reports", "/reports"), move |tx, cx, _| {
+        .page(visitor, PageLocation::at(t!("Reports"), "/reports"), move |tx, cx, _| {
             let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
             let mut has_targets = false;
             for inbox in &inboxes {
@@ -131,7 +133,8 @@ pub async fn csv(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): As
     let figures: ReportFigures =
         web.read(&visitor, move |tx, cx, _| get_reports(tx, cx, &wanted)).await?;
     let key = asked.get("table");
-    let mut tables = tables::tables(&figures);
+    // Programs read it, by the names of its columns.
+    let mut tables = Reader::new(Language::ENGLISH).run(|| tables::tables(&figures));
     if !key.is_empty() {
         tables.retain(|table| table.key == key);
     }
@@ -161,10 +164,10 @@ fn spans(figures: &ReportFigures, today: Date, mailbox: &str) -> Vec<(String, &'
     let quarter =
         today.first_of_month().saturating_sub(i64::from((today.month() - 1) % 3).months());
     let starts = [
-        ("7 days", today.saturating_sub(6.days())),
-        ("28 days", today.saturating_sub(27.days())),
-        ("This quarter", quarter),
-        ("This year", today.first_of_year()),
+        (t!("7 days"), today.saturating_sub(6.days())),
+        (t!("28 days"), today.saturating_sub(27.days())),
+        (t!("This quarter"), quarter),
+        (t!("This year"), today.first_of_year()),
     ];
     let link = |(label, from): (&'static str, Date)| {
         let (from, to) = (from.to_string(), today.to_string());

@@ -2,8 +2,10 @@
 
 use inbox::model::reports::{NamedFigures, ReportFigures};
 use jiff::civil::Date;
+use translation::t;
 
-use super::tables::duration;
+use super::tables::{WEEKDAYS, duration, shown_name};
+use crate::web::layout::wording::month_name;
 
 /// The width and height of a drawing, which the page stretches.
 const WIDTH: f64 = 560.0;
@@ -80,10 +82,8 @@ pub struct DraftBar {
     pub share: String,
 }
 
-const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-
 pub fn span_words(figures: &ReportFigures) -> String {
-    format!("{} to {}", long_day(&figures.from), long_day(&figures.to))
+    t!("{from} to {to}", from = long_day(&figures.from), to = long_day(&figures.to))
 }
 
 fn date(text: &str) -> Date {
@@ -91,11 +91,15 @@ fn date(text: &str) -> Date {
 }
 
 fn long_day(text: &str) -> String {
-    date(text).strftime("%-d %B %Y").to_string()
+    let date = date(text);
+    let month = month_name(date.month());
+    t!("{day} {month} {year}", day = date.day(), month, year = date.year())
 }
 
 fn short_day(text: &str) -> String {
-    date(text).strftime("%-d %b").to_string()
+    let date = date(text);
+    let month = date.strftime("%b").to_string();
+    t!("{day} {month}", day = date.day(), month = translation::text(&month))
 }
 
 pub fn volume(figures: &ReportFigures) -> VolumePlot {
@@ -104,15 +108,16 @@ pub fn volume(figures: &ReportFigures) -> VolumePlot {
     let before: Vec<i64> = figures.steps.iter().filter_map(|step| step.received_before).collect();
     let most = pairs.iter().map(|(a, b)| *a.max(b)).chain(before.iter().copied()).max();
     let top = scale_top(most.unwrap_or(0));
-    let titles = figures
-        .steps
-        .iter()
-        .map(|step| format!("{}: {} in, {} out", short_day(&step.from), step.received, step.sent));
+    let titles = figures.steps.iter().map(|step| {
+        let (day, received, sent) = (short_day(&step.from), step.received, step.sent);
+        t!("{day}: {received} in, {sent} out", day, received, sent)
+    });
     let busiest = pairs.iter().map(|(received, _)| *received).max().unwrap_or(0);
     VolumePlot {
-        words: format!(
-            "Messages in and out, {}. The most that came in at a step were {busiest}.",
-            span_words(figures)
+        words: t!(
+            "Messages in and out, {span}. The most that came in at a step were {busiest}.",
+            span = span_words(figures),
+            busiest,
         ),
         scale: scale(top, |n| n.to_string()),
         labels: labels(figures),
@@ -126,11 +131,16 @@ pub fn missed(figures: &ReportFigures) -> VolumePlot {
         figures.steps.iter().map(|step| (step.missed, step.kept)).collect();
     let top = scale_top(pairs.iter().map(|(a, b)| *a.max(b)).max().unwrap_or(0));
     let titles = figures.steps.iter().map(|step| {
-        format!("{}: {} missed, {} kept", short_day(&step.from), step.missed, step.kept)
+        let (day, missed, kept) = (short_day(&step.from), step.missed, step.kept);
+        t!("{day}: {missed} missed, {kept} kept", day, missed, kept)
     });
     let targets = &figures.targets;
     VolumePlot {
-        words: format!("{} targets missed and {} kept.", targets.missed, targets.kept),
+        words: t!(
+            "{missed} targets missed and {kept} kept.",
+            missed = targets.missed,
+            kept = targets.kept,
+        ),
         scale: scale(top, |n| n.to_string()),
         labels: labels(figures),
         bars: bars(titles.collect(), &pairs, top),
@@ -147,16 +157,16 @@ pub fn answers(figures: &ReportFigures) -> LinePlot {
     let top = (hours * 3_600) as f64;
     let times = &figures.first_answer;
     let words = match (times.median, times.p90) {
-        (Some(median), Some(p90)) => format!(
-            "Time to first answer: the median is {}, nine of ten within {}.",
-            duration(median),
-            duration(p90)
+        (Some(median), Some(p90)) => t!(
+            "Time to first answer: the median is {median}, nine of ten within {p90}.",
+            median = duration(median),
+            p90 = duration(p90),
         ),
-        _ => "No first answer left in this span.".into(),
+        _ => t!("No first answer left in this span.").into(),
     };
     LinePlot {
         words,
-        scale: scale(hours, |n| format!("{n} h")),
+        scale: scale(hours, |n| t!("{n} h", n)),
         labels: labels(figures),
         median: line(&median, top),
         p90: line(&p90, top),
@@ -168,9 +178,10 @@ pub fn heat(figures: &ReportFigures) -> HeatPlot {
     let most = figures.hours.iter().flatten().copied().max().unwrap_or(0);
     let mut cells = Vec::new();
     for (row, (day, name)) in figures.hours.iter().zip(WEEKDAYS).enumerate() {
+        let weekday = translation::text(name);
         for (hour, n) in day.iter().enumerate() {
             cells.push(HeatCell {
-                title: format!("{name} {hour}:00: {n}"),
+                title: t!("{weekday} {hour}:00: {n}", weekday, hour, n),
                 shade: if *n == 0 { 0 } else { (n * 5 + most - 1) / most },
                 x: hour as i64 * 10,
                 y: row as i64 * 10,
@@ -178,7 +189,7 @@ pub fn heat(figures: &ReportFigures) -> HeatPlot {
         }
     }
     HeatPlot {
-        words: "Messages in by weekday and hour in UTC.".into(),
+        words: t!("Messages in by weekday and hour in UTC.").into(),
         cells,
         hours: (0..24).step_by(3).map(|hour: i64| hour.to_string()).collect(),
         most,
@@ -188,7 +199,7 @@ pub fn heat(figures: &ReportFigures) -> HeatPlot {
 pub fn named_bars(figures: &[NamedFigures]) -> Vec<RowBar> {
     let most = figures.iter().map(|one| one.conversations).max().unwrap_or(0).max(1);
     let bar = |one: &NamedFigures| RowBar {
-        name: one.name.clone(),
+        name: shown_name(one.id.as_deref(), &one.name),
         href: match &one.id {
             Some(id) if id.starts_with("tag_") => format!("/inbox?tag={id}"),
             _ => String::new(),
@@ -217,14 +228,14 @@ pub fn draft_bars(figures: &ReportFigures) -> Vec<DraftBar> {
         let all = one.as_it_was + one.edited + one.discarded;
         let part = |class, before: i64, n: i64| (class, percent(before, all), percent(n, all));
         DraftBar {
-            name: one.name.clone(),
+            name: shown_name(one.id.as_deref(), &one.name),
             parts: [
                 part("d1", 0, one.as_it_was),
                 part("d2", one.as_it_was, one.edited),
                 part("d3", one.as_it_was + one.edited, one.discarded),
             ],
             count: all,
-            share: format!("{} % as is", one.as_it_was * 100 / all.max(1)),
+            share: t!("{share} % as is", share = one.as_it_was * 100 / all.max(1)),
         }
     };
     figures.drafts.iter().map(bar).collect()

@@ -1,6 +1,7 @@
 //! The figures of a report as tables, which the page shows beside the plots and CSV repeats.
 
 use inbox::model::reports::{NamedFigures, ReportFigures, TimeFigures};
+use translation::{msg, t, text_in_context};
 
 /// A figure at the head of the page.
 pub struct Kpi {
@@ -21,19 +22,17 @@ pub struct ReportTable {
     pub rows: Vec<Vec<String>>,
 }
 
-const WEEKDAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-
 /// The figures at the head of the page; `has_targets` says whether an inbox has any.
 pub fn kpis(figures: &ReportFigures, has_targets: bool) -> Vec<Kpi> {
     let answer = &figures.first_answer;
     let targets = &figures.targets;
     vec![
-        counted("Messages in", figures.received, figures.received_before),
-        counted("Messages out", figures.sent, figures.sent_before),
-        timed("First answer, median", answer.median, answer.median_before),
-        timed("First answer, p90", answer.p90, answer.p90_before),
+        counted(t!("Messages in"), figures.received, figures.received_before),
+        counted(t!("Messages out"), figures.sent, figures.sent_before),
+        timed(t!("First answer, median"), answer.median, answer.median_before),
+        timed(t!("First answer, p90"), answer.p90, answer.p90_before),
         timed(
-            "To close, median",
+            t!("To close, median"),
             figures.time_to_close.median,
             figures.time_to_close.median_before,
         ),
@@ -53,41 +52,43 @@ fn counted(label: &'static str, now: i64, before: i64) -> Kpi {
             if percent < 0 { format!("−{} %", -percent) } else { format!("+{percent} %") }
         }
     };
-    Kpi { label, value: now.to_string(), change, tone: "", before: format!("were {before}") }
+    let before = t!("were {before}", before);
+    Kpi { label, value: now.to_string(), change, tone: "", before }
 }
 
 fn timed(label: &'static str, now: Option<i64>, before: Option<i64>) -> Kpi {
     let (change, tone) = match (now, before) {
         (Some(now), Some(before)) if now + 60 <= before => {
-            (format!("{} faster", duration(before - now)), "ok")
+            (t!("{time} faster", time = duration(before - now)), "ok")
         }
         (Some(now), Some(before)) if now >= before + 60 => {
-            (format!("{} slower", duration(now - before)), "warn")
+            (t!("{time} slower", time = duration(now - before)), "warn")
         }
         _ => (String::new(), ""),
     };
-    let value = now.map_or_else(|| "none yet".into(), duration);
-    let before = before.map_or_else(String::new, |before| format!("was {}", duration(before)));
+    let value = now.map_or_else(|| t!("none yet").into(), duration);
+    let before =
+        before.map_or_else(String::new, |before| t!("was {time}", time = duration(before)));
     Kpi { label, value, change, tone, before }
 }
 
 fn kept(now: Option<i64>, before: Option<i64>, has_targets: bool) -> Kpi {
     let (change, tone) = match (now, before) {
         (Some(now), Some(before)) if now > before => {
-            (format!("{} points more", now - before), "ok")
+            (t!("{n} points more", n = now - before), "ok")
         }
         (Some(now), Some(before)) if now < before => {
-            (format!("{} points less", before - now), "warn")
+            (t!("{n} points less", n = before - now), "warn")
         }
         _ => (String::new(), ""),
     };
-    let none = if has_targets { "none due" } else { "none set" };
+    let none = if has_targets { t!("none due") } else { t!("none set") };
     Kpi {
-        label: "Targets kept",
+        label: t!("Targets kept"),
         value: now.map_or_else(|| none.into(), |share| format!("{share} %")),
         change,
         tone,
-        before: before.map_or_else(String::new, |share| format!("was {share} %")),
+        before: before.map_or_else(String::new, |share| t!("was {share} %", share)),
     }
 }
 
@@ -95,14 +96,20 @@ fn share(kept: i64, missed: i64) -> Option<i64> {
     (kept + missed > 0).then(|| kept * 100 / (kept + missed))
 }
 
+pub const WEEKDAYS: [&str; 7] =
+    [msg!("Mon"), msg!("Tue"), msg!("Wed"), msg!("Thu"), msg!("Fri"), msg!("Sat"), msg!("Sun")];
+
 /// `24 min`, `1 h 02`, `3 days`.
 pub fn duration(seconds: i64) -> String {
     let minutes = (seconds + 30) / 60;
     match minutes {
-        ..1 => "under 1 min".into(),
-        1..60 => format!("{minutes} min"),
-        60..2_880 => format!("{} h {:02}", minutes / 60, minutes % 60),
-        _ => format!("{} days", minutes / 1_440),
+        ..1 => t!("under 1 min").into(),
+        1..60 => t!("{n} min", n = minutes),
+        60..2_880 => {
+            let rest = format!("{:02}", minutes % 60);
+            t!("{hours} h {minutes}", hours = minutes / 60, minutes = rest)
+        }
+        _ => t!("{n} days", n = minutes / 1_440),
     }
 }
 
@@ -117,21 +124,22 @@ pub fn tables(figures: &ReportFigures) -> Vec<ReportTable> {
         };
         figures.steps.iter().map(row).collect::<Vec<_>>()
     };
-    let mut hour_columns = vec!["Day".to_owned()];
+    let mut hour_columns = vec![t!("Day").to_owned()];
     hour_columns.extend((0..24).map(|hour| hour.to_string()));
     let hours = figures.hours.iter().zip(WEEKDAYS).map(|(day, name)| {
         let cells = day.iter().map(ToString::to_string);
-        std::iter::once(name.to_owned()).chain(cells).collect()
+        std::iter::once(translation::text(name).to_owned()).chain(cells).collect()
     });
     let answers = figures.steps.iter().map(|step| {
         let (median, p90) = (step.first_answer_median, step.first_answer_p90);
         vec![step.from.clone(), minutes(median), minutes(p90)]
     });
+    let (received, sent) = (text_in_context("messages", "In"), text_in_context("messages", "Out"));
     vec![
         table(
             "volume",
-            "Messages in and out",
-            &["From", "In", "In before", "Out"],
+            t!("Messages in and out"),
+            &[t!("From"), received, t!("In before"), sent],
             steps(|step| {
                 let before = step.received_before.map_or_else(String::new, |n| n.to_string());
                 vec![step.received.to_string(), before, step.sent.to_string()]
@@ -139,27 +147,42 @@ pub fn tables(figures: &ReportFigures) -> Vec<ReportTable> {
         ),
         table(
             "first-answer",
-            "Time to first answer",
-            &["From", "Median", "p90"],
+            t!("Time to first answer"),
+            &[t!("From"), t!("Median"), t!("p90")],
             answers.collect(),
         ),
         ReportTable {
             key: "hours",
-            title: "Messages in by weekday and hour",
+            title: t!("Messages in by weekday and hour"),
             columns: hour_columns,
             rows: hours.collect(),
         },
-        table("inboxes", "By inbox", &["Inbox", "In", "In before", "Out", "Out before"], {
-            let row = |inbox: &inbox::model::reports::InboxFigures| {
-                let (received, sent) = (inbox.received, inbox.sent);
-                let numbers = [received, inbox.received_before, sent, inbox.sent_before];
-                named_row(&inbox.name, &numbers)
-            };
-            figures.inboxes.iter().map(row).collect()
-        }),
-        table("topics", "By topic", &["Topic", "Conversations", "Before"], named(&figures.topics)),
-        table("tags", "By tag", &["Tag", "Conversations", "Before"], named(&figures.tags)),
-        table("people", "By person and agent", &["Who", "Sent", "Closed"], {
+        table(
+            "inboxes",
+            t!("By inbox"),
+            &[t!("Inbox"), received, t!("In before"), sent, t!("Out before")],
+            {
+                let row = |inbox: &inbox::model::reports::InboxFigures| {
+                    let (received, sent) = (inbox.received, inbox.sent);
+                    let numbers = [received, inbox.received_before, sent, inbox.sent_before];
+                    named_row(&inbox.name, &numbers)
+                };
+                figures.inboxes.iter().map(row).collect()
+            },
+        ),
+        table(
+            "topics",
+            t!("By topic"),
+            &[t!("Topic"), t!("Conversations"), t!("Before")],
+            named(&figures.topics),
+        ),
+        table(
+            "tags",
+            t!("By tag"),
+            &[t!("Tag"), t!("Conversations"), t!("Before")],
+            named(&figures.tags),
+        ),
+        table("people", t!("By person and agent"), &[t!("Who"), t!("Sent"), t!("Closed")], {
             let row = |one: &inbox::model::reports::MemberFigures| {
                 named_row(&one.name, &[one.sent, one.closed])
             };
@@ -167,22 +190,28 @@ pub fn tables(figures: &ReportFigures) -> Vec<ReportTable> {
         }),
         table(
             "drafts",
-            "What became of drafts",
-            &["Who", "Sent as is", "Sent after edits", "Discarded"],
+            t!("What became of drafts"),
+            &[t!("Who"), t!("Sent as is"), t!("Sent after edits"), t!("Discarded")],
             {
                 let row = |one: &inbox::model::reports::DraftFigures| {
-                    named_row(&one.name, &[one.as_it_was, one.edited, one.discarded])
+                    let name = shown_name(one.id.as_deref(), &one.name);
+                    named_row(&name, &[one.as_it_was, one.edited, one.discarded])
                 };
                 figures.drafts.iter().map(row).collect()
             },
         ),
         table(
             "targets",
-            "Missed targets",
-            &["From", "Missed", "Of"],
+            t!("Missed targets"),
+            &[t!("From"), t!("Missed"), text_in_context("targets", "Of")],
             steps(|step| vec![step.missed.to_string(), (step.missed + step.kept).to_string()]),
         ),
-        table("totals", "All in all", &["Figure", "Now", "Before"], totals(figures)),
+        table(
+            "totals",
+            t!("All in all"),
+            &[t!("Figure"), t!("Now"), t!("Before")],
+            totals(figures),
+        ),
     ]
 }
 
@@ -190,24 +219,24 @@ fn totals(figures: &ReportFigures) -> Vec<Vec<String>> {
     let time = |label: &str, times: &TimeFigures| {
         let cell = |seconds: Option<i64>| seconds.map_or_else(String::new, duration);
         [
-            vec![format!("{label}, median"), cell(times.median), cell(times.median_before)],
-            vec![format!("{label}, p90"), cell(times.p90), cell(times.p90_before)],
+            vec![t!("{label}, median", label), cell(times.median), cell(times.median_before)],
+            vec![t!("{label}, p90", label), cell(times.p90), cell(times.p90_before)],
         ]
     };
     let (documents, targets) = (&figures.documents, &figures.targets);
     let mut rows = vec![
-        named_row("Messages in", &[figures.received, figures.received_before]),
-        named_row("Messages out", &[figures.sent, figures.sent_before]),
-        named_row("Conversations begun", &[figures.begun, figures.begun_before]),
-        named_row("Conversations closed", &[figures.closed, figures.closed_before]),
-        named_row("Targets kept", &[targets.kept, targets.kept_before]),
-        named_row("Targets missed", &[targets.missed, targets.missed_before]),
-        named_row("Documents asked for", &[documents.asked, documents.asked_before]),
-        named_row("Documents received", &[documents.received, documents.received_before]),
+        named_row(t!("Messages in"), &[figures.received, figures.received_before]),
+        named_row(t!("Messages out"), &[figures.sent, figures.sent_before]),
+        named_row(t!("Conversations begun"), &[figures.begun, figures.begun_before]),
+        named_row(t!("Conversations closed"), &[figures.closed, figures.closed_before]),
+        named_row(t!("Targets kept"), &[targets.kept, targets.kept_before]),
+        named_row(t!("Targets missed"), &[targets.missed, targets.missed_before]),
+        named_row(t!("Documents asked for"), &[documents.asked, documents.asked_before]),
+        named_row(t!("Documents received"), &[documents.received, documents.received_before]),
     ];
-    rows.extend(time("Time to first answer", &figures.first_answer));
-    rows.extend(time("Time to close", &figures.time_to_close));
-    rows.push(vec!["Open now".into(), figures.waiting.open.to_string(), String::new()]);
+    rows.extend(time(t!("Time to first answer"), &figures.first_answer));
+    rows.extend(time(t!("Time to close"), &figures.time_to_close));
+    rows.push(vec![t!("Open now").into(), figures.waiting.open.to_string(), String::new()]);
     rows
 }
 
@@ -221,7 +250,18 @@ fn table(
 }
 
 fn named(figures: &[NamedFigures]) -> Vec<Vec<String>> {
-    figures.iter().map(|one| named_row(&one.name, &[one.conversations, one.before])).collect()
+    let row = |one: &NamedFigures| {
+        named_row(&shown_name(one.id.as_deref(), &one.name), &[one.conversations, one.before])
+    };
+    figures.iter().map(row).collect()
+}
+
+/// What has no id is named by us: no topic, and the helper.
+pub fn shown_name(id: Option<&str>, name: &str) -> String {
+    match id {
+        Some(_) => name.to_owned(),
+        None => translation::sentence(name).into_owned(),
+    }
 }
 
 fn named_row(name: &str, numbers: &[i64]) -> Vec<String> {
