@@ -6,6 +6,7 @@
 //! The language is that of the [`Reader`] for whom the current task works.
 
 mod catalogue;
+mod filled;
 mod sentences;
 
 use std::borrow::Cow;
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use catalogue::{CATALOGUES, Catalogue};
+pub use filled::FilledText;
 
 tokio::task_local! {
     static READER: Reader;

@@ -6,14 +6,22 @@ use std::fmt::Display;
 use crate::catalogue::CatalogueTexts;
 use crate::fill;
 
+/// Bytes of a text that is looked up, and the sentences in it that are looked up one by one. What people and agents wrote
+/// can come here too, and a lookup goes through every pattern.
+const LOOKED_UP_BYTES: usize = 1_000;
+const LOOKED_UP_SENTENCES: usize = 6;
+
 /// The sentence in the catalogue's language; as it is where the catalogue has nothing that fits. Several sentences
 /// after each other are looked up one by one where they are not a text of their own.
 pub(crate) fn translated<'a>(catalogue: &'a CatalogueTexts, english: &'a str) -> Cow<'a, str> {
+    if english.len() > LOOKED_UP_BYTES {
+        return Cow::Borrowed(english);
+    }
     if let Some(text) = one(catalogue, english) {
         return text;
     }
-    let parts: Vec<&str> = split(english).collect();
-    if parts.len() < 2 {
+    let parts: Vec<&str> = split(english).take(LOOKED_UP_SENTENCES + 1).collect();
+    if !(2..=LOOKED_UP_SENTENCES).contains(&parts.len()) {
         return Cow::Borrowed(english);
     }
     let translated =
@@ -141,5 +149,7 @@ mod tests {
         ] {
             assert_eq!(translated(&catalogue, english), expected);
         }
+        let many = "Too many attempts. ".repeat(7);
+        assert_eq!(translated(&catalogue, many.trim()), many.trim());
     }
 }

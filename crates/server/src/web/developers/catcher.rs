@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode, header};
 use db::Tx;
 use inbox::actions::{self, CaughtEvent};
-use inbox::base::actor::{Principal, authenticate};
+use inbox::base::actor::authenticate;
 use inbox::base::api_key::KeyHash;
 use inbox::base::scopes::Scope;
 use inbox::model::webhook_signing;
@@ -73,21 +73,10 @@ fn caught(tx: &mut Tx<'_>, cx: &Cx<'_>) -> inbox::Result<(Vec<CaughtEvent>, Stri
     Ok((actions::sandbox_events(tx, cx)?, actions::catcher_secret(tx, cx)?, cx.now))
 }
 
-/// The same for a program with a test key: each event with the headers and the body that a webhook would get.
+/// The same for a program with a test key: each event with the headers and the body that a webhook would get. It is
+/// admitted and counted as a call of the API is.
 pub async fn for_programs(State(web): State<Arc<Web>>, headers: HeaderMap) -> Response<Body> {
-    let text = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-    let key = text.and_then(|text| text.strip_prefix("Bearer ")).and_then(KeyHash::of);
-    let app = web.app.clone();
-    let work = move |tx: &mut Tx<'_>| {
-        let key = key.ok_or(Error::Unauthorized)?;
-        let (actor, _) = authenticate(tx, &key, app.clock.now())?;
-        let Principal::Agent { scopes, .. } = &actor.who else { return Err(Error::Unauthorized) };
-        if actor.livemode() || !scopes.has(Scope::Read) {
-            return Err(Error::Forbidden(NEEDS_TEST_KEY.into()));
-        }
-        caught(tx, &app.cx(&actor))
-    };
-    let (events, secret, now) = match web.app.store.write(work).await {
+    let (events, secret, now) = match web.caught_by_program(&headers).await {
         Ok(caught) => caught,
         Err(error) => return refused(&error),
     };
@@ -100,6 +89,28 @@ pub async fn for_programs(State(web): State<Arc<Web>>, headers: HeaderMap) -> Re
     };
     let events: Vec<Value> = events.into_iter().map(call).collect();
     responses::json(&json!({ "secret": secret, "events": events }))
+}
+
+impl Web {
+    async fn caught_by_program(
+        &self,
+        headers: &HeaderMap,
+    ) -> inbox::Result<(Vec<CaughtEvent>, String, i64)> {
+        let text = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let key = text.and_then(|text| text.strip_prefix("Bearer ")).and_then(KeyHash::of);
+        let key = key.ok_or(Error::Unauthorized)?;
+        let (scopes, _) = self.app.admit(key).await;
+        let may_read = scopes?.has(Scope::Read);
+        let app = self.app.clone();
+        let work = move |tx: &mut Tx<'_>| {
+            let (actor, _) = authenticate(tx, &key, app.clock.now())?;
+            if actor.livemode() || !may_read {
+                return Err(Error::Forbidden(NEEDS_TEST_KEY.into()));
+            }
+            caught(tx, &app.cx(&actor))
+        };
+        self.app.store.write(work).await
+    }
 }
 
 fn refused(error: &Error) -> Response<Body> {

@@ -43,6 +43,10 @@ struct CompressedFile {
 
 const ZSTD_LEVEL: i32 = 19;
 
+pub fn names() -> impl Iterator<Item = Cow<'static, str>> {
+    Files::iter()
+}
+
 pub fn file(name: &str) -> Option<Cow<'static, [u8]>> {
     Files::get(name).map(|file| file.data)
 }

@@ -6,6 +6,7 @@ use std::fmt;
 use askama::filters::{Escaper, Html, Safe};
 use askama::{Result, Values};
 use mail::TextSegment;
+use translation::FilledText;
 
 use crate::web::layout::asset_files::VERSION;
 
@@ -40,13 +41,13 @@ pub fn tc<'a>(english: &'a str, _: &dyn Values, context: &str) -> Result<&'a str
 
 /// The text with a value in the place that bears its name.
 #[askama::filter_fn]
-pub fn fill<T: fmt::Display, V: fmt::Display>(
+pub fn fill<T: Into<FilledText>, V: fmt::Display>(
     text: T,
     _: &dyn Values,
     name: &str,
     value: V,
-) -> Result<String> {
-    Ok(translation::fill(&text.to_string(), &[(name, &value)]))
+) -> Result<FilledText> {
+    Ok(text.into().with(name, &value))
 }
 
 /// A finished English sentence of the domain in the reader's language.

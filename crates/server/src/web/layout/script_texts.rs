@@ -7,17 +7,6 @@ use translation::Language;
 
 use crate::web::layout::asset_files;
 
-const SCRIPTS: [&str; 8] = [
-    "app.js",
-    "compose.js",
-    "editor.js",
-    "guest_zone.js",
-    "live.js",
-    "notifications.js",
-    "passkeys.js",
-    "upload.js",
-];
-
 /// For each language, the texts as JSON that can stand in a page.
 static TEXTS: LazyLock<Vec<String>> = LazyLock::new(|| Language::all().map(texts).collect());
 
@@ -41,10 +30,10 @@ fn texts(language: Language) -> String {
 }
 
 /// What the scripts hand to `t("...")`.
-pub fn english_texts() -> Vec<String> {
-    let scripts = SCRIPTS.iter().filter_map(|name| asset_files::file(name));
+fn english_texts() -> Vec<String> {
+    let scripts = asset_files::names().filter(|name| name.ends_with(".js"));
     let mut said: Vec<String> = Vec::new();
-    for script in scripts {
+    for script in scripts.filter_map(|name| asset_files::file(&name)) {
         let script = String::from_utf8_lossy(&script);
         for (at, call) in script.match_indices("t(\"") {
             let is_whole = !script[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');

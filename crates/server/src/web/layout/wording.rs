@@ -155,7 +155,8 @@ pub fn month_name(month: i8) -> &'static str {
     translation::text(MONTHS[month as usize - 1])
 }
 
-fn short_month(month: i8) -> &'static str {
+/// The same, shortened: `Nov`.
+pub fn short_month(month: i8) -> &'static str {
     translation::text(SHORT_MONTHS[month as usize - 1])
 }
 

@@ -8,9 +8,9 @@ use inbox::actions::FiledAs;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use mail::ContactCard;
-use translation::{msg, t};
+use translation::t;
 
-use crate::web::layout::wording::{TimeFormat, date_words, short_weekday};
+use crate::web::layout::wording::{TimeFormat, date_words, short_month, short_weekday};
 
 /// Events of one invitation that are shown.
 const EVENTS: usize = 5;
@@ -252,22 +252,8 @@ fn zone_name(zone: &TimeZone) -> &str {
 
 impl CalendarLeaf {
     pub fn of(date: Date) -> CalendarLeaf {
-        const MONTHS: [&str; 12] = [
-            msg!("Jan"),
-            msg!("Feb"),
-            msg!("Mar"),
-            msg!("Apr"),
-            msg!("May"),
-            msg!("Jun"),
-            msg!("Jul"),
-            msg!("Aug"),
-            msg!("Sep"),
-            msg!("Oct"),
-            msg!("Nov"),
-            msg!("Dec"),
-        ];
         CalendarLeaf {
-            month: translation::text(MONTHS[date.month() as usize - 1]),
+            month: short_month(date.month()),
             day: date.day(),
             weekday: short_weekday(date.weekday()),
         }

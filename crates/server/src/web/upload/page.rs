@@ -15,7 +15,9 @@ use translation::{msg, t, text_in_context};
 use super::{Web, gone};
 use crate::web::layout::filters;
 use crate::web::layout::responses::{html, see_other};
-use crate::web::layout::wording::{TimeFormat, first_name, month_name, paragraphs, size};
+use crate::web::layout::wording::{
+    TimeFormat, first_name, month_name, paragraphs, short_month, size,
+};
 use crate::web::visitor::Visitor;
 
 /// Numbers from two on that are written as words.
@@ -106,7 +108,7 @@ fn view(token: String, page: AskPage, times: &TimeFormat) -> UploadPage {
     };
     let postmark = |at: i64| {
         let date = times.zoned(at).date();
-        let month: String = month_name(date.month()).chars().take(3).collect();
+        let month = short_month(date.month());
         (t!("{day} {month}", day = date.day(), month).to_uppercase(), times.clock(at))
     };
     let workspace = &page.workspace;

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use translation::t;
 
 use super::tables::{WEEKDAYS, duration, shown_name};
-use crate::web::layout::wording::month_name;
+use crate::web::layout::wording::{month_name, short_month};
 
 /// The width and height of a drawing, which the page stretches.
 const WIDTH: f64 = 560.0;
@@ -98,8 +98,7 @@ fn long_day(text: &str) -> String {
 
 fn short_day(text: &str) -> String {
     let date = date(text);
-    let month = date.strftime("%b").to_string();
-    t!("{day} {month}", day = date.day(), month = translation::text(&month))
+    t!("{day} {month}", day = date.day(), month = short_month(date.month()))
 }
 
 pub fn volume(figures: &ReportFigures) -> VolumePlot {

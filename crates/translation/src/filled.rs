@@ -1,0 +1,73 @@
+//! A text whose places are filled one after the other, as templates do it.
+
+use std::fmt;
+use std::ops::{Deref, Range};
+
+/// A text with some of its places filled. What a value itself says is never taken for a place.
+#[derive(Clone, Debug, Default)]
+pub struct FilledText {
+    text: String,
+    /// Where the values stand, in order.
+    values: Vec<Range<usize>>,
+}
+
+impl FilledText {
+    /// Fills every place of a name: `{name}`.
+    pub fn with(self, name: &str, value: &dyn fmt::Display) -> FilledText {
+        let (place, value) = (format!("{{{name}}}"), value.to_string());
+        let mut filled = FilledText::default();
+        let mut from = 0;
+        for known in self.values.iter().cloned().chain([self.text.len()..self.text.len()]) {
+            let mut words = &self.text[from..known.start];
+            while let Some((before, after)) = words.split_once(&place) {
+                filled.text.push_str(before);
+                filled.push_value(&value);
+                words = after;
+            }
+            filled.text.push_str(words);
+            filled.push_value(&self.text[known.clone()]);
+            from = known.end;
+        }
+        filled
+    }
+
+    fn push_value(&mut self, value: &str) {
+        let start = self.text.len();
+        self.text.push_str(value);
+        self.values.push(start..self.text.len());
+    }
+}
+
+impl From<&str> for FilledText {
+    fn from(text: &str) -> FilledText {
+        FilledText { text: text.to_owned(), values: Vec::new() }
+    }
+}
+
+impl Deref for FilledText {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl fmt::Display for FilledText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_never_taken_for_a_place() {
+        let text = FilledText::from("{name} wrote to {inbox}, {name}");
+        let text = text.with("name", &"{inbox} {name}").with("inbox", &"Support {name}");
+        assert_eq!(&*text, "{inbox} {name} wrote to Support {name}, {inbox} {name}");
+        assert_eq!(&*FilledText::from("{n} {m").with("n", &3).with("m", &4), "3 {m");
+        assert_eq!(&*FilledText::from("").with("n", &3), "");
+    }
+}
