@@ -65,8 +65,15 @@ const SCANS: usize = 20;
 /// Elements of a page that the Tab key passes at most.
 const STOPS: usize = 60;
 
-fn mails_left(server: &TestServer) -> usize {
-    std::fs::read_dir(server.outbox()).unwrap().count()
+/// Mails that have left for Ann. The sample's own mails to others fall due in between.
+fn mails_to_ann(server: &TestServer) -> usize {
+    let entries = std::fs::read_dir(server.outbox()).unwrap();
+    let mails = entries.filter_map(|entry| std::fs::read(entry.ok()?.path()).ok());
+    let to_ann = |mail: &Vec<u8>| {
+        let text = String::from_utf8_lossy(mail);
+        text.lines().any(|line| line.starts_with("To:") && line.contains("ann@shop.example"))
+    };
+    mails.filter(to_ann).count()
 }
 
 /// Pages, codes and sessions that somebody has opened, asked for and begun.
@@ -89,7 +96,8 @@ async fn a_scanner_that_opens_the_link_in_a_browser_changes_nothing_and_causes_n
     let usual = Browser::open(Kind::Usual).await;
     let page = protected(&server, &usual).await;
     let plain = Browser::open(Kind::WithoutScripts).await;
-    let before = (mails_left(&server), traces(&server).await);
+    assert_eq!(mails_to_ann(&server), 1, "the link");
+    let before = (mails_to_ann(&server), traces(&server).await);
     for browser in [&usual, &plain] {
         for _ in 0..SCANS {
             browser.goto(&page).await;
@@ -114,7 +122,7 @@ async fn a_scanner_that_opens_the_link_in_a_browser_changes_nothing_and_causes_n
     })()";
     let fetched = usual.script(&script.replace("SCANS", &SCANS.to_string())).await;
     assert_eq!(fetched, false, "the words are not there");
-    assert_eq!((mails_left(&server), traces(&server).await), before);
+    assert_eq!((mails_to_ann(&server), traces(&server).await), before);
     plain.close().await;
     usual.close().await;
 }
