@@ -1,7 +1,7 @@
 //! A text whose places are filled one after the other, as templates do it.
 
-use std::fmt;
 use std::ops::{Deref, Range};
+use std::{fmt, iter};
 
 /// A text with some of its places filled. What a value itself says is never taken for a place.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +17,8 @@ impl FilledText {
         let (place, value) = (format!("{{{name}}}"), value.to_string());
         let mut filled = FilledText::default();
         let mut from = 0;
-        for known in self.values.iter().cloned().chain([self.text.len()..self.text.len()]) {
+        let end = self.text.len()..self.text.len();
+        for known in self.values.iter().cloned().chain(iter::once(end)) {
             let mut words = &self.text[from..known.start];
             while let Some((before, after)) = words.split_once(&place) {
                 filled.text.push_str(before);
