@@ -96,14 +96,15 @@ class Postgres:
         with open(self.data / "postgresql.conf", "a") as file:
             file.writelines(f"{name} = '{value}'\n" for name, value in settings.items())
 
-    def copy_of(self, primary, name):
-        """Makes this one a standby that follows another."""
+    def copy_of(self, primary, name, way=None):
+        """Makes this one a standby that follows another, which it reaches by a port of its own or of a proxy."""
         self.run("pg_basebackup", f"--pgdata={self.data}", "--host=127.0.0.1", f"--port={primary.port}",
                  "--username=postgres", "--write-recovery-conf", "--checkpoint=fast")
         self.configure(port=self.port, unix_socket_directories=self.folder, synchronous_standby_names="")
         # Read after the file above, and written by the copy.
         with open(self.data / "postgresql.auto.conf", "a") as file:
-            file.write(f"primary_conninfo = 'host=127.0.0.1 port={primary.port} user=postgres application_name={name}'\n")
+            file.write(f"primary_conninfo = 'host=127.0.0.1 port={way or primary.port} user=postgres "
+                       f"application_name={name}'\n")
         return self
 
     def start(self):
@@ -132,17 +133,21 @@ class Postgres:
             except (OSError, IndexError, ValueError):
                 continue
             if parent == self.process.pid:
-                os.kill(int(folder.name), number)
+                try:
+                    os.kill(int(folder.name), number)
+                except ProcessLookupError:
+                    # It ended meanwhile.
+                    pass
         os.kill(self.process.pid, number)
 
     def kill(self):
         """Ends the server and everything it started at once, as a power cut does."""
-        if self.process:
+        if self.process and self.process.poll() is None:
             # Its processes have groups of their own. Stopped first, so that it starts no other.
             os.kill(self.process.pid, signal.SIGSTOP)
             self.signal(signal.SIGKILL)
             self.process.wait()
-            self.process = None
+        self.process = None
 
     def url(self, database="postgres"):
         return f"postgres://postgres@127.0.0.1:{self.port}/{database}"
@@ -158,7 +163,7 @@ class Node:
         names = {"DATA": self.folder, "LISTEN": f"127.0.0.1:{self.port}", "SMTP_LISTEN": f"127.0.0.1:{self.smtp}",
                  "METRICS_LISTEN": f"127.0.0.1:{self.metrics}", "PUBLIC_URL": PUBLIC_URL} | settings
         own = {f"MAILROOM_{name}": str(value) for name, value in names.items() if value is not None}
-        self.environment = environment | own
+        self.environment, self.data = environment | own, Path(names["DATA"])
         self.process = None
 
     def start(self):
@@ -167,7 +172,7 @@ class Node:
         def is_up():
             if self.process.poll() is not None:
                 raise SystemExit(f"a node ended:\n{self.log()}")
-            return listens(self.port)
+            return listens(self.port) and is_healthy(self.port)
         until("a node serves", is_up)
         return self
 
@@ -177,9 +182,9 @@ class Node:
         assert done.returncode != 0, "it started"
         return done.stdout + done.stderr
 
-    def command(self, *arguments):
+    def command(self, *arguments, statuses=(0,)):
         done = subprocess.run([self.binary, *arguments, "--json"], env=self.environment, capture_output=True, text=True)
-        assert done.returncode == 0, (arguments, done.stdout, done.stderr)
+        assert done.returncode in statuses, (arguments, done.stdout, done.stderr)
         return json.loads(done.stdout)
 
     def log(self):
@@ -192,11 +197,25 @@ class Node:
         lines = (line.rsplit(" ", 1) for line in text.splitlines() if line and not line.startswith("#"))
         return {name: float(value) for name, value in lines}
 
+    def share_key(self, other):
+        """Gives this node the key that another one made."""
+        self.data.mkdir(parents=True, exist_ok=True)
+        (self.data / "secret.key").write_bytes((other.data / "secret.key").read_bytes())
+        (self.data / "secret.key").chmod(0o600)
+
     def stop(self, number=signal.SIGTERM):
         if self.process and self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
             self.process.send_signal(number)
             self.process.wait()
+
+
+def is_healthy(port):
+    """True when a node is past its start, and not only listens."""
+    try:
+        return call(port, "GET", "/healthz", timeout=READY)[0] == 200
+    except (OSError, http.client.HTTPException):
+        return False
 
 
 class Balancer:
@@ -244,13 +263,14 @@ def pump(source, target):
             pass
 
 
-def call(port, method, path, body=None, headers=None, timeout=READY):
-    """One request on a connection of its own: status, headers and text."""
+def call(port, method, path, body=None, headers=None, timeout=READY, binary=False):
+    """One request on a connection of its own: status, headers and text, or bytes."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
         connection.request(method, path, body, {"Connection": "close"} | (headers or {}))
         answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read().decode("utf-8", "replace")
+        content = answer.read()
+        return answer.status, answer.headers, content if binary else content.decode("utf-8", "replace")
     finally:
         connection.close()
 

@@ -17,44 +17,11 @@ from cluster import (
     INBOX, READY, STEP, Api, Balancer, Node, Postgres, clean_environment, conversation_of, free_port, listens,
     send_mail, until,
 )
+from load import ApiLoad
 
 WORKERS = 4
 # Seconds after the promotion within which the service answers again.
 BACK_WITHIN = 10
-
-
-class Load(threading.Thread):
-    """Writes notes and sends replies, each with an idempotency key, and remembers what was acknowledged."""
-
-    def __init__(self, port, key, conversation, number):
-        super().__init__(daemon=True)
-        self.api, self.conversation, self.number = Api(port, key), conversation, number
-        self.notes, self.replies, self.failures, self.stopped = [], [], 0, False
-        self.last_success = 0.0
-
-    def run(self):
-        made = 0
-        while not self.stopped:
-            made += 1
-            words = f"fact {self.number}-{made}."
-            kind = "replies" if made % 3 == 0 else "notes"
-            body = {"body": words} | ({"send": True} if kind == "replies" else {})
-            # Repeated with the same key until it is answered, as a careful client does.
-            while not self.stopped:
-                try:
-                    status, _ = self.api("POST", f"/conversations/{self.conversation}/{kind}", body, timeout=10,
-                                         Idempotency_Key=f"fact-{self.number}-{made}")
-                except (OSError, ValueError):
-                    status = 0
-                except Exception as error:  # a connection that ends in the middle of an answer
-                    status = 0 if "Remote" in type(error).__name__ or "Incomplete" in type(error).__name__ else 599
-                if status == 201:
-                    (self.replies if kind == "replies" else self.notes).append(words)
-                    self.last_success = time.monotonic()
-                    break
-                assert status in (0, 409, 429, 500, 503), status
-                self.failures += 1
-                time.sleep(STEP)
 
 
 def main():
@@ -84,8 +51,7 @@ def main():
         nodes[0].start()
         for name in ("two", "three"):
             node = Node(binary, scratch / name, environment, **shared)
-            (node.folder / "secret.key").write_bytes((nodes[0].folder / "secret.key").read_bytes())
-            (node.folder / "secret.key").chmod(0o600)
+            node.share_key(nodes[0])
             nodes.append(node.start())
         run(nodes, primary, standby, scratch / "outbox", seconds)
     finally:
@@ -100,7 +66,7 @@ def run(nodes, primary, standby, outbox, seconds):
     key = nodes[0].command("key", "create", "--name=Robo", "--scopes=read,write,send", "--by=olive@acme.test")["key"]
     send_mail(nodes[0].smtp, "First")
     conversation = conversation_of(Api(port, key), "First")
-    workers = [Load(port, key, conversation, number) for number in range(WORKERS)]
+    workers = [ApiLoad(port, key, conversation, number) for number in range(WORKERS)]
     for worker in workers:
         worker.start()
     mover = threading.Event()

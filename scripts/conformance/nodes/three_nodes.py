@@ -50,8 +50,7 @@ def main():
         nodes = [first]
         for name in ("two", "three"):
             node = Node(binary, scratch / name, environment, **shared)
-            (node.folder / "secret.key").write_bytes((first.folder / "secret.key").read_bytes())
-            (node.folder / "secret.key").chmod(0o600)
+            node.share_key(first)
             nodes.append(node.start())
             started.append(node)
         check(nodes, postgres, made["signInUrl"], scratch / "outbox")
