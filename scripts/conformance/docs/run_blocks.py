@@ -12,7 +12,8 @@ page.
 
 Replaced are port 25 and the folder of the certificate (by a free port and a test folder), and ports
 that are in use on this machine. Commands that would contact servers on the Internet run and must fail
-with the message listed in FAILS.
+with the message listed in FAILS. Sections that begin on a bare machine (WALKED) are left to
+scripts/conformance/package/walk.
 
 Also checked: every `mailroom COMMAND` in the text exists, docs/settings.md lists exactly the
 program's settings, and every relative link leads to a file and a heading.
@@ -43,6 +44,8 @@ FAILS = {
 }
 # Blocks that would run this script again.
 SKIPPED = {"scripts/test"}
+# Sections whose shell blocks scripts/conformance/package/walk runs on bare machines: page and heading.
+WALKED = {("docs/operating.md", "On Debian, step by step")}
 # Pages without blocks to run, whose links are checked too.
 LINKED_PAGES = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "bench/README.md")
 SERVE = "mailroom serve"
@@ -58,7 +61,11 @@ def main():
     blocks = 0
     try:
         for page in pages:
-            for number, language, block in find_blocks(page.read_text()):
+            text = page.read_text()
+            walked = walked_lines(page.relative_to(repo), text)
+            for number, language, block in find_blocks(text):
+                if language == "sh" and number in walked:
+                    continue
                 print(f"   {page.relative_to(repo)}:{number}: {block.splitlines()[0]}", flush=True)
                 walkthrough.run(page, language, block)
                 blocks += 1
@@ -109,6 +116,26 @@ def find_blocks(text):
         else:
             yield began, language, "\n".join(lines) + "\n"
             language = None
+
+
+def walked_lines(page, text):
+    """The numbers of the lines in sections that are run elsewhere."""
+    lines = set()
+    for name, heading in WALKED:
+        if name == str(page):
+            first, last = section(text, heading)
+            lines |= set(range(first, last))
+    return lines
+
+
+def section(text, heading):
+    """The numbers of the first line of a section and of the line after its last."""
+    lines = text.splitlines()
+    if f"## {heading}" not in lines:
+        fail(f"there is no section {heading}")
+    first = lines.index(f"## {heading}") + 1
+    rest = (number for number, line in enumerate(lines, 1) if number > first and line.startswith("## "))
+    return first, next(rest, len(lines) + 1)
 
 
 def fail(sentence):
@@ -401,10 +428,10 @@ class Shell:
         curl() {{ command curl --fail-with-body --show-error "$@"; }}
     """
 
-    def __init__(self, folder, environment):
+    def __init__(self, folder, environment, around=()):
         self.folder = folder
         self.process = subprocess.Popen(
-            ["bash", "--noprofile", "--norc"],
+            [*around, "bash", "--noprofile", "--norc"],
             cwd=folder,
             env=environment,
             stdin=subprocess.PIPE,
