@@ -20,6 +20,8 @@ struct DeskState {
     key: (String, String),
     pages: Map<String, Value>,
     requests: Vec<String>,
+    /// The header that says how long to wait.
+    retry_header: String,
     /// The status that the next request of a path is answered with.
     failures: HashMap<String, u16>,
 }
@@ -33,6 +35,7 @@ impl HelpDeskServer {
             key: (header.to_owned(), value.to_owned()),
             pages: serde_json::from_str(&fixture).unwrap(),
             requests: Vec::new(),
+            retry_header: "Retry-After".to_owned(),
             failures: HashMap::new(),
         }));
         let served = Arc::clone(&state);
@@ -48,6 +51,16 @@ impl HelpDeskServer {
     /// Answers the next request of a path with this status; 429 asks to wait for no time.
     pub fn fail_once(&self, path: &str, status: u16) {
         self.state.lock().unwrap().failures.insert(path.to_owned(), status);
+    }
+
+    /// Has another header say how long to wait.
+    pub fn retry_by(&self, header: &str) {
+        self.state.lock().unwrap().retry_header = header.to_owned();
+    }
+
+    /// Everything that it answers with, by path.
+    pub fn pages(&self) -> Map<String, Value> {
+        self.state.lock().unwrap().pages.clone()
     }
 
     /// Puts something else at a path.
@@ -74,7 +87,7 @@ impl DeskState {
             return (401, String::new(), b"{}".to_vec());
         }
         if let Some(status) = self.failures.remove(path) {
-            return (status, "Retry-After: 0\r\n".to_owned(), Vec::new());
+            return (status, format!("{}: 0\r\n", self.retry_header), Vec::new());
         }
         let Some(page) = self.pages.get(path) else {
             return (404, String::new(), b"{}".to_vec());

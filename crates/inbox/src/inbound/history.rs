@@ -5,15 +5,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use db::Tx;
-use mail::{Authentication, AuthorKind, Mail};
-use tokio::task::spawn_blocking;
+use mail::{AuthorKind, Mail};
 
-use super::parsing::{self, StoredMail};
+use super::parsing;
 use super::routes::{self, RecipientInbox};
 use super::{InboundMail, MailSource, sent};
 use crate::app::{App, Cx};
 use crate::base::actor::Actor;
 use crate::base::blobs;
+use crate::base::blocking::spawn_blocking;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::limits::SUBJECT_THREAD_MS;
@@ -70,14 +70,37 @@ pub fn own_addresses(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<EmailAddress>> {
     Ok(found.into_iter().map(|(address,)| address).collect())
 }
 
-/// Files mails in one transaction, in their order. Those that the inbox has are left as they are, so
-/// that a batch may be repeated.
+/// Mails whose bytes are kept and parsed, ready to be filed.
+pub struct ReadMails(Vec<HistoryMail>);
+
+/// Keeps the bytes of mails and parses them, which needs no transaction: the batch before may be filed
+/// meanwhile.
+pub async fn read_mails(
+    app: &App,
+    target: &ImportTarget,
+    mails: Vec<ImportedMail>,
+) -> Result<ReadMails> {
+    Ok(ReadMails(read_all(app, &target.inbox.mailbox, mails).await?))
+}
+
+/// Reads mails and files them.
 pub async fn import(
     app: &App,
     target: &ImportTarget,
     mails: Vec<ImportedMail>,
 ) -> Result<Vec<ImportOutcome>> {
-    let read = Arc::new(read_all(app, mails).await?);
+    let read = read_mails(app, target, mails).await?;
+    file_mails(app, target, read).await
+}
+
+/// Files mails in one transaction, in their order. Those that the inbox has are left as they are, so
+/// that a batch may be repeated.
+pub async fn file_mails(
+    app: &App,
+    target: &ImportTarget,
+    ReadMails(read): ReadMails,
+) -> Result<Vec<ImportOutcome>> {
+    let read = Arc::new(read);
     let RecipientInbox { ws, workspace, mailbox } = target.inbox.clone();
     let actor = Actor::system(ws, workspace, mailbox.circle.clone());
     let (app_of, own) = (app.clone(), target.own.clone());
@@ -132,20 +155,26 @@ fn is_own(own: &HashSet<EmailAddress>, from: &EmailAddress) -> bool {
     own.contains(from) || own.contains(&from.without_tag())
 }
 
-/// A parsed mail and when the mailbox took it.
+/// A parsed mail, its own date and when the mailbox took it.
 pub(super) struct HistoryMail {
-    stored: StoredMail,
+    incoming: IncomingMail,
+    reply_to: Vec<mail::Address>,
+    date: Option<i64>,
     taken_at: Option<i64>,
 }
 
 /// Parses the mails on a few threads, in their order.
-pub(super) async fn read_all(app: &App, mails: Vec<ImportedMail>) -> Result<Vec<HistoryMail>> {
+pub(super) async fn read_all(
+    app: &App,
+    mailbox: &Mailbox,
+    mails: Vec<ImportedMail>,
+) -> Result<Vec<HistoryMail>> {
     let size = mails.len().div_ceil(PARSERS).max(1);
     let mut parts = Vec::new();
     let mut mails = mails.into_iter().peekable();
     while mails.peek().is_some() {
         let part: Vec<ImportedMail> = mails.by_ref().take(size).collect();
-        let blobs = app.blobs.clone();
+        let (blobs, mailbox) = (app.blobs.clone(), mailbox.clone());
         parts.push(spawn_blocking(move || {
             let read = part.into_iter().map(|past| {
                 let delivery = InboundMail {
@@ -155,7 +184,9 @@ pub(super) async fn read_all(app: &App, mails: Vec<ImportedMail>) -> Result<Vec<
                     raw: past.raw,
                 };
                 let stored = parsing::keep_and_read(&blobs, &delivery)?;
-                Ok(HistoryMail { stored, taken_at: past.taken_at })
+                let (date, reply_to) = (stored.mail.date, stored.mail.reply_to.clone());
+                let incoming = stored.into_past(&mailbox);
+                Ok(HistoryMail { incoming, reply_to, date, taken_at: past.taken_at })
             });
             read.collect::<Result<Vec<_>>>()
         }));
@@ -174,30 +205,30 @@ fn file(
     own: &HashSet<EmailAddress>,
     read: &HistoryMail,
 ) -> Result<ImportOutcome> {
-    let (incoming, dates) = read.incoming(mailbox, cx.now);
+    let (incoming, dates) = (&read.incoming, read.dates(cx.now));
     // Ids and rows are of the time of the mail, so that everything sorts to where it belongs.
     let then = &Cx { now: dates.arrived_at, ..*cx };
-    let unknown = match receive::look_up(tx, then, mailbox, &incoming)? {
+    let unknown = match receive::look_up(tx, then, mailbox, incoming)? {
         MailLookup::Duplicate(_) => return Ok(ImportOutcome::Known),
         MailLookup::Unknown(unknown) => unknown,
     };
     let from_us = is_own(own, &EmailAddress::new(&incoming.mail.from.email));
-    let filing = PastFiling { mailbox, incoming: &incoming, dates, now: cx.now };
+    let filing = PastFiling { mailbox, incoming, dates, now: cx.now, settles: true };
     if from_us && !sent::others(mailbox, &incoming.mail).is_empty() {
         let joins = filing.answered(tx, then)?;
         return Ok(filing.file_sent(tx, then, unknown, joins)?.1);
     }
     // A form of our own site writes from us to us; an answer goes to whom it names.
     let is_other = |to: &&mail::Address| !is_own(own, &EmailAddress::new(&to.email));
-    let named = read.stored.mail.reply_to.iter().find(is_other).filter(|_| from_us);
+    let named = read.reply_to.iter().find(is_other).filter(|_| from_us);
     let author = named.unwrap_or(&incoming.mail.from);
     let arrived_at = filing.dates.arrived_at;
     let thread = threading::find_thread(tx, then, mailbox, &incoming.mail, arrived_at, None)?;
     Ok(filing.file_received(tx, then, unknown, thread.joins, author)?.1)
 }
 
-/// Files a mail of another help desk in its conversation; without one it begins one. `None` when the
-/// inbox has it already.
+/// Files a mail of another help desk in its conversation; without one it begins one. The caller settles
+/// the conversation. `None` when the inbox has it already.
 pub(super) fn file_in(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -205,13 +236,13 @@ pub(super) fn file_in(
     (read, direction): (&HistoryMail, Direction),
     joins: Option<Conversation>,
 ) -> Result<Option<(Conversation, ImportOutcome)>> {
-    let (incoming, dates) = read.incoming(mailbox, cx.now);
+    let (incoming, dates) = (&read.incoming, read.dates(cx.now));
     let then = &Cx { now: dates.arrived_at, ..*cx };
-    let unknown = match receive::look_up(tx, then, mailbox, &incoming)? {
+    let unknown = match receive::look_up(tx, then, mailbox, incoming)? {
         MailLookup::Duplicate(_) => return Ok(None),
         MailLookup::Unknown(unknown) => unknown,
     };
-    let filing = PastFiling { mailbox, incoming: &incoming, dates, now: cx.now };
+    let filing = PastFiling { mailbox, incoming, dates, now: cx.now, settles: false };
     let filed = match direction {
         Direction::Outbound => filing.file_sent(tx, then, unknown, joins)?,
         Direction::Inbound => {
@@ -224,17 +255,11 @@ pub(super) fn file_in(
 impl HistoryMail {
     /// The Message-ID that it names itself by.
     pub(super) fn message_id(&self) -> Option<&str> {
-        self.stored.mail.message_id.as_deref()
+        self.incoming.mail.message_id.as_deref()
     }
 
-    fn incoming(&self, mailbox: &Mailbox, now: i64) -> (IncomingMail, MailDates) {
-        let date = self.stored.mail.date;
-        let dates = MailDates::fetched(date, self.taken_at.or(date), now);
-        let incoming = IncomingMail {
-            authentication: None,
-            ..self.stored.incoming(mailbox, &[], &Authentication::default(), None)
-        };
-        (incoming, dates)
+    fn dates(&self, now: i64) -> MailDates {
+        MailDates::fetched(self.date, self.taken_at.or(self.date), now)
     }
 }
 
@@ -244,6 +269,8 @@ struct PastFiling<'a> {
     incoming: &'a IncomingMail,
     dates: MailDates,
     now: i64,
+    /// False where the caller settles the conversation, once for all its mails.
+    settles: bool,
 }
 
 impl PastFiling<'_> {
@@ -273,7 +300,9 @@ impl PastFiling<'_> {
         let mut conversation = self.conversation(tx, cx, joins, contact)?;
         let is_latest = begins || self.dates.arrived_at >= conversation.last_message_at;
         self.write(tx, cx, &mut conversation, Direction::Inbound, unknown)?;
-        if !EmailAddress::new(&author.email).is_for(&self.mailbox.address) {
+        // The sender of the mail was added with it.
+        let is_another = author.email != mail.from.email;
+        if is_another && !EmailAddress::new(&author.email).is_for(&self.mailbox.address) {
             recipients::add_participant(tx, cx.actor.ws, &conversation.id, &author.email)?;
         }
         let is_person = mail.kind == AuthorKind::Person;
@@ -282,7 +311,7 @@ impl PastFiling<'_> {
         }
         if is_latest && (is_person || begins) {
             self.settle(tx, cx, &mut conversation, Status::Open)?;
-        } else if conversation.status == Status::Closed {
+        } else if self.settles && conversation.status == Status::Closed {
             conversations::wait_since(tx, cx, &mut conversation, None)?;
         }
         Ok((conversation, self.outcome(Direction::Inbound, begins)))
@@ -351,11 +380,11 @@ impl PastFiling<'_> {
         conversation: &mut Conversation,
         status: Status,
     ) -> Result<()> {
-        let is_over = self.now - self.dates.arrived_at > SUBJECT_THREAD_MS;
-        let status = if is_over { Status::Closed } else { status };
-        if conversation.held {
+        if !self.settles || conversation.held {
             return Ok(());
         }
+        let is_over = self.now - self.dates.arrived_at > SUBJECT_THREAD_MS;
+        let status = if is_over { Status::Closed } else { status };
         conversations::settle(tx, cx, conversation, status)?;
         // It may have been closed before this mail was counted.
         match status {

@@ -4,14 +4,14 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use db::Tx;
-use tokio::task::spawn_blocking;
+use db::{Json, Tx};
 
 use super::history::{self, HistoryMail, ImportOutcome, ImportTarget, ImportedMail};
 use super::routes::{self, RecipientInbox};
 use crate::app::{App, Cx};
-use crate::base::actor::Actor;
+use crate::base::actor::{Actor, Circle};
 use crate::base::blobs::Blob;
+use crate::base::blocking::spawn_blocking;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MemberId, NoteId, UserId, repeatable_id};
@@ -22,7 +22,7 @@ use crate::model::conversations::{self, Conversation};
 use crate::model::documents::{self, NewDocument};
 use crate::model::mailboxes::Mailbox;
 use crate::model::tags::{self, TagName};
-use crate::model::{members, messages, search_index};
+use crate::model::{members, messages, past_snoozes, search_index};
 
 /// Characters of a note; help desks allow more than Mailroom's own form.
 const NOTE_TEXT_CHARS: usize = 100_000;
@@ -35,6 +35,8 @@ pub struct ImportedConversation {
     /// The Message-ID of its first mail, by which its parts find one another.
     pub first: String,
     pub status: Status,
+    /// Until when it is out of the way there, in milliseconds. What has passed counts for nothing.
+    pub snoozed_until: Option<i64>,
     pub tags: Vec<String>,
     /// The address of the person who has it there.
     pub assignee: Option<String>,
@@ -73,6 +75,8 @@ pub struct ConversationOutcome {
 pub struct KnownParts {
     pub mails: HashSet<String>,
     pub notes: HashSet<String>,
+    /// The conversation that has one of the mails.
+    conversation: Option<ConversationId>,
 }
 
 /// Looks mails and notes up, given with their dates, so that nothing is fetched that is here already.
@@ -85,14 +89,14 @@ pub async fn known_parts(
     let (ws, mailbox) = (target.inbox.ws, target.inbox.mailbox.id.clone());
     app.store
         .read(move |tx| {
-            let (mut known, mut conversation) = (KnownParts::default(), None);
+            let mut known = KnownParts::default();
             for id in &mails {
                 if let Some((found, _)) = messages::with_header_id(tx, ws, &mailbox, id)? {
                     known.mails.insert(id.clone());
-                    conversation = conversation.or(Some(found));
+                    known.conversation = known.conversation.or(Some(found));
                 }
             }
-            let Some(conversation) = conversation else { return Ok(known) };
+            let Some(conversation) = known.conversation.clone() else { return Ok(known) };
             for (known_by, at) in &notes {
                 let id = note_id(&mailbox, known_by, *at)?;
                 if has_note(tx, ws, &conversation, &id)? {
@@ -104,17 +108,83 @@ pub async fn known_parts(
         .await
 }
 
-/// Files conversations in one transaction, in their order. What the inbox has is left as it is, so that
-/// they may be repeated.
-pub async fn import_conversations(
+/// What would become of the tags and the assignee of a conversation of which something is filed.
+pub async fn preview_marks(
+    app: &App,
+    target: &ImportTarget,
+    known: &KnownParts,
+    tags: Vec<String>,
+    assignee: Option<String>,
+) -> Result<ConversationOutcome> {
+    let (ws, circle) = (target.inbox.ws, target.inbox.mailbox.circle.clone());
+    let conversation = known.conversation.clone();
+    app.store
+        .read(move |tx| {
+            let found: Option<(Json<Vec<String>>, String)> = match &conversation {
+                Some(id) => tx.opt(
+                    "SELECT tags, assignee FROM conversations WHERE ws = ?1 AND id = ?2",
+                    &[&ws, id],
+                )?,
+                None => None,
+            };
+            let (Json(on), given_to) = found.unwrap_or_default();
+            let on: HashSet<String> = on.iter().map(|name| TagName::new(name).folded).collect();
+            let mut added: HashSet<String> =
+                tag_names(&tags).into_iter().map(|tag| tag.folded).collect();
+            added.retain(|folded| !on.contains(folded));
+            let member = match &assignee {
+                Some(email) => assignable(tx, ws, &circle, email)?,
+                None => None,
+            };
+            Ok(ConversationOutcome {
+                tags: added.len(),
+                is_assigned: member.is_some() && given_to.is_empty(),
+                unknown_assignee: assignee.clone().filter(|_| member.is_none()),
+                ..ConversationOutcome::default()
+            })
+        })
+        .await
+}
+
+/// Conversations whose bytes are kept and parsed, ready to be filed.
+pub struct ReadConversations(Vec<ReadConversation>);
+
+/// Keeps the bytes of conversations and parses their mails, which needs no transaction: the batch before
+/// may be filed meanwhile.
+pub async fn read_conversations(
     app: &App,
     target: &ImportTarget,
     conversations: Vec<ImportedConversation>,
-) -> Result<Vec<ConversationOutcome>> {
-    let mut read = Vec::with_capacity(conversations.len());
+) -> Result<ReadConversations> {
+    let (mut read, mut mails, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut directions = Vec::new();
     for conversation in conversations {
-        read.push(read_conversation(app, conversation).await?);
+        let ImportedConversation { first, status, snoozed_until, tags, assignee, .. } =
+            conversation;
+        let (its, own): (Vec<Direction>, Vec<ImportedMail>) =
+            conversation.mails.into_iter().unzip();
+        directions.push(its);
+        mails.extend(own);
+        notes.push(conversation.notes);
+        let (mails, notes) = (Vec::new(), Vec::new());
+        read.push(ReadConversation { first, status, snoozed_until, tags, assignee, mails, notes });
     }
+    let mut mails = history::read_all(app, &target.inbox.mailbox, mails).await?.into_iter();
+    let notes = keep_files(app, notes).await?;
+    for ((one, its), notes) in read.iter_mut().zip(directions).zip(notes) {
+        one.mails = its.into_iter().zip(mails.by_ref()).collect();
+        one.notes = notes;
+    }
+    Ok(ReadConversations(read))
+}
+
+/// Files conversations in one transaction, in their order. What the inbox has is left as it is, so that
+/// they may be repeated.
+pub async fn file_conversations(
+    app: &App,
+    target: &ImportTarget,
+    ReadConversations(read): ReadConversations,
+) -> Result<Vec<ConversationOutcome>> {
     let read = Arc::new(read);
     let RecipientInbox { ws, workspace, mailbox } = target.inbox.clone();
     let actor = Actor::system(ws, workspace, mailbox.circle.clone());
@@ -135,6 +205,7 @@ pub async fn import_conversations(
 struct ReadConversation {
     first: String,
     status: Status,
+    snoozed_until: Option<i64>,
     tags: Vec<String>,
     assignee: Option<String>,
     mails: Vec<(Direction, HistoryMail)>,
@@ -147,26 +218,22 @@ struct ReadNote {
     blobs: Vec<Blob>,
 }
 
-async fn read_conversation(
-    app: &App,
-    conversation: ImportedConversation,
-) -> Result<ReadConversation> {
-    let ImportedConversation { first, status, tags, assignee, mails, notes } = conversation;
-    let (directions, mails): (Vec<Direction>, Vec<ImportedMail>) = mails.into_iter().unzip();
-    let mails = history::read_all(app, mails).await?;
+/// Keeps the files of the notes of each conversation.
+async fn keep_files(app: &App, notes: Vec<Vec<ImportedNote>>) -> Result<Vec<Vec<ReadNote>>> {
     let blobs = app.blobs.clone();
-    let notes = spawn_blocking(move || {
-        let kept = notes.into_iter().map(|mut note| {
+    let keeping = spawn_blocking(move || {
+        let kept = |mut note: ImportedNote| -> Result<ReadNote> {
             let kept = note.files.iter().map(|file| blobs.put(&file.bytes));
             let kept = kept.collect::<std::io::Result<Vec<_>>>()?;
             note.files.iter_mut().for_each(|file| file.bytes = Vec::new());
-            Ok::<_, Error>(ReadNote { note, blobs: kept })
-        });
-        kept.collect::<Result<Vec<_>>>()
+            Ok(ReadNote { note, blobs: kept })
+        };
+        let of_one = |notes: Vec<ImportedNote>| -> Result<Vec<ReadNote>> {
+            notes.into_iter().map(&kept).collect()
+        };
+        notes.into_iter().map(of_one).collect::<Result<Vec<_>>>()
     });
-    let notes = notes.await??;
-    let mails = directions.into_iter().zip(mails).collect();
-    Ok(ReadConversation { first, status, tags, assignee, mails, notes })
+    keeping.await?
 }
 
 fn file(
@@ -198,11 +265,13 @@ fn file(
     }
     // What was taken over before, and got no newer mail there, belongs to the team here.
     if is_news {
-        settle(tx, cx, &mut conversation, read.status)?;
+        settle(tx, cx, &mut conversation, read)?;
         outcome.tags = put_tags(tx, cx, &mut conversation, &read.tags)?;
         if let Some(email) = &read.assignee {
-            outcome.is_assigned = assign(tx, cx, &conversation, email)?;
-            outcome.unknown_assignee = (!outcome.is_assigned).then(|| email.clone());
+            match assignable(tx, cx.actor.ws, &conversation.circle, email)? {
+                Some(member) => outcome.is_assigned = assign(tx, cx, &conversation, &member)?,
+                None => outcome.unknown_assignee = Some(email.clone()),
+            }
         }
     }
     Ok(outcome)
@@ -229,12 +298,16 @@ fn settle(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
-    status: Status,
+    read: &ReadConversation,
 ) -> Result<()> {
     if conversation.held {
         return Ok(());
     }
+    let is_closed = read.status == Status::Closed;
+    let snoozed_until = read.snoozed_until.filter(|until| *until > cx.now && !is_closed);
+    let status = if snoozed_until.is_some() { Status::Open } else { read.status };
     conversations::settle(tx, cx, conversation, status)?;
+    past_snoozes::take_over(tx, cx, conversation, snoozed_until)?;
     let (since,): (Option<i64>,) = tx.one(
         "SELECT min(m.counted_at) FROM messages m
          WHERE m.ws = ?1 AND m.conversation = ?2 AND m.direction = 'inbound'
@@ -255,12 +328,8 @@ fn put_tags(
     names: &[String],
 ) -> Result<usize> {
     let mut added = 0;
-    for name in names.iter().take(TAGS) {
-        let name: String = name.chars().filter(|c| !c.is_control()).take(TAG_CHARS).collect();
-        let tag = TagName::new(&name);
-        if !tag.name.is_empty() && tags::put_on(tx, cx, conversation, &tag)?.is_some() {
-            added += 1;
-        }
+    for tag in tag_names(names) {
+        added += usize::from(tags::put_on(tx, cx, conversation, &tag)?.is_some());
     }
     if added > 0 {
         tags::save_names(tx, cx, conversation)?;
@@ -268,24 +337,40 @@ fn put_tags(
     Ok(added)
 }
 
-/// Gives a conversation to the person of this address, without an event. `false` when there is none who
-/// sees it. What the team gave to somebody stays with them.
-fn assign(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation, email: &str) -> Result<bool> {
-    let Some(member) = person(tx, cx, email)?.map(MemberId::User) else { return Ok(false) };
-    if members::in_circle(tx, cx.actor.ws, &conversation.circle, &member)?.is_none() {
-        return Ok(false);
-    }
-    tx.exec(
-        "UPDATE conversations SET assignee = ?3 WHERE ws = ?1 AND id = ?2 AND assignee = ''",
-        &[&cx.actor.ws, &conversation.id, &member],
-    )?;
-    Ok(true)
+/// Names of another help desk, as tags may be called here.
+fn tag_names(names: &[String]) -> Vec<TagName> {
+    let plain = |name: &String| -> String {
+        name.chars().filter(|c| !c.is_control()).take(TAG_CHARS).collect()
+    };
+    let tags = names.iter().take(TAGS).map(|name| TagName::new(&plain(name)));
+    tags.filter(|tag| !tag.name.is_empty()).collect()
 }
 
-fn person(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<Option<UserId>> {
+/// The person of an address who may have conversations of a circle.
+fn assignable(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &str) -> Result<Option<MemberId>> {
+    let Some(member) = person(tx, ws, email)?.map(MemberId::User) else { return Ok(None) };
+    Ok(members::in_circle(tx, ws, circle, &member)?.map(|_| member))
+}
+
+/// Gives a conversation to a person, without an event. `false` when the team gave it to somebody: it
+/// stays with them.
+fn assign(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    member: &MemberId,
+) -> Result<bool> {
+    let changed = tx.exec(
+        "UPDATE conversations SET assignee = ?3 WHERE ws = ?1 AND id = ?2 AND assignee = ''",
+        &[&cx.actor.ws, &conversation.id, member],
+    )?;
+    Ok(changed > 0)
+}
+
+fn person(tx: &mut Tx<'_>, ws: i64, email: &str) -> Result<Option<UserId>> {
     let found: Option<(UserId,)> = tx.opt(
         "SELECT id FROM users WHERE ws = ?1 AND email = ?2",
-        &[&cx.actor.ws, &EmailAddress::new(email)],
+        &[&ws, &EmailAddress::new(email)],
     )?;
     Ok(found.map(|(id,)| id))
 }
@@ -304,7 +389,7 @@ fn file_note(
         return Ok(false);
     }
     let author = match &note.author_email {
-        Some(email) => person(tx, cx, email)?,
+        Some(email) => person(tx, cx.actor.ws, email)?,
         None => None,
     };
     let text: String = note.text.chars().take(NOTE_TEXT_CHARS).collect();

@@ -4,11 +4,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use mail::{AttachedFile, Authentication, Envelope, ParsedMail, Warning};
-use tokio::task::spawn_blocking;
 
 use super::InboundMail;
 use crate::app::App;
 use crate::base::blobs::{Blob, Blobs};
+use crate::base::blocking::spawn_blocking;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::inbound::receive::IncomingMail;
@@ -88,6 +88,19 @@ impl StoredMail {
             authentication: Some(SenderAuthentication::from(authentication)),
             raw: Some(self.raw.clone()),
             attachments: self.files.clone(),
+            joins: None,
+        }
+    }
+
+    /// Mail of the past as one inbox files it, of which nothing was checked. Nothing is copied: its files
+    /// may be large.
+    pub fn into_past(self, mailbox: &Mailbox) -> IncomingMail {
+        let delivered_to = self.delivered_to(mailbox, &[]).to_owned();
+        IncomingMail {
+            mail: self.mail.into_mail(&delivered_to, Authentication::default().dmarc, None),
+            authentication: None,
+            raw: Some(self.raw),
+            attachments: self.files,
             joins: None,
         }
     }

@@ -2,6 +2,7 @@
 //! conversations of other help desks.
 
 mod account;
+mod batches;
 mod help_desk;
 mod listing;
 mod mbox;
@@ -18,14 +19,17 @@ use inbox::base::actor::Actor;
 use inbox::base::email_address::EmailAddress;
 use inbox::base::limits::FETCHED_MAIL_BYTES;
 use inbox::inbound::find_inbox;
-use inbox::inbound::history::{ImportTarget, ImportedMail, import, own_addresses, preview};
+use inbox::inbound::history::{
+    ImportTarget, ImportedMail, file_mails, own_addresses, preview, read_mails,
+};
 use inbox::model::mailboxes;
 
 use super::command::{CommandResult, WorkspaceArgs, open, print, sentence};
 use super::small_file::first_line;
 use crate::settings::Settings;
 use account::ImapHistory;
-use help_desk::{DeskTransfer, HelpDesk, is_help_desk};
+use batches::BatchFiling;
+use help_desk::{DeskAccess, DeskTransfer, HelpDesk, is_help_desk};
 use listing::{ListedMail, ListedPlace, list_local};
 use report::ImportReport;
 
@@ -56,6 +60,9 @@ pub struct Import {
     /// The file that holds the token of a help desk
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// A folder of saved answers of a help desk, which is read instead of its API
+    #[arg(long, value_name = "FOLDER", conflicts_with = "token_file")]
+    saved: Option<PathBuf>,
     /// The group, inbox or mailbox of a help desk whose conversations are imported [default: all]
     #[arg(long, value_name = "ID")]
     only: Option<String>,
@@ -82,10 +89,13 @@ impl Import {
                 accounts.push(account);
                 listed.extend(mails);
             } else if is_help_desk(source) {
-                desks.push(HelpDesk::open(settings, source, &self.token()?, self.only.clone())?);
+                desks.push(HelpDesk::open(settings, source, &self.access()?, self.only.clone())?);
             } else {
                 listed.extend(list_local(source, &mut report.passed_over)?);
             }
+        }
+        if self.saved.is_some() && desks.len() != 1 {
+            return Err("--saved: name the one help desk that the answers are of.".into());
         }
         // The oldest first: a reply then finds what it answers, whichever folder that was in.
         listed.sort_by_key(|mail| mail.at);
@@ -127,6 +137,13 @@ impl Import {
         Ok(text.trim_end_matches(['\r', '\n']).to_owned())
     }
 
+    fn access(&self) -> Result<DeskAccess, String> {
+        match &self.saved {
+            Some(folder) => Ok(DeskAccess::Saved(folder.clone())),
+            None => self.token().map(DeskAccess::Token),
+        }
+    }
+
     fn token(&self) -> Result<String, String> {
         let path = self.token_file.as_ref();
         let path = path.ok_or("Give the token of the help desk with --token-file.".to_owned())?;
@@ -145,7 +162,7 @@ impl Import {
         listed: &[ListedMail],
         report: &mut ImportReport,
     ) -> Result<(), String> {
-        let (mut batch, mut bytes) = (Vec::new(), 0);
+        let (mut batch, mut bytes, mut filing) = (Vec::new(), 0, BatchFiling::default());
         for (number, mail) in listed.iter().enumerate() {
             match read(mail, accounts).await? {
                 Ok(past) => {
@@ -159,16 +176,20 @@ impl Import {
                 let mails = std::mem::take(&mut batch);
                 bytes = 0;
                 let outcomes = if self.dry_run {
-                    preview(app, target, mails).await
+                    Some(preview(app, target, mails).await.map_err(sentence)?)
                 } else {
-                    import(app, target, mails).await
+                    let read = read_mails(app, target, mails).await.map_err(sentence)?;
+                    let (app, target) = (app.clone(), target.clone());
+                    filing.begin(async move { file_mails(&app, &target, read).await }).await?
                 };
-                outcomes.map_err(sentence)?.into_iter().for_each(|outcome| report.count(outcome));
+                outcomes.into_iter().flatten().for_each(|outcome| report.count(outcome));
             }
             if number % SHOWN_EVERY == 0 && std::io::stderr().is_terminal() {
                 eprint!("\r{number} of {} mails", listed.len());
             }
         }
+        let last = filing.finish().await?;
+        last.into_iter().flatten().for_each(|outcome| report.count(outcome));
         if std::io::stderr().is_terminal() {
             eprintln!();
         }

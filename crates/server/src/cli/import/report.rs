@@ -100,7 +100,10 @@ impl ImportReport {
         }
         if self.tags + self.assigned > 0 {
             let (tags, assigned) = (self.tags, self.assigned);
-            said.push_str(&format!(" {tags} tags were put on, {assigned} conversations assigned."));
+            let verb = if dry_run { "would be" } else { "were" };
+            said.push_str(&format!(
+                " {tags} tags {verb} put on, {assigned} conversations assigned."
+            ));
         }
         if !self.unknown_assignees.is_empty() {
             let people: Vec<&str> =

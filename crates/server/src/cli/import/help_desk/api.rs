@@ -26,7 +26,7 @@ const USUAL_WAIT: Duration = Duration::from_secs(10);
 /// Redirects of a file that are followed.
 const REDIRECTS: usize = 5;
 /// Bytes of a JSON answer.
-const JSON_BYTES: usize = 64 * 1024 * 1024;
+pub const JSON_BYTES: usize = 64 * 1024 * 1024;
 
 /// How a help desk is reached. Its key goes to its own address alone.
 pub struct DeskApi {
@@ -82,11 +82,6 @@ impl DeskApi {
         })
     }
 
-    /// The name of its host, which is part of what its mails are known by.
-    pub fn host(&self) -> &str {
-        self.base.host_str().unwrap_or("unknown.invalid")
-    }
-
     /// What a path with its query holds, as JSON.
     pub async fn json(&self, path: &str) -> Result<Value, ApiFault> {
         let url = self.base.join(path).map_err(|_| unreadable())?;
@@ -107,14 +102,14 @@ impl DeskApi {
                 Ok(body) => return Ok(body),
                 Err(AttemptFault::Refused(fault)) => return Err(fault),
                 Err(AttemptFault::Later(wait)) => {
-                    if waited + wait > LONGEST_WAIT {
+                    // A server that names no time at all is not asked without a pause.
+                    let wait = wait.max(PAUSE);
+                    if waited.saturating_add(wait) > LONGEST_WAIT {
                         let reason = "The server asks to wait for too long.".to_owned();
                         return Err(ApiFault { reason, is_final: false });
                     }
                     waited += wait;
                     sleep(wait).await;
-                    // A server that names no time at all is not asked without end.
-                    waited += PAUSE;
                 }
                 Err(AttemptFault::Passing(reason)) => {
                     failed += 1;

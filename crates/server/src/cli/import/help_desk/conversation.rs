@@ -4,6 +4,7 @@ use inbox::base::states::Status;
 use jiff::Timestamp;
 use mail::Address;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 /// Entries of one conversation.
 pub const ENTRIES: usize = 10_000;
@@ -13,6 +14,8 @@ pub struct DeskConversation {
     pub id: String,
     pub subject: String,
     pub status: Status,
+    /// In milliseconds, whether it is still to come or not.
+    pub snoozed_until: Option<i64>,
     pub tags: Vec<String>,
     pub assignee: Option<String>,
     pub customer: Address,
@@ -33,6 +36,8 @@ pub struct DeskEntry {
     pub message_id: Option<String>,
     pub body: DeskBody,
     pub files: Vec<DeskFile>,
+    /// Those of its HTML that lie with the help desk.
+    pub pictures: Vec<DeskPicture>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,7 +63,16 @@ pub struct DeskFile {
     pub content_type: String,
     /// Where it can be read, absolute or below the address of the help desk.
     pub address: String,
+    /// Where it is in a folder of saved answers.
+    pub saved_as: String,
     pub encoding: FileEncoding,
+}
+
+/// A picture within the text of a mail.
+pub struct DeskPicture {
+    /// Its address as it stands in the HTML.
+    pub written: String,
+    pub file: DeskFile,
 }
 
 /// How the bytes of a file are answered.
@@ -73,6 +87,23 @@ pub enum FileEncoding {
 pub struct DeskPage {
     pub conversations: Vec<Value>,
     pub is_last: bool,
+}
+
+impl DeskEntry {
+    /// Files and pictures.
+    pub fn all_files(&self) -> impl Iterator<Item = &DeskFile> {
+        self.files.iter().chain(self.pictures.iter().map(|picture| &picture.file))
+    }
+}
+
+impl DeskFile {
+    /// The bytes of an answer that has a file of so many.
+    pub fn most_answered(&self, most_bytes: usize) -> usize {
+        match self.encoding {
+            FileEncoding::Plain => most_bytes,
+            FileEncoding::Base64Json => most_bytes / 3 * 4 + 1024,
+        }
+    }
 }
 
 impl DeskBody {
@@ -99,6 +130,15 @@ impl DeskPerson {
     }
 }
 
+/// The customer of a conversation: whom the help desk names, or else the first who wrote and has an
+/// address.
+pub fn customer(named: &DeskPerson, entries: &[DeskEntry], desk: &str, id: &str) -> Address {
+    let has_address = |person: &&DeskPerson| person.email.as_deref().is_some_and(mail::is_address);
+    let received = entries.iter().filter(|entry| entry.kind == EntryKind::Received);
+    let mut people = std::iter::once(named).chain(received.map(|entry| &entry.author));
+    people.find(has_address).unwrap_or(named).address(desk, id)
+}
+
 /// A text of an object that is there and not empty.
 pub fn text(object: &Value, name: &str) -> Option<String> {
     let text = object[name].as_str()?.trim();
@@ -109,12 +149,22 @@ pub fn text(object: &Value, name: &str) -> Option<String> {
 pub fn id(object: &Value, name: &str) -> Option<String> {
     match &object[name] {
         Value::Number(number) => Some(number.to_string()),
-        Value::String(text) => {
-            let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
-            (!text.is_empty() && text.chars().all(is_plain)).then(|| text.clone())
-        }
+        Value::String(text) => is_id(text).then(|| text.clone()),
         _ => None,
     }
+}
+
+/// True for a text that may be an id: it leads nowhere else when it stands in an address or a file name.
+pub fn is_id(text: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    !text.is_empty() && text.chars().all(is_plain)
+}
+
+/// The file of a folder of saved answers that has what lies at an address, where no id tells it.
+pub fn saved_by_address(address: &str) -> String {
+    let hash = Sha256::digest(address);
+    let name: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("files/{name}")
 }
 
 pub fn own_id(object: &Value) -> Result<String, String> {

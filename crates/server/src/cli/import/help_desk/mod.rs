@@ -1,11 +1,16 @@
-//! Conversations of other help desks, read by their APIs: Zammad, Chatwoot, FreeScout and Help Scout.
+//! Conversations of other help desks, read by their APIs or from saved answers of these: Zammad, Chatwoot,
+//! FreeScout and Help Scout.
 
 mod api;
 mod chatwoot;
 mod conversation;
+mod pictures;
 mod scout;
+mod source;
 mod transfer;
 mod zammad;
+
+use std::path::PathBuf;
 
 use serde_json::Value;
 use url::Url;
@@ -13,10 +18,11 @@ use url::Url;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::serve::net_config;
 use crate::settings::Settings;
-use api::{ApiFault, DeskApi, base_address};
+use api::{ApiFault, base_address};
 use chatwoot::Chatwoot;
 use conversation::{DeskConversation, DeskPage, id};
 use scout::{Scout, ScoutKind};
+use source::DeskSource;
 use zammad::Zammad;
 
 pub use transfer::DeskTransfer;
@@ -28,6 +34,14 @@ const SCHEMES: [&str; 4] = ["zammad", "chatwoot", "freescout", "helpscout"];
 pub fn is_help_desk(source: &str) -> bool {
     let scheme = source.split_once("://").map(|(scheme, _)| scheme).unwrap_or_default();
     SCHEMES.contains(&scheme.strip_suffix("+http").unwrap_or(scheme))
+}
+
+/// How a help desk is read.
+pub enum DeskAccess {
+    /// By its API, with this token.
+    Token(String),
+    /// From a folder of saved answers.
+    Saved(PathBuf),
 }
 
 /// A help desk that conversations are taken over from.
@@ -42,35 +56,37 @@ impl HelpDesk {
     pub fn open(
         settings: &Settings,
         source: &str,
-        token: &str,
+        access: &DeskAccess,
         only: Option<String>,
     ) -> Result<HelpDesk, String> {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
         if only.as_ref().is_some_and(|only| only.is_empty() || !only.chars().all(is_plain)) {
             return Err("--only: must be the id of a group, inbox or mailbox there.".into());
         }
-        let guard = SsrfGuard::of(&net_config(settings))?;
-        let (name, base) = base_address(source)?;
+        let (name, mut base) = base_address(source)?;
+        let mut account = String::new();
+        if name == "chatwoot" {
+            (base, account) = account_of(base)?;
+        }
+        // The header that the token stands in, and what stands before it.
+        let (header, before) = match name.as_str() {
+            "chatwoot" => ("api_access_token", ""),
+            "freescout" => ("x-freescout-api-key", ""),
+            "helpscout" => ("authorization", "Bearer "),
+            _ => ("authorization", "Token token="),
+        };
+        let source = match access {
+            DeskAccess::Token(token) => {
+                let guard = SsrfGuard::of(&net_config(settings))?;
+                DeskSource::api(base, (header, &format!("{before}{token}")), guard)?
+            }
+            DeskAccess::Saved(folder) => DeskSource::saved(base, folder)?,
+        };
         Ok(match name.as_str() {
-            "chatwoot" => {
-                let (base, account) = account_of(base)?;
-                let api = DeskApi::new(base, ("api_access_token", token), guard)?;
-                HelpDesk::Chatwoot(Chatwoot::new(api, account, only))
-            }
-            "freescout" => {
-                let api = DeskApi::new(base, ("x-freescout-api-key", token), guard)?;
-                HelpDesk::Scout(Scout::new(api, ScoutKind::FreeScout, only))
-            }
-            "helpscout" => {
-                let bearer = format!("Bearer {token}");
-                let api = DeskApi::new(base, ("authorization", &bearer), guard)?;
-                HelpDesk::Scout(Scout::new(api, ScoutKind::HelpScout, only))
-            }
-            _ => {
-                let bearer = format!("Token token={token}");
-                let api = DeskApi::new(base, ("authorization", &bearer), guard)?;
-                HelpDesk::Zammad(Zammad::new(api, only))
-            }
+            "chatwoot" => HelpDesk::Chatwoot(Chatwoot::new(source, account, only)),
+            "freescout" => HelpDesk::Scout(Scout::new(source, ScoutKind::FreeScout, only)),
+            "helpscout" => HelpDesk::Scout(Scout::new(source, ScoutKind::HelpScout, only)),
+            _ => HelpDesk::Zammad(Zammad::new(source, only)),
         })
     }
 
@@ -82,11 +98,11 @@ impl HelpDesk {
         }
     }
 
-    fn api(&self) -> &DeskApi {
+    fn source(&self) -> &DeskSource {
         match self {
-            HelpDesk::Zammad(zammad) => &zammad.api,
-            HelpDesk::Chatwoot(chatwoot) => &chatwoot.api,
-            HelpDesk::Scout(scout) => &scout.api,
+            HelpDesk::Zammad(zammad) => &zammad.source,
+            HelpDesk::Chatwoot(chatwoot) => &chatwoot.source,
+            HelpDesk::Scout(scout) => &scout.source,
         }
     }
 

@@ -4,14 +4,19 @@
 use inbox::base::states::Status;
 use serde_json::Value;
 
-use super::api::{ApiFault, DeskApi};
+use super::api::ApiFault;
 use super::conversation::{
     DeskBody, DeskConversation, DeskEntry, DeskFile, DeskPage, DeskPerson, ENTRIES, EntryKind,
-    FileEncoding, addresses, id, list, media_type, own_id, text, texts, time,
+    FileEncoding, addresses, customer, id, is_id, list, media_type, own_id, saved_by_address, text,
+    texts, time,
 };
+use super::pictures::pictures;
+use super::source::{DeskRequest, DeskSource};
 
 /// Conversations of one page of FreeScout; Help Scout's have their own size.
 const PAGE: usize = 100;
+/// Where Help Scout keeps the pictures of mails, for everybody who knows the address.
+const HELP_SCOUT_PICTURES: &str = "d33v4339jhl8k0.cloudfront.net";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ScoutKind {
@@ -20,15 +25,15 @@ pub enum ScoutKind {
 }
 
 pub struct Scout {
-    pub api: DeskApi,
+    pub source: DeskSource,
     pub kind: ScoutKind,
     /// The mailbox whose conversations are wanted, by its id.
     only: Option<String>,
 }
 
 impl Scout {
-    pub fn new(api: DeskApi, kind: ScoutKind, only: Option<String>) -> Scout {
-        Scout { api, kind, only }
+    pub fn new(source: DeskSource, kind: ScoutKind, only: Option<String>) -> Scout {
+        Scout { source, kind, only }
     }
 
     pub fn name(&self) -> &'static str {
@@ -40,45 +45,57 @@ impl Scout {
 
     pub async fn page(&self, number: usize) -> Result<DeskPage, ApiFault> {
         let order = "sortField=createdAt&sortOrder=asc";
+        // Both give only active ones unless they are asked for the others.
         let (path, mailbox) = match self.kind {
             ScoutKind::FreeScout => {
-                (format!("api/conversations?{order}&pageSize={PAGE}&page={number}"), "mailboxId")
+                let all = "status=active,pending,closed,spam";
+                let size = format!("pageSize={PAGE}&page={number}");
+                (format!("api/conversations?{all}&{order}&{size}"), "mailboxId")
             }
             ScoutKind::HelpScout => {
                 (format!("v2/conversations?status=all&{order}&page={number}"), "mailbox")
             }
         };
         let only = self.only.as_ref().map_or(String::new(), |id| format!("&{mailbox}={id}"));
-        let listed = self.api.json(&format!("{path}{only}")).await?;
+        let request =
+            DeskRequest::new(format!("{path}{only}"), format!("conversations/{number}.json"));
+        let listed = self.source.json(&request).await?;
         let conversations = list(&listed["_embedded"], "conversations").to_vec();
         let pages = listed["page"]["totalPages"].as_u64().unwrap_or(0);
         let is_last = conversations.is_empty() || number as u64 >= pages;
         Ok(DeskPage { conversations, is_last })
     }
 
+    /// `None` for a conversation of another mailbox.
     pub async fn read(&self, conversation: &Value) -> Result<Option<DeskConversation>, String> {
         let conversation_id = own_id(conversation)?;
+        if self.only.is_some() && id(conversation, "mailboxId") != self.only {
+            return Ok(None);
+        }
         let status = status(conversation)?;
         let (whole, threads) = match self.kind {
             ScoutKind::FreeScout => {
                 let path = format!("api/conversations/{conversation_id}?embed=threads,tags");
-                let whole = self.get(&path).await?;
+                let whole = self.get(path, format!("threads/{conversation_id}.json")).await?;
                 let threads = list(&whole["_embedded"], "threads").to_vec();
                 (whole, threads)
             }
             ScoutKind::HelpScout => (conversation.clone(), self.threads(&conversation_id).await?),
         };
         let primary = &whole["primaryCustomer"];
-        let customer = if primary.is_object() { primary } else { &whole["customer"] };
-        let customer_id = id(customer, "id").unwrap_or_else(|| conversation_id.clone());
-        let entries = threads.iter().take(ENTRIES).filter_map(|thread| entry(thread).transpose());
+        let named = if primary.is_object() { primary } else { &whole["customer"] };
+        let customer_id = id(named, "id").unwrap_or_else(|| conversation_id.clone());
+        let threads = threads.iter().take(ENTRIES);
+        let entries = threads.filter_map(|thread| self.entry(thread).transpose());
+        let entries = entries.collect::<Result<Vec<_>, String>>()?;
         Ok(Some(DeskConversation {
             subject: text(&whole, "subject").unwrap_or_default(),
             status,
+            snoozed_until: time(&whole["snooze"], "snoozedUntil").ok(),
             tags: tags(&whole),
             assignee: text(&whole["assignee"], "email"),
-            customer: person(customer).address(self.name(), &customer_id),
-            entries: entries.collect::<Result<Vec<_>, String>>()?,
+            customer: customer(&person(named), &entries, self.name(), &customer_id),
+            entries,
             id: conversation_id,
         }))
     }
@@ -88,7 +105,7 @@ impl Scout {
         let mut all = Vec::new();
         for number in 1u64.. {
             let path = format!("v2/conversations/{conversation}/threads?page={number}");
-            let answer = self.get(&path).await?;
+            let answer = self.get(path, format!("threads/{conversation}-{number}.json")).await?;
             let found = list(&answer["_embedded"], "threads");
             all.extend_from_slice(found);
             let pages = answer["page"]["totalPages"].as_u64().unwrap_or(0);
@@ -99,8 +116,57 @@ impl Scout {
         Ok(all)
     }
 
-    async fn get(&self, path: &str) -> Result<Value, String> {
-        self.api.json(path).await.map_err(|fault| fault.reason)
+    async fn get(&self, path: String, saved_as: String) -> Result<Value, String> {
+        let request = DeskRequest::new(path, saved_as);
+        self.source.json(&request).await.map_err(|fault| fault.reason)
+    }
+
+    /// `None` for what is no message: line items, drafts and what is hidden.
+    fn entry(&self, thread: &Value) -> Result<Option<DeskEntry>, String> {
+        let kind = match (text(thread, "state").as_deref(), kind(thread)) {
+            (None | Some("published"), Some(kind)) => kind,
+            _ => return Ok(None),
+        };
+        let people = |name: &str| {
+            let fields = texts(thread, name);
+            fields.iter().flat_map(|field| addresses(field)).collect()
+        };
+        let body = text(thread, "body").or_else(|| text(thread, "text")).unwrap_or_default();
+        let files = list(&thread["_embedded"], "attachments").iter().filter_map(file);
+        Ok(Some(DeskEntry {
+            id: own_id(thread)?,
+            kind,
+            at: time(thread, "createdAt")?,
+            author: author(thread, kind),
+            to: people("to"),
+            cc: people("cc"),
+            message_id: None,
+            files: files.collect(),
+            pictures: pictures(&body, |address| self.picture(address)),
+            body: DeskBody::Html(body),
+        }))
+    }
+
+    fn picture(&self, address: &str) -> Option<DeskFile> {
+        let url = self.source.address(address)?;
+        let number =
+            url.query_pairs().find(|(name, _)| name == "id").map(|(_, id)| id.into_owned());
+        let is_stored = match self.kind {
+            ScoutKind::FreeScout => {
+                self.source.is_own(&url) && url.path().contains("/storage/attachment/")
+            }
+            ScoutKind::HelpScout => url.host_str() == Some(HELP_SCOUT_PICTURES),
+        };
+        is_stored.then(|| DeskFile {
+            name: format!("picture {}", url.path().rsplit('/').next().unwrap_or_default()),
+            content_type: media_type(None),
+            address: url.to_string(),
+            saved_as: match number.filter(|number| is_id(number)) {
+                Some(number) => format!("files/{number}"),
+                None => saved_by_address(address),
+            },
+            encoding: FileEncoding::Plain,
+        })
     }
 }
 
@@ -132,33 +198,14 @@ fn person(object: &Value) -> DeskPerson {
     DeskPerson::new(&names, text(object, "email"))
 }
 
-/// `None` for what is no message: line items, drafts and what is hidden.
-fn entry(thread: &Value) -> Result<Option<DeskEntry>, String> {
-    let kind = match (text(thread, "state").as_deref(), kind(thread)) {
-        (None | Some("published"), Some(kind)) => kind,
-        _ => return Ok(None),
-    };
-    let author = match kind {
-        EntryKind::Received if thread["customer"].is_object() => &thread["customer"],
-        _ => &thread["createdBy"],
-    };
-    let people = |name: &str| {
-        let fields = texts(thread, name);
-        fields.iter().flat_map(|field| addresses(field)).collect()
-    };
-    let body = text(thread, "body").or_else(|| text(thread, "text"));
-    let files = list(&thread["_embedded"], "attachments").iter().filter_map(file);
-    Ok(Some(DeskEntry {
-        id: own_id(thread)?,
-        kind,
-        at: time(thread, "createdAt")?,
-        author: person(author),
-        to: people("to"),
-        cc: people("cc"),
-        message_id: None,
-        body: DeskBody::Html(body.unwrap_or_default()),
-        files: files.collect(),
-    }))
+/// Who wrote a thread. What somebody of the team wrote down for a customer is the customer's.
+fn author(thread: &Value, kind: EntryKind) -> DeskPerson {
+    let by = person(&thread["createdBy"]);
+    let is_theirs = text(&thread["createdBy"], "type").is_some_and(|kind| kind == "customer");
+    if kind != EntryKind::Received || (is_theirs && by.email.is_some()) {
+        return by;
+    }
+    person(&thread["customer"])
 }
 
 fn kind(thread: &Value) -> Option<EntryKind> {
@@ -176,14 +223,47 @@ fn kind(thread: &Value) -> Option<EntryKind> {
 /// Help Scout answers a file as JSON, FreeScout as it is.
 fn file(attachment: &Value) -> Option<DeskFile> {
     let name = text(attachment, "filename").or_else(|| text(attachment, "fileName"));
-    let (address, encoding) = match text(&attachment["_links"]["data"], "href") {
-        Some(address) => (address, FileEncoding::Base64Json),
-        None => (text(attachment, "fileUrl")?, FileEncoding::Plain),
+    let number = id(attachment, "id")?;
+    let (address, encoding, saved_as) = match text(&attachment["_links"]["data"], "href") {
+        Some(address) => (address, FileEncoding::Base64Json, format!("files/{number}.json")),
+        None => (text(attachment, "fileUrl")?, FileEncoding::Plain, format!("files/{number}")),
     };
     Some(DeskFile {
         name: name.unwrap_or_else(|| "file".to_owned()),
         content_type: media_type(text(attachment, "mimeType")),
         address,
+        saved_as,
         encoding,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::*;
+
+    fn saved_as(kind: ScoutKind, base: &str, address: &str) -> Option<String> {
+        let source = DeskSource::saved(Url::parse(base).unwrap(), &std::env::temp_dir()).unwrap();
+        let found = Scout::new(source, kind, None).picture(address)?;
+        assert_eq!(found.address, address);
+        Some(found.saved_as)
+    }
+
+    #[test]
+    fn pictures_of_the_text_are_told_from_those_of_others() {
+        let free = |address: &str| {
+            saved_as(ScoutKind::FreeScout, "https://help.acme.example/desk/", address)
+        };
+        let stored = "https://help.acme.example/desk/storage/attachment/1/2/a.png?id=7&token=x";
+        assert_eq!(free(stored).as_deref(), Some("files/7"));
+        assert_eq!(free("https://help.acme.example/logo.png?id=7"), None);
+        assert_eq!(free("https://x.example/storage/attachment/1/2/a.png?id=7"), None);
+
+        let help =
+            |address: &str| saved_as(ScoutKind::HelpScout, "https://api.helpscout.net/", address);
+        let stored = "https://d33v4339jhl8k0.cloudfront.net/inline/12/ab/a.png";
+        assert_eq!(help(stored), Some(saved_by_address(stored)));
+        assert_eq!(help("https://x.example/inline/12/ab/a.png"), None);
+    }
 }

@@ -1,6 +1,7 @@
 //! Takes the conversations of a help desk over, page by page: what is here already is not fetched, what
 //! cannot be read is passed over and told.
 
+use std::collections::HashSet;
 use std::io::IsTerminal;
 
 use base64::Engine;
@@ -10,9 +11,10 @@ use inbox::base::email_address::EmailAddress;
 use inbox::base::states::Direction;
 use inbox::inbound::history::{ImportOutcome, ImportTarget, ImportedMail};
 use inbox::inbound::imported_conversations::{
-    ImportedConversation, ImportedNote, KnownParts, import_conversations, known_parts,
+    ConversationOutcome, ImportedConversation, ImportedNote, KnownParts, file_conversations,
+    known_parts, preview_marks, read_conversations,
 };
-use mail::{Address, Attachment, ComposedMail, compose};
+use mail::{Address, Attachment, ComposedMail, InlineFile, compose};
 use serde_json::Value;
 
 use super::HelpDesk;
@@ -20,7 +22,9 @@ use super::api::ApiFault;
 use super::conversation::{
     DeskBody, DeskConversation, DeskEntry, DeskFile, EntryKind, FileEncoding,
 };
+use super::pictures::{picture_type, with_addresses};
 use crate::cli::command::sentence;
+use crate::cli::import::batches::BatchFiling;
 use crate::cli::import::report::ImportReport;
 
 /// Mails and notes of one transaction, and their bytes.
@@ -44,6 +48,17 @@ pub struct DeskTransfer<'a> {
     batch: Vec<ImportedConversation>,
     entries: usize,
     bytes: usize,
+    filing: BatchFiling<Vec<ConversationOutcome>>,
+    /// The Message-IDs that a dry run has counted: a mail may be in two conversations there.
+    counted: HashSet<String>,
+}
+
+/// The bytes of an entry's files, as they go into a mail or a note.
+#[derive(Default)]
+struct EntryFiles {
+    attachments: Vec<Attachment>,
+    /// The pictures of the text, each with the address that it has in the HTML.
+    pictures: Vec<(String, InlineFile)>,
 }
 
 impl<'a> DeskTransfer<'a> {
@@ -53,7 +68,17 @@ impl<'a> DeskTransfer<'a> {
         desk: &'a mut HelpDesk,
         dry_run: bool,
     ) -> DeskTransfer<'a> {
-        DeskTransfer { app, target, desk, dry_run, batch: Vec::new(), entries: 0, bytes: 0 }
+        DeskTransfer {
+            app,
+            target,
+            desk,
+            dry_run,
+            batch: Vec::new(),
+            entries: 0,
+            bytes: 0,
+            filing: BatchFiling::default(),
+            counted: HashSet::new(),
+        }
     }
 
     /// All its conversations. The error is of the help desk as a whole.
@@ -63,7 +88,7 @@ impl<'a> DeskTransfer<'a> {
             let page = match self.desk.page(number).await {
                 Ok(page) => page,
                 Err(fault) => {
-                    self.flush(report).await?;
+                    self.finish(report).await?;
                     return Err(broken_off(&fault));
                 }
             };
@@ -86,7 +111,7 @@ impl<'a> DeskTransfer<'a> {
         if std::io::stderr().is_terminal() {
             eprintln!();
         }
-        self.flush(report).await
+        self.finish(report).await
     }
 
     async fn take(
@@ -95,27 +120,29 @@ impl<'a> DeskTransfer<'a> {
         place: String,
         report: &mut ImportReport,
     ) -> Result<(), String> {
-        conversation.entries.sort_by_key(|entry| entry.at);
+        // Some list the newest first; of the same moment, the lower number is the earlier.
+        conversation.entries.sort_by_key(|entry| (entry.at, entry.id.parse::<u64>().ok()));
         let entries = std::mem::take(&mut conversation.entries);
         let (notes, mails): (Vec<DeskEntry>, Vec<DeskEntry>) =
             entries.into_iter().partition(|entry| entry.kind == EntryKind::Note);
         let ids: Vec<String> =
             mails.iter().map(|mail| self.message_id(&conversation, mail)).collect();
-        let Some(first) = ids.first().cloned() else {
+        if ids.is_empty() {
             report.pass_over(place, "it has no message from or to the customer".into());
             return Ok(());
-        };
+        }
         let dated =
             notes.iter().map(|note| (self.known_by(&conversation, note), note.at)).collect();
         let known = known_parts(self.app, self.target, ids.clone(), dated);
         let known = known.await.map_err(sentence)?;
         report.found += mails.len();
-        report.known += ids.iter().filter(|id| known.mails.contains(*id)).count();
         if self.dry_run {
-            let found = (mails.as_slice(), ids.as_slice());
-            self.preview(&conversation, found, &notes, &known, report);
-            return Ok(());
+            let found = mails.iter().zip(ids).collect();
+            return self.preview(&conversation, found, &notes, &known, &place, report).await;
         }
+        report.known += ids.iter().filter(|id| known.mails.contains(*id)).count();
+        // What is here of it already says which conversation it belongs to.
+        let first = ids.iter().find(|id| known.mails.contains(*id)).unwrap_or(&ids[0]).clone();
         let mut part = part_of(&conversation, &first);
         for (place_in, mail) in mails.iter().enumerate() {
             if known.mails.contains(&ids[place_in]) {
@@ -144,6 +171,8 @@ impl<'a> DeskTransfer<'a> {
                 Ok(files) => files,
                 Err(fault) => return self.stop_at(part, place, &fault, report).await,
             };
+            let pictures = files.pictures.into_iter().map(|(_, picture)| picture.file);
+            let files: Vec<Attachment> = files.attachments.into_iter().chain(pictures).collect();
             let bytes = files.iter().map(|file| file.bytes.len()).sum::<usize>();
             part.notes.push(imported_note(note, known_by, files));
             self.count(bytes);
@@ -189,32 +218,78 @@ impl<'a> DeskTransfer<'a> {
         if batch.is_empty() {
             return Ok(());
         }
-        let filed = import_conversations(self.app, self.target, batch).await.map_err(sentence)?;
-        filed.into_iter().for_each(|outcome| report.count_conversation(outcome));
+        let read = read_conversations(self.app, self.target, batch).await.map_err(sentence)?;
+        let (app, target) = (self.app.clone(), self.target.clone());
+        let filing = async move { file_conversations(&app, &target, read).await };
+        let before = self.filing.begin(filing).await?;
+        before.into_iter().flatten().for_each(|outcome| report.count_conversation(outcome));
+        Ok(())
+    }
+
+    /// Files what is left, and waits until all is filed.
+    async fn finish(&mut self, report: &mut ImportReport) -> Result<(), String> {
+        self.flush(report).await?;
+        let last = self.filing.finish().await?;
+        last.into_iter().flatten().for_each(|outcome| report.count_conversation(outcome));
         Ok(())
     }
 
     /// Counts what would be filed.
-    fn preview(
-        &self,
+    async fn preview(
+        &mut self,
         conversation: &DeskConversation,
-        (mails, ids): (&[DeskEntry], &[String]),
+        mails: Vec<(&DeskEntry, String)>,
         notes: &[DeskEntry],
         known: &KnownParts,
+        place: &str,
         report: &mut ImportReport,
-    ) {
-        let mut begins = known.mails.is_empty();
-        for (mail, _) in mails.iter().zip(ids).filter(|(_, id)| !known.mails.contains(*id)) {
-            let (direction, attachments) = (direction(mail.kind), mail.files.len());
-            report.count(ImportOutcome::Filed { direction, begins, attachments });
-            begins = false;
+    ) -> Result<(), String> {
+        let mut outcome = ConversationOutcome::default();
+        let is_here = |id: &String| known.mails.contains(id) || self.counted.contains(id);
+        // A mail that another conversation has leads all of them there.
+        let mut begins = !mails.iter().any(|(_, id)| is_here(id));
+        for (mail, id) in mails {
+            let is_here = known.mails.contains(&id) || self.counted.contains(&id);
+            outcome.mails.push(if is_here {
+                ImportOutcome::Known
+            } else {
+                let (direction, attachments) =
+                    (direction(mail.kind), self.found(mail, place, report));
+                ImportOutcome::Filed { direction, begins: std::mem::take(&mut begins), attachments }
+            });
+            self.counted.insert(id);
         }
         for note in notes {
             if !known.notes.contains(&self.known_by(conversation, note)) {
-                report.notes += 1;
-                report.attachments += note.files.len();
+                outcome.notes += 1;
+                outcome.note_files += self.found(note, place, report);
             }
         }
+        let is_filed = |mail: &ImportOutcome| matches!(mail, ImportOutcome::Filed { .. });
+        if outcome.mails.iter().any(is_filed) {
+            let (tags, assignee) = (conversation.tags.clone(), conversation.assignee.clone());
+            let marks = preview_marks(self.app, self.target, known, tags, assignee);
+            let marks = marks.await.map_err(sentence)?;
+            let ConversationOutcome { mails, notes, note_files, .. } = outcome;
+            outcome = ConversationOutcome { mails, notes, note_files, ..marks };
+        }
+        report.count_conversation(outcome);
+        Ok(())
+    }
+
+    /// How many files an entry has. Of saved ones it is known which are missing.
+    fn found(&self, entry: &DeskEntry, place: &str, report: &mut ImportReport) -> usize {
+        let (mut found, mut left) = (0, FILE_BYTES);
+        for file in entry.all_files() {
+            match self.desk.source().saved_bytes(file, file.most_answered(left)) {
+                Ok(bytes) => {
+                    left = left.saturating_sub(bytes);
+                    found += 1;
+                }
+                Err(fault) => report.pass_over(shown(place, file), fault.reason),
+            }
+        }
+        found
     }
 
     /// The Message-ID that a mail has there, or one made of its ids: the same each time.
@@ -227,14 +302,14 @@ impl<'a> DeskTransfer<'a> {
         match given.filter(is_sound) {
             Some(id) => id.to_owned(),
             None => {
-                let (desk, host) = (self.desk.name(), self.desk.api().host());
+                let (desk, host) = (self.desk.name(), self.desk.source().host());
                 format!("{desk}-{}-{}@{host}", conversation.id, mail.id)
             }
         }
     }
 
     fn known_by(&self, conversation: &DeskConversation, note: &DeskEntry) -> String {
-        let (desk, host) = (self.desk.name(), self.desk.api().host());
+        let (desk, host) = (self.desk.name(), self.desk.source().host());
         format!("{desk} {host} {} {}", conversation.id, note.id)
     }
 
@@ -244,31 +319,52 @@ impl<'a> DeskTransfer<'a> {
         entry: &DeskEntry,
         place: &str,
         report: &mut ImportReport,
-    ) -> Result<Vec<Attachment>, ApiFault> {
-        let (mut files, mut left) = (Vec::new(), FILE_BYTES);
+    ) -> Result<EntryFiles, ApiFault> {
+        let (mut files, mut left) = (EntryFiles::default(), FILE_BYTES);
         for file in &entry.files {
-            match self.bytes(file, left).await {
-                Ok(bytes) => {
-                    left = left.saturating_sub(bytes.len());
-                    let (kind, number) = (file.content_type.clone(), files.len() + 1);
-                    let filename = mail::safe_filename(Some(&file.name), &kind, number);
-                    files.push(Attachment { filename, content_type: kind, bytes });
-                }
-                Err(fault) if fault.is_final => {
-                    report.pass_over(format!("{place}, file {}", file.name), fault.reason);
-                }
-                Err(fault) => return Err(fault),
-            }
+            let Some(bytes) = self.bytes(file, &mut left, place, report).await? else { continue };
+            let (kind, number) = (file.content_type.clone(), files.attachments.len() + 1);
+            let filename = mail::safe_filename(Some(&file.name), &kind, number);
+            files.attachments.push(Attachment { filename, content_type: kind, bytes });
+        }
+        for picture in &entry.pictures {
+            let bytes = self.bytes(&picture.file, &mut left, place, report).await?;
+            let Some(bytes) = bytes else { continue };
+            let (kind, number) = (picture_type(&bytes).to_owned(), files.pictures.len() + 1);
+            let filename = mail::safe_filename(None, &kind, number);
+            let content_id = format!("picture-{number}@help-desk.invalid");
+            let file = Attachment { filename, content_type: kind, bytes };
+            files.pictures.push((picture.written.clone(), InlineFile { content_id, file }));
         }
         Ok(files)
     }
 
-    async fn bytes(&self, file: &DeskFile, most_bytes: usize) -> Result<Vec<u8>, ApiFault> {
-        let api = self.desk.api();
-        if file.encoding == FileEncoding::Plain {
-            return api.file(&file.address, most_bytes).await;
+    /// The bytes of a file, of which `left` may be; `None` where it cannot be had, which is told.
+    async fn bytes(
+        &self,
+        file: &DeskFile,
+        left: &mut usize,
+        place: &str,
+        report: &mut ImportReport,
+    ) -> Result<Option<Vec<u8>>, ApiFault> {
+        match self.fetched(file, *left).await {
+            Ok(bytes) => {
+                *left = left.saturating_sub(bytes.len());
+                Ok(Some(bytes))
+            }
+            Err(fault) if fault.is_final => {
+                report.pass_over(shown(place, file), fault.reason);
+                Ok(None)
+            }
+            Err(fault) => Err(fault),
         }
-        let answer = api.file(&file.address, most_bytes / 3 * 4 + 1024).await?;
+    }
+
+    async fn fetched(&self, file: &DeskFile, most_bytes: usize) -> Result<Vec<u8>, ApiFault> {
+        let answer = self.desk.source().file(file, file.most_answered(most_bytes)).await?;
+        if file.encoding == FileEncoding::Plain {
+            return Ok(answer);
+        }
         let unreadable =
             || ApiFault { reason: "The file cannot be read.".to_owned(), is_final: true };
         let answer: Value = serde_json::from_slice(&answer).map_err(|_| unreadable())?;
@@ -283,7 +379,7 @@ impl<'a> DeskTransfer<'a> {
         conversation: &DeskConversation,
         entry: &DeskEntry,
         (message_id, earlier): (String, Option<String>),
-        attachments: Vec<Attachment>,
+        files: EntryFiles,
     ) -> (Direction, Vec<u8>) {
         let ours = self.target.inbox.mailbox.address.as_str();
         let customer = &conversation.customer;
@@ -305,7 +401,10 @@ impl<'a> DeskTransfer<'a> {
         }
         let (text, html) = match &entry.body {
             DeskBody::Text(text) => (text.clone(), None),
-            DeskBody::Html(html) => (mail::text_of_html(html), Some(html.clone())),
+            DeskBody::Html(html) => {
+                let html = with_addresses(html, |written| files.content_id(written));
+                (mail::text_of_html(&html), Some(html))
+            }
         };
         let content = ComposedMail {
             message_id,
@@ -317,8 +416,8 @@ impl<'a> DeskTransfer<'a> {
             subject: conversation.subject.clone(),
             text,
             html,
-            inline: Vec::new(),
-            attachments,
+            inline: files.pictures.into_iter().map(|(_, picture)| picture).collect(),
+            attachments: files.attachments,
             calendar: None,
             at: entry.at,
             automatic: false,
@@ -338,6 +437,19 @@ impl<'a> DeskTransfer<'a> {
     }
 }
 
+impl EntryFiles {
+    /// The address within the mail of a picture that has this one in the HTML.
+    fn content_id(&self, written: &str) -> Option<String> {
+        let (_, picture) = self.pictures.iter().find(|(known, _)| known == written)?;
+        Some(format!("cid:{}", picture.content_id))
+    }
+}
+
+/// What the report calls a file.
+fn shown(place: &str, file: &DeskFile) -> String {
+    format!("{place}, file {}", file.name)
+}
+
 fn direction(kind: EntryKind) -> Direction {
     match kind {
         EntryKind::Received => Direction::Inbound,
@@ -350,6 +462,7 @@ fn part_of(conversation: &DeskConversation, first: &str) -> ImportedConversation
     ImportedConversation {
         first: first.to_owned(),
         status: conversation.status,
+        snoozed_until: conversation.snoozed_until,
         tags: conversation.tags.clone(),
         assignee: conversation.assignee.clone(),
         mails: Vec::new(),
