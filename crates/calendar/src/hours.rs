@@ -146,47 +146,66 @@ fn time_on(date: Date, minutes: u16) -> DateTime {
     date.at((minutes % DAY / HOUR) as i8, (minutes % HOUR) as i8, 0, 0)
 }
 
-impl FromStr for WeeklyHours {
-    type Err = HoursError;
-
-    fn from_str(text: &str) -> Result<WeeklyHours, HoursError> {
+impl WeeklyHours {
+    /// Reads hours whose days may have other names than the English ones. `day` gives the place of a name
+    /// in the week; Monday's is 0.
+    pub fn read(
+        text: &str,
+        day: impl Fn(&str) -> Option<usize>,
+    ) -> Result<WeeklyHours, HoursError> {
         let mut hours = WeeklyHours::default();
         for part in text.split([';', '\n']).map(str::trim).filter(|part| !part.is_empty()) {
             let (days, ranges) = part.split_once(char::is_whitespace).ok_or(HoursError::Time)?;
             let ranges = clock_ranges(ranges)?;
-            for day in parse_days(days)? {
+            for day in parse_days(days, &day)? {
                 hours.days[day].extend(&ranges);
                 hours.days[day] = in_order(std::mem::take(&mut hours.days[day]))?;
             }
         }
         Ok(hours)
     }
-}
 
-/// Days with the same hours stand together, so that reading it again gives the same hours.
-impl fmt::Display for WeeklyHours {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut is_first = true;
+    /// The hours in words, with these names of the days from Monday on. Days with the same hours stand
+    /// together, so that reading it again gives the same hours.
+    pub fn words(&self, names: &[&str; 7]) -> String {
+        let mut parts = Vec::new();
         for (at, ranges) in self.days.iter().enumerate() {
             if ranges.is_empty() || self.days[..at].contains(ranges) {
                 continue;
             }
             let same: Vec<usize> = (at..7).filter(|day| self.days[*day] == *ranges).collect();
             let ranges: Vec<String> = ranges.iter().map(ClockRange::to_string).collect();
-            let between = if is_first { "" } else { "; " };
-            write!(f, "{between}{} {}", day_words(&same), ranges.join(","))?;
-            is_first = false;
+            parts.push(format!("{} {}", day_words(&same, names), ranges.join(",")));
         }
-        Ok(())
+        parts.join("; ")
+    }
+
+    /// The ranges of one day of the week; Monday is 0.
+    pub fn of_day(&self, day: usize) -> &[ClockRange] {
+        self.days.get(day).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+impl FromStr for WeeklyHours {
+    type Err = HoursError;
+
+    fn from_str(text: &str) -> Result<WeeklyHours, HoursError> {
+        WeeklyHours::read(text, english_day)
+    }
+}
+
+impl fmt::Display for WeeklyHours {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.words(&DAY_NAMES))
     }
 }
 
 /// Days of the week in order: `mon-wed,fri`.
-fn day_words(days: &[usize]) -> String {
+fn day_words(days: &[usize], names: &[&str; 7]) -> String {
     let runs = days.chunk_by(|day, next| day + 1 == *next);
     let words = runs.map(|run| match run {
-        [first, _, .., last] => format!("{}-{}", DAY_NAMES[*first], DAY_NAMES[*last]),
-        _ => run.iter().map(|day| DAY_NAMES[*day]).collect::<Vec<_>>().join(","),
+        [first, _, .., last] => format!("{}-{}", names[*first], names[*last]),
+        _ => run.iter().map(|day| names[*day]).collect::<Vec<_>>().join(","),
     });
     words.collect::<Vec<_>>().join(",")
 }
@@ -242,19 +261,20 @@ fn clock(text: &str) -> Result<u16, HoursError> {
 }
 
 /// `mon-fri`, `mon,wed`, `sat-mon`, also written out.
-fn parse_days(text: &str) -> Result<Vec<usize>, HoursError> {
+fn parse_days(text: &str, day: &impl Fn(&str) -> Option<usize>) -> Result<Vec<usize>, HoursError> {
+    let place = |name: &str| day(name.trim()).filter(|place| *place < 7).ok_or(HoursError::Day);
     let mut days = Vec::new();
     for part in text.split(',') {
         let (first, last) = part.split_once(['-', '–']).unwrap_or((part, part));
-        let (first, last) = (parse_day(first)?, parse_day(last)?);
+        let (first, last) = (place(first)?, place(last)?);
         days.extend((0..=(last + 7 - first) % 7).map(|n| (first + n) % 7));
     }
     Ok(days)
 }
 
-fn parse_day(text: &str) -> Result<usize, HoursError> {
-    let text = text.trim().to_ascii_lowercase();
+fn english_day(text: &str) -> Option<usize> {
+    let text = text.to_ascii_lowercase();
     let long = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
     let is_day = |name: &str| text.len() >= 3 && name.starts_with(&text);
-    long.iter().position(|name| is_day(name)).ok_or(HoursError::Day)
+    long.iter().position(|name| is_day(name))
 }

@@ -4,7 +4,7 @@
 //! - [`busy_times`] reads an ICS feed and expands its series within a window.
 //! - [`HostHours`] turns civil hours into windows of time, across changes of the clock.
 //! - [`public_holidays`] are those of a country or a part of one.
-//! - [`slots()`] finds the times that can be booked, [`slot_report`] says why others cannot.
+//! - [`slots()`] finds the times that can be booked, [`slot_report`] and [`day_parts`] say why others cannot.
 //! - [`invitation`], [`cancellation`] and [`booking_feed`] write iCalendar.
 //! - [`read_invitation`] and [`read_reply`] read the calendar part of a mail.
 //!
@@ -31,12 +31,14 @@ pub use hours::{
 pub use ics::{CalendarPerson, FeedError, ParticipationStatus};
 pub use invite::{
     BookingFeed, BookingFeedEntry, BookingFeedStatus, BookingInvitation, CalendarInvitation,
-    CalendarReply, InvitationMethod, InvitationPerson, InvitedEvent, InvitedTime, booking_feed,
-    cancellation, invitation, read_invitation, read_reply,
+    CalendarReply, EventRecurrence, InvitationMethod, InvitationPerson, InvitedEvent, InvitedTime,
+    booking_feed, cancellation, invitation, read_invitation, read_reply,
 };
 pub use range::TimeRange;
+pub use rule::{Frequency, RecurrencePattern, RuleWeekday};
 pub use slots::{
-    HostBooking, HostDayReport, HostMode, HostTurns, SlotError, SlotHost, SlotObstacle, SlotQuery,
-    SlotRules, TimeSlot, order_of_turns, slot_at, slot_report, slots, turns_of_new_host,
+    DayPart, DayPartKind, HostBooking, HostDayReport, HostMode, HostTurns, SlotError, SlotHost,
+    SlotObstacle, SlotQuery, SlotRules, TimeSlot, day_parts, order_of_turns, slot_at, slot_report,
+    slots, turns_of_new_host,
 };
 pub use zones::{zone_named, zone_names};

@@ -54,6 +54,10 @@ impl RangeSet {
         RangeSet { ranges }
     }
 
+    pub fn ranges(&self) -> &[TimeRange] {
+        &self.ranges
+    }
+
     pub fn overlaps(&self, range: &TimeRange) -> bool {
         let at = self.ranges.partition_point(|own| own.end <= range.start);
         self.ranges.get(at).is_some_and(|own| own.overlaps(range))

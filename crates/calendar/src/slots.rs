@@ -3,6 +3,10 @@
 //! The cost follows the asked window and the busy times and bookings passed in, which are those of
 //! the window; history is not looked at.
 
+mod day_parts;
+
+pub use day_parts::{DayPart, DayPartKind, day_parts};
+
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 use serde::Serialize;
@@ -352,7 +356,7 @@ impl<'a> HostDays<'a> {
         if self.last_day.is_some_and(|last| window.date > last) {
             return Some(SlotObstacle::Horizon);
         }
-        if self.rules.per_day.is_some_and(|limit| self.booked_on(window.date) >= limit as usize) {
+        if self.is_full(window.date) {
             return Some(SlotObstacle::DailyLimit);
         }
         let padded = self.rules.padded_at(start);
@@ -360,6 +364,11 @@ impl<'a> HostDays<'a> {
             return Some(SlotObstacle::Booking);
         }
         self.busy.overlaps(&padded).then_some(SlotObstacle::Busy)
+    }
+
+    /// The host has as many bookings on the day as the type allows.
+    fn is_full(&self, date: Date) -> bool {
+        self.rules.per_day.is_some_and(|limit| self.booked_on(date) >= limit as usize)
     }
 
     fn booked_on(&self, date: Date) -> usize {

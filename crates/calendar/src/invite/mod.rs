@@ -4,8 +4,8 @@ mod read;
 mod write;
 
 pub use read::{
-    CalendarInvitation, CalendarReply, InvitationMethod, InvitedEvent, InvitedTime,
-    read_invitation, read_reply,
+    CalendarInvitation, CalendarReply, EventRecurrence, InvitationMethod, InvitedEvent,
+    InvitedTime, read_invitation, read_reply,
 };
 pub use write::{
     BookingFeed, BookingFeedEntry, BookingFeedStatus, BookingInvitation, InvitationPerson,

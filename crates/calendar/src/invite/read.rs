@@ -13,7 +13,7 @@ use crate::ics::{
     read,
 };
 use crate::limits::SHOWN_EVENTS;
-use crate::rule::in_words;
+use crate::rule::RecurrencePattern;
 
 /// What the sender wants (RFC 5546 1.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -55,14 +55,22 @@ pub struct InvitedEvent {
     pub url: Option<String>,
     pub start: InvitedTime,
     pub end: Option<InvitedTime>,
-    /// `Every week on Tuesday`.
-    pub recurrence: Option<String>,
+    pub recurrence: Option<EventRecurrence>,
     /// The one occurrence of a series that this is about.
     pub occurrence: Option<InvitedTime>,
     pub organizer: Option<CalendarPerson>,
     pub attendees: Vec<CalendarPerson>,
     pub is_cancelled: bool,
     pub is_tentative: bool,
+}
+
+/// How an event repeats.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EventRecurrence {
+    pub patterns: Vec<RecurrencePattern>,
+    /// Dates beside those of the patterns, and dates that are left out.
+    pub more_dates: usize,
+    pub excluded_dates: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -187,20 +195,13 @@ fn is_floating(time: EventTime, calendar: &ReadCalendar) -> bool {
     matches!(time.time, WrittenTime::Local(_)) && calendar.floating_zone.is_none() && !has_zone()
 }
 
-fn recurrence(event: &CalendarEvent) -> Option<String> {
+fn recurrence(event: &CalendarEvent) -> Option<EventRecurrence> {
     let date = event.start.written_date();
-    let mut sentences: Vec<String> = event.rules.iter().map(|rule| in_words(rule, date)).collect();
-    match event.dates.len() {
-        0 => {}
-        1 => sentences.push("On one more date".to_owned()),
-        dates => sentences.push(format!("On {dates} more dates")),
-    }
-    let mut said = sentences.join(". ");
-    match event.excluded.len() {
-        _ if said.is_empty() => return None,
-        0 => {}
-        1 => said.push_str(", except on one date"),
-        excluded => said.push_str(&format!(", except on {excluded} dates")),
-    }
-    Some(said)
+    let recurrence = EventRecurrence {
+        patterns: event.rules.iter().map(|rule| rule.described(date)).collect(),
+        more_dates: event.dates.len(),
+        excluded_dates: event.excluded.len(),
+    };
+    let repeats = !recurrence.patterns.is_empty() || recurrence.more_dates > 0;
+    repeats.then_some(recurrence)
 }

@@ -1,18 +1,21 @@
-//! Recurrence rules (RFC 5545 3.3.10): read, expanded, and said in words.
+//! Recurrence rules (RFC 5545 3.3.10): read, expanded, and described for readers.
 
 mod day_facts;
+mod described;
 mod expand;
 mod pattern;
-mod words;
 
+pub use described::RecurrencePattern;
 pub(crate) use expand::{ExpansionWork, TooMuchWork, occurrences};
-pub(crate) use words::in_words;
+
+use serde::Serialize;
 
 use crate::ics::value::{WrittenTime, parse_time};
 use crate::limits::RULE_NUMBERS;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Frequency {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Frequency {
     Secondly,
     Minutely,
     Hourly,
@@ -23,8 +26,8 @@ pub(crate) enum Frequency {
 }
 
 /// `MO`, or `-1FR`: the last Friday of the month or year.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct RuleWeekday {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RuleWeekday {
     pub nth: Option<i64>,
     /// 0 is Monday.
     pub weekday: u8,

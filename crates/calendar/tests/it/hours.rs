@@ -29,6 +29,20 @@ fn weekly_hours_are_read_in_every_form_and_written_in_one() {
 }
 
 #[test]
+fn days_can_have_names_of_another_language() {
+    let names = ["Mo", "Di", "Mi", "Do", "Fr", "Sa", "So"];
+    let place = |name: &str| names.iter().position(|known| *known == name);
+    let weekly = WeeklyHours::read("Mo-Fr 9-17; Sa,So 10-12", place).unwrap();
+    assert_eq!(weekly.to_string(), "mon-fri 09:00-17:00; sat,sun 10:00-12:00");
+    assert_eq!(weekly.words(&names), "Mo-Fr 09:00-17:00; Sa,So 10:00-12:00");
+    assert_eq!(WeeklyHours::read(&weekly.words(&names), place), Ok(weekly.clone()));
+    assert_eq!(weekly.of_day(5), clock_ranges("10:00-12:00").unwrap());
+    assert!(weekly.of_day(7).is_empty());
+    assert_eq!(WeeklyHours::read("mon 9-17", place), Err(HoursError::Day));
+    assert_eq!(WeeklyHours::read("Mo 9-17", |_| Some(7)), Err(HoursError::Day));
+}
+
+#[test]
 fn hours_that_cannot_be_meant_are_refused_with_a_reason() {
     for (text, expected) in [
         ("mon", HoursError::Time),

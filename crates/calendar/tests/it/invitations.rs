@@ -2,8 +2,8 @@
 
 use calendar::{
     BookingFeed, BookingFeedEntry, BookingFeedStatus, BookingInvitation, CalendarPerson, FeedError,
-    InvitationMethod, InvitationPerson, InvitedTime, ParticipationStatus, TimeRange, booking_feed,
-    cancellation, invitation, read_invitation, read_reply,
+    Frequency, InvitationMethod, InvitationPerson, InvitedTime, ParticipationStatus, RuleWeekday,
+    TimeRange, booking_feed, cancellation, invitation, read_invitation, read_reply,
 };
 use jiff::civil::{date, datetime};
 
@@ -180,8 +180,12 @@ fn an_invitation_to_a_series_is_shown_with_everything_people_ask() {
     };
     assert_eq!(event.start, time("2026-11-24T09:00:00Z", 10));
     assert_eq!(event.end, Some(time("2026-11-24T10:00:00Z", 11)));
-    let recurrence = "Every 2 weeks on Tuesday, until 3 March 2027, except on one date";
-    assert_eq!(event.recurrence.as_deref(), Some(recurrence));
+    let recurrence = event.recurrence.as_ref().unwrap();
+    assert_eq!((recurrence.more_dates, recurrence.excluded_dates), (0, 1));
+    let [pattern] = recurrence.patterns.as_slice() else { panic!("{recurrence:?}") };
+    assert_eq!((pattern.frequency, pattern.interval), (Frequency::Weekly, 2));
+    assert_eq!(pattern.weekdays, [RuleWeekday { nth: None, weekday: 1 }]);
+    assert_eq!((pattern.start, pattern.until), (date(2026, 11, 24), Some(date(2027, 3, 3))));
     let organizer = event.organizer.as_ref().unwrap();
     assert_eq!(
         (organizer.name.as_deref(), organizer.email.as_str()),

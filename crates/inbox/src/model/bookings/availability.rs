@@ -5,11 +5,13 @@
 use std::collections::HashMap;
 
 use calendar::{
-    HostBooking, HostDayReport, HostHours, HostTurns, SlotHost, SlotQuery, TimeRange, TimeSlot,
-    WeeklyHours,
+    DayPart, HostBooking, HostDayReport, HostHours, HostTurns, SlotHost, SlotQuery, TimeRange,
+    TimeSlot, WeeklyHours,
 };
 use db::Tx;
 use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 
 use super::host_times::HostTimes;
 use super::hours::{self, HostDate, HostStay};
@@ -110,8 +112,13 @@ pub fn load(
 
 impl HostAvailability {
     /// It is a public holiday where the host is, without hours of its own.
-    pub fn is_holiday(&self, date: jiff::civil::Date) -> bool {
+    pub fn is_holiday(&self, date: Date) -> bool {
         self.hours.holidays.contains(&date) && !self.hours.dates.contains_key(&date)
+    }
+
+    /// The zone whose clock the host works by on a date.
+    pub fn zone_on(&self, date: Date) -> &TimeZone {
+        self.hours.zone_on(date)
     }
 }
 
@@ -141,6 +148,32 @@ impl Availability {
         let hosts = self.slot_hosts();
         let query = self.query(&hosts, (from, to), SLOTS_GIVEN as usize);
         calendar::slot_report(&query).map_err(refused)
+    }
+
+    /// One day of the host at a place of the list, in parts. The window must hold the day.
+    pub fn day_parts(
+        &self,
+        (from, to): (i64, i64),
+        host: usize,
+        date: Date,
+    ) -> Result<Vec<DayPart>> {
+        let hosts = self.slot_hosts();
+        let query = self.query(&hosts, (from, to), SLOTS_GIVEN as usize);
+        calendar::day_parts(&query, host, date).map_err(refused)
+    }
+
+    /// The hours of all hosts around a window by their weeks alone: holidays, days off and days with
+    /// hours of their own do not count.
+    pub fn regular_hours(&self, (from, to): (i64, i64)) -> Vec<TimeRange> {
+        let of_host = |host: &HostAvailability| {
+            let mut hours = host.hours.clone();
+            hours.dates.clear();
+            hours.holidays.clear();
+            let date = |at: i64| hours.zone.to_datetime(timestamp(at)).date();
+            let windows = hours.windows(date(from), date(to));
+            windows.into_iter().map(|window| window.range).collect::<Vec<_>>()
+        };
+        self.hosts.iter().flat_map(of_host).collect()
     }
 
     fn slot_hosts<'a>(&'a self) -> Vec<SlotHost<'a>> {
@@ -276,7 +309,7 @@ fn stale_hosts(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType) -> Result<Vec<U
 }
 
 fn no_hours() -> HostHours {
-    HostHours::new(jiff::tz::TimeZone::UTC, WeeklyHours::default())
+    HostHours::new(TimeZone::UTC, WeeklyHours::default())
 }
 
 fn refused(error: calendar::SlotError) -> Error {

@@ -78,6 +78,43 @@ pub fn hold(
     of_circle(tx, cx, &id)
 }
 
+/// What a guest wrote last counts for a time that is held for them already.
+pub(super) fn rewrite_held(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    held: &Booking,
+    new: &NewBooking<'_>,
+) -> Result<Booking> {
+    tx.exec(
+        "UPDATE bookings SET guest_name = ?3, guest_zone = ?4, answers = ?5
+         WHERE ws = ?1 AND id = ?2 AND status = 'held'",
+        &[
+            &cx.actor.ws,
+            &held.id,
+            &new.guest.name.trim(),
+            &new.guest.zone.unwrap_or_default(),
+            &Json(new.answers),
+        ],
+    )?;
+    of_circle(tx, cx, &held.id)
+}
+
+/// Gives a held time back before it is up, with all that was written into it.
+pub(super) fn drop_held(tx: &mut Tx<'_>, cx: &Cx<'_>, held: &Booking) -> Result<()> {
+    let ws = cx.actor.ws;
+    for person in &mail::hosts(tx, cx, held)? {
+        hours::bump(tx, ws, person)?;
+    }
+    let dropped = tx.exec(
+        "DELETE FROM bookings WHERE ws = ?1 AND id = ?2 AND status = 'held'",
+        &[&ws, &held.id],
+    )?;
+    if dropped > 0 {
+        tx.exec("DELETE FROM host_bookings WHERE ws = ?1 AND booking = ?2", &[&ws, &held.id])?;
+    }
+    Ok(())
+}
+
 /// The guest has proven their address: the held time is theirs.
 pub fn prove(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
     let held = of_circle(tx, cx, id)?;

@@ -10,10 +10,10 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{BookingId, WorkspaceId};
-use crate::base::limits::{BOOKING_HOLD_MS, DAY_MS, HOLDS_PER_ADDRESS};
+use crate::base::limits::{BOOKING_HOLD_MS, DAY_MS, HOLDS_PER_ADDRESS, HOLDS_PER_TYPE, OFFER_MS};
 use crate::model::conversations;
 use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
-use crate::model::one_time_codes::{self, CodeEntry, CodeHolder, CodeRequest};
+use crate::model::one_time_codes::{self, CodeEntry, CodeHolder, CodeRequest, SentCode};
 
 /// Times that one client network holds while one is held.
 const HOLDS_PER_NETWORK: i64 = 5;
@@ -71,6 +71,8 @@ pub struct GuestOffer {
     pub workspace: GuestWorkspace,
     pub kind: BookingType,
     pub offer: offers::BookingOffer,
+    /// What the customer booked since the reply left.
+    pub booked: Option<Booking>,
 }
 
 pub fn offer_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<GuestOffer> {
@@ -84,43 +86,65 @@ pub fn offer_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<GuestOffer> {
     let (circle,) = found.ok_or_else(missing)?;
     let workspace = workspace(tx, offer.ws, circle)?;
     let kind = types::of_booking(tx, offer.ws, &offer.type_id)?;
-    match kind.active {
-        true => Ok(GuestOffer { workspace, kind, offer }),
+    let booked = booked_since(tx, &workspace.actor, &offer)?;
+    match kind.active || booked.is_some() {
+        true => Ok(GuestOffer { workspace, kind, offer, booked }),
         false => Err(missing()),
     }
 }
 
-/// Books from a reply's link: the guest is known, so it counts at once. A form that arrives twice books
-/// once.
+/// The first appointment of this type that the guest of an offer made since the reply left, in its
+/// conversation. One that was cancelled does not count; one that was moved does, at its new time, unless
+/// it was made before the reply. A moved appointment is a new row with the same `uid`.
+fn booked_since(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    offer: &offers::BookingOffer,
+) -> Result<Option<Booking>> {
+    let Some(expires_at) = offer.expires_at else { return Ok(None) };
+    let found: Option<(BookingId,)> = tx.opt(
+        "SELECT b.id FROM bookings b
+         WHERE b.ws = ?1 AND b.guest_email = ?2 AND b.created_at >= ?3 AND b.conversation = ?4
+           AND b.type = ?5 AND b.status = 'booked'
+           AND NOT EXISTS (SELECT 1 FROM bookings earlier
+                           WHERE earlier.ws = b.ws AND earlier.uid = b.uid AND earlier.created_at < ?3)
+         ORDER BY b.created_at LIMIT 1",
+        &[
+            &offer.ws,
+            &EmailAddress::new(&offer.guest_email),
+            &(expires_at - OFFER_MS),
+            &offer.conversation,
+            &offer.type_id,
+        ],
+    )?;
+    found.map(|(id,)| load(tx, actor, id.as_str())).transpose()
+}
+
+/// Books from a reply's link: the guest is known, so it counts at once. A link books once, also when
+/// its form arrives twice.
 pub fn book_offer(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     found: &GuestOffer,
     new: &NewBooking<'_>,
 ) -> Result<Booking> {
-    let same: Option<(BookingId,)> = tx.opt(
-        "SELECT id FROM bookings
-         WHERE ws = ?1 AND conversation = ?2 AND starts_at = ?3 AND type = ?4 AND guest_email = ?5
-           AND status = 'booked'
-         LIMIT 1",
-        &[
-            &cx.actor.ws,
-            &found.offer.conversation,
-            &new.starts_at,
-            &found.kind.id,
-            &EmailAddress::new(new.guest.email),
-        ],
-    )?;
-    if let Some((id,)) = same {
-        return load(tx, cx.actor, id.as_str());
+    if let Some(booked) = &found.booked {
+        return Ok(booked.clone());
     }
+    // Of two forms at the same moment one loses its race for this row, runs again and finds the time
+    // of the other.
+    tx.exec(
+        "UPDATE booking_offers SET expires_at = expires_at WHERE ws = ?1 AND message = ?2",
+        &[&found.offer.ws, &found.offer.message],
+    )?;
     let conversation = conversations::load(tx, cx.actor, found.offer.conversation.as_str())?;
     let new = NewBooking { conversation: Some(&conversation), ..new.clone() };
     booking::book(tx, cx, &found.kind, &new)
 }
 
 /// Holds a time for somebody whose address is not proven, and mails the code to it. A form that arrives
-/// twice from a browser holds it once.
+/// twice from a browser holds it once, and what it says last counts: also the address, which gets a code
+/// of its own.
 pub fn hold(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -129,8 +153,11 @@ pub fn hold(
     browser: GuestTokenHash,
     place: &str,
 ) -> Result<Booking> {
-    if let Some(held) = held_before(tx, cx, kind, new, browser)? {
-        return Ok(held);
+    if let Some(held) = held_before(tx, cx, kind, new, (browser, place))? {
+        if held.guest_email == EmailAddress::new(new.guest.email) {
+            return booking::rewrite_held(tx, cx, &held, new);
+        }
+        booking::drop_held(tx, cx, &held)?;
     }
     must_hold_few(tx, cx, new.guest.email, place)?;
     let held = booking::hold(tx, cx, kind, new)?;
@@ -138,32 +165,79 @@ pub fn hold(
     Ok(held)
 }
 
-/// What this browser holds already, for the same guest at the same time.
+/// Holds another time, or the same for another address, in place of what the browser held before.
+pub fn hold_instead(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    before: &Booking,
+    new: &NewBooking<'_>,
+    browser: GuestTokenHash,
+    place: &str,
+) -> Result<Booking> {
+    let is_same_guest = before.guest_email == EmailAddress::new(new.guest.email);
+    if !is_same_guest || before.starts_at != new.starts_at {
+        booking::drop_held(tx, cx, before)?;
+    }
+    hold(tx, cx, kind, new, browser, place)
+}
+
+/// The time that a browser holds, by the token of its page.
+pub fn held_by(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    token: &str,
+    browser: GuestTokenHash,
+) -> Result<Option<Booking>> {
+    let Some(token) = GuestToken::parse(token) else { return Ok(None) };
+    let Some((ws, booking)) = with_token(tx, token.hash())? else { return Ok(None) };
+    let is_held = booking.status == BookingStatus::Held
+        && booking.holds_until.is_some_and(|until| until > cx.now);
+    if ws != cx.actor.ws || !is_held {
+        return Ok(None);
+    }
+    Ok(code_sent(tx, ws, &booking, browser)?.map(|_| booking))
+}
+
+/// The code that a browser may enter for a held time, if it has asked for one.
+pub fn code_sent(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    held: &Booking,
+    browser: GuestTokenHash,
+) -> Result<Option<SentCode>> {
+    one_time_codes::sent(tx, ws, &purpose(held), browser)
+}
+
+/// What this browser holds already at the same time: for the same guest, or, in the same network, for
+/// the address that they typed before.
 fn held_before(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     kind: &BookingType,
     new: &NewBooking<'_>,
-    browser: GuestTokenHash,
+    (browser, place): (GuestTokenHash, &str),
 ) -> Result<Option<Booking>> {
-    let found: Option<(BookingId,)> = tx.opt(
+    let found: Vec<(BookingId,)> = tx.all(
         "SELECT id FROM bookings
-         WHERE ws = ?1 AND guest_email = ?2 AND created_at > ?3 AND type = ?4 AND starts_at = ?5
-           AND status = 'held' AND holds_until > ?6
-         LIMIT 1",
-        &[
-            &cx.actor.ws,
-            &EmailAddress::new(new.guest.email),
-            &(cx.now - BOOKING_HOLD_MS),
-            &kind.id,
-            &new.starts_at,
-            &cx.now,
-        ],
+         WHERE ws = ?1 AND type = ?2 AND holds_until > ?3 AND starts_at = ?4 AND status = 'held'
+         LIMIT ?5",
+        &[&cx.actor.ws, &kind.id, &cx.now, &new.starts_at, &HOLDS_PER_TYPE],
     )?;
-    let Some((id,)) = found else { return Ok(None) };
-    let held = load(tx, cx.actor, id.as_str())?;
-    let code = one_time_codes::sent(tx, cx.actor.ws, &purpose(&held), browser)?;
-    Ok(code.map(|_| held))
+    let email = EmailAddress::new(new.guest.email);
+    for (id,) in found {
+        let held = load(tx, cx.actor, id.as_str())?;
+        let asked: Option<(String,)> = tx.opt(
+            "SELECT place FROM one_time_codes
+             WHERE ws = ?1 AND purpose = ?2 AND browser = ?3 AND used = FALSE
+             ORDER BY sent_at DESC, id DESC LIMIT 1",
+            &[&cx.actor.ws, &purpose(&held), &browser],
+        )?;
+        if asked.is_some_and(|(of,)| held.guest_email == email || of == place) {
+            return Ok(Some(held));
+        }
+    }
+    Ok(None)
 }
 
 /// Counts the codes, which outlive the held times: nobody keeps times from others by holding one after

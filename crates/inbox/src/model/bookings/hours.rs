@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use calendar::{HostHours, TravelStay, WeeklyHours, clock_ranges, zone_named};
+use calendar::{HostHours, TravelStay, clock_ranges, zone_named};
 use db::Tx;
 use jiff::civil::Date;
 
@@ -11,6 +11,7 @@ use crate::base::ids::UserId;
 use crate::base::limits::{HOST_DATES, HOST_STAYS, WEEKLY_HOURS_CHARS};
 use crate::base::queue::Queue;
 use crate::base::time::is_date;
+use crate::model::weekly_hours;
 
 /// Characters of a note on a date.
 const NOTE_CHARS: usize = 100;
@@ -65,14 +66,14 @@ pub(super) fn ensure(tx: &mut Tx<'_>, ws: i64, person: &UserId) -> Result<()> {
     Ok(())
 }
 
-/// Sets zone and weekly hours, written as `mon-fri 09:00-12:00,13:00-17:00`.
+/// Sets zone and weekly hours, written as `mon-fri 09:00-12:00,13:00-17:00`, with the names of days in any
+/// language of the app.
 pub fn set(tx: &mut Tx<'_>, ws: i64, person: &UserId, zone: &str, weekly: &str) -> Result<()> {
     let zone = known_zone(zone)?;
     if weekly.chars().count() > WEEKLY_HOURS_CHARS {
         return Err(Error::invalid("weekly", "is too long"));
     }
-    let weekly: WeeklyHours =
-        weekly.parse().map_err(|error: calendar::HoursError| invalid("weekly", error))?;
+    let weekly = weekly_hours::read(weekly).map_err(|error| invalid("weekly", error))?;
     ensure(tx, ws, person)?;
     tx.exec(
         "UPDATE hosts SET zone = ?3, weekly = ?4, revision = revision + 1

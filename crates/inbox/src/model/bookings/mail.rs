@@ -3,17 +3,20 @@
 
 use calendar::{BookingInvitation, InvitationPerson, TimeRange};
 use db::Tx;
+use jiff::tz::TimeZone;
+use translation::{Reader, t, text_in_context};
 
 use super::types::BookingType;
-use super::{Booking, local_time, manage_url, timestamp, zone_or_utc};
+use super::{Booking, manage_url, timestamp, zone_or_utc};
 use crate::app::Cx;
 use crate::base::actor::Actor;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, UserId};
 use crate::base::limits::{BOOKING_HOLD_MS, CODE_MS, DAY_MS, MINUTE_MS, duration};
+use crate::model::calendar_words::{date_and_clock, short_date_and_clock};
 use crate::model::notices::{self, CustomerNotice, Notice, NoticeCalendar};
-use crate::model::{inbox_access, mailboxes};
+use crate::model::{inbox_access, mail_language, mailboxes};
 
 /// The domain of UIDs when the public address has none.
 const NO_DOMAIN: &str = "localhost";
@@ -42,19 +45,26 @@ pub(super) fn invite(
         return Ok(());
     }
     let sender = sender(tx, cx, kind, booking)?;
-    let word = if before.is_some() { "Moved" } else { "Booked" };
-    let lead = if before.is_some() { "your appointment has moved." } else { "it is booked." };
+    let news = if before.is_some() { BookingNews::Moved } else { BookingNews::Booked };
     let link = manage_url(tx, cx, &booking.id)?;
-    let text = guest_text(kind, booking, lead, Some(&link), &sender.firm);
-    let entry = entry(cx, kind, booking, &sender, Some(&link));
-    let letter = Letter { word, text: &text, calendar: Some(("REQUEST", &entry)) };
-    write_guest(tx, cx, kind, booking, &sender, &letter)?;
-    let (link, text) = host_text(cx, kind, booking, word);
-    let entry = self::entry(cx, kind, booking, &sender, Some(&link));
-    let letter = Letter { word, text: &text, calendar: Some(("REQUEST", &entry)) };
+    guest_reader(tx, cx, booking)?.run(|| {
+        let lead = match before {
+            Some(_) => t!("your appointment has moved."),
+            None => t!("it is booked."),
+        };
+        let text = guest_text(kind, booking, lead, Some(&link), &sender.firm);
+        let entry = entry(cx, kind, booking, &sender, Some(&link));
+        let letter = Letter { news, text: &text, calendar: Some(("REQUEST", &entry)) };
+        write_guest(tx, cx, kind, booking, &sender, &letter)
+    })?;
     let hosts = hosts(tx, cx, booking)?;
     for host in &hosts {
-        write_host(tx, cx, kind, booking, &sender, host, &letter)?;
+        mail_language::of_person(tx, cx.actor.ws, host)?.run(|| {
+            let (link, text) = host_text(cx, kind, booking, news);
+            let entry = entry(cx, kind, booking, &sender, Some(&link));
+            let letter = Letter { news, text: &text, calendar: Some(("REQUEST", &entry)) };
+            write_host(tx, cx, kind, booking, &sender, host, &letter)
+        })?;
     }
     let Some((before, former)) = before else { return Ok(()) };
     for gone in former.iter().filter(|host| !hosts.contains(host)) {
@@ -74,9 +84,12 @@ fn tell_former_host(
 ) -> Result<()> {
     let gone = Booking { sequence: booking.sequence, ..before.clone() };
     let entry = cancelled_entry(cx, kind, &gone, sender);
-    let (_, text) = host_text(cx, kind, before, "Moved to somebody else");
-    let letter = Letter { word: "Moved", text: &text, calendar: Some(("CANCEL", &entry)) };
-    write_host(tx, cx, kind, before, sender, host, &letter)
+    mail_language::of_person(tx, cx.actor.ws, host)?.run(|| {
+        let (_, text) = host_text(cx, kind, before, BookingNews::GivenAway);
+        let news = BookingNews::Moved;
+        let letter = Letter { news, text: &text, calendar: Some(("CANCEL", &entry)) };
+        write_host(tx, cx, kind, before, sender, host, &letter)
+    })
 }
 
 /// Tells the guest and those who were its hosts that an appointment is off.
@@ -96,15 +109,20 @@ pub(super) fn cancel(
         true => String::new(),
         false => format!("\n\n  {}", booking.reason),
     };
-    let lead = format!("this appointment is cancelled.{said}");
-    let text = guest_text(kind, booking, &lead, None, &sender.firm);
-    let letter = Letter { word: "Cancelled", text: &text, calendar: Some(("CANCEL", &entry)) };
-    write_guest(tx, cx, kind, booking, &sender, &letter)?;
-    let (_, text) = host_text(cx, kind, booking, "Cancelled");
-    let text = format!("{text}{said}");
-    let letter = Letter { word: "Cancelled", text: &text, calendar: Some(("CANCEL", &entry)) };
+    let news = BookingNews::Cancelled;
+    guest_reader(tx, cx, booking)?.run(|| {
+        let lead = format!("{}{said}", t!("this appointment is cancelled."));
+        let text = guest_text(kind, booking, &lead, None, &sender.firm);
+        let letter = Letter { news, text: &text, calendar: Some(("CANCEL", &entry)) };
+        write_guest(tx, cx, kind, booking, &sender, &letter)
+    })?;
     for host in hosts {
-        write_host(tx, cx, kind, booking, &sender, host, &letter)?;
+        mail_language::of_person(tx, cx.actor.ws, host)?.run(|| {
+            let (_, text) = host_text(cx, kind, booking, news);
+            let text = format!("{text}{said}");
+            let letter = Letter { news, text: &text, calendar: Some(("CANCEL", &entry)) };
+            write_host(tx, cx, kind, booking, &sender, host, &letter)
+        })?;
     }
     Ok(())
 }
@@ -117,20 +135,28 @@ pub fn remind(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, booking: &Bookin
     let sender = sender(tx, cx, kind, booking)?;
     let link = manage_url(tx, cx, &booking.id)?;
     let is_tomorrow = booking.starts_at - cx.now > DAY_MS / 2;
-    let when = if is_tomorrow { "tomorrow" } else { "in an hour" };
-    let lead = format!("we remind you of your appointment {when}.");
-    let text = guest_text(kind, booking, &lead, Some(&link), &sender.firm);
-    let letter = Letter { word: "Reminder", text: &text, calendar: None };
-    write_guest(tx, cx, kind, booking, &sender, &letter)?;
-    let (_, text) = host_text(cx, kind, booking, "Reminder");
-    let letter = Letter { word: "Reminder", text: &text, calendar: None };
+    let news = BookingNews::Reminder;
+    guest_reader(tx, cx, booking)?.run(|| {
+        let lead = match is_tomorrow {
+            true => t!("we remind you of your appointment tomorrow."),
+            false => t!("we remind you of your appointment in an hour."),
+        };
+        let text = guest_text(kind, booking, lead, Some(&link), &sender.firm);
+        let letter = Letter { news, text: &text, calendar: None };
+        write_guest(tx, cx, kind, booking, &sender, &letter)
+    })?;
     for host in hosts(tx, cx, booking)? {
-        write_host(tx, cx, kind, booking, &sender, &host, &letter)?;
+        mail_language::of_person(tx, cx.actor.ws, &host)?.run(|| {
+            let (_, text) = host_text(cx, kind, booking, news);
+            let letter = Letter { news, text: &text, calendar: None };
+            write_host(tx, cx, kind, booking, &sender, &host, &letter)
+        })?;
     }
     Ok(())
 }
 
-/// Mails the code that proves a guest's address. It says nothing else of what they wrote.
+/// Mails the code that proves a guest's address. It says nothing else of what they wrote, and it is in
+/// English: whose address it is, is not known, and the page names its subject.
 pub fn send_code(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -169,9 +195,31 @@ struct BookingSender {
     answers: Option<String>,
 }
 
+/// What a mail is about; its subject begins with the word for it.
+#[derive(Clone, Copy)]
+enum BookingNews {
+    Booked,
+    Moved,
+    /// It has moved to another host.
+    GivenAway,
+    Cancelled,
+    Reminder,
+}
+
+impl BookingNews {
+    fn word(self) -> &'static str {
+        match self {
+            BookingNews::Booked => text_in_context("booking mail", "Booked"),
+            BookingNews::Moved => text_in_context("booking mail", "Moved"),
+            BookingNews::GivenAway => text_in_context("booking mail", "Moved to somebody else"),
+            BookingNews::Cancelled => text_in_context("booking mail", "Cancelled"),
+            BookingNews::Reminder => text_in_context("booking mail", "Reminder"),
+        }
+    }
+}
+
 struct Letter<'a> {
-    /// What the subject begins with.
-    word: &'a str,
+    news: BookingNews,
     text: &'a str,
     /// Method and entry for the recipient's calendar.
     calendar: Option<(&'a str, &'a str)>,
@@ -268,7 +316,7 @@ fn write_guest(
     letter: &Letter<'_>,
 ) -> Result<()> {
     let zone = zone_or_utc(guest_zone(booking));
-    let subject = subject(kind, booking, letter.word, &zone);
+    let subject = subject(kind, booking, letter.news, &zone);
     let notice = CustomerNotice {
         mailbox: &sender.mailbox,
         from_name: &sender.firm,
@@ -296,8 +344,8 @@ fn write_host(
     if notices::is_unread(tx, &email)? {
         return Ok(());
     }
-    let subject = subject(kind, booking, letter.word, &zone_or_utc(&booking.host_zone));
-    let subject = format!("{subject} with {}", booking.guest_name);
+    let subject = subject(kind, booking, letter.news, &zone_or_utc(&booking.host_zone));
+    let subject = t!("{subject} with {guest}", subject, guest = booking.guest_name);
     let notice = CustomerNotice {
         mailbox: &sender.mailbox,
         from_name: &sender.firm,
@@ -310,10 +358,20 @@ fn write_host(
     notices::write_to_customer(tx, cx, &booking.circle, &notice)
 }
 
-fn subject(kind: &BookingType, booking: &Booking, word: &str, zone: &jiff::tz::TimeZone) -> String {
-    let at = timestamp(booking.starts_at).to_zoned(zone.clone());
+fn subject(kind: &BookingType, booking: &Booking, news: BookingNews, zone: &TimeZone) -> String {
+    let at = short_date_and_clock(booking.starts_at, zone);
     let place = zone.iana_name().unwrap_or("UTC");
-    format!("{word}: {}, {} ({})", kind.name, at.strftime("%a %-d %b, %H:%M"), city(place))
+    format!("{}: {}, {at} ({})", news.word(), kind.name, city(place))
+}
+
+/// The guest, in the language of the conversation that a booking belongs to, or else of their mail to the
+/// team.
+fn guest_reader(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<Reader> {
+    let (ws, email) = (cx.actor.ws, booking.guest_email.as_str());
+    match &booking.conversation {
+        Some(conversation) => mail_language::of_conversation(tx, ws, conversation),
+        None => mail_language::of_address(tx, ws, &booking.circle, email),
+    }
 }
 
 fn guest_text(
@@ -324,37 +382,45 @@ fn guest_text(
     firm: &str,
 ) -> String {
     let guest = zone_or_utc(guest_zone(booking));
-    let mut text = format!("Hello {},\n\n{lead}\n\n  {}\n", booking.guest_name, kind.name);
+    let salutation = mail_language::salutation(Some(&booking.guest_name));
+    let mut text = format!("{salutation}\n\n{lead}\n\n  {}\n", kind.name);
     text.push_str(&format!("  {}\n", span(booking, &guest)));
     let host = zone_or_utc(&booking.host_zone);
     if offset(booking, &host) != offset(booking, &guest) {
         text.push_str(&format!("  {}\n", span(booking, &host)));
     }
     let minutes = (booking.ends_at - booking.starts_at) / MINUTE_MS;
-    text.push_str(&format!("  With {}, {minutes} minutes\n", booking.host_name));
+    let with = t!("With {host}, {minutes} minutes", host = booking.host_name, minutes);
+    text.push_str(&format!("  {with}\n"));
     if !booking.place.is_empty() {
         text.push_str(&format!("  {}\n", booking.place));
     }
     if let Some(link) = link {
-        text.push_str(&format!(
-            "\nMove or cancel it:\n{link}\n\nWhoever has this link can move or cancel the \
-             appointment, so do not pass it on. We remind you a day and an hour before. Questions? \
-             Answer this mail.\n"
-        ));
+        let about = t!(
+            "Whoever has this link can move or cancel the appointment, so do not pass it on. We \
+             remind you a day and an hour before. Questions? Answer this mail."
+        );
+        text.push_str(&format!("\n{}\n{link}\n\n{about}\n", t!("Move or cancel it:")));
     }
     text.push_str(&format!("\n{firm}\n"));
     text
 }
 
 /// The address of the booking in the app, and the words for its host.
-fn host_text(cx: &Cx<'_>, kind: &BookingType, booking: &Booking, word: &str) -> (String, String) {
+fn host_text(
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    booking: &Booking,
+    news: BookingNews,
+) -> (String, String) {
     let link = format!("{}/calendar/{}", cx.public_url, booking.id);
+    let guest = format!("{} <{}>", booking.guest_name, booking.guest_email);
     let mut text = format!(
-        "{word}: {}\n\n  {}\n  With {} <{}>\n",
+        "{}: {}\n\n  {}\n  {}\n",
+        news.word(),
         kind.name,
         span(booking, &zone_or_utc(&booking.host_zone)),
-        booking.guest_name,
-        booking.guest_email,
+        t!("With {guest}", guest),
     );
     if !booking.place.is_empty() {
         text.push_str(&format!("  {}\n", booking.place));
@@ -362,7 +428,8 @@ fn host_text(cx: &Cx<'_>, kind: &BookingType, booking: &Booking, word: &str) -> 
     for one in booking.answers.iter() {
         text.push_str(&format!("\n{}\n  {}\n", one.question, one.answer));
     }
-    text.push_str(&format!("\nMove or cancel it, or see the conversation:\n{link}\n"));
+    let lead = t!("Move or cancel it, or see the conversation:");
+    text.push_str(&format!("\n{lead}\n{link}\n"));
     (link, text)
 }
 
@@ -393,7 +460,7 @@ fn written(
     link: Option<&str>,
     write: fn(&BookingInvitation<'_>) -> String,
 ) -> String {
-    let description = link.map(|link| format!("Move or cancel: {link}"));
+    let description = link.map(|link| t!("Move or cancel: {link}", link));
     let guest =
         InvitationPerson { name: Some(&booking.guest_name), email: booking.guest_email.as_str() };
     write(&BookingInvitation {
@@ -414,20 +481,16 @@ fn guest_zone(booking: &Booking) -> &str {
     if booking.guest_zone.is_empty() { &booking.host_zone } else { &booking.guest_zone }
 }
 
-fn offset(booking: &Booking, zone: &jiff::tz::TimeZone) -> jiff::tz::Offset {
+fn offset(booking: &Booking, zone: &TimeZone) -> jiff::tz::Offset {
     zone.to_offset(timestamp(booking.starts_at))
 }
 
 /// `Monday 16 November 2026, 10:00 to 10:30 (Lisbon)`.
-fn span(booking: &Booking, zone: &jiff::tz::TimeZone) -> String {
+fn span(booking: &Booking, zone: &TimeZone) -> String {
     let end = timestamp(booking.ends_at).to_zoned(zone.clone());
-    let place = zone.iana_name().unwrap_or("UTC");
-    format!(
-        "{} to {} ({})",
-        local_time(booking.starts_at, zone),
-        end.strftime("%H:%M"),
-        city(place)
-    )
+    let place = city(zone.iana_name().unwrap_or("UTC"));
+    let (start, end) = (date_and_clock(booking.starts_at, zone), end.strftime("%H:%M").to_string());
+    t!("{start} to {end} ({place})", start, end, place)
 }
 
 /// The last part of a zone's name: `New York`.

@@ -12,6 +12,7 @@
 //! | `feed` | the address at which a host subscribes to their bookings |
 //! | `calendars` | calendars that say when a host is busy |
 //! | `freshness` | reading them once more just before a booking |
+//! | `team_calendar` | what the team's calendar shows beside appointments |
 
 pub mod availability;
 pub mod booking;
@@ -23,6 +24,7 @@ mod host_times;
 pub mod hours;
 pub mod mail;
 pub mod offers;
+pub mod team_calendar;
 pub mod types;
 
 use db::{Json, Tx};
@@ -74,6 +76,7 @@ db::row! {
         pub sequence: i64,
         pub holds_until: Option<i64>,
         pub made_by: String,
+        pub cancelled_at: Option<i64>,
         pub cancelled_by: String,
         pub reason: String,
         pub rescheduled_from: Option<BookingId>,

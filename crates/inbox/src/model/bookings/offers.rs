@@ -4,16 +4,19 @@
 use db::{Json, Tx};
 use jiff::tz::TimeZone;
 use serde::Deserialize;
+use translation::{Reader, t};
 
 use super::types::{self, BookingType};
-use super::{availability, local_time, zone_or_utc};
+use super::{availability, zone_or_utc};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{BookingTypeId, ConversationId, MessageId};
 use crate::base::limits::{BOOKING_GUEST_NAME_CHARS, NEXT_TIMES, OFFER_MS, OFFERED_TIMES};
 use crate::base::time::Moment;
+use crate::model::calendar_words::date_and_clock;
 use crate::model::conversations::Conversation;
 use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
+use crate::model::mail_language;
 use crate::model::recipients::Party;
 
 /// What a reply offers (`booking` of the operation `reply`).
@@ -149,7 +152,8 @@ pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<Option<
     let hosts = types::hosts(tx, cx.actor.ws, &kind.id)?;
     let zone = hosts.first().and_then(|host| host.zone.clone()).unwrap_or_else(|| "UTC".into());
     let link = format!("{}/b/o/{}", cx.public_url, token(tx, cx, message)?.as_str());
-    Ok(Some(OfferLines { link, times, zone: zone_or_utc(&zone) }))
+    let reader = mail_language::of_conversation(tx, cx.actor.ws, &offer.conversation)?;
+    Ok(Some(OfferLines { link, times, zone: zone_or_utc(&zone), reader }))
 }
 
 /// A reply may wait for long until somebody lets it leave: times that are over or taken are left out.
@@ -169,6 +173,8 @@ pub struct OfferLines {
     link: String,
     times: Vec<i64>,
     zone: TimeZone,
+    /// The customer, in whose language they are.
+    reader: Reader,
 }
 
 impl OfferLines {
@@ -177,18 +183,21 @@ impl OfferLines {
         if text.contains(&self.link) {
             return text.to_owned();
         }
-        let mut lines = format!("{}\n\n", text.trim_end());
+        format!("{}\n\n{}", text.trim_end(), self.reader.run(|| self.lines()))
+    }
+
+    fn lines(&self) -> String {
+        let link = &self.link;
         if self.times.is_empty() {
-            lines.push_str(&format!("Pick a time that suits you: {}\n", self.link));
-            return lines;
+            return format!("{}\n", t!("Pick a time that suits you: {link}", link));
         }
         let zone = self.zone.iana_name().unwrap_or("UTC");
-        lines.push_str(&format!("Pick one of these times ({zone}):\n"));
+        let mut lines = format!("{}\n", t!("Pick one of these times ({zone}):", zone));
         for at in &self.times {
-            let local = local_time(*at, &self.zone);
-            lines.push_str(&format!("- {local}: {}?at={}\n", self.link, at / 1_000));
+            let local = date_and_clock(*at, &self.zone);
+            lines.push_str(&format!("- {local}: {link}?at={}\n", at / 1_000));
         }
-        lines.push_str(&format!("\nOr another one: {}\n", self.link));
+        lines.push_str(&format!("\n{}\n", t!("Or another one: {link}", link)));
         lines
     }
 }
@@ -199,6 +208,8 @@ fn token(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<GuestToken
 
 #[cfg(test)]
 mod tests {
+    use translation::Language;
+
     use super::*;
 
     #[test]
@@ -207,6 +218,7 @@ mod tests {
             link: "https://m.example/b/o/x".into(),
             times: vec![1_795_600_800_000],
             zone: TimeZone::UTC,
+            reader: Reader::default(),
         };
         let text = lines.below("When suits you?\n");
         assert!(
@@ -216,5 +228,11 @@ mod tests {
         assert!(text.contains(": https://m.example/b/o/x?at=1795600800\n"), "{text}");
         assert!(text.ends_with("Or another one: https://m.example/b/o/x\n"), "{text}");
         assert_eq!(lines.below(&text), text);
+        let german = Reader::new(Language::parse("de").unwrap());
+        let text = OfferLines { reader: german, ..lines }.below("Wann passt es?");
+        assert!(
+            text.contains("Wählen Sie eine dieser Zeiten (UTC):\n- Mittwoch, 25. Nov"),
+            "{text}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! A guest's own page: the code of a held time, then the appointment, to move or cancel.
+//! A guest's own page: their appointment, to move or cancel.
 
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ use db::Tx;
 use inbox::Error;
 use inbox::base::limits::{BOOKING_REASON_CHARS, MINUTE_MS};
 use inbox::model::bookings::guest::{self, GuestBooking};
-use inbox::model::bookings::{Booking, BookingStatus, booking, manage_token, types};
-use inbox::model::one_time_codes::CodeEntry;
+use inbox::model::bookings::{Booking, BookingStatus, availability, booking, manage_token};
 use translation::t;
 
 use super::times_view::{TimesView, zoned};
 use super::views::{
-    BookingAskPage, BookingCodePage, BookingSheet, DonePage, HostsLine, SlipView, TimesPage,
-    reason_words, zone_of,
+    BookingAskPage, BookingBackLink, BookingBanner, BookingSheet, DonePage, HostsLine, SlipView,
+    TimesPage, is_cancelled_by_guest, reason_words, zone_of,
 };
-use super::{AskedTimes, refusal, shown_times, start_of};
+use super::{AskedTimes, refusal, shown_times, start_of, too_many_words};
 use crate::web::Web;
 use crate::web::form::Asked;
 use crate::web::guest::{GuestBrowser, GuestForm};
 use crate::web::layout::responses::{PageError, html, plain, see_other};
+use crate::web::layout::wording::{first_name, short_month};
 use crate::web::visitor::Visitor;
 
 pub async fn page(
@@ -31,16 +31,17 @@ pub async fn page(
     visitor: Visitor,
     browser: GuestBrowser,
     Path(token): Path<String>,
+    Asked(fields): Asked,
 ) -> Response<Body> {
     let found = match web.guest_booking(&visitor, &token).await {
         Ok(found) => found,
-        Err(error) => return refusal(error),
+        Err(error) => return web.ran_out(error, &visitor, &browser, &fields).await,
     };
     let response = match found.booking.status {
-        BookingStatus::Held => {
-            let page = code_page(&found, &browser, &visitor, &token, String::new(), String::new());
-            html(StatusCode::OK, &page)
-        }
+        BookingStatus::Held => match web.code_page(&found, &browser, &visitor, &token).await {
+            Ok(page) => html(StatusCode::OK, &page),
+            Err(error) => return refusal(error),
+        },
         BookingStatus::Booked | BookingStatus::Cancelled => {
             match web.done_page(&found, &browser, &visitor, &token).await {
                 Ok(page) => html(StatusCode::OK, &page),
@@ -89,73 +90,6 @@ pub async fn entry(
     response
 }
 
-pub async fn enter_code(
-    State(web): State<Arc<Web>>,
-    visitor: Visitor,
-    browser: GuestBrowser,
-    Path(token): Path<String>,
-    form: GuestForm,
-) -> Response<Body> {
-    if !browser.csrf.fits(&form.csrf()) {
-        return refusal(PageError::Foreign);
-    }
-    let found = match web.guest_booking(&visitor, &token).await {
-        Ok(found) if found.booking.status != BookingStatus::Held => {
-            return see_other(&format!("/b/m/{token}"));
-        }
-        Ok(found) => found,
-        Err(error) => return refusal(error),
-    };
-    let typed = form.get("code");
-    let entry = web.enter_booking_code(&found, &browser, &visitor, &typed).await;
-    let error = match entry {
-        Ok(CodeEntry::Right) => return see_other(&format!("/b/m/{token}")),
-        Ok(CodeEntry::Wrong { tries_left: 1 }) => {
-            t!("That is not the code. You have 1 try left.").to_owned()
-        }
-        Ok(CodeEntry::Wrong { tries_left }) if tries_left > 0 => {
-            t!("That is not the code. You have {tries_left} tries left.", tries_left)
-        }
-        Ok(CodeEntry::NotAsked) => {
-            t!("The code works only in the browser that asked for it. Ask for a new one.").into()
-        }
-        Ok(_) => t!("That code has run out. Ask for a new one.").to_owned(),
-        Err(error) => return refusal(error.into()),
-    };
-    let page = code_page(&found, &browser, &visitor, &token, typed, error);
-    browser.keep(&web, html(StatusCode::UNAUTHORIZED, &page))
-}
-
-/// Mails another code.
-pub async fn send_code(
-    State(web): State<Arc<Web>>,
-    visitor: Visitor,
-    browser: GuestBrowser,
-    Path(token): Path<String>,
-    form: GuestForm,
-) -> Response<Body> {
-    if !browser.csrf.fits(&form.csrf()) {
-        return refusal(PageError::Foreign);
-    }
-    let found = match web.guest_booking(&visitor, &token).await {
-        Ok(found) => found,
-        Err(error) => return refusal(error),
-    };
-    if found.booking.status != BookingStatus::Held {
-        return see_other(&format!("/b/m/{token}"));
-    }
-    let (app, id, place) = (web.app.clone(), browser.id, visitor.place.clone());
-    let GuestBooking { workspace, kind, booking } = found;
-    let sent = web.guest_act(move |tx| {
-        let cx = app.cx(&workspace.actor);
-        guest::send_code(tx, &cx, &kind, &booking, id, &place)
-    });
-    match sent.await {
-        Ok(()) => see_other(&format!("/b/m/{token}")),
-        Err(error) => refusal(error.into()),
-    }
-}
-
 /// Other times to move to, or with one the page that asks.
 pub async fn times(
     State(web): State<Arc<Web>>,
@@ -175,8 +109,16 @@ pub async fn times(
     if fields.get("zone").is_empty() {
         asked.zone = zone_of(&found.booking, &visitor);
     }
+    let can_move = match asked.at {
+        Some(at) => web.can_move(&found, at).await,
+        None => Ok(false),
+    };
+    let can_move = match can_move {
+        Ok(can_move) => can_move,
+        Err(error) => return refusal(error.into()),
+    };
     let response = match asked.at {
-        Some(at) => {
+        Some(at) if can_move => {
             let mut page = ask_page(&found, &browser, &visitor, &token);
             let range = (at, at + found.kind.minutes * MINUTE_MS);
             let host_zone = &found.booking.host_zone;
@@ -185,7 +127,7 @@ pub async fn times(
             (page.moves_to, page.at) = (Some(new), at / 1_000);
             html(StatusCode::OK, &page)
         }
-        None => match web.other_times(&visitor, &found, &browser, &token, asked).await {
+        _ => match web.other_times(&visitor, &found, &browser, &token, asked).await {
             Ok(page) => html(StatusCode::OK, &page),
             Err(error) => return refusal(error),
         },
@@ -203,15 +145,21 @@ pub async fn reschedule(
     if !browser.csrf.fits(&form.csrf()) {
         return refusal(PageError::Foreign);
     }
-    if let Err(error) = web.count_booking_form(&visitor).await {
-        return refusal(error);
-    }
     let found = match web.guest_booking(&visitor, &token).await {
         Ok(found) => found,
         Err(error) => return refusal(error),
     };
     if found.booking.status == BookingStatus::Held {
         return see_other(&format!("/b/m/{token}"));
+    }
+    match web.count_booking_form(&visitor).await {
+        Ok(true) => {}
+        Ok(false) => {
+            let mut page = ask_page(&found, &browser, &visitor, &token);
+            page.error = too_many_words();
+            return html(StatusCode::TOO_MANY_REQUESTS, &page);
+        }
+        Err(error) => return refusal(error.into()),
     }
     let Some(at) = start_of(&form.get("at")) else {
         return see_other(&format!("/b/m/{token}/move"));
@@ -282,6 +230,10 @@ pub async fn cancel(
         Ok(found) => found,
         Err(error) => return refusal(error),
     };
+    // A time that is only held has no proven guest, and nothing of it is kept.
+    if found.booking.status == BookingStatus::Held {
+        return see_other(&format!("/b/m/{token}"));
+    }
     let reason = form.get("reason");
     let kept = reason.chars().filter(|c| *c != '\0').take(BOOKING_REASON_CHARS);
     let reason: String = kept.collect();
@@ -296,7 +248,7 @@ pub async fn cancel(
 }
 
 impl Web {
-    async fn guest_booking(
+    pub(super) async fn guest_booking(
         &self,
         visitor: &Visitor,
         token: &str,
@@ -307,18 +259,20 @@ impl Web {
         self.or_miss(visitor, found).await
     }
 
-    async fn enter_booking_code(
-        &self,
-        found: &GuestBooking,
-        browser: &GuestBrowser,
-        visitor: &Visitor,
-        typed: &str,
-    ) -> inbox::Result<CodeEntry> {
-        let (app, id, place) = (self.app.clone(), browser.id, visitor.place.clone());
-        let (actor, held) = (found.workspace.actor.clone(), found.booking.clone());
-        let typed = typed.to_owned();
-        self.guest_act(move |tx| guest::enter_code(tx, &app.cx(&actor), &held, id, &place, &typed))
-            .await
+    /// A time that is free, and not the one that the appointment has.
+    async fn can_move(&self, found: &GuestBooking, at: i64) -> inbox::Result<bool> {
+        if at == found.booking.starts_at {
+            return Ok(false);
+        }
+        let (app, actor, kind) =
+            (self.app.clone(), found.workspace.actor.clone(), found.kind.clone());
+        let id = found.booking.id.clone();
+        let work = move |tx: &mut Tx<'_>| {
+            let window = (at, at + 1_000);
+            let loaded = availability::load(tx, &app.cx(&actor), &kind, window, Some(&id))?;
+            Ok(loaded.free_at(at)?.is_some())
+        };
+        self.app.store.read(work).await
     }
 
     async fn done_page(
@@ -339,15 +293,19 @@ impl Web {
                 format!("/b/m/{}", token.await?)
             }
         };
+        let start = zoned(booking.starts_at, &zone_of(booking, visitor).zone);
         Ok(DonePage {
             sheet: sheet(found, browser),
             token: token.to_owned(),
             slip: SlipView::of_booking(kind, booking, visitor),
-            guest: booking.guest_name.clone(),
+            first: first_name(&booking.guest_name).to_owned(),
             email: booking.guest_email.to_string(),
             host: booking.host_name.clone(),
             status: booking.status,
+            is_moved: booking.rescheduled_from.is_some(),
+            stamp: format!("{} {}", start.day(), short_month(start.month()).to_uppercase()),
             moved_to,
+            is_by_guest: is_cancelled_by_guest(booking),
             reason: reason_words(booking),
             is_ahead: booking.starts_at > self.app.clock.now(),
             answers: booking.answers.0.clone(),
@@ -361,53 +319,47 @@ impl Web {
         found: &GuestBooking,
         browser: &GuestBrowser,
         token: &str,
-        asked: AskedTimes,
+        mut asked: AskedTimes,
     ) -> Result<TimesPage, PageError> {
         let (app, actor, kind) =
             (self.app.clone(), found.workspace.actor.clone(), found.kind.clone());
-        let id = found.booking.id.clone();
-        let (zone, from) = (asked.zone.clone(), asked.from);
-        let work = move |tx: &mut Tx<'_>| {
-            let asked = AskedTimes { zone: zone.clone(), from, at: None };
-            let hosts = types::hosts(tx, actor.ws, &kind.id)?;
-            Ok((shown_times(tx, &app.cx(&actor), &kind, &asked, Some(&id))?, hosts))
-        };
+        let (id, present) = (found.booking.id.clone(), found.booking.starts_at);
+        let banner = asked.at.map(|at| {
+            let range = (at, at + kind.minutes * MINUTE_MS);
+            let slip = SlipView::of_time(&kind, range, &asked.zone, &found.booking.host_zone);
+            if at == present {
+                let sentence = t!("Choose another time, or keep the one you have.");
+                return BookingBanner::new(t!("It is at this time already"), sentence);
+            }
+            BookingBanner::not_free(&slip.spoken())
+        });
+        // Instead of a time that cannot be had, those near it.
+        let near = asked.at.map(|at| zoned(at, &asked.zone.zone).date());
+        asked.from = asked.from.or(near);
+        let of_page = asked.clone();
+        let work =
+            move |tx: &mut Tx<'_>| shown_times(tx, &app.cx(&actor), &kind, &of_page, Some(&id));
         let read = self.app.store.read(work).await;
-        let (shown, hosts) = self.or_miss(visitor, read).await?;
+        let mut shown = self.or_miss(visitor, read).await?;
+        shown.free.retain(|free| free.starts_at != present);
         let path = format!("/b/m/{token}/move");
         Ok(TimesPage {
             sheet: sheet(found, browser),
+            back: Some(BookingBackLink {
+                href: format!("/b/m/{token}"),
+                words: t!("Keep the time I have"),
+            }),
+            banner,
             title: t!("Choose another time").into(),
             lead: t!("Your appointment stays where it is until you have confirmed the new time.")
                 .into(),
-            hosts: HostsLine::of(&hosts, found.kind.mode),
+            hosts: HostsLine::of(&shown.hosts, found.kind.mode),
             minutes: found.kind.minutes,
             place: found.booking.place.clone(),
+            present: Some(SlipView::of_booking(&found.kind, &found.booking, visitor)),
             times: TimesView::new(path, &asked, &shown, self.app.clock.now()),
-            back: Some(format!("/b/m/{token}")),
+            kept: Vec::new(),
         })
-    }
-}
-
-fn code_page(
-    found: &GuestBooking,
-    browser: &GuestBrowser,
-    visitor: &Visitor,
-    token: &str,
-    typed: String,
-    error: String,
-) -> BookingCodePage {
-    let booking = &found.booking;
-    let zone = zone_of(booking, visitor).zone;
-    let until = booking.holds_until.unwrap_or(booking.starts_at);
-    BookingCodePage {
-        sheet: sheet(found, browser),
-        token: token.to_owned(),
-        slip: SlipView::of_booking(&found.kind, booking, visitor),
-        email: booking.guest_email.to_string(),
-        until: zoned(until, &zone).strftime("%H:%M").to_string(),
-        typed,
-        error,
     }
 }
 
@@ -429,9 +381,6 @@ fn ask_page(
 }
 
 fn sheet(found: &GuestBooking, browser: &GuestBrowser) -> BookingSheet {
-    let whose = match found.booking.status {
-        BookingStatus::Held => t!("Book a time").to_owned(),
-        _ => t!("Private page for {name}", name = found.booking.guest_name),
-    };
-    BookingSheet { csrf: browser.csrf.to_string(), firm: found.workspace.name.clone(), whose }
+    let (firm, csrf) = (&found.workspace.name, browser.csrf.to_string());
+    BookingSheet::private(firm, csrf, &found.booking.guest_name)
 }

@@ -2,6 +2,7 @@
 //! guest's own page for the code, moving and cancelling. Opening a page changes nothing; forms do. All
 //! of it works without scripts.
 
+mod held;
 mod manage;
 mod offer;
 mod public;
@@ -21,13 +22,17 @@ use axum::http::{Response, StatusCode};
 use axum::middleware::map_response;
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
+use calendar::TimeRange;
 use db::Tx;
+use inbox::base::ids::BookingId;
 use inbox::base::limits::{DAY_MS, SIGN_IN_WAIT_MINUTES, SLOT_DAYS_DEFAULT, SLOTS_GIVEN};
 use inbox::base::queue::Queue;
-use inbox::model::bookings::availability::{self, Availability, FreeTime};
+use inbox::model::bookings::availability::{self, FreeTime};
 use inbox::model::bookings::types::{self, BookingHost, BookingType};
+use inbox::model::bookings::zone_or_utc;
 use inbox::{Cx, Error, actions};
 use jiff::ToSpan;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use translation::t;
 
@@ -47,8 +52,8 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/b/{workspace}/{kind}", get(public::times).post(public::hold))
         .route("/b/o/{token}", get(offer::page).post(offer::book))
         .route("/b/m/{token}", get(manage::page))
-        .route("/b/m/{token}/code", post(manage::enter_code))
-        .route("/b/m/{token}/again", post(manage::send_code))
+        .route("/b/m/{token}/code", post(held::enter_code))
+        .route("/b/m/{token}/again", post(held::send_code))
         .route("/b/m/{token}/move", get(manage::times).post(manage::reschedule))
         .route("/b/m/{token}/cancel", get(manage::ask_cancel).post(manage::cancel))
         .route("/b/m/{token}/appointment.ics", get(manage::entry))
@@ -59,13 +64,15 @@ pub fn router() -> Router<Arc<Web>> {
 struct ShownTimes {
     free: Vec<FreeTime>,
     /// The first day, and the day after the last one.
-    first: jiff::civil::Date,
-    next: jiff::civil::Date,
+    first: Date,
+    next: Date,
     /// There may be free times after these.
     has_later: bool,
     hosts: Vec<BookingHost>,
     /// The days on which somebody has hours, in the guest's zone.
-    open: BTreeSet<jiff::civil::Date>,
+    open: BTreeSet<Date>,
+    /// The days on which somebody would have hours if no day differed from its week.
+    regular: BTreeSet<Date>,
     /// Minutes that a time is booked ahead at least.
     notice: i64,
 }
@@ -76,11 +83,26 @@ fn shown_times(
     cx: &Cx<'_>,
     kind: &BookingType,
     asked: &AskedTimes,
-    except: Option<&inbox::base::ids::BookingId>,
+    except: Option<&BookingId>,
 ) -> inbox::Result<ShownTimes> {
     let zone = &asked.zone.zone;
     let today = times_view::zoned(cx.now, zone).date();
-    let mut first = asked.from.filter(|from| *from >= today).unwrap_or(today);
+    let first = asked.from.filter(|from| *from >= today).unwrap_or(today);
+    let shown = times_from(tx, cx, kind, (zone, first), except)?;
+    // After the last day that can be booked nothing is free; before it something may be.
+    if shown.free.is_empty() && first > today {
+        return times_from(tx, cx, kind, (zone, today), except);
+    }
+    Ok(shown)
+}
+
+fn times_from(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    kind: &BookingType,
+    (zone, mut first): (&TimeZone, Date),
+    except: Option<&BookingId>,
+) -> inbox::Result<ShownTimes> {
     let mut window = views::days(first, SLOT_DAYS_DEFAULT, zone);
     let most = SLOTS_GIVEN as usize;
     let mut loaded = availability::load(tx, cx, kind, window, except)?;
@@ -94,58 +116,79 @@ fn shown_times(
             free = loaded.free(window, most)?;
         }
     }
+    let cut = day_that_is_cut(&free, most, zone);
+    if let Some(cut) = cut {
+        free.retain(|one| times_view::zoned(one.starts_at, zone).date() < cut);
+    }
     let hosts = types::hosts(tx, cx.actor.ws, &kind.id)?;
+    let hours = loaded.report(window)?.into_iter().flat_map(|day| day.hours);
     Ok(ShownTimes {
         free,
         first,
-        next: times_view::zoned(window.1, zone).date(),
-        has_later: window.1 < cx.now + (kind.horizon_days + 1) * DAY_MS,
+        next: cut.unwrap_or_else(|| times_view::zoned(window.1, zone).date()),
+        has_later: cut.is_some() || window.1 < cx.now + (kind.horizon_days + 1) * DAY_MS,
         hosts,
-        open: open_days(&loaded, window, zone)?,
+        open: days_of(hours, zone),
+        regular: days_of(loaded.regular_hours(window).into_iter(), zone),
         notice: kind.notice,
     })
 }
 
-fn open_days(
-    loaded: &Availability,
-    window: (i64, i64),
-    zone: &TimeZone,
-) -> inbox::Result<BTreeSet<jiff::civil::Date>> {
-    let mut open = BTreeSet::new();
-    for hours in loaded.report(window)?.iter().flat_map(|day| &day.hours) {
-        let first = times_view::zoned(hours.start.as_millisecond(), zone).date();
-        // Hours that end at midnight are of the day before.
-        let last = times_view::zoned(hours.end.as_millisecond() - 1, zone).date();
-        open.extend(first.series(1.day()).take_while(|date| *date <= last));
-    }
-    Ok(open)
+/// A list that is as long as it may be ends within a day, which the next page begins with.
+fn day_that_is_cut(free: &[FreeTime], most: usize, zone: &TimeZone) -> Option<Date> {
+    let day = |one: &FreeTime| times_view::zoned(one.starts_at, zone).date();
+    let (first, last) = (free.first().map(day)?, free.last().map(day)?);
+    (free.len() >= most && first < last).then_some(last)
 }
 
-/// What the address of a page says about times.
+fn days_of(hours: impl Iterator<Item = TimeRange>, zone: &TimeZone) -> BTreeSet<Date> {
+    let mut days = BTreeSet::new();
+    for range in hours {
+        let first = times_view::zoned(range.start.as_millisecond(), zone).date();
+        // Hours that end at midnight are of the day before.
+        let last = times_view::zoned(range.end.as_millisecond() - 1, zone).date();
+        days.extend(first.series(1.day()).take_while(|date| *date <= last));
+    }
+    days
+}
+
+/// What the address or the form of a page says about times.
+#[derive(Clone)]
 struct AskedTimes {
     zone: GuestZone,
-    from: Option<jiff::civil::Date>,
+    from: Option<Date>,
     at: Option<i64>,
+    /// A form says it, so the address alone does not lead to the page.
+    is_form: bool,
 }
 
 impl AskedTimes {
     fn of(fields: &FormFields, visitor: &Visitor) -> AskedTimes {
+        // The zone in the list of a form counts once its button is pressed.
+        let zone = if fields.get("step") == "zone" { "newZone" } else { "zone" };
+        let picked = start_of(&fields.get("pick"));
         AskedTimes {
-            zone: GuestZone::of(&fields.get("zone"), visitor),
+            zone: GuestZone::of(&fields.get(zone), visitor),
             from: fields.get("from").parse().ok(),
-            at: start_of(&fields.get("at")),
+            at: picked.or_else(|| start_of(&fields.get("at"))),
+            is_form: fields.has("csrf"),
         }
     }
 
     /// The zone of the hosts, where the guest has named none.
     fn with_host_zone(mut self, hosts: &[BookingHost]) -> AskedTimes {
         if !self.zone.is_chosen {
-            let name = hosts.first().and_then(|host| host.zone.as_deref()).unwrap_or("UTC");
-            self.zone.zone = calendar::zone_named(name).unwrap_or(TimeZone::UTC);
+            let name = host_zone(hosts);
+            self.zone.zone = zone_or_utc(name);
             self.zone.name = name.to_owned();
         }
         self
     }
+}
+
+/// The zone in which the hosts of a type work; that of the first, if they differ.
+fn host_zone(hosts: &[BookingHost]) -> &str {
+    hosts.iter().find_map(|host| host.zone.as_deref()).unwrap_or("UTC")
 }
 
 /// A start in an address or a form: seconds since 1970.
@@ -155,15 +198,13 @@ fn start_of(text: &str) -> Option<i64> {
 }
 
 impl Web {
-    /// Counts a form of a client network; an error at the limit.
-    async fn count_booking_form(&self, visitor: &Visitor) -> Result<(), PageError> {
+    /// Counts a form of a client network; false at the limit.
+    async fn count_booking_form(&self, visitor: &Visitor) -> inbox::Result<bool> {
         let (what, now) = (format!("booking {}", visitor.place), self.app.clock.now());
-        let counted = self
-            .app
+        self.app
             .store
             .write(move |tx| actions::count_sign_in_attempt(tx, &what, FORMS_PER_NETWORK, now))
-            .await?;
-        if counted { Ok(()) } else { Err(PageError::TooManyAttempts) }
+            .await
     }
 
     /// Has the calendars of a type's hosts read again before one of their times is given away.
@@ -190,6 +231,14 @@ impl Web {
     }
 }
 
+/// What a client network is told that sent too many forms.
+fn too_many_words() -> String {
+    t!(
+        "Too much was tried from here. Wait {minutes} minutes and try again.",
+        minutes = SIGN_IN_WAIT_MINUTES,
+    )
+}
+
 /// The response where there is no page.
 fn refusal(error: PageError) -> Response<Body> {
     let (status, title, sentence) = match error {
@@ -210,14 +259,9 @@ fn refusal(error: PageError) -> Response<Body> {
             t!("That is not possible any more"),
             translation::sentence(&sentence).into_owned(),
         ),
-        PageError::TooManyAttempts => (
-            StatusCode::TOO_MANY_REQUESTS,
-            t!("Wait a little"),
-            t!(
-                "Too much was tried from here. Wait {minutes} minutes and try again.",
-                minutes = SIGN_IN_WAIT_MINUTES,
-            ),
-        ),
+        PageError::TooManyAttempts => {
+            (StatusCode::TOO_MANY_REQUESTS, t!("Wait a little"), too_many_words())
+        }
         error => return error.into_response(),
     };
     html(status, &GuestNothing { title, sentence })

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use inbox::model::bookings::availability::FreeTime;
 use inbox::model::bookings::mail::city;
+use inbox::model::bookings::zone_or_utc;
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
 use translation::t;
 
-use super::{AskedTimes, ShownTimes};
+use super::{AskedTimes, ShownTimes, host_zone};
 use crate::web::layout::wording;
 
 /// A day with its free times; without any it says so.
@@ -37,10 +38,15 @@ pub struct ZoneChoice {
 pub struct TimesView {
     /// The address of this page, without what it asks for.
     pub path: String,
+    /// Times are buttons of the page's form, which carries along what was typed; else they are links.
+    pub is_form: bool,
     pub zone: String,
-    /// The guest or their device named it.
-    pub is_zone_named: bool,
+    /// The same at the end of an address; empty while neither the guest nor their device named it.
+    pub zone_query: String,
+    /// The script may load the page again, in the zone of the guest's device.
+    pub asks_zone: bool,
     pub city: String,
+    /// What the clocks show now: in the zone of the times, and where the hosts are.
     pub now: String,
     pub zones: Vec<ZoneChoice>,
     pub days: Vec<DayView>,
@@ -54,15 +60,18 @@ pub struct TimesView {
 impl TimesView {
     pub fn new(path: String, asked: &AskedTimes, shown: &ShownTimes, now: i64) -> TimesView {
         let zone = &asked.zone;
+        let there = host_zone(&shown.hosts);
         let today = zoned(now, &zone.zone).date();
         let earlier = shown.first.saturating_sub(14.days()).max(today);
         let later = day_of_month(shown.next);
         TimesView {
             path,
+            is_form: false,
             zone: zone.name.clone(),
-            is_zone_named: zone.is_chosen,
+            zone_query: zone.query(),
+            asks_zone: !zone.is_chosen && !asked.is_form,
             city: city(&zone.name),
-            now: clock(&zoned(now, &zone.zone)),
+            now: now_words(&zoned(now, &zone.zone), &zoned(now, &zone_or_utc(there)), there),
             zones: zones(&zone.name, now),
             days: with_full_days(shown, &zone.zone, asked.at),
             earlier: (shown.first > today).then(|| earlier.to_string()),
@@ -70,6 +79,19 @@ impl TimesView {
             hint: hint(shown),
         }
     }
+}
+
+/// `It is 08:14 there now`, and what it is for the hosts, where that differs.
+fn now_words(here: &Zoned, there: &Zoned, host_zone: &str) -> String {
+    if here.offset() == there.offset() {
+        return t!("It is {now} there now", now = clock(here));
+    }
+    t!(
+        "It is {now} there now, and {there} in {city}, where they are",
+        now = clock(here),
+        there = clock(there),
+        city = city(host_zone),
+    )
 }
 
 /// Times under their days.
@@ -114,13 +136,16 @@ impl DayView {
     }
 }
 
-/// `Book at least an hour ahead. Saturdays and Sundays are closed.`
+/// `Book at least an hour ahead. Saturdays and Sundays are closed.` A weekday is closed when nobody has
+/// hours on it, in these weeks or in any other; a holiday closes one day only.
 fn hint(shown: &ShownTimes) -> String {
     let mut sentences = Vec::new();
     if shown.notice > 0 {
         sentences.push(notice_words(shown.notice));
     }
-    let is_closed = |weekday: &Weekday| !shown.open.iter().any(|date| date.weekday() == *weekday);
+    let is_closed = |weekday: &Weekday| {
+        !shown.open.iter().chain(&shown.regular).any(|date| date.weekday() == *weekday)
+    };
     let closed: Vec<&str> =
         Weekday::Monday.cycle_forward().take(7).filter(is_closed).map(weekday_words).collect();
     match closed.as_slice() {
@@ -269,6 +294,7 @@ mod tests {
             has_later: true,
             hosts: Vec::new(),
             open: [16, 17, 18, 20, 23, 24].map(day).into(),
+            regular: [16, 17, 18, 19, 20, 23, 24, 25, 26, 27].map(day).into(),
             notice: 60,
         };
         let days = with_full_days(&shown, &TimeZone::UTC, None);
@@ -282,9 +308,22 @@ mod tests {
             ("24 November", 0),
         ];
         assert_eq!(words, expected, "from the first free day on");
+        // Both Thursdays are holidays, the second Wednesday and Friday are days off: none is closed.
+        assert_eq!(hint(&shown), "Book at least an hour ahead. Saturdays and Sundays are closed.");
+        let open = [16, 17, 18, 20, 21, 23, 24].map(day).into();
+        let shown = ShownTimes { open, notice: 0, ..shown };
+        assert_eq!(hint(&shown), "Sundays are closed.", "a Saturday is open this once");
+    }
+
+    #[test]
+    fn what_the_clock_shows_where_the_hosts_are_is_said_where_it_differs() {
+        let at: Timestamp = "2026-11-16T08:14:00Z".parse().unwrap();
+        let in_zone = |name: &str| at.to_zoned(calendar::zone_named(name).unwrap());
+        let words = |here: &str, there: &str| now_words(&in_zone(here), &in_zone(there), there);
+        assert_eq!(words("Europe/Paris", "Europe/Berlin"), "It is 09:14 there now");
         assert_eq!(
-            hint(&shown),
-            "Book at least an hour ahead. Thursdays, Saturdays and Sundays are closed."
+            words("Europe/Lisbon", "Europe/Berlin"),
+            "It is 08:14 there now, and 09:14 in Berlin, where they are"
         );
     }
 }

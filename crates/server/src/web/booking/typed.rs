@@ -1,11 +1,11 @@
 //! What a guest typed into the form of a booking, and what is wrong with it.
 
 use inbox::base::limits::{BOOKING_ANSWER_CHARS, BOOKING_GUEST_NAME_CHARS};
-use inbox::model::bookings::BookingAnswer;
-use inbox::model::bookings::types::BookingType;
+use inbox::model::bookings::types::{BookingQuestion, BookingType};
+use inbox::model::bookings::{Booking, BookingAnswer};
 use translation::t;
 
-use crate::web::guest::GuestForm;
+use crate::web::form::FormFields;
 
 /// The form's fields, kept whatever becomes of them.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,8 @@ pub struct TypedGuest {
     pub name_error: &'static str,
     pub email_error: &'static str,
     pub answer_errors: Vec<&'static str>,
+    /// The id of the first field that is wrong.
+    pub focus: String,
     /// Filled in by programs only.
     pub is_trapped: bool,
 }
@@ -32,17 +34,47 @@ impl TypedGuest {
         }
     }
 
-    pub fn read(form: &GuestForm, kind: &BookingType) -> TypedGuest {
-        let answer = |place: usize| form.get(&format!("q{place}")).trim().to_owned();
+    pub fn read(fields: &FormFields, kind: &BookingType) -> TypedGuest {
+        let answer = |place: usize| fields.get(&format!("q{place}")).trim().to_owned();
         let count = kind.questions.len();
         TypedGuest {
-            name: form.get("name").trim().to_owned(),
-            email: form.get("email").trim().to_owned(),
+            name: fields.get("name").trim().to_owned(),
+            email: fields.get("email").trim().to_owned(),
             answers: (0..count).map(answer).collect(),
             answer_errors: vec![""; count],
-            is_trapped: !form.get("site").is_empty(),
+            is_trapped: !fields.get("site").is_empty(),
             ..TypedGuest::default()
         }
+    }
+
+    /// What was typed for a time that is held.
+    pub fn of_booking(kind: &BookingType, held: &Booking) -> TypedGuest {
+        let answer = |question: &BookingQuestion| {
+            let given = held.answers.iter().find(|one| one.question == question.text);
+            given.map(|one| one.answer.clone()).unwrap_or_default()
+        };
+        TypedGuest {
+            name: held.guest_name.clone(),
+            email: held.guest_email.to_string(),
+            answers: kind.questions.iter().map(answer).collect(),
+            ..TypedGuest::blank(kind)
+        }
+    }
+
+    /// Nothing was typed.
+    pub fn is_blank(&self) -> bool {
+        self.name.is_empty()
+            && self.email.is_empty()
+            && self.answers.iter().all(|answer| answer.is_empty())
+    }
+
+    /// Names and values of fields by which another page carries along what was typed.
+    pub fn fields(&self) -> Vec<(String, String)> {
+        let guest =
+            [("name".to_owned(), self.name.clone()), ("email".to_owned(), self.email.clone())];
+        let answers = self.answers.iter().enumerate();
+        let answers = answers.map(|(place, answer)| (format!("q{place}"), answer.clone()));
+        guest.into_iter().chain(answers).filter(|(_, value)| !value.is_empty()).collect()
     }
 
     /// Finds what is wrong; true when nothing is.
@@ -64,9 +96,15 @@ impl TypedGuest {
                 self.answer_errors[place] = t!("That is too long.");
             }
         }
-        self.name_error.is_empty()
-            && self.email_error.is_empty()
-            && self.answer_errors.iter().all(|error| error.is_empty())
+        let answers = self.answer_errors.iter().position(|error| !error.is_empty());
+        self.focus = if !self.name_error.is_empty() {
+            "name".to_owned()
+        } else if !self.email_error.is_empty() {
+            "email".to_owned()
+        } else {
+            answers.map(|place| format!("q{place}")).unwrap_or_default()
+        };
+        self.focus.is_empty()
     }
 
     /// The answers as a booking keeps them.

@@ -40,14 +40,89 @@ impl GuestZone {
             zone: zone.unwrap_or(TimeZone::UTC),
         }
     }
+
+    /// As a form carries it along: empty while nobody has named one.
+    pub fn named(&self) -> String {
+        self.named_or_none().unwrap_or_default().to_owned()
+    }
+
+    pub fn named_or_none(&self) -> Option<&str> {
+        self.is_chosen.then_some(self.name.as_str())
+    }
+
+    /// As an address carries it along.
+    pub fn in_address(&self) -> String {
+        self.named().replace('+', "%2B")
+    }
+
+    /// The same as the last part of an address, where it is known.
+    pub fn query(&self) -> String {
+        match self.in_address() {
+            zone if zone.is_empty() => zone,
+            zone => format!("&zone={zone}"),
+        }
+    }
 }
 
 /// What every page has.
 pub struct BookingSheet {
     pub csrf: String,
     pub firm: String,
+    pub icon: &'static str,
     /// What the page is, or for whom.
     pub whose: String,
+}
+
+impl BookingSheet {
+    /// A page that everybody may see.
+    pub fn public(firm: &str, csrf: String) -> BookingSheet {
+        let whose = t!("Book a time").to_owned();
+        BookingSheet { csrf, firm: firm.to_owned(), icon: "cal", whose }
+    }
+
+    /// The page of one guest.
+    pub fn private(firm: &str, csrf: String, guest: &str) -> BookingSheet {
+        let whose = t!("Private page for {name}", name = guest);
+        BookingSheet { csrf, firm: firm.to_owned(), icon: "lock", whose }
+    }
+}
+
+/// What a guest has to know before anything else on a page.
+pub struct BookingBanner {
+    pub title: String,
+    pub sentence: String,
+    /// The page opens at it; not where a field is wrong.
+    pub takes_focus: bool,
+}
+
+impl BookingBanner {
+    pub fn new(title: impl Into<String>, sentence: impl Into<String>) -> BookingBanner {
+        BookingBanner { title: title.into(), sentence: sentence.into(), takes_focus: true }
+    }
+
+    /// A limit is reached; what was typed is on the page.
+    pub fn wait(sentence: &str) -> BookingBanner {
+        let sentence = t!("{sentence} What you wrote is kept below.", sentence);
+        BookingBanner::new(t!("Wait a little"), sentence)
+    }
+
+    /// The form is of another session of the browser.
+    pub fn too_old() -> BookingBanner {
+        BookingBanner::new(
+            t!("This page is too old"),
+            t!(
+                "Nothing was booked. What you wrote is kept below; look it over and go on from here."
+            ),
+        )
+    }
+
+    /// A time that was asked for is not free.
+    pub fn not_free(time: &str) -> BookingBanner {
+        BookingBanner::new(
+            t!("{time} is not free", time),
+            t!("Nothing is booked yet. Choose one of the free times below."),
+        )
+    }
 }
 
 /// An appointment, or one that is about to become one.
@@ -60,7 +135,8 @@ pub struct SlipView {
     pub ends_iso: String,
     pub starts: String,
     pub ends: String,
-    pub city: String,
+    /// Whose clock that is.
+    pub zone: String,
     /// The same on the host's clock, where that differs.
     pub host_clock: String,
     /// Who is there.
@@ -69,8 +145,14 @@ pub struct SlipView {
     pub place: String,
     /// `off` for a cancelled one, `g-held` for one that is not yet firm.
     pub class: &'static str,
-    pub status: &'static str,
-    pub is_booked: bool,
+    pub status: Option<SlipStatus>,
+}
+
+/// How an appointment stands, in words.
+pub struct SlipStatus {
+    pub words: String,
+    pub icon: &'static str,
+    pub class: &'static str,
 }
 
 impl SlipView {
@@ -102,14 +184,17 @@ impl SlipView {
             ends_iso: end.timestamp().to_string(),
             starts: clock(&start),
             ends: clock(&end),
-            city: city(&zone.name),
+            zone: if zone.is_chosen {
+                t!("your time, {city}", city = city(&zone.name))
+            } else {
+                t!("time in {city}", city = city(&zone.name))
+            },
             host_clock,
             hosts: String::new(),
             minutes: kind.minutes,
             place: kind.place.clone(),
             class: "",
-            status: "",
-            is_booked: false,
+            status: None,
         }
     }
 
@@ -120,16 +205,16 @@ impl SlipView {
         slip.hosts.clone_from(&booking.host_name);
         slip.place.clone_from(&booking.place);
         slip.minutes = (booking.ends_at - booking.starts_at) / MINUTE_MS;
-        (slip.class, slip.status) = match booking.status {
-            BookingStatus::Held => ("g-held", text_in_context("booking", "Held")),
-            BookingStatus::Booked => ("", text_in_context("booking", "Booked")),
-            BookingStatus::Cancelled => ("off", text_in_context("booking", "Cancelled")),
+        slip.class = match booking.status {
+            BookingStatus::Held => "g-held",
+            BookingStatus::Booked => "",
+            BookingStatus::Cancelled => "off",
         };
-        slip.is_booked = booking.status == BookingStatus::Booked;
+        slip.status = Some(SlipStatus::of(booking, &zone.zone));
         slip
     }
 
-    /// `Monday at 10:00`.
+    /// `Monday 16 November at 10:00`.
     pub fn spoken(&self) -> String {
         t!(
             "{weekday} {day} {month} at {clock}",
@@ -139,6 +224,43 @@ impl SlipView {
             clock = self.starts,
         )
     }
+}
+
+impl SlipStatus {
+    fn of(booking: &Booking, zone: &TimeZone) -> SlipStatus {
+        let (words, icon, class) = match booking.status {
+            BookingStatus::Held => {
+                let until = zoned(booking.holds_until.unwrap_or(booking.starts_at), zone);
+                (t!("Held until {clock}", clock = clock(&until)), "wait", "warn")
+            }
+            BookingStatus::Booked => {
+                (text_in_context("booking", "Booked").to_owned(), "check", "ok")
+            }
+            BookingStatus::Cancelled => (cancelled_words(booking, zone), "stop", ""),
+        };
+        SlipStatus { words, icon, class }
+    }
+}
+
+/// `Cancelled by you on 16 November, 08:40`. Only a guest cancels without being on the team.
+fn cancelled_words(booking: &Booking, zone: &TimeZone) -> String {
+    if booking.rescheduled_to.is_some() {
+        return text_in_context("booking", "Moved").to_owned();
+    }
+    let Some(at) = booking.cancelled_at.filter(|_| is_cancelled_by_guest(booking)) else {
+        return text_in_context("booking", "Cancelled").to_owned();
+    };
+    let at = zoned(at, zone);
+    t!(
+        "Cancelled by you on {day} {month}, {clock}",
+        day = at.day(),
+        month = month_name(at.month()),
+        clock = clock(&at),
+    )
+}
+
+pub fn is_cancelled_by_guest(booking: &Booking) -> bool {
+    booking.cancelled_by.is_empty()
 }
 
 /// The zone that a guest booked in, else the browser's, else the host's.
@@ -212,14 +334,25 @@ pub struct TypesPage {
 #[template(path = "booking_times.html", whitespace = "minimize")]
 pub struct TimesPage {
     pub sheet: BookingSheet,
+    /// The way back, for somebody who has a time already.
+    pub back: Option<BookingBackLink>,
+    pub banner: Option<BookingBanner>,
     pub title: String,
     pub lead: String,
     pub hosts: HostsLine,
     pub minutes: i64,
     pub place: String,
+    /// The appointment that is about to be moved.
+    pub present: Option<SlipView>,
     pub times: TimesView,
-    /// The way back, for somebody who moves an appointment.
-    pub back: Option<String>,
+    /// What was typed, in the fields of the form that the times are buttons of.
+    pub kept: Vec<(String, String)>,
+}
+
+/// Where a guest came from.
+pub struct BookingBackLink {
+    pub href: String,
+    pub words: &'static str,
 }
 
 /// The form of a booking: for one time, or, after it was lost, for one of others.
@@ -228,12 +361,19 @@ pub struct TimesPage {
 pub struct FormPage {
     pub sheet: BookingSheet,
     pub path: String,
+    /// The zone that the guest has named.
     pub zone: String,
+    /// The zone of the times, while the script may ask for that of the guest's device instead.
+    pub asks_zone: String,
+    pub city: String,
+    pub banner: Option<BookingBanner>,
     pub slip: Option<SlipView>,
     pub at: i64,
-    /// What was lost, in words, with the times that are free instead.
-    pub taken: String,
+    /// The times to choose from where there is no slip.
     pub days: Vec<DayView>,
+    /// The token of what the browser holds already, and its page.
+    pub held: String,
+    pub held_page: String,
     pub questions: Vec<QuestionView>,
     pub guest: TypedGuest,
     pub most: usize,
@@ -244,6 +384,7 @@ pub struct QuestionView {
     pub required: bool,
     pub answer: String,
     pub error: &'static str,
+    pub takes_focus: bool,
 }
 
 /// The questions of a type with what was answered.
@@ -255,6 +396,7 @@ pub fn questions(kind: &BookingType, guest: &TypedGuest) -> Vec<QuestionView> {
             required: question.required,
             answer: guest.answers[place].clone(),
             error: guest.answer_errors[place],
+            takes_focus: guest.focus == format!("q{place}"),
         })
         .collect()
 }
@@ -264,7 +406,11 @@ pub struct OfferedTime {
     pub at: i64,
     pub words: String,
     pub until: String,
+    /// The same on the host's clock, where that differs.
+    pub host_clock: String,
     pub is_chosen: bool,
+    /// Its link in the mail led to the page.
+    pub is_from_mail: bool,
     pub is_free: bool,
 }
 
@@ -274,12 +420,14 @@ pub struct OfferedTime {
 pub struct OfferPage {
     pub sheet: BookingSheet,
     pub path: String,
+    /// The zone that the guest has named.
+    pub zone: String,
     pub title: String,
     pub hosts: String,
     pub minutes: i64,
     pub place: String,
     pub email: String,
-    pub error: String,
+    pub banner: Option<BookingBanner>,
     pub offered: Vec<OfferedTime>,
     pub has_free: bool,
     pub questions: Vec<QuestionView>,
@@ -289,17 +437,45 @@ pub struct OfferPage {
     pub most: usize,
 }
 
+/// What was booked from a reply's link. The link is in a mail that others may have, so it shows the
+/// appointment and no way to change it.
+#[derive(Template)]
+#[template(path = "booking_offer_booked.html", whitespace = "minimize")]
+pub struct OfferBookedPage {
+    pub sheet: BookingSheet,
+    pub slip: SlipView,
+    pub first: String,
+    pub email: String,
+    pub host: String,
+    pub is_ahead: bool,
+    /// The page for another appointment of the type, where there is one.
+    pub again: Option<String>,
+}
+
 /// The code of an address that is not proven.
 #[derive(Template)]
 #[template(path = "booking_code.html", whitespace = "minimize")]
 pub struct BookingCodePage {
     pub sheet: BookingSheet,
     pub token: String,
+    /// The page of the type, for another address or time.
+    pub path: String,
+    pub banner: Option<BookingBanner>,
     pub slip: SlipView,
     pub email: String,
-    pub until: String,
+    /// The code of this browser; none in another one.
+    pub sent: Option<SentCodeView>,
+    /// What was typed, in fields that every form of the page carries along.
+    pub kept: Vec<(String, String)>,
     pub typed: String,
     pub error: String,
+}
+
+/// When a code was sent, and until when it counts.
+pub struct SentCodeView {
+    pub at: String,
+    pub until: String,
+    pub is_again: bool,
 }
 
 /// A guest's appointment.
@@ -309,12 +485,18 @@ pub struct DonePage {
     pub sheet: BookingSheet,
     pub token: String,
     pub slip: SlipView,
-    pub guest: String,
+    /// The guest's first name.
+    pub first: String,
     pub email: String,
     pub host: String,
     pub status: BookingStatus,
+    /// It replaces an earlier appointment.
+    pub is_moved: bool,
+    /// The day and the month in the postmark.
+    pub stamp: String,
     /// It was moved: the page of the booking that replaced it.
     pub moved_to: String,
+    pub is_by_guest: bool,
     pub reason: String,
     pub is_ahead: bool,
     pub answers: Vec<inbox::model::bookings::BookingAnswer>,

@@ -7,15 +7,18 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use db::Tx;
-use inbox::Error;
 use inbox::api::operations::{
     CancelBookingInput, FindSlotsInput, MoveBookingInput, cancel_booking, find_slots, move_booking,
 };
+use inbox::base::ids::UserId;
 use inbox::base::limits::LIST_ITEMS;
 use inbox::base::time::Moment;
+use inbox::model::bookings::calendars::HostBusyTime;
+use inbox::model::bookings::team_calendar::{self, CalendarHost};
 use inbox::model::bookings::{
     self, Booking, BookingFilter, BookingStatus, calendars, feed, mail, types,
 };
+use inbox::{Cx, Error};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -29,11 +32,15 @@ use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageError, PageResult, plain};
-use crate::web::layout::wording::date_words;
-use crate::web::pages::calendar_grid::{CalendarGrid, GridEntry};
+use crate::web::layout::wording::{date_words, first_name};
+use crate::web::pages::calendar_grid::{CalendarGrid, GridEntry, GridSpan, address, count_of_day};
 use crate::web::visitor::Visitor;
 
 const WEEK: i64 = 7;
+/// Appointments that a page shows.
+const SHOWN: i64 = 5 * LIST_ITEMS;
+/// Links to hosts, everybody included; more are chosen from a list.
+const HOST_LINKS: usize = 7;
 
 /// Appointments of a week or a day.
 #[derive(Template)]
@@ -44,10 +51,20 @@ struct CalendarPage {
     title: String,
     /// How many there are, in words.
     count: String,
-    /// The first day that is shown, and where earlier and later ones begin.
-    first: String,
+    /// There are more than the page shows.
+    is_cut: bool,
+    /// The day that the page was asked for.
+    day: String,
+    /// The addresses of the days before and after, and of today.
     before: String,
     after: String,
+    today: String,
+    /// Each view with its address.
+    views: Vec<(CalendarView, String)>,
+    /// Everybody and each host; empty where there is nobody to choose.
+    hosts: Vec<HostLink>,
+    /// They are few enough to be links.
+    has_host_links: bool,
     zone: String,
     days: Vec<CalendarDay>,
     grid: Option<CalendarGrid>,
@@ -87,9 +104,21 @@ impl CalendarView {
     }
 }
 
+/// Whose appointments are shown: everybody's, where there is no id.
+struct HostLink {
+    id: String,
+    name: String,
+    /// As a link has it.
+    short: String,
+    href: String,
+    is_chosen: bool,
+}
+
 struct CalendarDay {
     name: String,
     is_today: bool,
+    /// How many stand: `2, 1 held`.
+    count: String,
     bookings: Vec<BookingLine>,
 }
 
@@ -101,6 +130,7 @@ struct BookingLine {
     kind: String,
     guest: String,
     host: String,
+    place: String,
     status: BookingStatus,
     conversation: Option<String>,
 }
@@ -132,42 +162,44 @@ pub async fn page(
         CalendarView::Week | CalendarView::List => (day.saturating_sub(monday.days()), WEEK),
     };
     let (from, to) = (midnight(first, &zone), midnight(first.saturating_add(length.days()), &zone));
+    let asked_host = asked.opt("host").and_then(|id| UserId::parse(&id));
     let location = PageLocation::at(t!("Calendar"), "/calendar");
-    let (frame, (found, busy)) = web
+    let (frame, read) = web
         .page(&visitor, location, move |tx, cx, _| {
-            let filter =
-                BookingFilter { from: Some(from), to: Some(to), ..BookingFilter::default() };
-            let found = bookings::list(tx, cx.actor, &filter, 5 * LIST_ITEMS)?;
-            let busy = match view {
-                CalendarView::List => Vec::new(),
-                _ => calendars::busy_team(tx, cx.actor.ws, (from, to))?,
-            };
-            Ok((found, busy))
+            CalendarRead::of(tx, cx, view, (from, to), asked_host.as_ref())
         })
         .await?;
-    let found: Vec<Booking> =
-        found.into_iter().filter(|one| one.rescheduled_to.is_none()).collect();
+    let CalendarRead { found, busy, hosts, host, is_cut } = read;
     let dates: Vec<Date> = (0..length).map(|place| first.saturating_add(place.days())).collect();
     let days = dates.iter().map(|date| {
-        let of_day = found.iter().filter(|one| at(one.starts_at, &zone).date() == *date);
+        let of_day = || found.iter().filter(|one| at(one.starts_at, &zone).date() == *date);
         CalendarDay {
             name: day_words(*date),
             is_today: *date == today,
-            bookings: of_day.map(|one| line(one, &zone)).collect(),
+            count: count_of_day(of_day()),
+            bookings: of_day().map(|one| line(one, &zone)).collect(),
         }
     });
+    let span = GridSpan { dates: &dates, now, zone: &zone, host: host.as_ref() };
+    let views = [CalendarView::Day, CalendarView::Week, CalendarView::List];
+    let in_view = |view: CalendarView, day| address(view.word(), day, host.as_ref());
+    let hosts = host_links(&hosts, host.as_ref(), |one| address(view.word(), Some(day), one));
     let page = CalendarPage {
         title: match view {
             CalendarView::Day => date_words(first),
             _ => t!("Week of {date}", date = day_of_year(first)),
         },
         count: count_words(&found),
+        is_cut,
         days: days.collect(),
-        grid: (view != CalendarView::List)
-            .then(|| CalendarGrid::of(&found, &busy, &dates, now, &zone)),
-        first: day.to_string(),
-        before: first.saturating_sub(length.days()).to_string(),
-        after: first.saturating_add(length.days()).to_string(),
+        grid: (view != CalendarView::List).then(|| CalendarGrid::of(&found, &busy, &span)),
+        day: day.to_string(),
+        before: in_view(view, Some(first.saturating_sub(length.days()))),
+        after: in_view(view, Some(first.saturating_add(length.days()))),
+        today: in_view(view, None),
+        views: views.map(|one| (one, in_view(one, Some(day)))).into(),
+        has_host_links: hosts.len() <= HOST_LINKS,
+        hosts,
         zone: zone.iana_name().unwrap_or("UTC").to_owned(),
         view,
         frame,
@@ -175,18 +207,124 @@ pub async fn page(
     web.show(&visitor, &page)
 }
 
+/// What the calendar is read from.
+struct CalendarRead {
+    found: Vec<Booking>,
+    busy: Vec<HostBusyTime>,
+    hosts: Vec<CalendarHost>,
+    /// The person whose appointments alone are shown.
+    host: Option<UserId>,
+    is_cut: bool,
+}
+
+impl CalendarRead {
+    fn of(
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        view: CalendarView,
+        (from, to): (i64, i64),
+        asked: Option<&UserId>,
+    ) -> inbox::Result<CalendarRead> {
+        let ws = cx.actor.ws;
+        let mut hosts = team_calendar::hosts(tx, ws)?;
+        // Somebody who is no host any more may have appointments; nobody at all is no choice.
+        let chosen = match asked {
+            Some(person) => team_calendar::host(tx, ws, person)?,
+            None => None,
+        };
+        let host = chosen.as_ref().map(|one| one.id.clone());
+        let filter = BookingFilter {
+            from: Some(from),
+            to: Some(to),
+            host: host.as_ref(),
+            ..BookingFilter::default()
+        };
+        let mut found = bookings::list(tx, cx.actor, &filter, SHOWN)?;
+        let is_cut = found.len() as i64 == SHOWN;
+        let is_up = |one: &Booking| one.holds_until.is_some_and(|until| until <= cx.now);
+        found.retain(|one| one.rescheduled_to.is_none() && !is_up(one));
+        let of_found = found
+            .iter()
+            .map(|one| CalendarHost { id: one.host.clone(), name: one.host_name.clone() });
+        for one in of_found.chain(chosen) {
+            if !one.name.is_empty() && !hosts.iter().any(|known| known.id == one.id) {
+                hosts.push(one);
+            }
+        }
+        let found = with_all_hosts(tx, cx, (from, to), found)?;
+        let mut busy = match view {
+            CalendarView::List => Vec::new(),
+            CalendarView::Day | CalendarView::Week => calendars::busy_team(tx, ws, (from, to))?,
+        };
+        busy.retain(|one| host.as_ref().is_none_or(|host| one.person == *host));
+        Ok(CalendarRead { found, busy, hosts, host, is_cut })
+    }
+}
+
+/// Appointments between two moments, with the names of all who are there.
+fn with_all_hosts<B: AsMut<[Booking]>>(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    window: (i64, i64),
+    mut bookings: B,
+) -> inbox::Result<B> {
+    let others = team_calendar::other_hosts(tx, cx.actor, window)?;
+    for one in bookings.as_mut() {
+        for name in others.get(&one.id).into_iter().flatten() {
+            one.host_name = format!("{}, {name}", one.host_name);
+        }
+    }
+    Ok(bookings)
+}
+
+/// Everybody and each host, where there is somebody to choose.
+fn host_links(
+    hosts: &[CalendarHost],
+    chosen: Option<&UserId>,
+    href: impl Fn(Option<&UserId>) -> String,
+) -> Vec<HostLink> {
+    if hosts.len() < 2 && chosen.is_none() {
+        return Vec::new();
+    }
+    let everybody = HostLink {
+        id: String::new(),
+        name: t!("Everybody").to_owned(),
+        short: t!("Everybody").to_owned(),
+        href: href(None),
+        is_chosen: chosen.is_none(),
+    };
+    let is_alone =
+        |name: &str| hosts.iter().filter(|one| first_name(&one.name) == name).count() < 2;
+    let link = |one: &CalendarHost| {
+        let first = first_name(&one.name);
+        HostLink {
+            id: one.id.to_string(),
+            name: one.name.clone(),
+            short: if is_alone(first) { first.to_owned() } else { one.name.clone() },
+            href: href(Some(&one.id)),
+            is_chosen: chosen == Some(&one.id),
+        }
+    };
+    std::iter::once(everybody).chain(hosts.iter().map(link)).collect()
+}
+
 /// `12 booked, 1 held, 1 cancelled`.
 fn count_words(found: &[Booking]) -> String {
-    let statuses = [BookingStatus::Booked, BookingStatus::Held, BookingStatus::Cancelled];
-    let words = statuses.iter().filter_map(|status| {
-        let count = found.iter().filter(|one| one.status == *status).count();
-        (count > 0).then(|| match status {
-            BookingStatus::Booked => t!("{count} booked", count),
-            BookingStatus::Held => t!("{count} held", count),
-            BookingStatus::Cancelled => t!("{count} cancelled", count),
-        })
-    });
-    words.collect::<Vec<_>>().join(", ")
+    let count = |status| found.iter().filter(|one| one.status == status).count();
+    let booked = match count(BookingStatus::Booked) {
+        0 => t!("Nothing booked").to_owned(),
+        count => t!("{count} booked", count),
+    };
+    let held = match count(BookingStatus::Held) {
+        0 => None,
+        count => Some(t!("{count} held", count)),
+    };
+    let cancelled = match count(BookingStatus::Cancelled) {
+        0 => None,
+        count => Some(t!("{count} cancelled", count)),
+    };
+    let words: Vec<String> = [Some(booked), held, cancelled].into_iter().flatten().collect();
+    words.join(", ")
 }
 
 /// One appointment, and the times that it can be moved to.
@@ -218,6 +356,8 @@ pub async fn booking(
     let (frame, (booking, times, may_write, now)) = web
         .page(&visitor, location, move |tx, cx, _| {
             let booking = bookings::load(tx, cx.actor, &id)?;
+            let moment = (booking.starts_at, booking.starts_at + 1);
+            let [booking] = with_all_hosts(tx, cx, moment, [booking])?;
             let asked = FindSlotsInput {
                 id: booking.type_id.to_string(),
                 zone: name.clone().filter(|name| calendar::zone_named(name).is_some()),
@@ -350,6 +490,7 @@ fn line(booking: &Booking, zone: &TimeZone) -> BookingLine {
         kind: booking.type_name.clone(),
         guest: booking.guest_name.clone(),
         host: booking.host_name.clone(),
+        place: booking.place.clone(),
         status: booking.status,
         conversation: booking.conversation.as_ref().map(ToString::to_string),
     }

@@ -1,6 +1,7 @@
 //! The grid of the calendar: where each appointment and each busy time stands in its day. Rows are quarters
 //! of an hour, and what is at the same time stands beside each other.
 
+use inbox::base::ids::UserId;
 use inbox::model::bookings::calendars::HostBusyTime;
 use inbox::model::bookings::{Booking, BookingStatus};
 use jiff::Timestamp;
@@ -35,6 +36,7 @@ pub struct GridDay {
     pub short: String,
     pub href: String,
     pub is_today: bool,
+    /// How many stand: `2, 1 held`.
     pub count: String,
     pub items: Vec<GridItem>,
     /// The row of the current time.
@@ -66,8 +68,12 @@ pub struct GridBooking {
     pub ends: String,
     /// The guest, after the state of what is not booked.
     pub guest: String,
+    /// What is to be said about that state.
+    pub note: String,
     pub kind: String,
     pub host: String,
+    /// All of it, for what the grid has no room for.
+    pub title: String,
     pub avatar: Avatar,
     pub class: &'static str,
 }
@@ -85,14 +91,18 @@ enum SpanOf<'a> {
     Busy(&'a HostBusyTime),
 }
 
+/// The days that a grid shows.
+pub struct GridSpan<'a> {
+    pub dates: &'a [Date],
+    pub now: i64,
+    pub zone: &'a TimeZone,
+    /// The person whose appointments alone are shown.
+    pub host: Option<&'a UserId>,
+}
+
 impl CalendarGrid {
-    pub fn of(
-        found: &[Booking],
-        busy: &[HostBusyTime],
-        dates: &[Date],
-        now: i64,
-        zone: &TimeZone,
-    ) -> CalendarGrid {
+    pub fn of(found: &[Booking], busy: &[HostBusyTime], span: &GridSpan<'_>) -> CalendarGrid {
+        let GridSpan { dates, now, zone, host } = *span;
         let mut spans: Vec<Vec<Span<'_>>> =
             dates.iter().map(|date| spans_of(found, *date, zone)).collect();
         // A weekend without appointments is left out.
@@ -105,23 +115,54 @@ impl CalendarGrid {
         let last = ends.max().unwrap_or(LAST_HOUR).max(LAST_HOUR);
         let now = clock(now, zone);
         let days = dates.iter().zip(spans).map(|(date, mut spans)| {
-            let count = if spans.is_empty() { String::new() } else { spans.len().to_string() };
+            let count = count_of_day(spans.iter().filter_map(Span::booking));
             spans.extend(busy_spans_of(busy, *date, (first * 60, last * 60), zone));
             spans.sort_by_key(|span| (span.start, span.end));
             GridDay {
                 name: day_words(*date),
                 short: t!("{weekday} {day}", weekday = weekday(date.weekday()), day = date.day()),
-                href: format!("/calendar?view=day&day={date}"),
+                href: address("day", Some(*date), host),
                 is_today: now.0 == *date,
                 count,
                 now: (now.0 == *date && (first * 60..last * 60).contains(&now.1))
                     .then(|| (row(now.1, first), words(now.1))),
-                items: placed(spans, first),
+                items: placed(spans, first, zone),
             }
         });
         CalendarGrid {
             hours: (first..last).map(|hour| format!("{hour:02}:00")).collect(),
             days: days.collect(),
+        }
+    }
+}
+
+/// The address of the calendar, in a view and for a person.
+pub fn address(view: &str, day: Option<Date>, host: Option<&UserId>) -> String {
+    let day = day.map(|day| format!("&day={day}")).unwrap_or_default();
+    let host = host.map(|host| format!("&host={host}")).unwrap_or_default();
+    format!("/calendar?view={view}{day}{host}")
+}
+
+/// What stands of a day: `2`, or `2, 1 held`. What was cancelled is not counted.
+pub fn count_of_day<'a>(bookings: impl Iterator<Item = &'a Booking>) -> String {
+    let (mut booked, mut held) = (0_usize, 0_usize);
+    for booking in bookings {
+        match booking.status {
+            BookingStatus::Booked => booked += 1,
+            BookingStatus::Held => held += 1,
+            BookingStatus::Cancelled => {}
+        }
+    }
+    let held = (held > 0).then(|| t!("{count} held", count = held));
+    let booked = (booked > 0).then(|| booked.to_string());
+    booked.into_iter().chain(held).collect::<Vec<_>>().join(", ")
+}
+
+impl Span<'_> {
+    fn booking(&self) -> Option<&Booking> {
+        match self.what {
+            SpanOf::Booking(booking) => Some(booking),
+            SpanOf::Busy(_) => None,
         }
     }
 }
@@ -164,13 +205,13 @@ fn within_day(busy: &HostBusyTime, date: Date, zone: &TimeZone) -> Option<(i64, 
 }
 
 /// Gives what overlaps lanes; those that meet directly or through others share a width.
-fn placed(spans: Vec<Span<'_>>, first: i64) -> Vec<GridItem> {
+fn placed(spans: Vec<Span<'_>>, first: i64, zone: &TimeZone) -> Vec<GridItem> {
     let mut items = Vec::new();
     let mut group: Vec<(Span<'_>, usize)> = Vec::new();
     let mut group_end = 0;
     for span in spans {
         if span.start >= group_end {
-            items.extend(finished(std::mem::take(&mut group), first));
+            items.extend(finished(std::mem::take(&mut group), first, zone));
             group_end = 0;
         }
         group_end = group_end.max(span.end);
@@ -180,11 +221,11 @@ fn placed(spans: Vec<Span<'_>>, first: i64) -> Vec<GridItem> {
         let lane = (0..LANES).find(is_free).unwrap_or(LANES - 1);
         group.push((span, lane));
     }
-    items.extend(finished(group, first));
+    items.extend(finished(group, first, zone));
     items
 }
 
-fn finished(group: Vec<(Span<'_>, usize)>, first: i64) -> Vec<GridItem> {
+fn finished(group: Vec<(Span<'_>, usize)>, first: i64, zone: &TimeZone) -> Vec<GridItem> {
     let lanes = group.iter().map(|(_, lane)| lane + 1).max().unwrap_or(1);
     let item = |(span, lane): (Span<'_>, usize)| {
         let from = row(span.start, first);
@@ -192,7 +233,7 @@ fn finished(group: Vec<(Span<'_>, usize)>, first: i64) -> Vec<GridItem> {
         GridItem {
             place: format!("q{from} x{rows} of{lanes} at{lane}"),
             what: match span.what {
-                SpanOf::Booking(booking) => GridEntry::Booking(booking_view(booking, &span)),
+                SpanOf::Booking(booking) => GridEntry::Booking(booking_view(booking, &span, zone)),
                 SpanOf::Busy(busy) => GridEntry::Busy(busy_view(busy, &span)),
             },
         }
@@ -200,22 +241,48 @@ fn finished(group: Vec<(Span<'_>, usize)>, first: i64) -> Vec<GridItem> {
     group.into_iter().map(item).collect()
 }
 
-fn booking_view(booking: &Booking, span: &Span<'_>) -> GridBooking {
+fn booking_view(booking: &Booking, span: &Span<'_>, zone: &TimeZone) -> GridBooking {
     let guest = &booking.guest_name;
     let (class, guest) = match booking.status {
         BookingStatus::Booked => ("", guest.clone()),
         BookingStatus::Held => ("g-held", t!("Held: {guest}", guest)),
         BookingStatus::Cancelled => ("g-gone", t!("Cancelled: {guest}", guest)),
     };
+    let (starts, ends) = (words(span.start), words(span.end % DAY));
+    let (kind, host) = (&booking.type_name, &booking.host_name);
     GridBooking {
         href: format!("/calendar/{}", booking.id),
-        starts: words(span.start),
-        ends: words(span.end % DAY),
+        title: t!(
+            "{starts} to {ends}, {guest}, {kind}, with {host}",
+            starts,
+            ends,
+            guest,
+            kind,
+            host
+        ),
+        starts,
+        ends,
         guest,
-        kind: booking.type_name.clone(),
-        host: booking.host_name.clone(),
-        avatar: Avatar::person(&booking.host_name),
+        note: note_of(booking, zone),
+        kind: kind.clone(),
+        host: host.clone(),
+        // Of several who are there, the first.
+        avatar: Avatar::person(host.split(", ").next().unwrap_or(host)),
         class,
+    }
+}
+
+/// What is to be said about a state: until when a time is held, or who cancelled.
+fn note_of(booking: &Booking, zone: &TimeZone) -> String {
+    match (booking.status, booking.holds_until) {
+        (BookingStatus::Held, Some(until)) => {
+            t!("Waits for the code until {clock}.", clock = words(clock(until, zone).1))
+        }
+        // Only members are named: everybody else who cancels is the guest.
+        (BookingStatus::Cancelled, _) if booking.cancelled_by.is_empty() => {
+            t!("By the guest.").to_owned()
+        }
+        _ => String::new(),
     }
 }
 
@@ -267,7 +334,8 @@ mod tests {
             busy("2026-11-19T22:00:00Z", "2026-11-20T05:00:00Z"),
         ];
         let zone = calendar::zone_named("Europe/Berlin").unwrap();
-        let grid = CalendarGrid::of(&[], &times, &dates, 0, &zone);
+        let span = GridSpan { dates: &dates, now: 0, zone: &zone, host: None };
+        let grid = CalendarGrid::of(&[], &times, &span);
         assert_eq!(grid.hours.len(), 10, "busy times make the grid no longer");
         let places: Vec<Vec<&str>> = grid
             .days

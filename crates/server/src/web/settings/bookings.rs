@@ -4,30 +4,32 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Path, State};
+use calendar::{HoursError, WeeklyHours};
 use inbox::base::ids::{BusyCalendarId, UserId};
-use inbox::base::limits::DAY_MS;
 use inbox::model::bookings::calendars::{self, BusyCalendar, CalendarKind, NewCalendar};
+use inbox::model::bookings::feed;
 use inbox::model::bookings::hours::{self, HostDate, HostStay, HostWeek};
-use inbox::model::bookings::types::{self, BookingHost, BookingType, BookingTypeInput, HostChoice};
-use inbox::model::bookings::{availability, feed};
-use inbox::{Error, actions};
-use translation::{msg, t};
+use inbox::{Error, ValidationErrors, actions};
+use jiff::civil::Weekday;
 
+use super::booking_preview::{TypeLine, TypeState, type_lines};
 use super::holidays::{HolidayChoice, holiday_choices, next_holidays};
+use super::type_fields::{BookingTypeForm, TypeFields};
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::booking::day_words;
-use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::form::{Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{self, PageError, PageResult};
-use crate::web::layout::wording::DisplayTime;
+use crate::web::layout::wording::{DisplayTime, weekday};
 use crate::web::visitor::Visitor;
 
 const PAGE: &str = "/settings/bookings";
 /// The hours that somebody who has none yet is offered.
 const USUAL_HOURS: &str = "mon-fri 09:00-12:00,13:00-17:00";
+/// The fields of the days, from Monday on.
+const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 
 #[derive(Template)]
 #[template(path = "settings_bookings.html", whitespace = "minimize")]
@@ -38,25 +40,28 @@ struct BookingSettingsPage {
     types: Vec<TypeLine>,
     has_hours: bool,
     zone: String,
-    weekly: String,
+    zone_error: String,
+    week: Vec<DayHours>,
     holidays: Vec<HolidayChoice>,
     /// The holidays ahead, in words.
     next_holidays: String,
+    /// What is wrong with the hours as a whole.
+    hours_error: String,
     dates: Vec<HostDate>,
     stays: Vec<HostStay>,
     calendars: Vec<CalendarLine>,
     feed: Option<String>,
-    people: Vec<(String, String)>,
+    /// The type that an owner or admin is about to add.
+    form: TypeFields,
     is_admin: bool,
-    error: String,
 }
 
-struct TypeLine {
-    id: String,
-    name: String,
-    url: String,
-    about: String,
-    is_active: bool,
+/// The hours of one day of the week, as the page has them.
+struct DayHours {
+    id: &'static str,
+    name: &'static str,
+    hours: String,
+    error: String,
 }
 
 struct CalendarLine {
@@ -68,15 +73,14 @@ struct CalendarLine {
 
 /// What the page is read from.
 struct BookingSettings {
-    types: Vec<(BookingType, Vec<BookingHost>)>,
+    types: Vec<TypeLine>,
     week: Option<HostWeek>,
     dates: Vec<HostDate>,
     stays: Vec<HostStay>,
     calendars: Vec<BusyCalendar>,
     feed: Option<String>,
-    people: Vec<(String, String)>,
+    people: Vec<(UserId, String)>,
     is_admin: bool,
-    public_url: String,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
@@ -84,31 +88,25 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 }
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<BookingSettingsPage, PageError> {
+    let zone = visitor.zone.clone();
     let (frame, read) = web
-        .page(visitor, location(SettingsPage::Bookings), |tx, cx, me| {
+        .page(visitor, location(SettingsPage::Bookings), move |tx, cx, me| {
             let (ws, my) = (cx.actor.ws, &me.id);
-            let mut kinds = Vec::new();
-            for kind in types::list(tx, cx.actor)?.into_iter().filter(|kind| kind.circle.is_team())
-            {
-                let hosts = types::hosts(tx, ws, &kind.id)?;
-                kinds.push((kind, hosts));
-            }
             let people = actions::list_people(tx, cx)?;
             Ok(BookingSettings {
-                types: kinds,
+                types: type_lines(tx, cx, &zone)?,
                 week: hours::of_person(tx, ws, my)?,
                 dates: hours::dates(tx, ws, my)?,
                 stays: hours::stays(tx, ws, my)?,
                 calendars: calendars::of_person(tx, ws, my)?,
                 feed: feed::url(tx, cx, my)?,
-                people: people.into_iter().map(|one| (one.id.to_string(), one.name)).collect(),
+                people: people.into_iter().map(|one| (one.id, one.name)).collect(),
                 is_admin: cx.actor.must_administer().is_ok(),
-                public_url: cx.public_url.to_owned(),
             })
         })
         .await?;
-    let page_url = read.types.first().map(|(kind, _)| kind.url(&read.public_url));
-    let page_url = page_url.and_then(|url| url.rsplit_once('/').map(|(page, _)| page.to_owned()));
+    let page_url = read.types.first().and_then(|kind| kind.url.rsplit_once('/'));
+    let page_url = page_url.map(|(page, _)| page.to_owned());
     let place = read.week.as_ref().map_or("", |week| week.holidays.as_str()).to_owned();
     let week = read.week.filter(|week| !week.weekly.is_empty());
     let zone = visitor.zone.iana_name().unwrap_or("UTC").to_owned();
@@ -120,38 +118,50 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<BookingSettingsPage, Page
     });
     Ok(BookingSettingsPage {
         page_url: page_url.unwrap_or_default(),
-        types: read.types.into_iter().map(|one| type_line(one, &read.public_url)).collect(),
+        types: read.types,
         has_hours: week.is_some(),
         zone: week.as_ref().map_or(zone, |week| week.zone.clone()),
-        weekly: week.map_or_else(|| USUAL_HOURS.to_owned(), |week| week.weekly),
+        zone_error: String::new(),
+        week: days_of(week.as_ref().map_or(USUAL_HOURS, |week| week.weekly.as_str())),
         holidays: holiday_choices(&place),
         next_holidays: next_holidays(&place, frame.times.now),
+        hours_error: String::new(),
         dates: read.dates,
         stays: read.stays,
         calendars: lines.collect(),
         feed: read.feed,
-        people: read.people,
+        form: TypeFields::of_new(read.people),
         is_admin: read.is_admin,
-        error: String::new(),
         frame,
     })
 }
 
-fn type_line((kind, hosts): (BookingType, Vec<BookingHost>), public_url: &str) -> TypeLine {
-    let names: Vec<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
-    TypeLine {
-        url: kind.url(public_url),
-        about: t!("{minutes} minutes, {names}", minutes = kind.minutes, names = names.join(", ")),
-        id: kind.id.to_string(),
-        name: kind.name,
-        is_active: kind.active,
-    }
+/// The hours of each day; none where they cannot be read.
+fn days_of(weekly: &str) -> Vec<DayHours> {
+    let weekly: WeeklyHours = weekly.parse().unwrap_or_default();
+    let names = Weekday::Monday.cycle_forward();
+    let days = DAYS.into_iter().zip(names).enumerate().map(|(at, (id, day))| {
+        let ranges = weekly.of_day(at).iter().map(ToString::to_string);
+        DayHours {
+            id,
+            name: weekday(day),
+            hours: ranges.collect::<Vec<_>>().join(", "),
+            error: String::new(),
+        }
+    });
+    days.collect()
 }
 
 form! {
-    pub struct HoursForm {
+    pub struct BookingHoursForm {
         zone: String,
-        weekly: String,
+        mon: String,
+        tue: String,
+        wed: String,
+        thu: String,
+        fri: String,
+        sat: String,
+        sun: String,
         holidays: String,
     }
 
@@ -172,31 +182,45 @@ form! {
         user: String,
         password: String,
     }
+}
 
-    pub struct NewTypeForm {
-        name: String,
-        slug: String,
-        minutes: Option<i64>,
-        place: String,
-        description: String,
-        hosts: Vec<String>,
-        weights: HostWeights,
-        together: bool,
-        step: Option<i64>,
-        before: Option<i64>,
-        after: Option<i64>,
-        notice: Option<i64>,
-        horizon_days: Option<i64> = "horizonDays",
-        per_day: Option<i64> = "perDay",
-        unlisted: bool,
-        inactive: bool,
-        questions: String,
+impl BookingHoursForm {
+    /// What was typed for each day, from Monday on.
+    fn days(&self) -> [&str; 7] {
+        let days = [&self.mon, &self.tue, &self.wed, &self.thu, &self.fri, &self.sat, &self.sun];
+        days.map(|day| day.trim())
+    }
+
+    /// The hours of each day, or why they cannot be read.
+    fn read_days(&self) -> [Result<String, HoursError>; 7] {
+        self.days().map(|typed| {
+            let ranges = calendar::clock_ranges(typed)?;
+            Ok(ranges.iter().map(ToString::to_string).collect::<Vec<_>>().join(","))
+        })
+    }
+
+    /// The hours of the week as the domain takes them; nothing where some cannot be read.
+    fn weekly(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        for (day, hours) in DAYS.into_iter().zip(self.read_days()) {
+            let hours = hours.ok()?;
+            if !hours.is_empty() {
+                parts.push(format!("{day} {hours}"));
+            }
+        }
+        Some(parts.join("; "))
     }
 }
 
-pub async fn set_hours(State(web): State<Arc<Web>>, posted: Posted<HoursForm>) -> PageResult {
+pub async fn set_hours(
+    State(web): State<Arc<Web>>,
+    posted: Posted<BookingHoursForm>,
+) -> PageResult {
     let Posted { visitor, form } = posted;
-    let (zone, weekly, place) = (form.zone.clone(), form.weekly.clone(), form.holidays.clone());
+    let Some(weekly) = form.weekly() else {
+        return hours_refused(&web, &visitor, &form, ValidationErrors::default()).await;
+    };
+    let (zone, place) = (form.zone.clone(), form.holidays.clone());
     let saved = web
         .act(&visitor, move |tx, cx, me| {
             actions::set_hours(tx, cx, &me.id, &zone, &weekly)?;
@@ -205,14 +229,34 @@ pub async fn set_hours(State(web): State<Arc<Web>>, posted: Posted<HoursForm>) -
         .await;
     match saved {
         Err(PageError::Domain(Error::Invalid(problems))) => {
-            let mut page = build(&web, &visitor).await?;
-            let sentences = problems.0.iter().map(|one| translation::sentence(&one.sentence));
-            page.error = sentences.collect::<Vec<_>>().join(" ");
-            (page.zone, page.weekly) = (form.zone, form.weekly);
-            responses::again(&page)
+            hours_refused(&web, &visitor, &form, problems).await
         }
         saved => finish(&web, saved),
     }
+}
+
+/// The page with the hours that were typed and what is wrong with them.
+async fn hours_refused(
+    web: &Web,
+    visitor: &Visitor,
+    form: &BookingHoursForm,
+    problems: ValidationErrors,
+) -> PageResult {
+    let mut page = build(web, visitor).await?;
+    let typed = form.days().into_iter().zip(form.read_days());
+    for (day, (hours, read)) in page.week.iter_mut().zip(typed) {
+        day.hours = hours.to_owned();
+        day.error = read.err().map(HoursError::sentence).unwrap_or_default().to_owned();
+    }
+    for problem in problems.0 {
+        match problem.field.as_str() {
+            "zone" => page.zone_error = problem.sentence,
+            _ => page.hours_error = problem.sentence,
+        }
+    }
+    page.zone.clone_from(&form.zone);
+    page.holidays = holiday_choices(&form.holidays);
+    responses::again(&page)
 }
 
 pub async fn set_date(State(web): State<Arc<Web>>, posted: Posted<DateForm>) -> PageResult {
@@ -291,185 +335,24 @@ pub async fn make_feed(State(web): State<Arc<Web>>, posted: Posted) -> PageResul
     finish(&web, made.await)
 }
 
-pub async fn add_type(State(web): State<Arc<Web>>, posted: Posted<NewTypeForm>) -> PageResult {
+pub async fn add_type(State(web): State<Arc<Web>>, posted: Posted<BookingTypeForm>) -> PageResult {
     let Posted { visitor, form } = posted;
     let input = form.input();
     let added = web.act(&visitor, move |tx, cx, _| {
         actions::add_booking_type(tx, cx, &input)?;
         Ok(())
     });
-    finish(&web, added.await)
+    match added.await {
+        Err(PageError::Domain(Error::Invalid(problems))) => {
+            let page = build(&web, &visitor).await?;
+            let fields = page.form.typed(form, problems);
+            responses::again(&BookingSettingsPage { form: fields, ..page })
+        }
+        added => finish(&web, added),
+    }
 }
 
 fn finish(web: &Web, outcome: Result<(), PageError>) -> PageResult {
     outcome?;
     web.redirect(PAGE, Flash::BookingsSaved)
 }
-
-/// The shares of hosts: fields named `weight-usr_…`.
-#[derive(Clone, Default)]
-pub struct HostWeights(Vec<(UserId, i64)>);
-
-impl FormValue for HostWeights {
-    fn read(fields: &FormFields, _: &str) -> inbox::Result<HostWeights> {
-        let weight = |(name, value): &(String, String)| {
-            let person = UserId::parse(name.strip_prefix("weight-")?)?;
-            // What is no number is refused like one that is too large.
-            Some((person, value.trim().parse().unwrap_or(0)))
-        };
-        Ok(HostWeights(fields.pairs().iter().filter_map(weight).collect()))
-    }
-}
-
-impl NewTypeForm {
-    fn input(&self) -> BookingTypeInput {
-        let usual = BookingTypeInput::default();
-        let lines = self.questions.lines().map(str::trim).filter(|line| !line.is_empty());
-        BookingTypeInput {
-            name: self.name.clone(),
-            slug: self.slug.clone(),
-            description: self.description.clone(),
-            place: self.place.clone(),
-            minutes: self.minutes.unwrap_or(usual.minutes),
-            before: self.before.unwrap_or(usual.before),
-            after: self.after.unwrap_or(usual.after),
-            notice: self.notice.unwrap_or(usual.notice),
-            horizon_days: self.horizon_days.unwrap_or(usual.horizon_days),
-            per_day: self.per_day,
-            mode: if self.together { HostChoice::Together } else { HostChoice::Any },
-            questions: lines.map(types::BookingQuestion::written).collect(),
-            hosts: self.hosts.iter().filter_map(|id| UserId::parse(id)).collect(),
-            weights: self.weights.0.clone(),
-            step: self.step,
-            listed: !self.unlisted,
-            active: !self.inactive,
-            ..usual
-        }
-    }
-}
-
-/// A type with why its times are offered or not.
-#[derive(Template)]
-#[template(path = "settings_booking_type.html", whitespace = "minimize")]
-struct TypePage {
-    frame: PageLayout,
-    kind: BookingType,
-    url: String,
-    questions: String,
-    people: Vec<HostLine>,
-    is_admin: bool,
-    days: Vec<DayReport>,
-}
-
-/// Somebody who is or could be a host.
-struct HostLine {
-    id: String,
-    name: String,
-    is_host: bool,
-    weight: i64,
-}
-
-/// What became of one day of a host.
-struct DayReport {
-    host: String,
-    day: String,
-    offered: usize,
-    reasons: Vec<String>,
-}
-
-pub async fn type_page(
-    State(web): State<Arc<Web>>,
-    visitor: Visitor,
-    Path(id): Path<String>,
-) -> PageResult {
-    let (frame, page) = web
-        .page(&visitor, location(SettingsPage::Bookings), move |tx, cx, _| {
-            let kind = types::load(tx, cx.actor, &id)?;
-            let hosts = types::hosts(tx, cx.actor.ws, &kind.id)?;
-            let people = actions::list_people(tx, cx)?;
-            let window = (cx.now, cx.now + 7 * DAY_MS);
-            let loaded = availability::load(tx, cx, &kind, window, None)?;
-            let days = day_reports(&loaded, window)?;
-            let is_admin = cx.actor.must_administer().is_ok();
-            let url = kind.url(cx.public_url);
-            Ok((kind, hosts, people, days, is_admin, url))
-        })
-        .await?;
-    let (kind, hosts, people, days, is_admin, url) = page;
-    let people = people.into_iter().map(|one| {
-        let host = hosts.iter().find(|host| host.person == one.id);
-        HostLine {
-            id: one.id.to_string(),
-            name: one.name,
-            is_host: host.is_some(),
-            weight: host.map_or(1, |host| host.weight),
-        }
-    });
-    let people = people.collect();
-    let question = |one: &types::BookingQuestion| {
-        format!("{}{}", one.text, if one.required { "*" } else { "" })
-    };
-    let questions = kind.questions.iter().map(question).collect::<Vec<_>>().join("\n");
-    web.show(&visitor, &TypePage { frame, kind, url, questions, people, is_admin, days })
-}
-
-pub async fn change_type(
-    State(web): State<Arc<Web>>,
-    Path(id): Path<String>,
-    posted: Posted<NewTypeForm>,
-) -> PageResult {
-    let Posted { visitor, form } = posted;
-    let changed = web.act(&visitor, move |tx, cx, _| {
-        let before = types::load(tx, cx.actor, &id)?;
-        let mut input = form.input();
-        input.mailbox = Some(before.mailbox.clone());
-        actions::change_booking_type(tx, cx, &before.id, &input)?;
-        Ok(())
-    });
-    finish(&web, changed.await)
-}
-
-fn day_reports(
-    loaded: &availability::Availability,
-    window: (i64, i64),
-) -> inbox::Result<Vec<DayReport>> {
-    let reports = loaded.report(window)?;
-    Ok(reports
-        .into_iter()
-        .map(|report| {
-            let host = &loaded.hosts()[report.host];
-            let count = |wanted: Option<calendar::SlotObstacle>| {
-                report.starts.iter().filter(|(_, why)| *why == wanted).count()
-            };
-            let mut reasons = Vec::new();
-            if host.is_stale {
-                reasons.push(t!("A calendar has not been read for a day.").to_owned());
-            } else if host.is_holiday(report.date) {
-                reasons.push(t!("A public holiday.").to_owned());
-            } else if report.hours.is_empty() {
-                reasons.push(t!("No hours on this day.").to_owned());
-            }
-            for (obstacle, words) in OBSTACLES {
-                let lost = count(Some(*obstacle));
-                if lost > 0 {
-                    reasons.push(translation::fill(translation::text(words), &[("n", &lost)]));
-                }
-            }
-            DayReport {
-                host: host.name.clone(),
-                day: day_words(report.date),
-                offered: count(None),
-                reasons,
-            }
-        })
-        .collect())
-}
-
-/// Why a time is not offered, and how that is said of so many.
-const OBSTACLES: &[(calendar::SlotObstacle, &str)] = &[
-    (calendar::SlotObstacle::Notice, msg!("{n} are too soon")),
-    (calendar::SlotObstacle::Horizon, msg!("{n} are too far away")),
-    (calendar::SlotObstacle::DailyLimit, msg!("{n} are beyond the limit a day")),
-    (calendar::SlotObstacle::Booking, msg!("{n} are taken by bookings")),
-    (calendar::SlotObstacle::Busy, msg!("{n} are busy in a calendar")),
-];

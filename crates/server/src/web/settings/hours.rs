@@ -7,8 +7,8 @@ use axum::extract::{Path, State};
 use db::Tx;
 use inbox::actions::{self, OfficeHoursInput};
 use inbox::base::ids::MailboxId;
-use inbox::model::mailboxes;
 use inbox::model::office_hours::OfficeHours;
+use inbox::model::{mailboxes, weekly_hours};
 use inbox::{Cx, Error};
 use translation::{sentence, t};
 
@@ -58,7 +58,7 @@ pub fn hours_rows(tx: &mut Tx<'_>, cx: &Cx<'_>) -> inbox::Result<Vec<HoursRow>> 
         rows.push(HoursRow {
             id: inbox.id.to_string(),
             name: inbox.name,
-            hours: hours.as_ref().map(|one| one.weekly.clone()).unwrap_or_default(),
+            hours: hours.as_ref().map(|one| weekly_hours::words(&one.weekly)).unwrap_or_default(),
             zone: hours.as_ref().map(|one| one.zone.clone()).unwrap_or_default(),
             has_reply: hours.as_ref().is_some_and(|one| !one.away_reply.is_empty()),
             targets: hours.as_ref().map(target_words).unwrap_or_default(),
@@ -110,7 +110,10 @@ async fn build(
     };
     let (frame, (name, hours)) = web.page(visitor, location(SettingsPage::Rules), read).await?;
     let form = typed.unwrap_or_else(|| match hours {
-        Some(hours) => OfficeHoursInput::of(&hours),
+        Some(hours) => OfficeHoursInput {
+            weekly: weekly_hours::words(&hours.weekly),
+            ..OfficeHoursInput::of(&hours)
+        },
         None => OfficeHoursInput { zone: zone_name(&frame), ..OfficeHoursInput::default() },
     });
     Ok(HoursPage {

@@ -4,6 +4,9 @@ mod access;
 mod apps;
 mod audit;
 mod blocked;
+mod booking_preview;
+mod booking_type;
+mod booking_why;
 mod bookings;
 mod connect;
 pub mod connect_fields;
@@ -33,6 +36,7 @@ mod services;
 mod sign_in;
 mod tags;
 mod teams;
+mod type_fields;
 mod webhook;
 mod webhooks;
 mod writing;
@@ -207,10 +211,7 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/bookings/calendars/{id}", post(bookings::remove_calendar))
         .route("/settings/bookings/feed", post(bookings::make_feed))
         .route("/settings/bookings/types", post(bookings::add_type))
-        .route(
-            "/settings/bookings/types/{id}",
-            get(bookings::type_page).post(bookings::change_type),
-        )
+        .route("/settings/bookings/types/{id}", get(booking_type::page).post(booking_type::change))
         .route("/settings/secure", get(secure::page).post(secure::save))
         .route("/settings/keys", get(keys::page).post(keys::make))
         .route("/settings/keys/{id}/revoke", post(keys::revoke))

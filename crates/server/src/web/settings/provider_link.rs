@@ -9,11 +9,12 @@ use inbox::actions::{self, OtherWays, ProviderPlan, SignInStep};
 use inbox::base::actor::Role;
 
 use super::sign_in::{HERE, not_linked, unproven};
+use crate::oidc::ProviderSignIn;
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, Posted, form};
 use crate::web::layout::flash::Flash;
-use crate::web::layout::responses::{PageError, PageResult};
-use crate::web::pages::provider;
+use crate::web::layout::responses::{PageError, PageResult, see_other};
+use crate::web::pages::{provider, sign_out};
 use crate::web::visitor::Visitor;
 
 form! {
@@ -64,6 +65,9 @@ pub async fn callback(
     Asked(asked): Asked,
 ) -> PageResult {
     web.provider()?;
+    if sign_out::is_back_from_signing_out(&asked) {
+        return Ok(see_other("/sign-in"));
+    }
     let Some((step, plan)) = provider::returned(&web, &visitor, &asked).await? else {
         return provider::too_old(&web, &visitor).await;
     };
@@ -84,8 +88,9 @@ async fn link(
 ) -> PageResult {
     // Whoever has to sign in here first begins anew: the code is for this session alone.
     let visitor = &Visitor { here: HERE.into(), ..visitor.clone() };
-    let identity = match provider::identity(web, &plan, asked).await {
-        Ok(identity) => identity,
+    let signed_in = provider::signed_in_there(web, &plan, asked).await;
+    let ProviderSignIn { identity, id_token } = match signed_in {
+        Ok(signed_in) => signed_in,
         Err(sentence) => return not_linked(web, visitor, sentence).await,
     };
     let rules = web.provider()?.rules().clone();
@@ -99,7 +104,11 @@ async fn link(
         })
         .await;
     match linked {
-        Ok(()) => web.redirect(HERE, Flash::ProviderLinked),
+        Ok(()) => {
+            let mut response = web.redirect(HERE, Flash::ProviderLinked)?;
+            web.keep_provider_account(&mut response, &id_token);
+            Ok(response)
+        }
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let sentence = problems.0.into_iter().map(|problem| problem.sentence).collect();
             not_linked(web, visitor, sentence).await

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use db::Tx;
+use inbox::base::blocking::spawn_blocking;
 use inbox::base::ids::MailboxId;
 use inbox::model::domains::{self, ListedKey};
 use inbox::model::mailboxes;
@@ -104,7 +105,7 @@ impl Web {
         let failed = || Error::invalid("domain", "The key could not be made. Try again.");
         let _place = self.hashing.acquire().await.map_err(|_| failed())?;
         let ids = self.app.ids.clone();
-        let made = tokio::task::spawn_blocking(move || domains::make_key(&ids)).await;
+        let made = spawn_blocking(move || domains::make_key(&ids)).await;
         made.map_err(|_| failed())?
     }
 }
