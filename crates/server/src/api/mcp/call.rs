@@ -3,7 +3,7 @@
 use axum::body::Bytes;
 use inbox::api::fields::{check_body, one_problem};
 use inbox::api::idempotency::IdempotencyKey;
-use inbox::api::operations::{Operation, OperationOutput};
+use inbox::api::operations::{ListCount, Operation, OperationOutput};
 use inbox::base::api_key::KeyHash;
 use inbox::base::scopes::Scope;
 use inbox::{ApiCall, Error, ValidationErrors};
@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::Asked;
 use super::envelope::Response;
+use super::short_text::short_text;
 use super::tools::{ID, IDEMPOTENCY_KEY};
 
 /// Unknown arguments that a result names, and how much of each name.
@@ -93,9 +94,10 @@ pub fn outcome(
     }
 }
 
-/// The first text is the REST body as it is; a warning and what was ignored follow it, for clients
-/// that show a model the text alone. The structured content is the body as an object: a list has its
-/// name there, and a warning stands before everything that strangers wrote.
+/// The first text is the REST body, or a shorter one where the client knows structured content. Beside
+/// it stand what else a model must know: not every client shows it the structured content, and some
+/// show nothing else. That is the body as an object: a list has its name there, and a warning stands
+/// before everything that strangers wrote.
 fn done(
     asked: &Asked,
     operation: &Operation,
@@ -106,15 +108,22 @@ fn done(
     let mut response = Response::begin(asked, 3 * body.len() + 200);
     let out = &mut response.members;
     push(out, r#""content":["#);
-    push_text(out, body);
-    for beside in answer.warning.as_deref().into_iter().chain(ignored) {
+    let may_shorten = asked.knows_structured_content && operation.only_reads();
+    let short = may_shorten.then(|| short_text(operation, body)).flatten();
+    push_text(out, short.as_deref().unwrap_or(body));
+    let next = answer.next.as_ref().map(|next| format!("nextCursor: {next}"));
+    let count = answer.count.as_ref().map(|count| format!("{}: {}", count_name(count), count.n));
+    let beside = [answer.warning.as_deref(), next.as_deref(), count.as_deref(), ignored];
+    for beside in beside.into_iter().flatten() {
         push(out, ",");
         push_text(out, beside.as_bytes());
     }
     push(out, r#"],"structuredContent":{"#);
-    if let Some(warning) = &answer.warning {
-        push_member(out, "warning", warning.as_bytes());
-        push(out, ",");
+    for (name, beside) in [("warning", answer.warning.as_deref()), ("ignored", ignored)] {
+        if let Some(beside) = beside {
+            push_member(out, name, beside.as_bytes());
+            push(out, ",");
+        }
     }
     match operation.tool.as_ref().and_then(|tool| tool.list) {
         None => out.extend_from_slice(body.strip_prefix(b"{").unwrap_or(b"}")),
@@ -126,14 +135,17 @@ fn done(
                 push_member(out, "nextCursor", next.as_bytes());
             }
             if let Some(count) = &answer.count {
-                let name = if count.is_exact { "count" } else { "countAtLeast" };
-                push(out, &format!(",\"{name}\":{}", count.n));
+                push(out, &format!(",\"{}\":{}", count_name(count), count.n));
             }
             push(out, "}");
         }
     }
     push(out, r#","isError":false"#);
     response.end()
+}
+
+fn count_name(count: &ListCount) -> &'static str {
+    if count.is_exact { "count" } else { "countAtLeast" }
 }
 
 /// The sentence that REST gives, and what to do about it.
@@ -172,7 +184,8 @@ fn advice(error: &Error) -> Option<&'static str> {
         | Error::Forbidden(_)
         | Error::TooMany(_)
         | Error::Store(_)
-        | Error::Files(_) => None,
+        | Error::Files(_)
+        | Error::LostFile => None,
     }
 }
 

@@ -10,6 +10,7 @@ mod json_rpc_error;
 mod message;
 mod protocol_version;
 mod routing;
+mod short_text;
 mod tools;
 
 use std::sync::Arc;
@@ -88,19 +89,23 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
     match message::parse(&routing, &body) {
         Ok(JsonRpcMessage::Notification) => acknowledge(server, key).await,
         Ok(JsonRpcMessage::Request { id, version, method, params }) => {
-            respond(server, key, &Asked { id, version }, &method, params).await
+            let knows_structured_content = routing.knows_structured_content();
+            let asked = Asked { id, version, knows_structured_content };
+            respond(server, key, &asked, &method, params).await
         }
         Err(JsonRpcParseError { id, failure }) => {
-            let asked = Asked { id, version: ProtocolVersion::Modern };
+            let asked =
+                Asked { id, version: ProtocolVersion::Modern, knows_structured_content: false };
             admitted(server, key, &asked, |_| Err(failure)).await
         }
     }
 }
 
-/// The id and protocol era of the response.
+/// The id and protocol era of the response, and whether its client can read structured content.
 struct Asked {
     id: Value,
     version: ProtocolVersion,
+    knows_structured_content: bool,
 }
 
 /// A notification changes nothing here; its sender is told that it arrived.

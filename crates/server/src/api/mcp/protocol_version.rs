@@ -13,3 +13,5 @@ pub const VERSIONS: [&str; 5] = [MODERN, LEGACY[0], LEGACY[1], LEGACY[2], LEGACY
 pub const MODERN: &str = "2026-07-28";
 /// Those that begin with `initialize`, newest first.
 pub const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+/// Those that have structured content. Clients of the others read the text of a result alone.
+pub const WITH_STRUCTURED_CONTENT: [&str; 3] = [MODERN, LEGACY[0], LEGACY[1]];

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value};
 
 use super::json_rpc_error::JsonRpcError;
-use super::protocol_version::{LEGACY, MODERN, ProtocolVersion, VERSIONS};
+use super::protocol_version::{LEGACY, MODERN, ProtocolVersion, VERSIONS, WITH_STRUCTURED_CONTENT};
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -66,6 +66,12 @@ impl Routing {
             }
             _ => ProtocolVersion::Modern,
         }
+    }
+
+    /// True when the version that the header tells has structured content; without the header it is not
+    /// known.
+    pub fn knows_structured_content(&self) -> bool {
+        WITH_STRUCTURED_CONTENT.iter().any(|version| self.version.says(*version))
     }
 
     /// What must hold of a modern request: the body says its version and what the client can do,

@@ -188,7 +188,11 @@ async fn outcome(
         rate: format!("\"default\";r={};t={}", rate.remaining, rate.resets_in),
         answer: html::json(&answer),
         request: written(operation, &request),
-        curl: request.curl(operation),
+        curl: format!(
+            "export MAILROOM={}{PREFIX}\n{}",
+            web.app.public_url,
+            request.curl(operation)
+        ),
         agent: agent.name.clone(),
     }
 }

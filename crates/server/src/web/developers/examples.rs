@@ -61,29 +61,23 @@ impl ExampleRequest {
         lines.join(" \\\n")
     }
 
-    pub fn python(&self, operation: &Operation) -> String {
+    pub fn python_call(&self, operation: &Operation) -> String {
         let id = self.id.iter().map(|id| format!("\"{id}\""));
         let fields = self
             .input
             .iter()
             .map(|(name, value)| format!("{}={}", python_name(name), python_value(value)));
         let arguments: Vec<String> = id.chain(fields).collect();
-        let call = call(&format!("mailroom.{}", operation.name), &arguments);
-        format!("from mailroom import Mailroom\n\nmailroom = Mailroom()\nanswer = {call}")
+        call(&format!("mailroom.{}", operation.name), &arguments)
     }
 
-    pub fn typescript(&self, operation: &Operation) -> String {
+    pub fn typescript_call(&self, operation: &Operation) -> String {
         let id = self.id.iter().map(|id| format!("\"{id}\""));
         let fields = (!self.input.is_empty()).then(|| {
             serde_json::to_string_pretty(&Value::Object(self.input.clone())).unwrap_or_default()
         });
         let arguments: Vec<String> = id.chain(fields).collect();
-        format!(
-            "import {{ Mailroom }} from \"./mailroom.ts\";\n\nconst mailroom = new Mailroom();\n\
-             const answer = await mailroom.{}({});",
-            camel_case(operation.name),
-            arguments.join(", ")
-        )
+        format!("await mailroom.{}({})", camel_case(operation.name), arguments.join(", "))
     }
 }
 

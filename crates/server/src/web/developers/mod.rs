@@ -7,6 +7,7 @@ mod console;
 mod events;
 mod examples;
 mod html;
+mod preparations;
 mod reference;
 mod schema_words;
 mod site;

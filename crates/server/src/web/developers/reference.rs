@@ -8,10 +8,18 @@ use inbox::base::limits::thousands;
 use serde_json::{Map, Value, json};
 
 use super::examples::{ExampleRequest, object};
+use super::preparations::PreparedExample;
 use super::schema_words::{FieldWords, answer_schema, fields};
 
 /// The path under which REST is served.
 pub const PREFIX: &str = "/api/v1";
+
+/// What examples expect in a terminal.
+const TERMINAL: &str = "```text In your terminal
+export MAILROOM={address}/api/v1
+export MAILROOM_KEY=rk_test_…
+```
+";
 
 /// The heading of the navigation that an operation stands under.
 pub fn group(operation: &Operation) -> &'static str {
@@ -25,7 +33,7 @@ pub fn group(operation: &Operation) -> &'static str {
     }
 }
 
-pub fn operation_page(operation: &Operation) -> String {
+pub fn operation_page(operation: &'static Operation) -> String {
     let mut page = String::new();
     let (method, path) = (operation.method.name(), operation.path);
     let _ = write!(
@@ -212,14 +220,15 @@ fn errors(page: &mut String, operation: &Operation) {
     page.push('\n');
 }
 
-fn examples(page: &mut String, operation: &Operation) {
-    let request = ExampleRequest::of(operation);
+fn examples(page: &mut String, operation: &'static Operation) {
+    let example = PreparedExample::of(operation);
     let _ = write!(
         page,
-        "## Examples\n\n```sh curl\n{}\n```\n```ts TypeScript\n{}\n```\n```python Python\n{}\n```\n",
-        request.curl(operation),
-        request.typescript(operation),
-        request.python(operation)
+        "## Examples\n\n{TERMINAL}\nIt works as it stands with a test key: what it needs is made first.\n\n\
+         ```sh curl\n{}\n```\n```ts TypeScript\n{}\n```\n```python Python\n{}\n```\n",
+        example.curl(),
+        example.typescript(),
+        example.python()
     );
     if !operation.is_download() {
         let answer: Value = serde_json::from_str(operation.example_output).unwrap_or_default();

@@ -77,7 +77,7 @@ impl DeveloperSite {
         }
         for operation in OPERATIONS {
             let path = format!("{ROOT}/reference/{}", operation.name);
-            let text = operation_page(operation);
+            let text = filled(&operation_page(operation), address);
             let verb = operation.method.name();
             pages.push(SitePage { verb, ..page(path, group(operation), operation.title, text) });
             if let Some(tool) = &operation.tool {
