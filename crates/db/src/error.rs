@@ -1,5 +1,14 @@
 //! Errors of the store.
 
+use std::error::Error;
+use std::io;
+
+use rusqlite::ErrorCode;
+
+/// Classes and codes of PostgreSQL's errors that say nothing about the statement: no connection, a
+/// server that may only be read, no resources, a server that stops or starts, a failing disk.
+const TEMPORARY: [&str; 5] = ["08", "25006", "53", "57P", "58"];
+
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -54,6 +63,32 @@ impl StoreError {
         }
     }
 
+    /// True where the same may work later: the database is away or busy, or its disk cannot be written.
+    pub fn is_temporary(&self) -> bool {
+        match self {
+            StoreError::Unreachable | StoreError::Busy | StoreError::Commit(_) => true,
+            StoreError::Sqlite(error) => matches!(
+                error.sqlite_error_code(),
+                Some(
+                    ErrorCode::DatabaseBusy
+                        | ErrorCode::DatabaseLocked
+                        | ErrorCode::ReadOnly
+                        | ErrorCode::SystemIoFailure
+                        | ErrorCode::DiskFull
+                        | ErrorCode::CannotOpen
+                )
+            ),
+            StoreError::Postgres(error) => match error.code() {
+                Some(state) => TEMPORARY.iter().any(|code| state.code().starts_with(code)),
+                None => {
+                    error.is_closed()
+                        || error.source().is_some_and(|source| source.is::<io::Error>())
+                }
+            },
+            _ => false,
+        }
+    }
+
     /// True while the database is down. The store has logged that, so callers need not.
     pub fn is_outage(&self) -> bool {
         matches!(self, StoreError::Unreachable)
@@ -65,5 +100,30 @@ fn describe(error: &postgres::Error) -> String {
     match error.as_db_error() {
         Some(db) => format!("{} ({})", db.message(), db.code().code()),
         None => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_temporary_and_a_broken_rule_is_not() {
+        let sqlite = |code| {
+            StoreError::from(rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None))
+        };
+        for code in [
+            rusqlite::ffi::SQLITE_FULL,
+            rusqlite::ffi::SQLITE_IOERR,
+            rusqlite::ffi::SQLITE_READONLY,
+            rusqlite::ffi::SQLITE_BUSY,
+        ] {
+            assert!(sqlite(code).is_temporary(), "{code}");
+        }
+        for code in [rusqlite::ffi::SQLITE_CONSTRAINT, rusqlite::ffi::SQLITE_CORRUPT] {
+            assert!(!sqlite(code).is_temporary(), "{code}");
+        }
+        assert!(StoreError::Unreachable.is_temporary());
+        assert!(!StoreError::NoRow.is_temporary() && !StoreError::Closed.is_temporary());
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::sync::oneshot;
+use tracing::Span;
 
 use crate::{StoreError, Tx};
 
@@ -16,6 +17,8 @@ const HAD_FAILED: &str = "one of its statements had failed";
 /// code around it is compiled once and not for every caller.
 pub(crate) struct Job {
     closure: Closure,
+    /// Of the request or background job that queued it: what the closure logs belongs there.
+    span: Span,
     pub durability: Durability,
     answer: JobAnswer,
     reply: oneshot::Sender<JobAnswer>,
@@ -45,7 +48,7 @@ pub(crate) enum Durability {
 impl Job {
     pub fn new(closure: Closure, durability: Durability, reply: oneshot::Sender<JobAnswer>) -> Job {
         let (answer, given_up) = (Err(StoreError::Closed), Arc::default());
-        Job { closure, durability, answer, reply, given_up }
+        Job { closure, span: Span::current(), durability, answer, reply, given_up }
     }
 
     /// Set it to keep the closure from being run any more.
@@ -61,8 +64,8 @@ impl Job {
 
     /// Runs the closure and stores its result; true when its writes should be committed.
     pub fn run(&mut self, tx: &mut Tx<'_>) -> bool {
-        let closure = &mut self.closure;
-        self.answer = match catch_unwind(AssertUnwindSafe(|| closure(tx))) {
+        let (closure, span) = (&mut self.closure, &self.span);
+        self.answer = match catch_unwind(AssertUnwindSafe(|| span.in_scope(|| closure(tx)))) {
             Ok(result) if result.is_ok && tx.failed() => Err(StoreError::Commit(HAD_FAILED.into())),
             Ok(result) => Ok(result),
             Err(_) => Err(StoreError::Panicked),

@@ -206,6 +206,7 @@ pub struct Row<'a> {
     index: usize,
 }
 
+#[derive(Clone, Copy)]
 enum Inner<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
     Postgres(&'a postgres::Row),
@@ -218,6 +219,11 @@ impl<'a> Row<'a> {
 
     pub(crate) fn postgres(row: &'a postgres::Row) -> Self {
         Row { inner: Inner::Postgres(row), index: 0 }
+    }
+
+    /// The same row, read from its first column again.
+    pub fn rewound(&self) -> Row<'a> {
+        Row { inner: self.inner, index: 0 }
     }
 
     /// The next column's text or bytes as they lie in the row, neither copied nor checked.

@@ -235,7 +235,7 @@ function filterMenus() {
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
     const field = event.target.closest?.("[data-filters]");
-    const line = event.target.closest?.(".bulk .menu-line input")?.closest(".menu-line");
+    const line = event.target.closest?.(":is(.bulk, .later) .menu-line input")?.closest(".menu-line");
     const button = field?.closest(".menu-body").querySelector("button:not([hidden])") || line?.querySelector("button");
     if (!field && !line) return;
     event.preventDefault();

@@ -1,7 +1,9 @@
 // What a composer adds to itself: drafts that are kept, files that are attached at once, saved replies
 // at the cursor, recipients as chips, and addresses and names that complete. Forms work without it.
 
-const KEPT = ["csrf", "kind", "body", "to", "cc", "bcc", "mailbox", "subject", "forwards"];
+const KEPT = [
+  "csrf", "kind", "body", "to", "cc", "bcc", "mailbox", "subject", "forwards", "later_at", "follow_up", "follow_up_at",
+];
 const ADDRESS = /^[^\s@<>,;]+@[^\s@<>,;]+\.[^\s@<>,;]+$/;
 
 for (const field of document.querySelectorAll(".address input:is(#to, #cc, #bcc)")) makeChips(field);

@@ -138,7 +138,7 @@ fn refusal(error: &Error) -> Answer {
         Error::Conflict(_) => 409,
         Error::KeyReused => 422,
         Error::TooMany(_) => 429,
-        Error::Store(_) | Error::Files(_) => 500,
+        Error::Store(_) | Error::Files(_) | Error::LostFile => 500,
     };
     let body = ErrorBody { error: error.to_string() };
     let bytes = serde_json::to_vec(&body).unwrap();

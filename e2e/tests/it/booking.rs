@@ -92,6 +92,13 @@ impl Guest {
         self.browser.says("in Berlin, where they are").await;
     }
 
+    /// The fields still have what was typed into them.
+    async fn has_typed(&self, fields: &[(&str, &str)]) {
+        for (field, typed) in fields {
+            assert_eq!(self.browser.value(field).await, *typed, "{field}");
+        }
+    }
+
     async fn close(self) {
         assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
         self.browser.close().await;
@@ -152,24 +159,41 @@ async fn books_moves_and_cancels_on_the_public_page(kind: Kind) {
     guest.browser.click("main a").await;
     guest.reads_own_zone().await;
     guest.looks_at("times").await;
-    let first = guest.picks(".g-days section:first-child li:first-child .g-slot").await;
+    // Not of the first day: its notice may run out while this looks at pages.
+    let first =
+        guest.picks(".g-days section:has(li) ~ section:has(li) li:first-child .g-slot").await;
     guest.sees_both_clocks(first).await;
     guest.looks_at("form").await;
     // Somebody is faster: nothing that was typed is lost.
     guest.browser.write("#name", "Ann Shopper").await;
     guest.browser.write("#email", EMAIL).await;
     guest.browser.write("#q0", "The kitchen").await;
+    // A look at the other times and back: what was typed goes along.
+    guest.browser.click(".g-back").await;
+    let again = format!("button.g-slot[value='{}']", first / 1_000);
+    guest.browser.find(&again).await;
+    guest.looks_at("times with what was typed").await;
+    guest.browser.click(&again).await;
+    guest.browser.says("Who is coming?").await;
+    guest.has_typed(&[("#name", "Ann Shopper"), ("#email", EMAIL), ("#q0", "The kitchen")]).await;
+    guest.sees_both_clocks(first).await;
     server.take(&server.booking_type().await, first).await;
     guest.browser.click(".g-sheet-form .btn.primary").await;
     guest.browser.says("a moment ago").await;
-    for (field, typed) in [("#name", "Ann Shopper"), ("#email", EMAIL), ("#q0", "The kitchen")] {
-        assert_eq!(guest.browser.value(field).await, typed);
-    }
+    guest.has_typed(&[("#name", "Ann Shopper"), ("#email", EMAIL), ("#q0", "The kitchen")]).await;
     guest.looks_at("taken").await;
     guest.browser.click(".g-days section:last-of-type .g-slot:last-child").await;
     guest.browser.click(".g-sheet-form .btn.primary").await;
-    guest.browser.says("Enter the code from your mail").await;
+    guest.browser.says("Enter the code we sent you").await;
+    guest.browser.says("Held until ").await;
     guest.looks_at("code").await;
+    // The way back to the address keeps the time and what was typed.
+    guest.browser.click("button[value='form']").await;
+    guest.browser.says("Back to the code").await;
+    guest.has_typed(&[("#name", "Ann Shopper"), ("#email", EMAIL), ("#q0", "The kitchen")]).await;
+    guest.looks_at("another address").await;
+    guest.browser.click(".g-sheet-form .btn.primary").await;
+    guest.browser.says("Enter the code we sent you").await;
     guest.browser.write("#code", "0000 0000").await;
     guest.browser.click(".g-sheet-form .btn.primary").await;
     guest.browser.says("That is not the code. You have 4 tries left.").await;
@@ -179,7 +203,7 @@ async fn books_moves_and_cancels_on_the_public_page(kind: Kind) {
     let mailed = server.mailed("The code is ", 9).unwrap();
     guest.browser.write("#code", &mailed).await;
     guest.browser.click(".g-sheet-form .btn.primary").await;
-    guest.browser.says("It is booked, Ann Shopper.").await;
+    guest.browser.says("It is booked, Ann.").await;
     let booked = server.bookings().await[0].0;
     assert_ne!(booked, first);
     guest.sees_both_clocks(booked).await;
@@ -194,7 +218,7 @@ async fn books_moves_and_cancels_on_the_public_page(kind: Kind) {
     guest.sees_both_clocks(moved).await;
     guest.looks_at("move").await;
     guest.browser.click("form .btn.primary").await;
-    guest.browser.says("It is booked, Ann Shopper.").await;
+    guest.browser.says("It is moved, Ann.").await;
     guest.sees_both_clocks(moved).await;
 
     guest.browser.click(".g-btns a[href$='/cancel']").await;
@@ -255,6 +279,12 @@ async fn books_moves_and_cancels_from_a_reply(kind: Kind) {
     assert_eq!(chosen, (offered[0].0 / 1_000).to_string());
     guest.looks_at("offer").await;
     guest.browser.write("#q0", "The hall").await;
+    // Another time and back to the first: what was typed goes along.
+    guest.browser.click(".g-days section:last-child li:last-child .g-slot").await;
+    guest.browser.find(".g-offer:nth-child(4) input").await;
+    guest.has_typed(&[("#q0", "The hall")]).await;
+    guest.looks_at("offer with another time").await;
+    guest.browser.click(".g-offer:nth-child(1) input").await;
     server.take(&bookable, offered[0].0).await;
     guest.browser.click("form .btn.primary").await;
     guest.browser.says("Somebody else booked that time a moment ago").await;
@@ -263,10 +293,16 @@ async fn books_moves_and_cancels_from_a_reply(kind: Kind) {
     guest.looks_at("offer taken").await;
     guest.browser.click(".g-offer:nth-child(3) input").await;
     guest.browser.click("form .btn.primary").await;
-    guest.browser.says("It is booked, Ann Shopper.").await;
+    guest.browser.says("It is booked, Ann.").await;
     guest.sees_both_clocks(offered[2].0).await;
     let booked = (offered[2].0, BookingStatus::Booked, Some(id.clone()));
     assert_eq!(server.bookings().await, [booked]);
+    let manage = guest.browser.path().await;
+    guest.browser.goto(&page).await;
+    guest.browser.says("the link in it moves or cancels the appointment").await;
+    guest.sees_both_clocks(offered[2].0).await;
+    guest.looks_at("offer booked").await;
+    guest.browser.goto(&format!("{}{manage}", server.address)).await;
 
     guest.browser.click(".g-btns a[href$='/move']").await;
     let moved = guest.picks(".g-days section:last-child li:last-child .g-slot").await;
@@ -303,6 +339,14 @@ async fn the_team_moves_and_cancels_in_the_calendar() {
     // The first page remembers the zone, the next ones are in it.
     browser.goto(&format!("{}/calendar", server.address)).await;
     browser.is_idle().await;
+    // On a phone every view is large enough for a finger.
+    browser.resize(WIDTHS[0], 740).await;
+    let heights = "return [...document.querySelectorAll('.g-week-bar .seg a')]
+        .map((link) => link.getBoundingClientRect().height)";
+    let heights = browser.script(heights).await;
+    let heights: Vec<f64> = heights.as_array().unwrap().iter().filter_map(|h| h.as_f64()).collect();
+    assert!(heights.len() >= 3 && heights.iter().all(|height| *height >= 44.0), "{heights:?}");
+    browser.resize(WIDTHS[1], 740).await;
     let id = server.bookings_of("bo@shop.example").await[0].id.clone();
     browser.goto(&format!("{}/calendar/{id}", server.address)).await;
     browser.says(&format!("{} to ", local_time(starts_at, &zone_or_utc(GUEST_ZONE)))).await;

@@ -22,6 +22,7 @@ mod protecting;
 mod reading;
 mod rich_text;
 mod rules;
+mod send_later;
 mod sorting;
 mod test_server;
 mod uploading;

@@ -54,8 +54,13 @@ async fn a_customer_reads_and_answers_a_protected_message_on_a_phone() {
     let width = browser.script("return document.documentElement.scrollWidth").await;
     assert_eq!(width, 360, "nothing scrolls sideways");
     browser.write("#reply", "Thank you, I have it.").await;
-    browser.click(".g-reply-box .btn.primary").await;
+    // A second click of an impatient customer.
+    let twice = "const button = document.querySelector('.g-reply-box .btn.primary'); \
+                 button.click(); button.click();";
+    browser.script(twice).await;
     browser.says("Your reply has arrived").await;
+    let answers = "return document.querySelectorAll('.g-thread .g-mine').length";
+    assert_eq!(browser.script(answers).await, 1);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     browser.close().await;
 }
@@ -163,6 +168,7 @@ async fn without_scripts_and_with_keys_alone_a_customer_reads_answers_and_signs_
     browser.says("Your reply has arrived").await;
     tab_to(&browser, ".g-time-left button").await;
     browser.press(Key::Enter).await;
+    browser.says("You are signed out").await;
     browser.says("Send me the code").await;
     browser.driver.back().await.unwrap();
     browser.says("Send me the code").await;
@@ -195,7 +201,7 @@ async fn the_back_button_shows_nothing_after_signing_out_and_after_taking_back()
             browser.says("This page is closed").await;
         } else {
             browser.click(".g-time-left button").await;
-            browser.says("Send me the code").await;
+            browser.says("You are signed out").await;
         }
         browser.driver.back().await.unwrap();
         browser.until("it is loaded anew", async || !browser.text("body").await.is_empty()).await;
@@ -206,4 +212,25 @@ async fn the_back_button_shows_nothing_after_signing_out_and_after_taking_back()
         }
     }
     browser.close().await;
+}
+
+#[tokio::test]
+async fn the_composer_says_what_is_quoted_as_soon_as_the_lock_is_ticked() {
+    let server = TestServer::open().await;
+    let received = server.mail("ann@shop.example Ann Shopper", "Lamps", "Hello", None).await;
+    let composer =
+        format!("{}/conversations/{}?write=reply", server.address, received.conversation);
+    let (quoted, nothing) =
+        ("The message before is quoted below.", "Below a protected message nothing is quoted.");
+    for kind in [Kind::WithoutScripts, Kind::Usual] {
+        let browser = Browser::open(kind).await;
+        browser.sign_in(&server, &server.ines).await;
+        browser.goto(&composer).await;
+        browser.says(quoted).await;
+        assert!(!browser.text(".composer").await.contains(nothing));
+        browser.click(".composer [name='secure']").await;
+        browser.says(nothing).await;
+        assert!(!browser.text(".composer").await.contains(quoted));
+        browser.close().await;
+    }
 }

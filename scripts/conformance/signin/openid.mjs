@@ -1,4 +1,4 @@
-// Signs in at a real OpenID provider (the package `oidc-provider`) with a real browser that clicks.
+// Signs in and out at a real OpenID provider (the package `oidc-provider`) with a real browser that clicks.
 //
 //     openid.mjs BINARY FOLDER CHROMIUM
 //
@@ -57,6 +57,7 @@ async function startProvider(round, redirectUri) {
         clients: [{
             client_id: 'mailroom',
             redirect_uris: [redirectUri],
+            post_logout_redirect_uris: [redirectUri],
             id_token_signed_response_alg: round.algorithm,
             ...(round.secret
                 ? { client_secret: round.secret }
@@ -138,6 +139,17 @@ async function signIn(page, app, login) {
     return page;
 }
 
+// Signs out here and at the provider, which then asks again who it is.
+async function signOut(page, app) {
+    await page.goto(`${app}/settings/you`);
+    await page.click('form[action="/sign-out"] .btn');
+    await page.getByRole('link', { name: 'Sign out at Judge Login' }).click();
+    await page.getByRole('button', { name: 'Yes, sign me out' }).click();
+    await page.waitForURL(`${app}/sign-in`);
+    await page.click('form[action="/sign-in/provider"] button');
+    await page.locator('input[name=login]').waitFor();
+}
+
 async function judge(round, browser) {
     const port = await freePort();
     const app = `http://localhost:${port}`;
@@ -153,6 +165,7 @@ async function judge(round, browser) {
             if (login === owner) {
                 assert.equal(new URL(page.url()).pathname, '/settings/sign-in', text);
                 assert.match(text, /signs you in since/);
+                await signOut(page, app);
             } else {
                 assert.match(text, /Nobody on a team here has the address stranger@elsewhere\.example/);
             }

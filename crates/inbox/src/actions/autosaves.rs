@@ -7,7 +7,11 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MessageId};
 use crate::base::limits::{REPLY_CHARS, thousands};
 use crate::base::string_enum::string_enum;
+use crate::model::scheduling::MessageTimes;
 use crate::model::{conversations, sealing};
+
+/// Stands around the times before a kept text: the unit separator, which nobody types.
+const TIMES_MARK: char = '\u{1f}';
 
 string_enum! {
     /// The kind of message that an unsent text becomes.
@@ -57,6 +61,9 @@ db::row! {
         /// It becomes a secure message.
         pub secure: bool,
         pub saved_at: i64,
+    } later {
+        /// When it leaves and is followed up, as far as its writer has chosen.
+        pub times: MessageTimes,
     }
 }
 
@@ -73,6 +80,7 @@ impl Autosave {
             forwards: None,
             secure: false,
             saved_at: 0,
+            times: MessageTimes::default(),
         }
     }
 
@@ -100,7 +108,8 @@ pub fn load_autosave(
     )?;
     let Some(mut saved) = found else { return Ok(None) };
     let purpose = sealing::autosave_purpose(cx.actor.ws, me.as_str(), place.key());
-    saved.body = sealing::unseal(cx.sealer, &purpose, saved.body)?;
+    let kept = sealing::unseal(cx.sealer, &purpose, saved.body)?;
+    (saved.body, saved.times) = without_times(kept);
     Ok(Some(saved))
 }
 
@@ -122,7 +131,7 @@ pub fn autosave(
         return Err(Error::invalid("body", too_long()));
     }
     let purpose = sealing::autosave_purpose(cx.actor.ws, me.as_str(), place.key());
-    let body = sealing::seal(cx, &purpose, &autosave.body);
+    let body = sealing::seal(cx, &purpose, &with_times(&autosave.body, autosave.times));
     tx.exec(
         "INSERT INTO autosaves (
             ws, person, conversation, kind, body, to_line, cc_line, bcc_line, saved_at, mailbox,
@@ -152,6 +161,32 @@ pub fn autosave(
     Ok(())
 }
 
+/// A text as it is kept: the times that were chosen for it stand before it, between two marks.
+fn with_times(body: &str, times: MessageTimes) -> String {
+    if times == MessageTimes::default() && !body.starts_with(TIMES_MARK) {
+        return body.to_owned();
+    }
+    let millis = |at: Option<i64>| at.map(|at| at.to_string()).unwrap_or_default();
+    let (leaves, follow_up) = (millis(times.leaves_at), millis(times.follow_up_at));
+    format!("{TIMES_MARK}{leaves} {follow_up}{TIMES_MARK}{body}")
+}
+
+/// The text and the times of what was kept.
+fn without_times(kept: String) -> (String, MessageTimes) {
+    let marked = kept.strip_prefix(TIMES_MARK).and_then(|rest| rest.split_once(TIMES_MARK));
+    let parts = marked.and_then(|(times, body)| Some((times.split_once(' ')?, body)));
+    match parts {
+        Some(((leaves, follow_up), body)) => {
+            let times = MessageTimes {
+                leaves_at: leaves.parse().ok(),
+                follow_up_at: follow_up.parse().ok(),
+            };
+            (body.to_owned(), times)
+        }
+        None => (kept, MessageTimes::default()),
+    }
+}
+
 pub(super) fn too_long() -> String {
     format!("A message has at most {} characters.", thousands(REPLY_CHARS))
 }
@@ -163,4 +198,25 @@ pub fn forget_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, place: &UnsentPlace) -> Res
         &[&cx.actor.ws, &me, &place.key()],
     )?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_stand_before_a_text_and_come_off_again() {
+        let chosen = MessageTimes {
+            leaves_at: Some(1_794_992_400_000),
+            follow_up_at: Some(1_795_078_800_000),
+        };
+        let follow_up = MessageTimes { leaves_at: None, ..chosen };
+        let marked = format!("{TIMES_MARK}1 2{TIMES_MARK}typed");
+        for body in ["", "Dear Ann,\n\nit left.", "7 8", marked.as_str()] {
+            for times in [MessageTimes::default(), follow_up, chosen] {
+                assert_eq!(without_times(with_times(body, times)), (body.to_owned(), times));
+            }
+        }
+        assert_eq!(with_times("Hello", MessageTimes::default()), "Hello");
+    }
 }

@@ -12,6 +12,7 @@ use crate::base::ids::MessageId;
 use crate::base::limits::{REPLY_CHARS, thousands};
 use crate::base::states::MessageStatus;
 use crate::model::attachments;
+use crate::model::bookings::offers;
 use crate::model::conversations::{self, Conversation};
 use crate::model::drafting::helper_drafts;
 use crate::model::drafting::outcomes::{self, DraftOutcome};
@@ -21,7 +22,7 @@ use crate::model::messages::{self, OutgoingMessage};
 use crate::model::placeholders::signed_text;
 use crate::model::recipients::{self, RecipientList};
 use crate::model::report_facts::DraftFate;
-use crate::model::scheduling;
+use crate::model::scheduling::{self, MessageTimes};
 use crate::model::search_index;
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::written_text::{TextFormat, WrittenText};
@@ -35,17 +36,32 @@ pub fn approve_draft(
     revision: i64,
     text: &str,
 ) -> Result<i64> {
+    approve_draft_at(tx, cx, id, revision, text, None)
+}
+
+/// The same for a draft that leaves at a time that the person chose, or else after the undo window.
+pub fn approve_draft_at(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MessageId,
+    revision: i64,
+    text: &str,
+    leaves_at: Option<i64>,
+) -> Result<i64> {
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_person(cx)?;
     must_be_seen(&message, revision)?;
     let message = messages::with_words(tx, cx, message)?;
     let text = checked(text)?;
+    let sends_at = departure(tx, cx, &conversation, id, leaves_at)?;
     let drafted = helper_drafts::drafted_text(tx, cx.actor.ws, id)?;
-    let (edited, sends_at) = match drafted {
-        Some(drafted) => approve_helpers(tx, cx, &conversation, &message, &drafted, text)?,
+    let edited = match drafted {
+        Some(drafted) => {
+            approve_helpers(tx, cx, &conversation, &message, &drafted, text, sends_at)?
+        }
         None => {
-            let edited = message.edited || text != typed(&message);
-            (edited, approve_written(tx, cx, &conversation, &message, text)?)
+            approve_written(tx, cx, &conversation, &message, text, sends_at)?;
+            message.edited || text != typed(&message)
         }
     };
     let fate = if edited { DraftFate::Edited } else { DraftFate::AsIs };
@@ -61,6 +77,27 @@ pub fn approve_draft(
     Ok(sends_at)
 }
 
+/// When an approved draft leaves. A draft whose reminder would come before it has left, or that offers
+/// times, cannot wait for the chosen time.
+fn departure(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    id: &MessageId,
+    leaves_at: Option<i64>,
+) -> Result<i64> {
+    if leaves_at.is_none() {
+        return MessageTimes::default().departure(cx, conversation);
+    }
+    let kept = scheduling::chosen_times(tx, cx, conversation, id)?;
+    let times = MessageTimes { leaves_at, ..kept };
+    let offer = offers::of_message(tx, cx.actor.ws, id)?;
+    scheduling::must_not_wait_with_offer(times, offer.is_some())?;
+    let departure = times.departure(cx, conversation)?;
+    times.check_follow_up(cx, departure)?;
+    Ok(departure)
+}
+
 /// Approves what an agent or a rule drafted. What a rule drafted goes out in the name of the person who
 /// approves it.
 fn approve_written(
@@ -69,9 +106,11 @@ fn approve_written(
     conversation: &Conversation,
     message: &OutgoingMessage,
     text: &str,
-) -> Result<i64> {
+    sends_at: i64,
+) -> Result<()> {
     if message.author.is_some() {
-        return scheduling::schedule(tx, cx, conversation, message, &rewritten(message, text));
+        let written = rewritten(message, text);
+        return scheduling::schedule_at(tx, cx, conversation, message, &written, sends_at);
     }
     tx.exec(
         "UPDATE messages SET from_name = ?3 WHERE ws = ?1 AND id = ?2",
@@ -80,11 +119,11 @@ fn approve_written(
     let author = cx.actor.member().map(|me| me.as_str().to_owned());
     let signed = OutgoingMessage { author, ..message.clone() };
     let written = rewritten(message, &signed_text(cx.actor.name(), text));
-    scheduling::schedule(tx, cx, conversation, &signed, &written)
+    scheduling::schedule_at(tx, cx, conversation, &signed, &written, sends_at)
 }
 
 /// Approves a draft of the helper: it goes out in the name of the person who approves it, with their
-/// signature. Answers whether it was edited, and when it leaves.
+/// signature. Answers whether it was edited.
 fn approve_helpers(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -92,7 +131,8 @@ fn approve_helpers(
     message: &OutgoingMessage,
     drafted: &str,
     text: &str,
-) -> Result<(bool, i64)> {
+    sends_at: i64,
+) -> Result<bool> {
     tx.exec(
         "UPDATE messages SET from_name = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message.id, &cx.actor.name()],
@@ -101,13 +141,14 @@ fn approve_helpers(
     let signed = OutgoingMessage { author: me, ..message.clone() };
     let text = signed_text(cx.actor.name(), text);
     let drafted = signed_text(cx.actor.name(), drafted);
-    let sends_at = scheduling::schedule(tx, cx, conversation, &signed, &rewritten(message, &text))?;
+    let written = rewritten(message, &text);
+    scheduling::schedule_at(tx, cx, conversation, &signed, &written, sends_at)?;
     // The editor may write the same Markdown in another way, so the words count.
     let changed = outcomes::changed_share(&drafted, &text);
     let edited = changed > 0.0;
     let outcome = if edited { DraftOutcome::Edited } else { DraftOutcome::AsItWas };
     outcomes::note(tx, cx, &message.id, outcome, changed)?;
-    Ok((edited, sends_at))
+    Ok(edited)
 }
 
 /// Changes a draft's text; returns its new revision.
@@ -167,22 +208,26 @@ pub fn discard_draft(
 pub enum StoppedMessage {
     /// It is the unsent text of its author, who stopped it.
     InComposer,
-    /// It is a draft that waits for a person.
-    Draft,
+    /// It is a draft that waits for a person, with the time at which it was to leave if somebody chose
+    /// one.
+    Draft { leaves_at: Option<i64> },
 }
 
-/// Stops a message during its undo window. What the actor wrote comes back into their composer,
-/// unless they are writing something else there; all other messages are drafts again.
+/// Stops a message before it leaves. What the actor wrote comes back into their composer, with the
+/// times that were chosen for it, unless they are writing something else there; all other messages
+/// are drafts again.
 pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<StoppedMessage> {
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
+    let times = scheduling::chosen_times(tx, cx, &conversation, id)?;
     messages::stop(tx, cx, &conversation, &message)?;
-    let Principal::Person { id: me, .. } = &cx.actor.who else { return Ok(StoppedMessage::Draft) };
+    let draft = StoppedMessage::Draft { leaves_at: times.leaves_at };
+    let Principal::Person { id: me, .. } = &cx.actor.who else { return Ok(draft) };
     let place = UnsentPlace::Conversation(conversation.id.clone());
     let is_own = message.author.as_deref() == Some(me.as_str());
     let is_free = load_autosave(tx, cx, &place)?.is_none() && attached(tx, cx, &place)?.is_empty();
     // A document request stays with its message, and so do the sealed words of a secure one.
     if !is_own || !is_free || message.request.is_some() || message.secure {
-        return Ok(StoppedMessage::Draft);
+        return Ok(draft);
     }
     let RecipientList { to, cc, bcc } = recipients::of_message(tx, cx.actor.ws, id)?;
     let kind = match message.forwards {
@@ -194,6 +239,7 @@ pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Stop
         cc: recipient_line(&cc),
         bcc: recipient_line(&bcc),
         forwards: message.forwards.clone(),
+        times,
         ..Autosave::new(kind, typed(&message).to_owned())
     };
     autosave(tx, cx, &place, &unsent)?;

@@ -70,7 +70,7 @@ pub fn original(
 
 /// The bytes that [`original`] named.
 pub fn original_bytes(tx: &mut Tx<'_>, cx: &Cx<'_>, hash: &str) -> Result<Vec<u8>> {
-    cx.blobs.get(tx, cx.actor.ws, hash)?.ok_or(Error::NotFound("message"))
+    cx.blobs.get(tx, cx.actor.ws, hash)?.ok_or(Error::LostFile)
 }
 
 /// Every file that came with a message, if the actor may see its conversation.

@@ -1,6 +1,6 @@
 //! Setting the office hours, automatic reply and targets of an inbox.
 
-use calendar::{WeeklyHours, holiday_place, zone_named};
+use calendar::{holiday_place, zone_named};
 use db::{Json, Tx};
 
 use crate::app::Cx;
@@ -11,6 +11,7 @@ use crate::base::time::is_date;
 use crate::model::audit_log::{self, Action};
 use crate::model::mailboxes;
 use crate::model::office_hours::OfficeHours;
+use crate::model::weekly_hours;
 
 /// The longest target: 90 days.
 const TARGET_MINUTES: i64 = 90 * 24 * 60;
@@ -18,7 +19,7 @@ const TARGET_MINUTES: i64 = 90 * 24 * 60;
 /// Office hours as a person types them.
 #[derive(Clone, Debug, Default)]
 pub struct OfficeHoursInput {
-    /// `mon-fri 09:00-17:00`; empty is around the clock.
+    /// `mon-fri 09:00-17:00`, with the names of days in any language; empty is around the clock.
     pub weekly: String,
     pub zone: String,
     /// Dates, one in a line.
@@ -62,7 +63,7 @@ pub fn set_office_hours(
     let mut wrong = |field: &str, sentence: &str| {
         problems.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
     };
-    let weekly = match input.weekly.parse::<WeeklyHours>() {
+    let weekly = match weekly_hours::read(&input.weekly) {
         _ if input.weekly.chars().count() > OFFICE_HOURS_CHARS => {
             wrong("weekly", "Office hours are at most 300 characters.");
             String::new()

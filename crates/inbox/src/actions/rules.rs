@@ -5,7 +5,7 @@ use db::{Json, Tx};
 use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
-use crate::base::ids::{ConversationId, RuleId};
+use crate::base::ids::{ConversationId, MemberId, RuleId};
 use crate::base::limits::{
     MINUTE_MS, RULE_ACTS, RULE_CONDITIONS, RULE_NAME_CHARS, RULE_VALUE_CHARS, RULES,
 };
@@ -13,6 +13,7 @@ use crate::base::states::View;
 use crate::model::audit_log::{self, Action};
 use crate::model::conversations::{self, Conversation};
 use crate::model::counters::{self, Counter};
+use crate::model::members;
 use crate::model::rule_queue::RuleEvent;
 use crate::model::rules::{
     self, ConditionField, RuleAct, RuleActKind, RuleCase, RuleCondition, RuleNames, TeamRule,
@@ -34,9 +35,9 @@ pub struct RuleInput {
     pub is_last: bool,
 }
 
-/// The rules with the names that they use.
+/// The rules that the actor sees, with the names that they use.
 pub fn list_rules_named(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<(Vec<TeamRule>, RuleNames)> {
-    Ok((rules::all(tx, cx.actor.ws)?, rules::rule_names(tx, cx.actor.ws)?))
+    Ok((rules::seen_by(tx, cx.actor)?, rules::rule_names(tx, cx.actor)?))
 }
 
 /// Adds a rule at the end, switched off: it is tried before it acts.
@@ -48,6 +49,7 @@ pub fn add_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<RuleI
         let sentence = format!("A workspace has at most {RULES} rules. Delete one first.");
         return Err(Error::invalid("name", sentence));
     }
+    let circle = rules::circle_of(tx, cx.actor.ws, &checked.conditions)?;
     let id = RuleId::new(cx.ids, cx.now);
     let place = known.last().map_or(1, |last| last.place + 1);
     tx.exec(
@@ -68,14 +70,15 @@ pub fn add_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<RuleI
             &cx.now,
         ],
     )?;
-    audit_log::record(tx, cx, &Circle::team(), Action::RuleAdded, &checked.name, "")?;
+    audit_log::record(tx, cx, &circle, Action::RuleAdded, &checked.name, "")?;
     Ok(id)
 }
 
 pub fn change_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId, input: &RuleInput) -> Result<()> {
     cx.actor.must_administer()?;
-    rules::by_id(tx, cx.actor.ws, id)?;
+    rules::by_id(tx, cx.actor, id)?;
     let checked = checked(tx, cx, input)?;
+    let circle = rules::circle_of(tx, cx.actor.ws, &checked.conditions)?;
     tx.exec(
         "UPDATE rules SET name = ?3, event = ?4, wait_minutes = ?5, conditions = ?6, acts = ?7,
              is_last = ?8, changed_at = ?9
@@ -92,41 +95,51 @@ pub fn change_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId, input: &RuleInput)
             &cx.now,
         ],
     )?;
-    audit_log::record(tx, cx, &Circle::team(), Action::RuleChanged, &checked.name, "")
+    audit_log::record(tx, cx, &circle, Action::RuleChanged, &checked.name, "")
 }
 
 /// Switches a rule on or off.
 pub fn switch_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId, on: bool) -> Result<()> {
     cx.actor.must_administer()?;
-    let rule = rules::by_id(tx, cx.actor.ws, id)?;
+    let rule = rules::by_id(tx, cx.actor, id)?;
     tx.exec("UPDATE rules SET enabled = ?3 WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id, &on])?;
     let action = if on { Action::RuleSwitchedOn } else { Action::RuleSwitchedOff };
-    audit_log::record(tx, cx, &Circle::team(), action, &rule.name, "")
+    record(tx, cx, action, &rule)
 }
 
-/// Moves a rule one place up or down.
+/// Moves a rule up or down, past the next one that the actor sees.
 pub fn move_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId, up: bool) -> Result<()> {
     cx.actor.must_administer()?;
+    let seen = rules::seen_by(tx, cx.actor)?;
+    let at = seen.iter().position(|rule| rule.id == *id).ok_or(Error::NotFound("rule"))?;
+    let beside = if up { at.checked_sub(1) } else { Some(at + 1) };
+    let Some(beside) = beside.and_then(|place| seen.get(place)) else { return Ok(()) };
     let mut all = rules::all(tx, cx.actor.ws)?;
-    let at = all.iter().position(|rule| rule.id == *id).ok_or(Error::NotFound("rule"))?;
-    let to = if up { at.checked_sub(1) } else { Some(at + 1).filter(|to| *to < all.len()) };
-    let Some(to) = to else { return Ok(()) };
-    all.swap(at, to);
+    let place_of = |wanted: &RuleId| all.iter().position(|rule| rule.id == *wanted);
+    let (Some(from), Some(to)) = (place_of(id), place_of(&beside.id)) else { return Ok(()) };
+    let moved = all.remove(from);
+    all.insert(to, moved);
     for (place, rule) in all.iter().enumerate() {
         tx.exec(
             "UPDATE rules SET place = ?3 WHERE ws = ?1 AND id = ?2",
             &[&cx.actor.ws, &rule.id, &(place as i64 + 1)],
         )?;
     }
-    audit_log::record(tx, cx, &Circle::team(), Action::RuleMoved, &all[to].name, "")
+    record(tx, cx, Action::RuleMoved, &all[to])
 }
 
 pub fn delete_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId) -> Result<()> {
     cx.actor.must_administer()?;
-    let rule = rules::by_id(tx, cx.actor.ws, id)?;
+    let rule = rules::by_id(tx, cx.actor, id)?;
     tx.exec("DELETE FROM rules WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
     counters::forget(tx, cx.actor.ws, &Circle::team(), Counter::RuleRuns(id))?;
-    audit_log::record(tx, cx, &Circle::team(), Action::RuleDeleted, &rule.name, "")
+    record(tx, cx, Action::RuleDeleted, &rule)
+}
+
+/// Notes what was done with a rule, for those who see it.
+fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, action: Action, rule: &TeamRule) -> Result<()> {
+    let circle = rules::circle_of(tx, cx.actor.ws, &rule.conditions)?;
+    audit_log::record(tx, cx, &circle, action, &rule.name, "")
 }
 
 /// A conversation that a rule was tried on.
@@ -143,18 +156,21 @@ pub struct TriedConversation {
     pub acts: Vec<RuleAct>,
 }
 
-/// Holds a rule against the last conversations of the team, and changes nothing.
+/// Holds a rule against the last conversations in the team's inboxes that the actor sees, and changes
+/// nothing.
 pub fn try_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId) -> Result<Vec<TriedConversation>> {
-    let rule = rules::by_id(tx, cx.actor.ws, id)?;
+    let rule = rules::by_id(tx, cx.actor, id)?;
     let mut latest: Vec<(i64, ConversationId)> = Vec::new();
-    for view in View::SHOWN {
-        let found: Vec<(i64, ConversationId)> = tx.all(
-            "SELECT last_message_at, id FROM conversations
-             WHERE ws = ?1 AND circle = 'team' AND view = ?2
-             ORDER BY last_message_at DESC, id DESC LIMIT ?3",
-            &[&cx.actor.ws, view, &(TRIED_ON as i64)],
-        )?;
-        latest.extend(found);
+    for circle in cx.actor.circles.distinct().filter(|circle| circle.is_shared()) {
+        for view in View::SHOWN {
+            let found: Vec<(i64, ConversationId)> = tx.all(
+                "SELECT last_message_at, id FROM conversations
+                 WHERE ws = ?1 AND circle = ?4 AND view = ?2
+                 ORDER BY last_message_at DESC, id DESC LIMIT ?3",
+                &[&cx.actor.ws, view, &(TRIED_ON as i64), circle],
+            )?;
+            latest.extend(found);
+        }
     }
     latest.sort_by(|a, b| b.cmp(a));
     latest.truncate(TRIED_ON);
@@ -228,7 +244,7 @@ struct CheckedRule {
 }
 
 fn checked(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<CheckedRule> {
-    let names = rules::rule_names(tx, cx.actor.ws)?;
+    let names = rules::rule_names(tx, cx.actor)?;
     let mut problems = ValidationErrors::default();
     let mut wrong = |field: &str, sentence: String| {
         problems.0.push(ValidationError { field: field.into(), sentence });
@@ -282,6 +298,9 @@ fn checked(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<CheckedRul
             Err(sentence) => wrong("acts", sentence),
         }
     }
+    for sentence in outsiders(tx, cx, &names, &conditions, &acts)? {
+        wrong("acts", sentence);
+    }
     if acts.is_empty() && problems.0.iter().all(|one| one.field != "acts") {
         let sentence = "A rule does at least one thing.".into();
         problems.0.push(ValidationError { field: "acts".into(), sentence });
@@ -290,4 +309,28 @@ fn checked(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<CheckedRul
         return Ok(CheckedRule { name, event, wait_minutes: hours * 60, conditions, acts });
     }
     Err(Error::Invalid(problems))
+}
+
+/// What is wrong where a rule for an inbox for some gives a conversation to somebody who does not see it,
+/// or tells them of it.
+fn outsiders(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    names: &RuleNames,
+    conditions: &[RuleCondition],
+    acts: &[RuleAct],
+) -> Result<Vec<String>> {
+    let mut sentences = Vec::new();
+    let inboxes = rules::asked_for(tx, cx.actor.ws, conditions)?;
+    let is_given = |act: &&RuleAct| matches!(act.act, RuleActKind::Assign | RuleActKind::Notify);
+    for act in acts.iter().filter(is_given) {
+        let Some(id) = MemberId::parse(&act.value) else { continue };
+        for inbox in &inboxes {
+            if members::in_circle(tx, cx.actor.ws, &inbox.circle, &id)?.is_none() {
+                let name = names.act_value(act);
+                sentences.push(format!("{name} does not see the inbox “{}”.", inbox.name));
+            }
+        }
+    }
+    Ok(sentences)
 }

@@ -360,8 +360,10 @@ pub fn signed_in(tx: &mut Tx<'_>, session: &TokenHash, now: i64) -> Result<Signe
         false => Circles::only(Circle::team()),
     };
     let who = Principal::Person { id: found.person.clone(), name: found.name, role: found.role };
+    let actor = Actor { ws: found.ws, workspace: found.workspace, who, circles };
+    actor.note_in_log();
     Ok(SignedIn {
-        actor: Actor { ws: found.ws, workspace: found.workspace, who, circles },
+        actor,
         session: found.id,
         id: found.person,
         email: found.email,

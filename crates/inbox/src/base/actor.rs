@@ -1,6 +1,8 @@
 //! Who is asking, what they may do, and what they may see.
 
 use db::Tx;
+use tracing::Span;
+use tracing::field::display;
 
 use crate::base::api_key::KeyHash;
 pub use crate::base::circles::{Circle, Circles};
@@ -77,6 +79,17 @@ impl Actor {
         Actor::system(0, WorkspaceId::new(ids, 0), Circle::team())
     }
 
+    /// Lets the further log lines of a request name the actor, by ids alone.
+    pub fn note_in_log(&self) {
+        let span = Span::current();
+        span.record("workspace", self.ws);
+        match &self.who {
+            Principal::Agent { id, .. } => span.record("actor", display(id)),
+            Principal::Person { id, .. } => span.record("actor", display(id)),
+            Principal::System | Principal::Rule { .. } => &span,
+        };
+    }
+
     /// Only owners and admins change keys, people, inboxes and webhooks (API section 5.3).
     pub fn must_administer(&self) -> Result<()> {
         match self.who {
@@ -143,7 +156,9 @@ pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<(Actor, 
     };
     let scopes = Scopes::from_stored(&found.scopes);
     let who = Principal::Agent { id: found.id, name: found.name, scopes };
-    Ok((Actor { ws: found.ws, workspace: found.workspace, who, circles }, found.plan))
+    let actor = Actor { ws: found.ws, workspace: found.workspace, who, circles };
+    actor.note_in_log();
+    Ok((actor, found.plan))
 }
 
 /// What the calls of a key or token are counted for: the tokens of one app together.

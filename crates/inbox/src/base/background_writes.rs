@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 use super::error::Result;
 
@@ -18,13 +19,14 @@ impl BackgroundWrites {
         name: &'static str,
         write: impl Future<Output = Result<()>> + Send + 'static,
     ) {
-        self.0.spawn(async move {
+        let write = async move {
             if let Err(error) = write.await
                 && !error.is_outage()
             {
                 tracing::warn!(%error, name, "background write failed");
             }
-        });
+        };
+        self.0.spawn(write.in_current_span());
     }
 
     /// Waits until all started writes have finished.

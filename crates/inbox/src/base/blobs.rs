@@ -16,6 +16,7 @@ use tokio::sync::Semaphore;
 use zstd::bulk::Compressor;
 
 use crate::base::blob_files::BlobFiles;
+use crate::base::blocking::spawn_blocking;
 use crate::base::error::Result;
 use crate::base::partial_uploads::PartialUploads;
 use crate::base::private_files;
@@ -74,7 +75,7 @@ impl Blobs {
 
     /// Takes bytes in. Call it outside of a transaction: it may write and sync a file.
     pub fn put(&self, bytes: &[u8]) -> io::Result<Blob> {
-        let hash = hex(&Sha256::digest(bytes));
+        let hash = Blobs::hash_of(bytes);
         let size = bytes.len() as i64;
         let packed = self.compress(bytes)?;
         if packed.len() <= INLINE_BYTES {
@@ -103,7 +104,7 @@ impl Blobs {
     pub async fn put_file(&self, file: File) -> io::Result<Blob> {
         let _turn = self.packing.acquire().await.map_err(io::Error::other)?;
         let blobs = self.clone();
-        let packing = tokio::task::spawn_blocking(move || blobs.pack_file(file));
+        let packing = spawn_blocking(move || blobs.pack_file(file));
         packing.await.map_err(io::Error::other)?
     }
 
@@ -224,9 +225,12 @@ impl Blobs {
 
     /// True when these packed bytes are the blob of this hash and size.
     pub fn is_whole(hash: &str, size: i64, packed: &[u8]) -> bool {
-        let Ok(size) = usize::try_from(size) else { return false };
-        let unpacked = zstd::bulk::decompress(packed, size);
-        unpacked.is_ok_and(|bytes| bytes.len() == size && hex(&Sha256::digest(&bytes)) == hash)
+        unpacked(hash, size, packed).is_some()
+    }
+
+    /// The hash of the blob that these bytes would be.
+    pub fn hash_of(bytes: &[u8]) -> String {
+        hex(&Sha256::digest(bytes))
     }
 
     /// The hash of the blob that these packed bytes are.
@@ -305,7 +309,8 @@ impl Blobs {
         self.path(hash).with_extension(UNUSED)
     }
 
-    /// The bytes of a blob that a row of this workspace names; `None` when there is none.
+    /// The bytes of a blob that a row of this workspace names; `None` when there is none, or they are
+    /// damaged: other bytes than came in are never given out.
     pub fn get(&self, tx: &mut Tx<'_>, ws: i64, hash: &str) -> Result<Option<Vec<u8>>> {
         let row: Option<(i64, Option<Vec<u8>>)> =
             tx.opt("SELECT size, packed FROM blobs WHERE ws = ?1 AND hash = ?2", &[&ws, &hash])?;
@@ -325,8 +330,19 @@ impl Blobs {
                 }
             },
         };
-        Ok(zstd::bulk::decompress(&packed, size as usize).ok())
+        let bytes = unpacked(hash, size, &packed);
+        if bytes.is_none() {
+            tracing::error!(hash, "a blob is damaged");
+        }
+        Ok(bytes)
     }
+}
+
+/// What packed bytes hold, if that is the blob of this hash and size.
+fn unpacked(hash: &str, size: i64, packed: &[u8]) -> Option<Vec<u8>> {
+    let size = usize::try_from(size).ok()?;
+    let bytes = zstd::bulk::decompress(packed, size).ok()?;
+    (bytes.len() == size && hex(&Sha256::digest(&bytes)) == hash).then_some(bytes)
 }
 
 /// True for the name of a blob.

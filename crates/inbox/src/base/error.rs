@@ -39,6 +39,12 @@ pub enum Error {
     Store(#[from] db::StoreError),
     #[error("Something failed on our side. Try again shortly.")]
     Files(#[from] std::io::Error),
+    /// The bytes of a file that a row names are gone or damaged. The log names it.
+    #[error(
+        "This file is lost or damaged on our side. Whoever runs this service finds out more with mailroom \
+         check."
+    )]
+    LostFile,
 }
 
 /// Work on another thread panicked. The panic message is left out, because it may quote a mail.
@@ -54,6 +60,11 @@ impl Error {
         matches!(self, Error::Store(error) if error.is_outage())
     }
 
+    /// True where the same may work later, because the database is away or cannot write just now.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, Error::Store(error) if error.is_temporary())
+    }
+
     /// The HTTP status that says the same (API section 7).
     pub fn status(&self) -> u16 {
         match self {
@@ -64,7 +75,7 @@ impl Error {
             Error::Conflict(_) => 409,
             Error::KeyReused => 422,
             Error::TooMany(_) => 429,
-            Error::Store(_) | Error::Files(_) => 500,
+            Error::Store(_) | Error::Files(_) | Error::LostFile => 500,
         }
     }
 

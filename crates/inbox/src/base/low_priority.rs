@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use std::sync::mpsc::{Sender, channel};
 
 use tokio::sync::oneshot;
+use tracing::Span;
 
 use crate::base::error::{Error, Result};
 
@@ -32,10 +33,10 @@ static THREAD: LazyLock<std::io::Result<Sender<Work>>> = LazyLock::new(|| {
 
 /// Computes something when the processor has time, one after the other.
 pub async fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-    let (done, answer) = oneshot::channel();
+    let ((done, answer), span) = (oneshot::channel(), Span::current());
     let work = move || {
         // Whoever asked may have gone.
-        let _ = done.send(work());
+        let _ = done.send(span.in_scope(work));
     };
     let lost = || Error::Files(std::io::Error::other("the computing panicked"));
     let thread = THREAD.as_ref().map_err(|_| lost())?;

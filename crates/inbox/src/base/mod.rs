@@ -8,6 +8,7 @@ pub mod background_writes;
 pub(crate) mod backoff;
 pub mod blob_files;
 pub mod blobs;
+pub mod blocking;
 pub mod circles;
 pub mod content_key;
 pub mod email_address;

@@ -193,8 +193,8 @@ async fn ingest_once(
                 let mail = (&read, &authentication, Arc::clone(&replies));
                 let filed = file(app, inbox, mail, addresses, fetched.clone());
                 filed.await.map_err(|error| {
-                    let mailbox = &inbox.mailbox.id;
-                    tracing::error!(cause = ?error, %mailbox, "a mail was not filed");
+                    let (workspace, mailbox) = (inbox.ws, &inbox.mailbox.id);
+                    tracing::error!(cause = ?error, workspace, %mailbox, "a mail was not filed");
                     IngestError
                 })
             }
@@ -232,6 +232,7 @@ async fn file(
     });
     let taken = filed.await?;
     tracing::info!(
+        workspace = inbox.ws,
         mailbox = %inbox.mailbox.id,
         outcome = taken.as_str(),
         id = taken.message().map(|id| id.as_str()),

@@ -2,6 +2,7 @@
 
 use db::Tx;
 use mail::Address;
+use translation::t;
 
 use super::receive::{InboundAnnouncement, announce, hold, warn};
 use super::risk;
@@ -11,11 +12,12 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::MessageId;
 use crate::base::limits::REPLY_CHARS;
 use crate::base::states::{Direction, Removal};
-use crate::base::time::Moment;
 use crate::model::contacts;
 use crate::model::conversations::{self, Conversation};
 use crate::model::counted_mail::{self, CountedMail};
 use crate::model::drafting::helper_drafts;
+use crate::model::local_times::LocalTimes;
+use crate::model::mail_language;
 use crate::model::mailboxes::{self, Mailbox};
 use crate::model::messages::{self, NewMessage};
 use crate::model::notices::{self, CustomerNotice, Notice};
@@ -23,7 +25,8 @@ use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::report_facts::count_received;
 use crate::model::search_index;
 use crate::model::secure::{
-    self, ANSWER_FILES, LinkState, PROTECTED, ProtectedContent, ProtectedFile, SecureLink,
+    self, ANSWER_FILES, AnswerFormId, LinkState, PROTECTED, ProtectedContent, ProtectedFile,
+    SENT_BEFORE, SecureLink,
 };
 use crate::model::timeline::RetiredBy;
 use crate::search::{self, IndexPlace, IndexedText};
@@ -33,10 +36,12 @@ use crate::search::{self, IndexPlace, IndexedText};
 pub struct SecureAnswer {
     pub text: String,
     pub files: Vec<(ProtectedFile, Blob)>,
+    /// The form that it was sent from.
+    pub form: Option<AnswerFormId>,
 }
 
 /// Files an answer. Its sender is the address that was proven by a code. The scam check reads its words
-/// here and nowhere else.
+/// here and nowhere else. What its form has sent before is not filed again.
 pub fn receive_answer(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -47,6 +52,9 @@ pub fn receive_answer(
     // Wrong codes of somebody else do not stop a reader who has proven the address.
     if link.state == LinkState::Closed {
         return Err(Error::NotFound("page"));
+    }
+    if let Some(earlier) = sent_before(tx, cx, link, answer)? {
+        return Ok(earlier);
     }
     let mut conversation = conversations::load(tx, cx.actor, link.conversation.as_str())?;
     let mailbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
@@ -74,6 +82,9 @@ pub fn receive_answer(
         ..ProtectedContent::default()
     };
     secure::insert(tx, cx, (&conversation.id, &id), &content, 0)?;
+    if let Some(form) = &answer.form {
+        secure::note_form(tx, cx, link, form, &id)?;
+    }
     let counted = CountedMail {
         at: cx.now,
         direction: Direction::Inbound,
@@ -112,6 +123,24 @@ fn check(answer: &SecureAnswer) -> Result<()> {
         return Err(Error::invalid("files", sentence));
     }
     Ok(())
+}
+
+/// The same answer, if its form has sent it already. Other words are refused, so that none are lost.
+fn sent_before(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    link: &SecureLink,
+    answer: &SecureAnswer,
+) -> Result<Option<MessageId>> {
+    let Some(form) = &answer.form else { return Ok(None) };
+    let Some(earlier) = secure::earlier_answer(tx, cx, link, form)? else { return Ok(None) };
+    let files = answer.files.iter();
+    let files = files.map(|(file, _)| (file.filename.as_str(), file.digest.as_str()));
+    if earlier.is_same(&answer.text, files) {
+        Ok(Some(earlier.id))
+    } else {
+        Err(Error::invalid("text", SENT_BEFORE))
+    }
 }
 
 /// The proven address, with the name that the conversation knows it by.
@@ -191,14 +220,21 @@ fn confirm(
          WHERE m.ws = ?1 AND m.id = ?2",
         &[&cx.actor.ws, &link.message],
     )?;
-    let now = Moment(cx.now);
-    let text = format!(
-        "Your reply on the protected page arrived at {firm} on {} at {} UTC.\n\nThe page stays open \
-         until {}. Use the link in the earlier\nmail to read it again.\n",
-        now.day(),
-        now.clock_time(),
-        Moment(link.expires_at).day(),
-    );
+    let times = LocalTimes::of(tx, cx.actor.ws, &conversation.mailbox)?;
+    let reader = mail_language::of_conversation(tx, cx.actor.ws, &conversation.id)?;
+    let text = reader.run(|| {
+        let arrived = t!(
+            "Your reply on the protected page arrived at {firm} on {day} at {clock}.",
+            firm,
+            day = times.day(cx.now),
+            clock = times.clock(cx.now)
+        );
+        let stays = t!(
+            "The page stays open until {day}. Use the link in the earlier mail to read it again.",
+            day = times.day(link.expires_at)
+        );
+        format!("{arrived}\n\n{stays}\n")
+    });
     let notice = CustomerNotice {
         mailbox: &conversation.mailbox,
         from_name: &firm,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use db::Tx;
 use metrics::{counter, histogram};
+use tracing::Instrument;
 
 use super::concurrency::{FreeSlots, JobSlot, JobSlots};
 use super::failures::{JobRule, send_no_notice};
@@ -147,7 +148,8 @@ impl DeliverWebhooks {
             self.runtime.start(&RULE, job, work, ());
         }
         for (job, error) in claims.unreadable {
-            self.runtime.settle(&RULE, job, Err(error)).await;
+            let span = job.span(RULE.queue);
+            self.runtime.settle(&RULE, job, Err(error)).instrument(span).await;
         }
         Ok(round)
     }

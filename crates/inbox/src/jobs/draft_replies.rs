@@ -13,6 +13,7 @@ use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::{ModelReply, ReplyModel};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
+use crate::base::blocking::spawn_blocking;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::ids::MessageId;
@@ -132,7 +133,7 @@ impl DraftReplies {
             QueuedMessage::Waiting(waiting) => self.draft(*waiting).await,
             QueuedMessage::Reply(actor, message, reply) => {
                 let lesson = match reply {
-                    Some(reply) => Some(tokio::task::spawn_blocking(move || reply.lesson()).await?),
+                    Some(reply) => Some(spawn_blocking(move || reply.lesson()).await?),
                     None => None,
                 };
                 let learn =
@@ -152,7 +153,7 @@ impl DraftReplies {
     async fn draft(&self, waiting: WaitingMessage) -> Result<()> {
         let WaitingMessage { actor, case, known, past } = waiting;
         // Comparing takes a few milliseconds of a core.
-        let (case, found) = tokio::task::spawn_blocking(move || {
+        let (case, found) = spawn_blocking(move || {
             let found = find_answers(&case, &known, &past);
             (case, found)
         })

@@ -6,6 +6,7 @@ use super::failures::{JobRule, send_no_notice};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use crate::app::App;
 use crate::base::actor::{Actor, Circle};
+use crate::base::blocking::spawn_blocking;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::ids::{ConversationId, UploadId, WorkspaceId};
@@ -139,7 +140,7 @@ async fn remove_files(app: &App) -> Result<usize> {
     let count = files.len();
     for (hash, set_aside, used) in files {
         let (blobs, name) = (app.blobs.clone(), hash.clone());
-        let moved = tokio::task::spawn_blocking(move || match (set_aside, used) {
+        let moved = spawn_blocking(move || match (set_aside, used) {
             (false, true) => Ok(()),
             (false, false) => blobs.set_aside(&name),
             (true, true) => blobs.put_back(&name),

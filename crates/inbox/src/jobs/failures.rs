@@ -9,6 +9,7 @@ use std::future::Future;
 use db::{FromRow, Tx};
 use metrics::counter;
 use tokio::task::JoinSet;
+use tracing::Instrument;
 
 use super::runtime::{DueJob, JobRuntime};
 use crate::app::{App, Cx};
@@ -89,15 +90,16 @@ impl JobRuntime {
     {
         let mut under_way = JoinSet::new();
         for job in jobs {
-            let (runtime, run) = (self.clone(), run.clone());
-            under_way.spawn(async move {
+            let (runtime, run, span) = (self.clone(), run.clone(), job.span(rule.queue));
+            let done = async move {
                 let (app, own) = (runtime.app.clone(), job.clone());
                 let work = move |tx: &mut Tx<'_>| run(tx, &app, &own);
                 match runtime.app.store.write(work).await {
                     Ok(false) => false,
                     done => runtime.settle(rule, job, done.map(drop)).await,
                 }
-            });
+            };
+            under_way.spawn(done.instrument(span));
         }
         under_way.join_all().await.into_iter().filter(|done| *done).count()
     }
@@ -107,12 +109,15 @@ impl JobRuntime {
     where
         F: Future<Output = Result<()>> + Send + 'static,
     {
+        let span = job.span(rule.queue);
         // A task of its own, so that a panic ends nothing else.
-        let done = tokio::spawn(work).await.unwrap_or_else(|panic| Err(panic.into()));
-        self.settle(rule, job, done).await;
+        let done = tokio::spawn(work.instrument(span.clone())).await;
+        let done = done.unwrap_or_else(|panic| Err(panic.into()));
+        self.settle(rule, job, done).instrument(span).await;
     }
 
-    /// Writes down how a job ended; false when that failed too, and the job is due as before.
+    /// Writes down how a job ended; false when that failed too, and the job is due as before. Called
+    /// within the span of the job.
     pub(super) async fn settle(
         &self,
         rule: &'static JobRule,
@@ -131,29 +136,29 @@ impl JobRuntime {
     }
 
     async fn fail(&self, rule: &'static JobRule, job: DueJob, error: &Error) -> bool {
-        let (queue, name, reason) = (rule.queue.as_str(), job.name(), reason(error));
+        let (queue, reason) = (rule.queue.as_str(), reason(error));
         counter!("mailroom_job_failures_total", "queue" => queue).increment(1);
-        tracing::error!(queue, job = name, cause = ?error, "job attempt failed");
+        tracing::error!(cause = ?error, "job attempt failed");
         self.failed_jobs.lock().insert((rule.queue, job.clone()));
         let app = self.app.clone();
         let record = move |tx: &mut Tx<'_>| record(tx, &app, rule, &job, reason);
         let failure = match self.app.store.write(record).await {
             Ok(failure) => failure,
             Err(error) => {
-                tracing::error!(queue, job = name, cause = ?error, "job failure could not be recorded");
+                tracing::error!(cause = ?error, "job failure could not be recorded");
                 return false;
             }
         };
         if failure.given_up {
             counter!("mailroom_jobs_given_up_total", "queue" => queue).increment(1);
-            tracing::error!(queue, job = name, attempts = failure.attempts, "job given up");
+            tracing::error!(attempts = failure.attempts, "job given up");
             self.failed_jobs.lock().remove(&(rule.queue, failure.job.clone()));
         }
         if failure.given_up || failure.attempts == 1 {
             let app = self.app.clone();
             let report = move |tx: &mut Tx<'_>| (rule.report)(tx, &app, &failure);
             if let Err(error) = self.app.store.write(report).await {
-                tracing::error!(queue, job = name, cause = ?error, "job failure could not be reported");
+                tracing::error!(cause = ?error, "job failure could not be reported");
             }
         }
         true
@@ -169,7 +174,7 @@ impl JobRuntime {
             Ok::<_, Error>(())
         };
         if let Err(error) = self.app.store.write_relaxed(forget).await {
-            tracing::error!(queue = queue.as_str(), cause = ?error, "past job failure could not be deleted");
+            tracing::error!(cause = ?error, "past job failure could not be deleted");
         }
     }
 }
@@ -211,7 +216,7 @@ fn record(
 /// Why a job failed, in words for the team.
 fn reason(error: &Error) -> &'static str {
     match error {
-        Error::Files(_) => "a file that belongs to it cannot be read",
+        Error::Files(_) | Error::LostFile => "a file that belongs to it cannot be read",
         Error::Store(db::StoreError::Panicked) => "a fault in Mailroom stopped it",
         Error::NotFound(_) | Error::Store(db::StoreError::NoRow) => "what it belongs to is missing",
         Error::Store(_) => "its data cannot be read or written",

@@ -9,6 +9,7 @@ use super::failures::{JobRule, notify_owners, system};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
+use crate::base::blocking::spawn_blocking;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::ids::{BusyCalendarId, UserId};
@@ -86,7 +87,7 @@ impl FetchCalendars {
                 let (zone, email) = (claimed.zone.clone(), claimed.email.clone());
                 let (url, now) = (Arc::clone(&app.public_url), app.clock.now());
                 let work = move || busy_ranges(&bytes, &zone, &email, &url, now);
-                match tokio::task::spawn_blocking(work).await? {
+                match spawn_blocking(work).await? {
                     Ok(ranges) => CalendarOutcome::Busy { ranges, etag },
                     Err(sentence) => CalendarOutcome::Failed(sentence),
                 }

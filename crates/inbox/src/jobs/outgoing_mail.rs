@@ -11,6 +11,7 @@ use super::message_body::{self, ComposedBody, StoredBody};
 use super::{recipient_outcomes, secure_mail};
 use crate::app::{App, Cx};
 use crate::base::actor::Actor;
+use crate::base::blocking::spawn_blocking;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId, MessageId};
 use crate::model::domains::{self, Signer};
@@ -153,14 +154,14 @@ pub struct ReturnMarkers<'a> {
 /// Composes and signs on a thread for blocking work, because both take processor time.
 pub(super) async fn sign(unsigned: &UnsignedMail) -> Result<Vec<OutgoingMail>> {
     let unsigned = unsigned.clone();
-    let signed = tokio::task::spawn_blocking(move || unsigned.sign()).await;
+    let signed = spawn_blocking(move || unsigned.sign()).await;
     Ok(signed?)
 }
 
 /// The same for mail that everybody gets alike.
 pub(super) async fn sign_whole(unsigned: &UnsignedMail) -> Result<OutgoingMail> {
     let unsigned = unsigned.clone();
-    let signed = tokio::task::spawn_blocking(move || unsigned.sign_whole()).await;
+    let signed = spawn_blocking(move || unsigned.sign_whole()).await;
     Ok(signed?)
 }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use db::{Arg, FromRow, Tx};
 use tokio_util::task::TaskTracker;
+use tracing::Span;
 
 use super::concurrency::JobSlots;
 use crate::app::App;
@@ -129,6 +130,14 @@ impl From<(i64, String, String)> for DueJob {
 }
 
 impl DueJob {
+    /// What the log lines of the work on this row carry. Of the highest level, so that they carry it
+    /// whatever levels are asked for.
+    pub fn span(&self, queue: Queue) -> Span {
+        // Addresses of people are part of some keys.
+        let id = self.key.iter().find(|part| !part.contains('@')).map_or("", String::as_str);
+        tracing::error_span!("job", queue = queue.as_str(), workspace = self.ws, id)
+    }
+
     /// The key as one word.
     pub fn name(&self) -> String {
         self.key.join(" ")

@@ -139,7 +139,7 @@ fn answer_on_page(
     }
     secure::mark_opened(tx, cx, &link)?;
     if answer == Answer::Reply {
-        let answer = SecureAnswer { text: sandbox::REPLY.into(), files: Vec::new() };
+        let answer = SecureAnswer { text: sandbox::REPLY.into(), files: Vec::new(), form: None };
         receive_answer(tx, cx, &link, &answer)?;
     }
     Ok(true)

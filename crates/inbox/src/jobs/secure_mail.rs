@@ -2,12 +2,14 @@
 
 use db::Tx;
 use mail::{Address, MessageBody, PictureUrls};
+use translation::t;
 
 use super::message_body::{ComposedBody, StoredBody};
 use crate::app::Cx;
 use crate::base::error::Result;
-use crate::base::ids::MessageId;
-use crate::base::time::Moment;
+use crate::base::ids::{ConversationId, MailboxId, MessageId};
+use crate::model::local_times::LocalTimes;
+use crate::model::mail_language::{self, salutation};
 use crate::model::recipients::Party;
 use crate::model::secure;
 
@@ -19,16 +21,20 @@ pub(super) fn letters(
     stored: &StoredBody<'_>,
     recipients: &[Party],
 ) -> Result<Vec<(Address, ComposedBody)>> {
+    type Sender = (Option<String>, String, Option<i64>, MailboxId, ConversationId);
     let ws = cx.actor.ws;
-    let (author, firm, expires_at): (Option<String>, String, Option<i64>) = tx.one(
-        "SELECT m.from_name, w.name, s.expires_at
+    let (author, firm, expires_at, mailbox, conversation): Sender = tx.one(
+        "SELECT m.from_name, w.name, s.expires_at, c.mailbox, c.id
          FROM secure_messages s
          JOIN messages m ON m.ws = s.ws AND m.id = s.message
+         JOIN conversations c ON c.ws = s.ws AND c.id = s.conversation
          JOIN workspaces w ON w.ws = s.ws
          WHERE s.ws = ?1 AND s.message = ?2",
         &[&ws, message],
     )?;
-    let until = Moment(expires_at.unwrap_or(cx.now)).day();
+    let times = LocalTimes::of(tx, ws, &mailbox)?;
+    let reader = mail_language::of_conversation(tx, ws, &conversation)?;
+    let until = reader.run(|| times.day(expires_at.unwrap_or(cx.now)));
     let mut letters: Vec<(Address, ComposedBody)> = Vec::with_capacity(recipients.len());
     for party in recipients {
         let email = party.address();
@@ -42,7 +48,7 @@ pub(super) fn letters(
         };
         let to = Address { name: party.name.clone(), email: party.email.clone() };
         if !letters.iter().any(|(known, _)| known.email == to.email) {
-            letters.push((to, body(&about.words(), stored)));
+            letters.push((to, body(&reader.run(|| about.words()), stored)));
         }
     }
     Ok(letters)
@@ -82,17 +88,27 @@ struct LetterText<'a> {
 impl LetterText<'_> {
     fn words(&self) -> String {
         let LetterText { firm, link, until, .. } = self;
-        let reader = self.reader.map_or(String::new(), |name| format!(" {name}"));
         let author = match self.author.filter(|name| !name.is_empty() && name != firm) {
-            Some(author) => format!("{author} of {firm}"),
+            Some(author) => t!("{author} of {firm}", author, firm),
             None => (*firm).to_owned(),
         };
-        format!(
-            "Hello{reader},\n\n{author} has written to you. The message is kept on a protected page \
-             instead of in this mail.\n\nRead and answer it here:\n{link}\n\nThe page asks for a code. \
-             You get it at this address when you press \"Send me the code\" there. The page is open \
-             until {until}.\n\nIf you answer this mail instead, your answer travels as ordinary mail."
-        )
+        [
+            salutation(self.reader),
+            t!(
+                "{author} has written to you. The message is kept on a protected page instead of in \
+                 this mail.",
+                author
+            ),
+            format!("{}\n{link}", t!("Read and answer it here:")),
+            t!(
+                "The page asks for a code. You get it at this address when you press \"{button}\" \
+                 there. The page is open until {until}.",
+                button = t!("Send me the code"),
+                until
+            ),
+            t!("If you answer this mail instead, your answer travels as ordinary mail.").to_owned(),
+        ]
+        .join("\n\n")
     }
 }
 

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use db::Tx;
 use metrics::counter;
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep};
+use tracing::Instrument;
 
 use super::concurrency::{FreeSlots, JobSlots};
 use super::failures::{JobFailure, JobRule, system};
@@ -34,6 +37,10 @@ const IN_FLIGHT: usize = 32;
 const IN_FLIGHT_EACH: usize = 8;
 /// Messages claimed in one transaction.
 const CLAIMED_AT_ONCE: usize = 50;
+/// While the database is away or cannot write, outcomes are tried to be recorded for this long, with
+/// this pause in between.
+const RECORDED_WITHIN: Duration = Duration::from_millis(LEASE_MS.unsigned_abs());
+const RECORDING_PAUSE: Duration = Duration::from_millis(250);
 
 const WORKSPACES: FairShare = FairShare {
     oldest: "SELECT ws FROM messages WHERE sends_at <= ?1 ORDER BY sends_at LIMIT ?2",
@@ -150,7 +157,7 @@ impl SendMessages {
                 }
             }
         }
-        let recorded = self.record_sending(claimed.clone(), outcomes.clone()).await;
+        let recorded = self.record_patiently(&claimed, &outcomes).await;
         if recorded.is_err() {
             // A retry must not send to recipients that already have the message.
             self.record_outcomes(&claimed, &claimed.unsigned.recipients, &outcomes).await;
@@ -170,10 +177,11 @@ impl SendMessages {
         let mut under_way = JoinSet::new();
         for part in parts {
             let relay = self.relay.clone();
-            under_way.spawn(async move {
+            let sent = async move {
                 let outcomes = relay.send(&part).await;
                 (part.recipients, outcomes)
-            });
+            };
+            under_way.spawn(sent.in_current_span());
         }
         let mut told = BTreeMap::new();
         while let Some(done) = under_way.join_next().await {
@@ -237,6 +245,20 @@ impl SendMessages {
         }
     }
 
+    /// Records what became of a message. A server may have accepted it, so it would leave twice if the
+    /// database is away for a moment, as in a failover, and nobody remembers it.
+    async fn record_patiently(&self, claimed: &Claimed, outcomes: &[RelayOutcome]) -> Result<()> {
+        let last = Instant::now() + RECORDED_WITHIN;
+        loop {
+            match self.record_sending(claimed.clone(), outcomes.to_vec()).await {
+                Err(error) if error.is_temporary() && Instant::now() < last => {
+                    sleep(RECORDING_PAUSE).await;
+                }
+                recorded => return recorded,
+            }
+        }
+    }
+
     async fn record_sending(&self, claimed: Claimed, outcomes: Vec<RelayOutcome>) -> Result<()> {
         let actor = claimed.actor.clone();
         let recorded = self.runtime.app.act(&actor, move |tx, cx| {
@@ -255,7 +277,10 @@ impl SendMessages {
                     messages::mark_sent(tx, cx, &mut conversation, &message)?;
                     imap::plan_copy(tx, cx, &message.mailbox, &message.id)?;
                 }
-                false => return messages::mark_failed(tx, cx, &conversation, &message),
+                false if is_still_ours(tx, cx, &claimed)? => {
+                    return messages::mark_failed(tx, cx, &conversation, &message);
+                }
+                false => return Ok(()),
             }
             match end.refused.is_empty() {
                 true => Ok(()),
@@ -410,8 +435,23 @@ fn note_in_timeline(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<
 
 fn try_again(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
     tx.exec(
-        "UPDATE messages SET sends_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'sending'",
-        &[&cx.actor.ws, &claimed.message, &(cx.now + retry_after(claimed.attempts))],
+        "UPDATE messages SET sends_at = ?3
+         WHERE ws = ?1 AND id = ?2 AND status = 'sending' AND attempts = ?4",
+        &[
+            &cx.actor.ws,
+            &claimed.message,
+            &(cx.now + retry_after(claimed.attempts)),
+            &claimed.attempts,
+        ],
     )?;
     Ok(())
+}
+
+/// False where another process has taken over the expired lease: the message is its to end.
+fn is_still_ours(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<bool> {
+    let (attempts,): (i64,) = tx.one(
+        "SELECT attempts FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &claimed.message],
+    )?;
+    Ok(attempts == claimed.attempts)
 }

@@ -6,6 +6,7 @@ use db::Tx;
 use metrics::counter;
 use sorter::{TopicModel, language, urgency_with};
 use tokio::task::JoinSet;
+use tracing::Instrument;
 
 use super::failures::{JobRule, send_no_notice, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
@@ -66,9 +67,10 @@ impl SortConversations {
     async fn sort_all(&self, due: Vec<DueJob>) -> usize {
         let mut under_way = JoinSet::new();
         for job in due {
-            let judged = self.judge(&job).await;
+            let span = job.span(RULE.queue);
+            let judged = self.judge(&job).instrument(span.clone()).await;
             let runtime = self.runtime.clone();
-            under_way.spawn(async move {
+            let done = async move {
                 let done = match judged {
                     Ok(judged) => write_down(&runtime.app, job.clone(), judged).await,
                     Err(error) => Err(error),
@@ -77,7 +79,8 @@ impl SortConversations {
                     Ok(false) => false,
                     done => runtime.settle(&RULE, job, done.map(drop)).await,
                 }
-            });
+            };
+            under_way.spawn(done.instrument(span));
         }
         under_way.join_all().await.into_iter().filter(|done| *done).count()
     }

@@ -5,6 +5,7 @@ use db::Tx;
 
 use super::failures::{JobRule, notify_owners};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
+use crate::base::blocking::spawn_blocking;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::ids::{RequestId, UploadId};
@@ -127,8 +128,7 @@ impl CleanUpUploads {
             return self.check_again(ws, &request, &id).await;
         }
         let (app, gone) = (self.runtime.app.clone(), id.clone());
-        let removing =
-            tokio::task::spawn_blocking(move || uploads::remove_bytes(&app, &gone, &pieces));
+        let removing = spawn_blocking(move || uploads::remove_bytes(&app, &gone, &pieces));
         removing.await??;
         self.runtime.app.store.write(move |tx| clear(tx, ws, &request, &id)).await
     }

@@ -11,6 +11,7 @@ use crate::base::queue::Queue;
 use crate::model::audit_log::{self, Action};
 use crate::model::erasure;
 use crate::model::mailboxes::Mailbox;
+use crate::model::rules;
 use crate::search;
 
 /// Counting ends here: what is more is said to be more.
@@ -137,6 +138,9 @@ pub fn begin_inbox(
     counts: &DeletionCounts,
 ) -> Result<()> {
     let (ws, id) = (cx.actor.ws, &mailbox.id);
+    if mailbox.circle.is_closed() {
+        rules::forget_inbox(tx, ws, id)?;
+    }
     close_inbox(tx, ws, id)?;
     end_visibility(tx, ws, id)?;
     tx.exec("DELETE FROM mailbox_access WHERE ws = ?1 AND mailbox = ?2", &[&ws, id])?;

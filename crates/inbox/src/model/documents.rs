@@ -67,7 +67,7 @@ pub struct FileReference {
 impl FileReference {
     pub fn bytes(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<u8>> {
         let bytes = cx.blobs.get(tx, cx.actor.ws, &self.hash)?;
-        bytes.ok_or(Error::NotFound("file"))
+        bytes.ok_or(Error::LostFile)
     }
 
     pub fn read(self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<StoredFile> {

@@ -113,10 +113,7 @@ pub fn send(
     conversation: &Conversation,
     draft: &DraftContent<'_>,
 ) -> Result<ReplyResult> {
-    if draft.times.leaves_at.is_some() && draft.offer.is_some() {
-        let sentence = "A message that offers times cannot wait: they may be taken meanwhile.";
-        return Err(Error::invalid("sendAt", sentence));
-    }
+    scheduling::must_not_wait_with_offer(draft.times, draft.offer.is_some())?;
     let leaves_at = draft.times.departure(cx, conversation)?;
     draft.times.check_follow_up(cx, leaves_at)?;
     let other_drafts = waiting_drafts(tx, cx, conversation)?;

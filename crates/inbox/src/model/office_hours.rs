@@ -45,6 +45,21 @@ pub fn of(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<Option<Office
     )?)
 }
 
+/// The zone of an inbox: that of its office hours; without any, the one that the other inboxes of the team
+/// name, if they agree.
+pub fn zone_of(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<Option<String>> {
+    if let Some(hours) = of(tx, ws, mailbox)? {
+        return Ok(Some(hours.zone));
+    }
+    let (first, last): (Option<String>, Option<String>) = tx.one(
+        "SELECT min(h.zone), max(h.zone)
+         FROM office_hours h JOIN mailboxes m ON m.ws = h.ws AND m.id = h.mailbox
+         WHERE h.ws = ?1 AND m.circle = 'team'",
+        &[&ws],
+    )?;
+    Ok(first.filter(|zone| last.as_ref() == Some(zone)))
+}
+
 /// True where an inbox has office hours and is closed at a time.
 pub fn is_closed(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId, at: i64) -> Result<bool> {
     let hours = of(tx, ws, mailbox)?;

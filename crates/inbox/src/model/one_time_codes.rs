@@ -93,7 +93,11 @@ pub fn request(tx: &mut Tx<'_>, cx: &Cx<'_>, holder: &CodeHolder<'_>) -> Result<
 }
 
 /// When the next code may be asked for; `None` for at once.
-fn must_wait_until(tx: &mut Tx<'_>, cx: &Cx<'_>, holder: &CodeHolder<'_>) -> Result<Option<i64>> {
+pub fn must_wait_until(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    holder: &CodeHolder<'_>,
+) -> Result<Option<i64>> {
     let (ws, now) = (cx.actor.ws, cx.now);
     let sent: Vec<(i64,)> = tx.all(
         "SELECT sent_at FROM one_time_codes WHERE ws = ?1 AND purpose = ?2 AND sent_at > ?3",

@@ -1,14 +1,17 @@
 //! When a customer is reminded of a document request, and when no longer.
 
 use db::Tx;
+use translation::t;
 
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, RequestId};
 use crate::base::states::{MessageStatus, Status};
+use crate::model::calendar_words::kept_date;
 use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::{link, missing, next_reminder};
 use crate::model::drafts::{self, Automatic};
+use crate::model::mail_language::{self, salutation};
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::{link_mail, messages};
 
@@ -52,7 +55,9 @@ pub fn remind(
     )?;
     let page = link(tx, cx, request)?;
     let stop = format!("{page}/stop");
-    let text = words(conversation.contact_name.as_deref(), &missing, due_date.as_deref(), &page);
+    let reader = mail_language::of_conversation(tx, ws, &conversation.id)?;
+    let text = reader
+        .run(|| words(conversation.contact_name.as_deref(), &missing, due_date.as_deref(), &page));
     let automatic =
         Automatic { text: &text, from_name, to: &to, unsubscribe: Some(&stop), leads_to: None };
     let sent = drafts::send_automatic(tx, cx, &conversation, &automatic)?;
@@ -100,18 +105,18 @@ fn takes_mail(
 }
 
 fn words(name: Option<&str>, missing: &[String], due_date: Option<&str>, page: &str) -> String {
-    let name = name.map_or(String::new(), |name| format!(" {name}"));
-    let mut text = format!("Hello{name},\n\nwe still need from you:\n");
+    let mut text = format!("{}\n\n{}\n", salutation(name), t!("we still need from you:"));
     for label in missing {
         text.push_str(&format!("- {label}\n"));
     }
     if let Some(date) = due_date {
-        text.push_str(&format!("\nPlease send it by {date}.\n"));
+        text.push_str(&format!("\n{}\n", t!("Please send it by {date}.", date = kept_date(date))));
     }
     text.push_str(&format!(
-        "\nUpload it on this private page: {page}\n\n\
-         If something is unclear, just answer this e-mail.\n\
-         To get no more reminders: {page}/stop\n"
+        "\n{}\n\n{}\n{}\n",
+        t!("Upload it on this private page: {link}", link = page),
+        t!("If something is unclear, just answer this e-mail."),
+        t!("To get no more reminders: {link}", link = format!("{page}/stop")),
     ));
     text
 }

@@ -1,5 +1,5 @@
-//! What rules have to look at, queued in the transaction of what happened. Rules act in the team's
-//! inboxes alone.
+//! What rules have to look at, queued in the transaction of what happened. Rules act in the inboxes of the
+//! team and in those for some of it, not in private ones.
 
 use db::Tx;
 

@@ -70,17 +70,29 @@ fn undo_window(conversation: &Conversation) -> i64 {
     if conversation.circle.is_sandbox() { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }
 }
 
-/// Schedules a message for the end of the undo window. Returns the time of sending.
-pub fn schedule(
+/// The times that were chosen for a message that waits for them. A message that leaves within the undo
+/// window was given no time, or one that has come.
+pub fn chosen_times(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-    message: &OutgoingMessage,
-    written: &WrittenText,
-) -> Result<i64> {
-    let sends_at = cx.now + undo_window(conversation);
-    schedule_at(tx, cx, conversation, message, written, sends_at)?;
-    Ok(sends_at)
+    message: &MessageId,
+) -> Result<MessageTimes> {
+    let (sends_at, follow_up_at): (Option<i64>, Option<i64>) = tx.one(
+        "SELECT sends_at, follow_up_at FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, message],
+    )?;
+    let window_ends = cx.now + undo_window(conversation);
+    Ok(MessageTimes { leaves_at: sends_at.filter(|at| *at > window_ends), follow_up_at })
+}
+
+/// Refuses to let a message wait whose offered times may be taken meanwhile.
+pub fn must_not_wait_with_offer(times: MessageTimes, offers_times: bool) -> Result<()> {
+    if times.leaves_at.is_some() && offers_times {
+        let sentence = "A message that offers times cannot wait: they may be taken meanwhile.";
+        return Err(Error::invalid("sendAt", sentence));
+    }
+    Ok(())
 }
 
 /// Schedules a message for a time, with its upload link if it requests documents.

@@ -82,7 +82,8 @@ pub fn opened(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Result<Protect
     let text = sealing::unseal(cx.sealer, &sealing::attachment_purpose(cx.actor.ws, id), kept)?;
     let (key, filename) = text.split_once(BREAK).ok_or(Error::NotFound("file"))?;
     let (key, filename) = (key.to_owned(), filename.to_owned());
-    Ok(ProtectedFile { id: id.clone(), filename, content_type, size, hash, key })
+    let digest = String::new();
+    Ok(ProtectedFile { id: id.clone(), filename, content_type, size, hash, key, digest })
 }
 
 /// A file that is not as the message it goes with wants it: sealed for a secure message, open for an

@@ -329,4 +329,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 47,
+        name: "answers on protected pages stored once for each form",
+        both: include_str!("047_answer_forms.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -297,13 +297,16 @@ impl Workspace {
             Workspace::Delete(delete) => return delete.run(settings, &app).await,
             Workspace::List { output } => {
                 let list = workspaces(&app).await?;
-                let shown = list
-                    .iter()
-                    .map(|w| json!({ "id": w.id, "slug": w.slug, "name": w.name, "plan": w.plan }));
+                // The log names a workspace by its number.
+                let shown = list.iter().map(|w| {
+                    let (id, plan) = (&w.id, &w.plan);
+                    json!({ "id": id, "number": w.ws, "slug": w.slug, "name": w.name, "plan": plan })
+                });
                 let shown = json!({ "workspaces": shown.collect::<Vec<_>>() });
-                let lines = list
-                    .iter()
-                    .map(|w| format!("{}  {}  {} ({})", w.id, w.slug, w.name, w.plan.as_str()));
+                let lines = list.iter().map(|w| {
+                    let plan = w.plan.as_str();
+                    format!("{}  {}  {} ({plan}), {} in the log", w.id, w.slug, w.name, w.ws)
+                });
                 print(output, &shown, &lines.collect::<Vec<_>>().join("\n"));
             }
         }

@@ -39,6 +39,7 @@ use command::{CommandFailure, CommandResult};
 use serde_json::json;
 
 use crate::documents::ParserTask;
+use crate::node::log_fields::SpanFields;
 use crate::node::log_filter;
 use crate::settings::{Flags, Settings};
 
@@ -290,8 +291,8 @@ fn start_log(serving: bool) {
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     let lines = match std::env::var("MAILROOM_LOG").as_deref() {
-        Ok("json") => lines.json().boxed(),
-        _ => lines.boxed(),
+        Ok("json") => lines.json().with_span_list(false).boxed(),
+        _ => lines.fmt_fields(SpanFields).boxed(),
     };
     let started = tracing_subscriber::registry().with(lines.with_filter(filter)).try_init();
     if let Err(error) = started {

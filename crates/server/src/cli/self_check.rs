@@ -280,7 +280,8 @@ async fn sign_in_provider(settings: &Settings) -> Option<SetupFinding> {
     }
     let public_url = settings.public_url.as_deref().unwrap_or("the public URL");
     let uri = oidc_redirect_uri(public_url);
-    let sentence = format!("{issuer} answers; its client needs the redirect URI {uri}");
+    let sentence =
+        format!("{issuer} answers; its client needs the redirect URI {uri}, also for signing out");
     Some(finding(part, SetupState::Fine, sentence))
 }
 

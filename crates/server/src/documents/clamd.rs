@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use inbox::base::blocking::spawn_blocking;
 use inbox::base::scanner::{ScanResult, Scanner, Scanning};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
@@ -68,7 +69,7 @@ async fn stream(
 ) -> std::io::Result<ScanResult> {
     socket.write_all(b"zINSTREAM\0").await?;
     loop {
-        let reading = tokio::task::spawn_blocking(move || {
+        let reading = spawn_blocking(move || {
             let mut piece = vec![0; PIECE_BYTES];
             let read = file.read(&mut piece)?;
             piece.truncate(read);

@@ -11,6 +11,7 @@ pub mod download;
 mod limits;
 pub mod redirect;
 pub mod request_body;
+pub mod request_log;
 pub mod router;
 pub mod secure_listeners;
 pub mod slots;

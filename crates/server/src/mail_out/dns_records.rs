@@ -11,6 +11,7 @@ use inbox::{App, Result};
 use serde::Serialize;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tracing::Instrument;
 use url::Host;
 
 use crate::mail_out::{RelayConfig, RelayTarget};
@@ -213,7 +214,7 @@ pub async fn look_up(
     let mut asking = JoinSet::new();
     for (place, record) in records(domain, keys, sending).into_iter().enumerate() {
         let (lookup, domain, sending) = (lookup.clone(), domain.to_owned(), sending.clone());
-        asking.spawn(async move {
+        let asked = async move {
             let looked = timeout(LOOKING, check_one(&lookup, record.clone(), &domain, &sending));
             let late = "The DNS did not answer in time.";
             let found = looked.await;
@@ -221,7 +222,8 @@ pub async fn look_up(
                 place,
                 found.unwrap_or_else(|_| finding(record, RecordStatus::Unknown, Vec::new(), late)),
             )
-        });
+        };
+        asking.spawn(asked.in_current_span());
     }
     let mut findings = asking.join_all().await;
     findings.sort_by_key(|(place, _)| *place);

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
 use rustls::RootCertStore;
 use tokio::task::JoinSet;
+use tracing::Instrument;
 
 use super::domain_slots::{self, DomainSlots};
 use super::envelope;
@@ -94,8 +95,8 @@ impl MxRelay {
             let (inner, mail) = (Arc::clone(&self.0), Arc::clone(&mail));
             let group: Vec<String> =
                 places.iter().map(|place| recipients[*place].clone()).collect();
-            under_way
-                .spawn(async move { (places, inner.send_to_domain(&domain, &mail, &group).await) });
+            let sent = async move { (places, inner.send_to_domain(&domain, &mail, &group).await) };
+            under_way.spawn(sent.in_current_span());
         }
         let unsaid = RelayOutcome::Later("the delivery was broken off".into());
         let mut outcomes = vec![unsaid; recipients.len()];

@@ -8,6 +8,7 @@ use inbox::model::outgoing_servers::SubmissionSecurity;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tracing::Instrument;
 
 use super::servers::{IncomingServer, OutgoingServer};
 use crate::net::host_guard::HostGuard;
@@ -59,10 +60,11 @@ async fn first<const N: usize>(
     let mut asked = JoinSet::new();
     for (at, (host, port)) in places.iter().cloned().enumerate() {
         let guard = guard.clone();
-        asked.spawn(async move {
+        let answer = async move {
             let answers = timeout(ANSWERS_WITHIN, answers(&guard, &host, port)).await;
             (at, answers.unwrap_or(false))
-        });
+        };
+        asked.spawn(answer.in_current_span());
     }
     let mut answering: Vec<usize> = Vec::new();
     while let Some(asked) = asked.join_next().await {

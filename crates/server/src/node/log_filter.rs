@@ -4,8 +4,7 @@
 
 use tracing::{Level, Metadata, Subscriber};
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::filter::FilterExt;
-use tracing_subscriber::filter::filter_fn;
+use tracing_subscriber::filter::{FilterExt, LevelFilter, filter_fn};
 use tracing_subscriber::layer::Filter;
 use tracing_subscriber::registry::LookupSpan;
 
@@ -27,8 +26,21 @@ pub fn of_process<S>(usual: &str) -> impl Filter<S> + Send + Sync + 'static
 where
     S: Subscriber + for<'lookup> LookupSpan<'lookup>,
 {
-    let asked = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual));
-    asked.and(filter_fn(may_be_told))
+    within_bounds(EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(usual)))
+}
+
+fn within_bounds<S>(asked: EnvFilter) -> impl Filter<S> + Send + Sync + 'static
+where
+    S: Subscriber + for<'lookup> LookupSpan<'lookup>,
+{
+    let context = filter_fn(is_context).with_max_level_hint(LevelFilter::ERROR);
+    asked.or(context).and(filter_fn(may_be_told))
+}
+
+/// The spans of requests, mail connections and jobs: whatever lines are asked for, they say what
+/// they belong to.
+fn is_context(metadata: &Metadata<'_>) -> bool {
+    metadata.is_span() && *metadata.level() == Level::ERROR
 }
 
 fn may_be_told(metadata: &Metadata<'_>) -> bool {
@@ -51,14 +63,22 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn libraries_say_no_more_than_warnings_however_much_is_asked_for() {
+    /// What is logged where this is asked for.
+    fn told(asked: &str, work: impl FnOnce()) -> String {
         let (mut log, writer) = std::io::pipe().expect("a pipe");
         let layer =
             tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Mutex::new(writer));
-        let filter = EnvFilter::new("trace").and(filter_fn(may_be_told));
+        let filter = within_bounds(asked.parse().expect("a filter"));
         let subscriber = tracing_subscriber::registry().with(layer.with_filter(filter));
-        tracing::subscriber::with_default(subscriber, || {
+        tracing::subscriber::with_default(subscriber, work);
+        let mut told = String::new();
+        log.read_to_string(&mut told).expect("text");
+        told
+    }
+
+    #[test]
+    fn libraries_say_no_more_than_warnings_however_much_is_asked_for() {
+        let told = told("trace", || {
             tracing::trace!(target: "server::smtp", "told-1");
             tracing::warn!(target: "hyper::proto", "told-2");
             tracing::info!(target: "hyper::proto", "kept-1");
@@ -66,9 +86,21 @@ mod tests {
             tracing::error!(target: "html5ever::tree_builder", "kept-3");
             tracing::debug!(target: "serverless", "kept-4");
         });
-        let mut told = String::new();
-        log.read_to_string(&mut told).expect("text");
         assert!(told.contains("told-1") && told.contains("told-2"), "{told}");
         assert!(!told.contains("kept-"), "{told}");
+    }
+
+    #[test]
+    fn a_line_says_which_request_it_belongs_to_whatever_is_asked_for() {
+        for asked in ["inbox=debug", "error", "inbox::jobs=error,warn"] {
+            let told = told(asked, || {
+                let _within =
+                    tracing::error_span!(target: "server::http", "request", id = 7).entered();
+                tracing::error!(target: "inbox::jobs", "told-1");
+                tracing::info!(target: "server::http", "kept-1");
+            });
+            assert!(told.contains("request{id=7}: inbox::jobs: told-1"), "{asked}: {told}");
+            assert!(!told.contains("kept-"), "{asked}: {told}");
+        }
     }
 }

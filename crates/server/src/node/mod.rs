@@ -1,6 +1,7 @@
 //! One running server: its health, metrics, secrets, files, and whether it is quiet.
 
 pub mod health;
+pub mod log_fields;
 pub mod log_filter;
 pub mod metrics;
 pub mod node_files;

@@ -97,6 +97,13 @@ impl<T> KeptDocument<T> {
     }
 }
 
+/// Somebody who has signed in.
+pub struct ProviderSignIn {
+    pub identity: ProviderIdentity,
+    /// The identity token, by which the provider knows whom to sign out.
+    pub id_token: String,
+}
+
 #[derive(Default, Deserialize)]
 struct TokenAnswer {
     id_token: Option<String>,
@@ -141,6 +148,22 @@ impl OidcClient {
         Ok(url.into())
     }
 
+    /// The address at the provider where somebody signs out, if it has one (RP-Initiated Logout 1.0, 2).
+    /// Without their identity token it asks them.
+    pub async fn sign_out_url(
+        &self,
+        id_token: Option<&str>,
+        public_url: &str,
+        now: i64,
+    ) -> Result<Option<String>, OidcFault> {
+        let Some(mut url) = self.metadata(now).await?.end_session.clone() else { return Ok(None) };
+        url.query_pairs_mut()
+            .append_pair("client_id", &self.0.config.client_id)
+            .append_pair("post_logout_redirect_uri", &oidc_redirect_uri(public_url))
+            .extend_pairs(id_token.map(|token| ("id_token_hint", token)));
+        Ok(Some(url.into()))
+    }
+
     /// Refuses an answer that another provider gave (RFC 9207, 2.4). `issuer` is what the answer names.
     pub async fn check_answer(&self, issuer: Option<&str>, now: i64) -> Result<(), OidcFault> {
         let is_right = match issuer {
@@ -157,14 +180,14 @@ impl OidcClient {
         code: &str,
         public_url: &str,
         now: i64,
-    ) -> Result<ProviderIdentity, OidcFault> {
+    ) -> Result<ProviderSignIn, OidcFault> {
         if code.is_empty() || code.len() > CODE_CHARS {
             return Err(OidcFault::Untrusted("the answer has no code"));
         }
         let metadata = self.metadata(now).await?;
         let given = self.ask_for_tokens(&metadata, plan, code, public_url).await?;
-        let token = given.id_token.ok_or(OidcFault::Untrusted("there is no identity token"))?;
-        let token = ReadToken::read(&token).map_err(OidcFault::Untrusted)?;
+        let id_token = given.id_token.ok_or(OidcFault::Untrusted("there is no identity token"))?;
+        let token = ReadToken::read(&id_token).map_err(OidcFault::Untrusted)?;
         let keys = self.keys_for(&metadata, &token, now).await?;
         let config = &self.0.config;
         let expected = TokenExpectation {
@@ -182,14 +205,15 @@ impl OidcClient {
         let person = self.with_address(&metadata, claims, given.access_token.as_deref()).await?;
         let email_verified = person.email_verified();
         let email = person.email.map(|email| EmailAddress::new(&email));
-        Ok(ProviderIdentity {
+        let identity = ProviderIdentity {
             issuer: config.rules.issuer.clone(),
             subject: person.sub,
             email: email.filter(|email| mail::is_address(email)),
             email_verified,
             name: person.name.unwrap_or_default(),
             has_both_steps,
-        })
+        };
+        Ok(ProviderSignIn { identity, id_token })
     }
 
     async fn ask_for_tokens(

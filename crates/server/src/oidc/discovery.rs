@@ -15,6 +15,8 @@ pub struct ProviderMetadata {
     pub token: Url,
     pub keys: Url,
     pub userinfo: Option<Url>,
+    /// Where people sign out (RP-Initiated Logout 1.0, 2.1).
+    pub end_session: Option<Url>,
     /// True where the client's secret goes into a header, and not into the form.
     pub secret_in_header: bool,
     /// True where every answer names its issuer (RFC 9207).
@@ -28,6 +30,7 @@ struct Document {
     token_endpoint: String,
     jwks_uri: String,
     userinfo_endpoint: Option<String>,
+    end_session_endpoint: Option<String>,
     token_endpoint_auth_methods_supported: Option<Vec<String>>,
     #[serde(default)]
     authorization_response_iss_parameter_supported: bool,
@@ -57,6 +60,10 @@ pub async fn discover(http: &ProviderHttp, issuer: &str) -> Result<ProviderMetad
             Some(url) => Some(http.endpoint("userinfo_endpoint", url)?),
             None => None,
         },
+        // Nobody is kept from signing in by where they would sign out.
+        end_session: document
+            .end_session_endpoint
+            .and_then(|url| http.endpoint("end_session_endpoint", &url).ok()),
         secret_in_header: can("client_secret_basic") || !can("client_secret_post"),
         answers_name_issuer: document.authorization_response_iss_parameter_supported,
     })

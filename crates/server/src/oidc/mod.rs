@@ -8,7 +8,7 @@ mod id_token;
 mod key_set;
 mod provider_http;
 
-pub use client::OidcClient;
+pub use client::{OidcClient, ProviderSignIn};
 pub use config::{
     OIDC_CALLBACK, OidcConfig, ProviderSecondStep, issuer_address, oidc_redirect_uri,
 };

@@ -19,7 +19,7 @@ use axum::http::{HeaderMap, HeaderValue, Response};
 use axum::middleware::Next;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use tokio::task::spawn_blocking;
+use inbox::base::blocking::spawn_blocking;
 
 use crate::web::Web;
 

@@ -55,7 +55,8 @@ use pages::{
     answers, approvals, attached_mails, calendar as calendar_page, compose, consent, contact,
     conversation, document_requests, documents, files, inbox_page, mail_frame, mentions, merging,
     new_conversation, offer_times, originals, passkeys, previews, protected, provider, reports,
-    request_documents, scheduled, search, second_step, sign_in, sorting, triage, unsent, welcome,
+    request_documents, scheduled, search, second_step, sign_in, sign_out, sorting, triage, unsent,
+    welcome,
 };
 use picture_cache::PictureCache;
 pub use presence::Presence;
@@ -206,7 +207,7 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/sign-in/provider", post(provider::begin))
         .route("/sign-in/{token}", get(sign_in::link_page).post(sign_in::with_link))
         .route("/sign-in-link", post(sign_in::mail_link))
-        .route("/sign-out", post(sign_in::sign_out))
+        .route("/sign-out", post(sign_out::sign_out))
         .route("/authorize", get(consent::page).post(consent::decide))
         .route("/inbox", get(inbox_page::list))
         .route("/search", get(search::page))

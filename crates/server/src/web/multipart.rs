@@ -9,6 +9,7 @@ use axum::http::header;
 use http_body_util::Limited;
 use inbox::NewAttachment;
 use inbox::base::blobs::Blob;
+use inbox::base::blocking::spawn_blocking;
 use inbox::base::ids::AttachmentId;
 use inbox::base::limits::{ATTACHED_BYTES, ATTACHMENTS};
 use inbox::model::secure::{ProtectedFile, seal_file};
@@ -194,7 +195,7 @@ impl Web {
         files: Vec<FormFile>,
     ) -> Result<Vec<(ProtectedFile, Blob)>, PageError> {
         let app = self.app.clone();
-        let sealing = tokio::task::spawn_blocking(move || {
+        let sealing = spawn_blocking(move || {
             let now = app.clock.now();
             let seal = |file: FormFile| {
                 let FormFile { filename, content_type, bytes } = file;
@@ -209,7 +210,7 @@ impl Web {
     /// Stores the bytes of files durably, before a row refers to them.
     pub async fn store_files(&self, files: Vec<FormFile>) -> Result<Vec<NewAttachment>, PageError> {
         let app = self.app.clone();
-        let taken = tokio::task::spawn_blocking(move || {
+        let taken = spawn_blocking(move || {
             let take = |file: FormFile| -> std::io::Result<NewAttachment> {
                 Ok(NewAttachment {
                     id: AttachmentId::new(&app.ids, app.clock.now()),

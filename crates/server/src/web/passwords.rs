@@ -1,6 +1,7 @@
 //! Passwords: argon2id with the crate's defaults (OWASP's: 19 MB, two passes), a few at a time.
 
 use argon2::{Argon2, PasswordHasher, PasswordVerifier};
+use inbox::base::blocking::spawn_blocking;
 use inbox::base::limits::{PASSWORD_CHARS, PASSWORD_CHARS_MIN};
 use inbox::{Error, Result};
 
@@ -28,7 +29,7 @@ impl Web {
             }
             hashes.iter().position(|hash| fits(hash))
         };
-        tokio::task::spawn_blocking(check).await.ok().flatten()
+        spawn_blocking(check).await.ok().flatten()
     }
 
     /// The argon2 string to keep of a new password.
@@ -46,7 +47,7 @@ impl Web {
                 .hash_password_with_salt(password.as_bytes(), &salt)
                 .map(|hash| hash.to_string())
         };
-        tokio::task::spawn_blocking(hash).await.ok().and_then(Result::ok).ok_or_else(failed)
+        spawn_blocking(hash).await.ok().and_then(Result::ok).ok_or_else(failed)
     }
 }
 

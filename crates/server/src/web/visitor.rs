@@ -9,7 +9,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Response};
 use inbox::actions::TokenHash;
 use inbox::base::ids::{Ids, MessageId};
-use inbox::base::limits::{MAILED_LINK_MS, SESSION_IDLE_MS, SIGN_IN_STEP_MS, UNDO_LIVE_MS};
+use inbox::base::limits::{
+    MAILED_LINK_MS, SESSION_IDLE_MS, SESSION_MS, SIGN_IN_STEP_MS, UNDO_LIVE_MS,
+};
 use inbox::model::guest_tokens::GuestTokenHash;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
@@ -28,6 +30,10 @@ const STEP_HTTPS: &str = "__Host-mailroom_step";
 /// A browser that asked for a sign-in link.
 const ASKER: &str = "mailroom_asker";
 const ASKER_HTTPS: &str = "__Host-mailroom_asker";
+/// Who signed in at the provider in this browser, sealed. It is sent with the form that signs out only.
+const PROVIDER: &str = "mailroom_provider";
+const PROVIDER_HTTPS: &str = "__Secure-mailroom_provider";
+const PROVIDER_PATH: &str = "/sign-out";
 const GUEST: &str = "mailroom_guest";
 const GUEST_HTTPS: &str = "__Host-mailroom_guest";
 const FLASH: &str = "mailroom_flash";
@@ -214,9 +220,28 @@ impl Web {
         self.set_cookie(response, self.step_cookie(), "", 0);
     }
 
+    /// Remembers who signed in at the provider in this browser.
+    pub fn set_provider_account<B>(&self, response: &mut Response<B>, sealed: &str) {
+        let name = self.provider_cookie();
+        self.set_cookie_at(response, PROVIDER_PATH, name, sealed, SESSION_MS / 1_000);
+    }
+
+    pub fn clear_provider_account<B>(&self, response: &mut Response<B>) {
+        self.set_cookie_at(response, PROVIDER_PATH, self.provider_cookie(), "", 0);
+    }
+
+    /// Who signed in at the provider in this browser, as it was sealed.
+    pub fn provider_account(&self, headers: &HeaderMap) -> Option<String> {
+        cookie(headers, self.provider_cookie())
+    }
+
     /// Remembers that this browser asked for a sign-in link.
     pub fn set_asker<B>(&self, response: &mut Response<B>, token: &str) {
         self.set_cookie(response, self.asker_cookie(), token, MAILED_LINK_MS / 1_000);
+    }
+
+    fn provider_cookie(&self) -> &'static str {
+        if self.https { PROVIDER_HTTPS } else { PROVIDER }
     }
 
     fn asker_cookie(&self) -> &'static str {
@@ -259,9 +284,22 @@ impl Web {
         value: &str,
         seconds: i64,
     ) {
+        self.set_cookie_at(response, "/", name, value, seconds);
+    }
+
+    /// A cookie that is sent with this path and what is below it only.
+    fn set_cookie_at<B>(
+        &self,
+        response: &mut Response<B>,
+        path: &str,
+        name: &str,
+        value: &str,
+        seconds: i64,
+    ) {
         let secure = if self.https { "; Secure" } else { "" };
-        let text =
-            format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}");
+        let text = format!(
+            "{name}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"
+        );
         if let Ok(value) = HeaderValue::from_str(&text) {
             response.headers_mut().append(header::SET_COOKIE, value);
         }

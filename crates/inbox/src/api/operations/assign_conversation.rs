@@ -39,7 +39,7 @@ pub const OPERATION: Operation = Operation {
     fields: &[InputField::required(
         "to",
         InputKind::Text { min: 1, max: ASSIGN_TO_CHARS, rule: Rule::Assignee },
-        "user:usr_… or agent:agt_… (ids from the conversation's team), me, or none.",
+        "user:usr_… or agent:agt_… (ids of list_team or of the conversation's team), me, or none.",
     )],
     body_optional: false,
     success: 200,

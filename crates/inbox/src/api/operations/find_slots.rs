@@ -35,8 +35,6 @@ pub const OPERATION: Operation = Operation {
                 notices nothing.",
         example: r#"{
             "id": "bkt_01kag0v1b3n5m7k9j2h4g6f8ds",
-            "from": "2026-11-23",
-            "to": "2026-11-27",
             "zone": "Europe/Lisbon",
             "limit": 5
         }"#,

@@ -23,7 +23,7 @@ pub const OPERATION: Operation = Operation {
         about: "Lists what happened in the inboxes you can see, oldest first. Use it to \
                 catch up or to wait: begin with start now, keep nextCursor, and call again \
                 with it. Nothing reaches the customer.",
-        example: r#"{ "start": "now" }"#,
+        example: r#"{ "start": "oldest", "limit": 10 }"#,
         list: Some("events"),
         loses: false,
     }),

@@ -29,8 +29,8 @@ pub const OPERATION: Operation = Operation {
     access: Access::Read,
     repeatable: true,
     title: "List rules",
-    about: "Every rule of the team, in the order in which they run. A test key sees none: rules do \
-            not run in the sandbox.",
+    about: "Every rule of the team, in the order in which they run, but those for an inbox that the \
+            key does not see. A test key sees none: rules do not run in the sandbox.",
     fields: &[],
     body_optional: false,
     success: 200,
@@ -55,8 +55,8 @@ pub fn list_rules(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<RuleJson>> {
     if !cx.actor.livemode() {
         return Ok(Vec::new());
     }
-    let names = rules::rule_names(tx, cx.actor.ws)?;
-    let rules = rules::all(tx, cx.actor.ws)?;
+    let names = rules::rule_names(tx, cx.actor)?;
+    let rules = rules::seen_by(tx, cx.actor)?;
     Ok(rules
         .into_iter()
         .map(|rule| RuleJson {

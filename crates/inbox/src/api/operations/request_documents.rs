@@ -2,6 +2,7 @@
 
 use db::Tx;
 use serde::Deserialize;
+use translation::t;
 
 use super::reply::{ITEM, ONLY_IF_NO_DRAFT, SECURE, SECURE_LIFETIME};
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
@@ -13,6 +14,7 @@ use crate::base::limits::{REQUEST_ITEMS, REQUEST_MESSAGE_CHARS, reminder_days};
 use crate::model::conversations::{self, Conversation};
 use crate::model::document_requests::{self, RequestedDocument};
 use crate::model::drafts::{self, DraftContent, ReplyResult};
+use crate::model::mail_language::{self, salutation};
 use crate::model::messages;
 use crate::model::recipients::RecipientList;
 use crate::model::secure::SecureWish;
@@ -117,7 +119,13 @@ pub fn request_documents(
 ) -> Result<ReplyResult> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
     let given = input.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
-    let text = given.map_or_else(|| greeting(&conversation), str::to_owned);
+    let text = match given {
+        Some(given) => given.to_owned(),
+        None => {
+            let reader = mail_language::of_conversation(tx, cx.actor.ws, &conversation.id)?;
+            reader.run(|| greeting(&conversation))
+        }
+    };
     if input.only_if_no_draft {
         drafts::must_be_only_draft(tx, cx, &conversation)?;
     }
@@ -143,7 +151,6 @@ pub fn request_documents(
 }
 
 fn greeting(conversation: &Conversation) -> String {
-    let name =
-        conversation.contact_name.as_deref().map_or(String::new(), |name| format!(" {name}"));
-    format!("Hello{name},\n\nto go on we need a few documents from you.")
+    let salutation = salutation(conversation.contact_name.as_deref());
+    format!("{salutation}\n\n{}", t!("to go on we need a few documents from you."))
 }

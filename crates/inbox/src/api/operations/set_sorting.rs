@@ -25,7 +25,6 @@ pub const OPERATION: Operation = Operation {
                 stays, and the sorting helper learns from it. The customer notices nothing.",
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
-            "topic": "Refunds",
             "urgency": "high"
         }"#,
         list: None,
@@ -52,7 +51,7 @@ pub const OPERATION: Operation = Operation {
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<Done>(),
-    example_input: r#"{ "topic": "Refunds", "urgency": "high" }"#,
+    example_input: r#"{ "urgency": "high" }"#,
     example_output: r#"{ "ok": true }"#,
     run: |tx, cx, input| answer(&set_sorting(tx, cx, typed(input)?)?),
 };

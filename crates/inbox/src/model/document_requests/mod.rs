@@ -4,13 +4,16 @@ mod completion;
 
 use db::Tx;
 use serde::Deserialize;
+use translation::t;
 
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId, RequestId};
 use crate::base::limits::REMIND_AFTER_MS;
 use crate::base::queue::Queue;
+use crate::model::calendar_words::kept_date;
 use crate::model::guest_tokens::GuestToken;
+use crate::model::mail_language;
 use crate::model::sealing;
 use crate::model::timeline::{self, TimelineEvent};
 
@@ -73,8 +76,10 @@ pub fn create(
 /// that was stopped and scheduled again keeps the existing ones.
 pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, text: &str) -> Result<String> {
     let ws = cx.actor.ws;
-    let (due_date,): (Option<String>,) = tx
-        .one("SELECT due_date FROM document_requests WHERE ws = ?1 AND id = ?2", &[&ws, request])?;
+    let (conversation, due_date): (ConversationId, Option<String>) = tx.one(
+        "SELECT conversation, due_date FROM document_requests WHERE ws = ?1 AND id = ?2",
+        &[&ws, request],
+    )?;
     tx.exec(
         "UPDATE document_requests SET opened_at = ?3 WHERE ws = ?1 AND id = ?2 AND opened_at IS NULL",
         &[&ws, request, &cx.now],
@@ -92,7 +97,9 @@ pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, text: &str) -> Re
         "UPDATE document_requests SET note = ?3 WHERE ws = ?1 AND id = ?2 AND note IS NOT NULL",
         &[&ws, request, &text.trim()],
     )?;
-    Ok(format!("{}\n\n{}", text.trim_end(), checklist(&items, due_date.as_deref(), &link)))
+    let reader = mail_language::of_conversation(tx, ws, &conversation)?;
+    let checklist = reader.run(|| checklist(&items, due_date.as_deref(), &link));
+    Ok(format!("{}\n\n{checklist}", text.trim_end()))
 }
 
 /// The address of a request's upload page.
@@ -161,23 +168,28 @@ fn checklist(
     due_date: Option<&str>,
     link: &str,
 ) -> String {
-    let mut text = String::from("What we need from you:\n");
+    let mut text = format!("{}\n", t!("What we need from you:"));
     for (label, description, required) in items {
-        let nice = if *required { "" } else { " (nice to have)" };
-        text.push_str(&format!("- {label}{nice}\n"));
+        let item = match *required {
+            true => label.clone(),
+            false => t!("{label} (nice to have)", label),
+        };
+        text.push_str(&format!("- {item}\n"));
         if let Some(description) = description.as_deref().map(str::trim).filter(|d| !d.is_empty()) {
             text.push_str(&format!("  {description}\n"));
         }
     }
     if let Some(date) = due_date {
-        text.push_str(&format!("\nPlease send it by {date}.\n"));
+        text.push_str(&format!("\n{}\n", t!("Please send it by {date}.", date = kept_date(date))));
     }
-    text.push_str(&format!("\nUpload it on this private page: {link}\n"));
+    text.push_str(&format!("\n{}\n", t!("Upload it on this private page: {link}", link)));
     text
 }
 
 #[cfg(test)]
 mod tests {
+    use translation::{Language, Reader};
+
     use super::*;
     use crate::base::limits::DAY_MS;
 
@@ -192,6 +204,13 @@ mod tests {
             "What we need from you:\n- Passport\n  The page with your photo\n\
              - Old contract (nice to have)\n\nPlease send it by 2026-12-01.\n\n\
              Upload it on this private page: https://m.example/u/x\n"
+        );
+        let german = Reader::new(Language::parse("de").unwrap());
+        assert_eq!(
+            german.run(|| checklist(&items, Some("2026-12-01"), "https://m.example/u/x")),
+            "Das brauchen wir von Ihnen:\n- Passport\n  The page with your photo\n\
+             - Old contract (wenn vorhanden)\n\nBitte senden Sie es bis 1. Dezember 2026.\n\n\
+             Laden Sie es auf dieser privaten Seite hoch: https://m.example/u/x\n"
         );
     }
 

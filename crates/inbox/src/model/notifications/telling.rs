@@ -2,7 +2,6 @@
 //! what belongs together, and sends it by mail and to their browsers.
 
 use db::{Arg, Tx};
-use translation::{Language, Reader};
 
 use super::choices::{self, MailNotice, NoticeKind};
 use super::facts::NoticeChannel;
@@ -19,6 +18,7 @@ use crate::base::limits::{
 };
 use crate::base::states::Removal;
 use crate::model::inbox_access;
+use crate::model::mail_language;
 use crate::model::notices::{Notice, notify, notify_about};
 
 /// Facts of one person that are read at once; what is due beyond them follows.
@@ -53,7 +53,7 @@ pub fn tell_due(
         }
     }
     let sending = Sending { person, settings, browsers: push::browsers(tx, cx, person)? };
-    language_reader(tx, ws, person)?.run(|| sending.send(tx, cx, told))?;
+    mail_language::of_person(tx, ws, person)?.run(|| sending.send(tx, cx, told))?;
     tx.exec(
         "DELETE FROM notice_facts
          WHERE ws = ?1 AND person = ?2 AND due_at IS NULL AND told_at <= ?3",
@@ -410,7 +410,7 @@ pub fn tell_test(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<bool> 
     if left == 0 {
         return Ok(false);
     }
-    let reader = language_reader(tx, cx.actor.ws, person)?;
+    let reader = mail_language::of_person(tx, cx.actor.ws, person)?;
     let mail = reader.run(|| wording::test_mail(cx.public_url));
     notify(tx, cx, person, &Notice { subject: &mail.subject, text: &mail.text })?;
     for browser in push::browsers(tx, cx, person)? {
@@ -418,12 +418,4 @@ pub fn tell_test(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<bool> 
     }
     note_pace(tx, cx, person, NOTICES_PER_MINUTE - left + 1)?;
     Ok(true)
-}
-
-/// The person as a reader of notices, in the language that they chose for the app.
-fn language_reader(tx: &mut Tx<'_>, ws: i64, person: &UserId) -> Result<Reader> {
-    let chosen: Option<(String,)> =
-        tx.opt("SELECT language FROM users WHERE ws = ?1 AND id = ?2", &[&ws, person])?;
-    let language = chosen.and_then(|(code,)| Language::parse(&code));
-    Ok(Reader::new(language.unwrap_or_default()))
 }

@@ -74,6 +74,7 @@ pub fn would_change(
         RuleActKind::Assign => {
             is_other(conversation.assignee.as_ref().map(|id| id.as_str()))
                 && !keeps_assignee(tx, ws, rule, value, conversation)?
+                && can_take(tx, ws, value, conversation)?
         }
         RuleActKind::Tag => {
             let tag = TagName::new(value).folded;
@@ -90,8 +91,17 @@ pub fn would_change(
         RuleActKind::Snooze => can_snooze(conversation),
         RuleActKind::Close => conversation.status != Status::Closed,
         RuleActKind::Draft => !conversation.has_draft,
-        RuleActKind::Notify => true,
+        RuleActKind::Notify => can_take(tx, ws, value, conversation)?,
     })
+}
+
+/// True for somebody who sees a conversation. Turns and the least busy are among those who do.
+fn can_take(tx: &mut Tx<'_>, ws: i64, value: &str, conversation: &Conversation) -> Result<bool> {
+    if matches!(value, IN_TURN | LEAST_BUSY) {
+        return Ok(true);
+    }
+    let Some(id) = MemberId::parse(value) else { return Ok(false) };
+    Ok(members::in_circle(tx, ws, &conversation.circle, &id)?.is_some())
 }
 
 /// True where a conversation stays with whom it belongs to. Mail that arrives, replies included, takes

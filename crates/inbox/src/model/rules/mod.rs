@@ -5,12 +5,14 @@ mod acts;
 mod conditions;
 mod rule;
 mod run;
+mod sight;
 mod words;
 
 pub(crate) use acts::would_change;
 pub(crate) use conditions::{RuleCase, case_of, first_failing};
 pub use rule::{
-    ConditionField, IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, RuleCondition, TeamRule, all, by_id,
+    ConditionField, IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, RuleCondition, TeamRule, all,
 };
 pub(crate) use run::run_due;
+pub use sight::{ClosedInbox, asked_for, by_id, circle_of, forget_inbox, seen_by};
 pub use words::{RuleNames, rule_names};

@@ -3,7 +3,7 @@
 use db::{Json, Tx};
 use serde::{Deserialize, Serialize};
 
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::ids::RuleId;
 use crate::base::limits::RULES;
 use crate::base::string_enum::string_enum;
@@ -101,12 +101,4 @@ pub fn all(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<TeamRule>> {
         ),
         &[&ws, &RULES],
     )?)
-}
-
-pub fn by_id(tx: &mut Tx<'_>, ws: i64, id: &RuleId) -> Result<TeamRule> {
-    let found = tx.opt(
-        &format!("SELECT {} FROM rules WHERE ws = ?1 AND id = ?2", TeamRule::COLUMNS),
-        &[&ws, id],
-    )?;
-    found.ok_or(Error::NotFound("rule"))
 }

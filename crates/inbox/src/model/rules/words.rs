@@ -6,13 +6,13 @@ use db::Tx;
 
 use super::conditions::{ANY, KNOWN, YES};
 use super::rule::{ConditionField, IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, RuleCondition};
-use crate::base::actor::Circle;
+use crate::base::actor::{Actor, Circle};
 use crate::base::error::Result;
-use crate::base::ids::{MailboxId, SavedReplyId, UserId};
+use crate::base::ids::{SavedReplyId, UserId};
 use crate::base::limits::TAG_CHARS;
 use crate::base::states::{ConversationRisk, Urgency};
 use crate::model::answers::is_language;
-use crate::model::{members, topics};
+use crate::model::{mailboxes, members, topics};
 
 const TURN_WORDS: &str = "everybody in turn";
 const BUSY_WORDS: &str = "the least busy";
@@ -27,10 +27,12 @@ pub struct RuleNames {
     pub replies: BTreeMap<String, String>,
 }
 
-/// The names that the team's rules can use.
-pub fn rule_names(tx: &mut Tx<'_>, ws: i64) -> Result<RuleNames> {
-    let inboxes: Vec<(MailboxId, String)> =
-        tx.all("SELECT id, name FROM mailboxes WHERE ws = ?1 AND circle = 'team'", &[&ws])?;
+/// The names that the team's rules can use, as far as the actor sees what they name. Rules leave private
+/// inboxes alone.
+pub fn rule_names(tx: &mut Tx<'_>, actor: &Actor) -> Result<RuleNames> {
+    let ws = actor.ws;
+    let mut inboxes = mailboxes::all_seen_by(tx, actor)?;
+    inboxes.retain(|inbox| inbox.circle.is_shared());
     let replies: Vec<(SavedReplyId, String)> =
         tx.all("SELECT id, name FROM saved_replies WHERE ws = ?1", &[&ws])?;
     let team = members::team(tx, ws, &Circle::team())?;
@@ -40,7 +42,7 @@ pub fn rule_names(tx: &mut Tx<'_>, ws: i64) -> Result<RuleNames> {
     };
     let topics = topics::all(tx, ws)?;
     Ok(RuleNames {
-        inboxes: inboxes.into_iter().map(|(id, name)| (id.to_string(), name)).collect(),
+        inboxes: inboxes.into_iter().map(|one| (one.id.to_string(), one.name)).collect(),
         topics: topics.into_iter().map(|one| (one.id.to_string(), one.name)).collect(),
         members: team.people.into_iter().chain(team.agents).map(member).collect(),
         replies: replies.into_iter().map(|(id, name)| (id.to_string(), name)).collect(),

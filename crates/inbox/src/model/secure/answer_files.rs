@@ -5,6 +5,7 @@ use std::io::Cursor;
 use super::content::{ProtectedFile, seal_file};
 use crate::app::App;
 use crate::base::blobs::Blob;
+use crate::base::blocking::spawn_blocking;
 use crate::base::error::Result;
 use crate::base::ids::UploadId;
 use crate::base::limits::ATTACHED_BYTES;
@@ -42,7 +43,7 @@ pub async fn take_file(
         }
     }
     let (app, filename) = (app.clone(), filename.to_owned());
-    let sealing = tokio::task::spawn_blocking(move || {
+    let sealing = spawn_blocking(move || {
         let content_type = format.content_type().to_owned();
         let now = app.clock.now();
         seal_file((&app.blobs, &app.ids), now, filename, content_type, &bytes)

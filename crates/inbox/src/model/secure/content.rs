@@ -38,6 +38,9 @@ pub struct ProtectedFile {
     pub size: i64,
     pub(crate) hash: String,
     pub(crate) key: String,
+    /// The hash of the bytes before they were sealed; empty where it is not kept.
+    #[serde(default)]
+    pub digest: String,
 }
 
 impl ProtectedFile {
@@ -230,6 +233,7 @@ pub(crate) fn seal_file_as(
         size: bytes.len() as i64,
         hash: blob.hash.clone(),
         key: key.to_text(),
+        digest: Blobs::hash_of(bytes),
     };
     Ok((file, blob))
 }

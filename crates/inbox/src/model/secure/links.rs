@@ -1,15 +1,17 @@
 //! The page of a secure message for one recipient: its link, the code that opens it, and its lock.
 
 use db::Tx;
+use translation::t;
 
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
 use crate::base::error::{Error, Result};
-use crate::base::ids::{ConversationId, MessageId, UserId, WorkspaceId};
+use crate::base::ids::{ConversationId, MailboxId, MessageId, UserId, WorkspaceId};
 use crate::base::limits::{CODE_MS, DAY_MS, WRONG_CODES_PER_DAY};
-use crate::base::time::Moment;
 use crate::model::conversations;
 use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
+use crate::model::local_times::LocalTimes;
+use crate::model::mail_language;
 use crate::model::members::PERSON_SEES;
 use crate::model::notices::{self, CustomerNotice, Notice};
 use crate::model::one_time_codes::{self, CodeEntry, CodeHolder, CodeRequest};
@@ -35,6 +37,8 @@ pub enum LinkState {
 pub struct SecureLink {
     pub message: MessageId,
     pub conversation: ConversationId,
+    /// The inbox that it is written from.
+    pub mailbox: MailboxId,
     /// The only address that its codes go to.
     pub email: String,
     pub state: LinkState,
@@ -70,6 +74,7 @@ db::row! {
         locked_at: Option<i64>,
         expires_at: Option<i64> = "s.expires_at",
         revoked_at: Option<i64> = "coalesce(s.revoked_at, l.revoked_at)",
+        mailbox: MailboxId = "c.mailbox",
         circle: Circle = "c.circle",
         workspace: WorkspaceId = "w.id",
     }
@@ -122,6 +127,7 @@ fn find(tx: &mut Tx<'_>, token: GuestTokenHash, now: i64) -> Result<SecureLink> 
     Ok(SecureLink {
         message: row.message,
         conversation: row.conversation,
+        mailbox: row.mailbox,
         email: row.email,
         state,
         expires_at,
@@ -206,12 +212,11 @@ fn mail_code(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink, code: &str) -> Res
     let conversation = conversations::load(tx, cx.actor, link.conversation.as_str())?;
     let (firm,): (String,) =
         tx.one("SELECT name FROM workspaces WHERE ws = ?1", &[&cx.actor.ws])?;
-    let until = Moment(cx.now + CODE_MS).clock_time();
-    let text = format!(
-        "Your code: {code}\n\nEnter it on the page that you have open. It is valid until {until} \
-         UTC, once,\nand only in that browser.\n\nIf you did not ask for it, ignore this mail; \
-         nothing has been opened or\nbooked. Nobody from {firm} will ever ask you for this code.\n"
-    );
+    let times = LocalTimes::of(tx, cx.actor.ws, &conversation.mailbox)?;
+    let until = times.clock(cx.now + CODE_MS);
+    let reader = mail_language::of_conversation(tx, cx.actor.ws, &conversation.id)?;
+    let text = reader.run(|| code_text(code, &until, &firm));
+    // The page names the subject, in the language of its own reader.
     let subject = format!("Your code for {firm}");
     let notice = CustomerNotice {
         mailbox: &conversation.mailbox,
@@ -223,6 +228,21 @@ fn mail_code(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink, code: &str) -> Res
         notice: Notice { subject: &subject, text: &text },
     };
     notices::write_to_customer(tx, cx, &conversation.circle, &notice)
+}
+
+fn code_text(code: &str, until: &str, firm: &str) -> String {
+    let code = t!("Your code: {code}", code);
+    let how = t!(
+        "Enter it on the page that you have open. It is valid until {until}, once, and only in that \
+         browser.",
+        until
+    );
+    let otherwise = t!(
+        "If you did not ask for it, ignore this mail; nothing has been opened or booked. Nobody from \
+         {firm} will ever ask you for this code.",
+        firm
+    );
+    format!("{code}\n\n{how}\n\n{otherwise}\n")
 }
 
 /// Tries a code. Too many wrong ones in a day lock the page and tell the team.

@@ -3,6 +3,7 @@
 //! table (search, snippets, quotes, webhooks, mail) cannot tell more; `content` has the words, sealed.
 
 mod answer_files;
+mod answer_forms;
 mod content;
 mod life;
 mod links;
@@ -10,6 +11,8 @@ mod page;
 mod rules;
 
 pub use answer_files::{ANSWER_BYTES, ANSWER_FILES, take_file};
+pub(crate) use answer_forms::note_form;
+pub use answer_forms::{AnswerFormId, EarlierAnswer, SENT_BEFORE, earlier_answer};
 pub use content::{
     ProtectedContent, ProtectedFile, ProtectedState, file_bytes, load, seal_file, states,
 };

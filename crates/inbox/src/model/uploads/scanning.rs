@@ -7,6 +7,7 @@ use db::Tx;
 use super::{Ask, Upload, UploadState, counted_pieces, load, remove_bytes, remove_pieces};
 use crate::app::{App, Cx};
 use crate::base::backoff::retry_after;
+use crate::base::blocking::spawn_blocking;
 use crate::base::error::Result;
 use crate::base::ids::UploadId;
 use crate::base::limits::{HAND_OVER_AFTER_MS, UPLOAD_LEFT_MS};
@@ -42,8 +43,7 @@ pub(crate) async fn scan_at(app: &App, ask: &Ask, upload: &Upload) -> Result<()>
     let verdict = verdict(app, upload).await?;
     if matches!(verdict, Verdict::Refused(_)) {
         let (app, upload) = (app.clone(), upload.clone());
-        let removing =
-            tokio::task::spawn_blocking(move || remove_bytes(&app, &upload.id, &upload.pieces));
+        let removing = spawn_blocking(move || remove_bytes(&app, &upload.id, &upload.pieces));
         removing.await??;
     }
     let is_accepted = matches!(verdict, Verdict::Accepted(_));
@@ -57,8 +57,7 @@ pub(crate) async fn scan_at(app: &App, ask: &Ask, upload: &Upload) -> Result<()>
     if is_accepted {
         // The file is whole. What is left of its pieces goes with it at the latest.
         let (app, upload) = (app.clone(), upload.clone());
-        let removing =
-            tokio::task::spawn_blocking(move || remove_pieces(&app, &upload.id, &upload.pieces));
+        let removing = spawn_blocking(move || remove_pieces(&app, &upload.id, &upload.pieces));
         if let Err(error) = removing.await? {
             tracing::warn!(%error, "the pieces of an upload were not removed");
         }
@@ -69,8 +68,7 @@ pub(crate) async fn scan_at(app: &App, ask: &Ask, upload: &Upload) -> Result<()>
 async fn verdict(app: &App, upload: &Upload) -> Result<Verdict> {
     let file = whole_file(app, upload).await?;
     let (size, name) = (upload.size.unsigned_abs(), upload.filename.clone());
-    let looking =
-        tokio::task::spawn_blocking(move || file_checks::look(&mut { file }, size, &name));
+    let looking = spawn_blocking(move || file_checks::look(&mut { file }, size, &name));
     let looked = looking.await??;
     let form = match looked {
         Ok(form) => form,
@@ -94,7 +92,7 @@ async fn verdict(app: &App, upload: &Upload) -> Result<Verdict> {
 /// The whole file, made of its pieces where that has not been done.
 async fn whole_file(app: &App, upload: &Upload) -> Result<File> {
     let (uploads, upload) = (app.blobs.partial_uploads().clone(), upload.clone());
-    let reading = tokio::task::spawn_blocking(move || {
+    let reading = spawn_blocking(move || {
         let pieces = counted_pieces(&upload.id, &upload.pieces);
         if !pieces.is_empty() {
             uploads.assemble(&upload.id, &pieces, upload.size)?;

@@ -5,6 +5,7 @@ use db::Tx;
 use super::{Ask, Upload, ask_at, ask_of, touch};
 use crate::app::{App, Cx};
 use crate::base::blobs::Blob;
+use crate::base::blocking::spawn_blocking;
 use crate::base::error::{Error, Result};
 use crate::base::ids::RequestId;
 use crate::base::queue::Queue;
@@ -55,7 +56,7 @@ async fn hand_over_ask(app: &App, ask: Ask) -> Result<HandedOver> {
     let mut files = Vec::with_capacity(kept.len());
     for upload in kept {
         let (uploads, id) = (app.blobs.partial_uploads().clone(), upload.id.clone());
-        let file = match tokio::task::spawn_blocking(move || uploads.read(&id)).await? {
+        let file = match spawn_blocking(move || uploads.read(&id)).await? {
             // Another press was faster, and the copy is gone.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             file => file?,

@@ -4,6 +4,7 @@ mod count;
 mod list_count;
 mod matching;
 mod order;
+mod readable_summary;
 mod row_test;
 mod sql;
 
@@ -19,8 +20,12 @@ use crate::search::Query;
 pub use list_count::ListCount;
 use matching::QueryTerms;
 pub use order::ListOrder;
+use readable_summary::ReadableSummary;
 pub use row_test::{RowCondition, RowTest};
 use sql::Sql;
+
+/// Rows that are read beyond a page in place of those that cannot be read.
+const UNREADABLE: usize = 100;
 
 /// Conversations that moved since a walk began and whose former place is looked up.
 const MOVED_LOOKED_AT: usize = 1_000;
@@ -487,11 +492,19 @@ fn in_order(
     order: ListOrder,
     limit: usize,
 ) -> Result<Vec<ListedConversation>> {
-    let text = format!(
-        "{} WHERE {condition} ORDER BY {} LIMIT {limit}",
-        select("conversations c"),
-        order.by()
-    );
-    let found = sql.all::<ConversationSummary>(tx, &text)?;
-    Ok(found.into_iter().map(|summary| ListedConversation::new(summary, order)).collect())
+    let mut read = |most: usize| {
+        let text = format!(
+            "{} WHERE {condition} ORDER BY {} LIMIT {most}",
+            select("conversations c"),
+            order.by()
+        );
+        sql.all::<ReadableSummary>(tx, &text)
+    };
+    let mut rows = read(limit)?;
+    if rows.len() == limit && rows.iter().any(|row| row.0.is_none()) {
+        // Others take their places, because a short page is the last one.
+        rows = read(limit + UNREADABLE)?;
+    }
+    let found = rows.into_iter().filter_map(|row| row.0).take(limit);
+    Ok(found.map(|summary| ListedConversation::new(summary, order)).collect())
 }

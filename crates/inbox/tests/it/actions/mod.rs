@@ -7,6 +7,7 @@ mod inbox_access;
 mod merging;
 mod people;
 mod reading;
+mod send_later;
 mod snooze;
 mod topics;
 mod triage;

@@ -302,7 +302,7 @@ async fn what_others_wrote_is_a_draft_again_when_it_is_stopped(app: TestApp) {
     let bo = app.person("Bo").await;
     for message in [by_agent, sent] {
         let stopped = app.act(&bo, move |tx, cx| actions::stop_message(tx, cx, &message)).await;
-        assert_eq!(stopped, StoppedMessage::Draft);
+        assert_eq!(stopped, StoppedMessage::Draft { leaves_at: None });
     }
     let waiting = app.act(&app.owner, actions::queue).await;
     assert_eq!(waiting.len(), 2);

@@ -26,7 +26,8 @@ on_both!(
     a_tag_that_cannot_be_seen_lists_nothing,
     a_snippet_is_the_first_140_characters_with_white_space_folded,
     filters_combine,
-    conversations_of_one_moment_have_a_fixed_order
+    conversations_of_one_moment_have_a_fixed_order,
+    a_conversation_whose_row_cannot_be_read_hides_no_other
 );
 
 async fn conversations_are_listed_newest_first_by_their_latest_mail(app: TestApp) {
@@ -494,4 +495,26 @@ async fn a_tag_that_cannot_be_seen_lists_nothing(app: TestApp) {
     app.on(&key, &mail.conversation, "tags", json!({ "add": ["vip"] })).await.is(200);
     assert_eq!(app.subjects(&key, "tag=vip").await, ["One"]);
     assert!(app.subjects(&test, "tag=vip").await.is_empty());
+}
+
+async fn a_conversation_whose_row_cannot_be_read_hides_no_other(app: TestApp) {
+    let key = app.key("read").await;
+    let mut damaged = None;
+    for subject in ["One", "Two", "Three", "Four"] {
+        app.advance(SECOND);
+        let mail = app.mail(&format!("{subject}@x.example"), subject, "text").await;
+        damaged = damaged.or((subject == "Three").then_some(mail.conversation));
+    }
+    let damaged = damaged.unwrap();
+    app.exec("UPDATE conversations SET tags = 'unreadable' WHERE subject = 'Three'").await;
+    assert_eq!(app.subjects(&key, "").await, ["Four", "Two", "One"]);
+    // Page by page too, also where the first row of a page is the one.
+    let mut page = app.get(&key, "/conversations?limit=1").await.is(200);
+    let mut listed = vec![text_of(&page.json()[0], "subject")];
+    while let Some(next) = page.next.clone() {
+        page = app.get(&key, &next).await.is(200);
+        listed.extend(page.json().as_array().unwrap().iter().map(|one| text_of(one, "subject")));
+    }
+    assert_eq!(listed, ["Four", "Two", "One"]);
+    app.get(&key, &format!("/conversations/{damaged}")).await.is(500);
 }

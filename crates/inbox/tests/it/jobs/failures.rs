@@ -17,6 +17,7 @@ on_both!(
     a_message_whose_file_cannot_be_read_holds_up_no_other,
     a_message_whose_file_is_back_leaves_and_its_failures_are_forgotten,
     a_message_that_could_not_be_recorded_does_not_leave,
+    a_message_that_left_is_recorded_as_soon_as_the_database_can_write,
     a_webhook_whose_row_cannot_be_read_holds_up_no_other,
     a_simulated_answer_that_cannot_be_given_holds_up_no_other,
     a_snooze_that_cannot_be_ended_holds_up_no_other_and_comes_back_at_last,
@@ -97,6 +98,32 @@ async fn a_message_that_could_not_be_recorded_does_not_leave(app: TestApp) {
     app.pass(2 * DAY).await;
     assert!(app.outside.relay.attempts().is_empty(), "it would be sent again and again");
     assert_eq!(app.failure("messages").await.attempts, 6);
+}
+
+/// PostgreSQL alone can be told to have no room for a moment.
+async fn a_message_that_left_is_recorded_as_soon_as_the_database_can_write(app: TestApp) {
+    let key = app.key("send").await;
+    let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
+    app.schedule(&key, &mail.conversation, "It left.").await;
+    if app.app.store.is_shared() {
+        for statement in [
+            "CREATE SEQUENCE attempts_to_record",
+            "CREATE FUNCTION have_no_room() RETURNS trigger LANGUAGE plpgsql AS \
+             'BEGIN IF nextval(''attempts_to_record'') < 3 THEN RAISE EXCEPTION ''no room'' \
+             USING ERRCODE = ''53100''; END IF; RETURN NEW; END'",
+            "CREATE TRIGGER have_no_room BEFORE UPDATE ON messages FOR EACH ROW \
+             WHEN (NEW.status = 'sent') EXECUTE FUNCTION have_no_room()",
+        ] {
+            app.exec(statement).await;
+        }
+    }
+    app.advance(UNDO);
+    app.work().await;
+    assert_eq!(app.outside.relay.attempts().len(), 1);
+    assert_eq!(app.count("messages WHERE status = 'sent'").await, 1);
+    assert_eq!(app.count("job_failures").await, 0);
+    app.pass(DAY).await;
+    assert_eq!(app.outside.relay.attempts().len(), 1, "it left once");
 }
 
 async fn a_webhook_whose_row_cannot_be_read_holds_up_no_other(app: TestApp) {

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use inbox::actions;
+use inbox::base::ids::MessageId;
 use inbox::jobs::{BoxFuture, CalendarReader};
 use inbox::model::bookings::calendars::{
     CalendarAnswer, CalendarKind, CalendarSource, NewCalendar,
@@ -18,7 +19,8 @@ on_both!(
     a_calendar_is_read_again_just_before_a_booking,
     a_public_holiday_is_a_day_off_unless_the_date_has_hours,
     turns_follow_the_shares_of_hosts,
-    a_team_offers_times_in_a_reply_and_sees_offer_and_booking_in_the_conversation
+    a_team_offers_times_in_a_reply_and_sees_offer_and_booking_in_the_conversation,
+    a_draft_that_offers_times_is_not_approved_for_later
 );
 
 const MINUTE: i64 = 60_000;
@@ -222,4 +224,22 @@ async fn a_team_offers_times_in_a_reply_and_sees_offer_and_booking_in_the_conver
         .act(&app.owner, move |tx, cx| actions::conversation_bookings(tx, cx, &conversation))
         .await;
     assert_eq!(found.bookings.len(), 1);
+}
+
+async fn a_draft_that_offers_times_is_not_approved_for_later(app: TestApp) {
+    let key = app.key("read draft").await;
+    let kind = bookable(&app, "call", 30, &[&app.owner]).await;
+    let filed = app.mail("ann@shop.example", "A talk", "When can we talk?").await;
+    let reply = json!({ "body": "Any of these?", "booking": { "typeId": kind } });
+    let draft = app.on(&key, &filed.conversation, "replies", reply).await.is(201).json();
+    let id = MessageId::parse(&text_of(&draft, "messageId")).unwrap();
+    let (wanted, at) = (id.clone(), app.now() + HOUR);
+    let refused = app
+        .refused(&app.owner, move |tx, cx| {
+            actions::approve_draft_at(tx, cx, &wanted, 1, "Any of these?", Some(at))
+        })
+        .await;
+    assert!(refused.to_string().contains("offers times cannot wait"), "{refused}");
+    app.act(&app.owner, move |tx, cx| actions::approve_draft(tx, cx, &id, 1, "Any of these?"))
+        .await;
 }

@@ -307,7 +307,8 @@ async fn simulated_guests_book_and_cancel(app: TestApp) {
 
 async fn an_unproven_address_gets_a_code_and_nothing_else(app: TestApp) {
     let kind = bookable(&app, "first-talk", 30, &[&app.owner]).await;
-    let browser = GuestTokenHash::of("a browser");
+    // Each guest has a browser of their own.
+    let browser_of = GuestTokenHash::of;
     let hold = |email: &'static str, start: &'static str| {
         let (inner, kind) = (app.app.clone(), kind.clone());
         let work = move |tx: &mut db::Tx<'_>| {
@@ -316,7 +317,7 @@ async fn an_unproven_address_gets_a_code_and_nothing_else(app: TestApp) {
             let kind = types::load_active(tx, cx.actor, &kind)?;
             let guest = BookingGuest { name: "Ann", email, zone: None };
             let new = NewBooking { starts_at: at(start), guest, answers: &[], conversation: None };
-            guest::hold(tx, &cx, &kind, &new, browser, "a network")
+            guest::hold(tx, &cx, &kind, &new, browser_of(email), "a network")
         };
         app.app.store.write(work)
     };
@@ -334,6 +335,7 @@ async fn an_unproven_address_gets_a_code_and_nothing_else(app: TestApp) {
         let work = move |tx: &mut db::Tx<'_>| {
             let workspace = guest::workspace_at(tx, "acme")?;
             let cx = inner.cx(&workspace.actor);
+            let browser = browser_of("ann@shop.example");
             guest::enter_code(tx, &cx, &held, browser, "a network", &typed)
         };
         app.app.store.write(work)

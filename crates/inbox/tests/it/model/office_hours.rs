@@ -1,7 +1,8 @@
 //! Office hours: the automatic reply outside them, and targets that are counted in them.
 
 use inbox::actions::{self, NewReply, OfficeHoursInput};
-use inbox::model::mailboxes::DraftingMode;
+use inbox::model::local_times::LocalTimes;
+use inbox::model::mailboxes::{DraftingMode, Mailbox};
 use inbox::model::written_text::TextFormat;
 use inbox::{FiledMail, MessageTimes, RecipientList, SenderAuthentication};
 use mail::{Authentication, AuthenticationResult, AuthorKind, Dmarc};
@@ -15,7 +16,8 @@ on_both!(
     the_automatic_reply_goes_once_a_day_and_never_to_automatic_or_held_mail,
     the_automatic_reply_leaves_the_helpers_draft_alone,
     targets_are_kept_or_missed_in_office_hours,
-    targets_rest_while_mail_is_held_and_end_when_it_is_closed
+    targets_rest_while_mail_is_held_and_end_when_it_is_closed,
+    the_clock_of_an_inbox_is_that_of_its_hours_or_the_one_the_team_agrees_on
 );
 
 const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
@@ -202,4 +204,40 @@ async fn targets_are_kept_or_missed_in_office_hours(app: TestApp) {
     let targets = &found["targets"];
     // Kept: the answer and the closing of the first. Missed: two answers and two closings.
     assert_eq!((&targets["kept"], &targets["missed"]), (&json!(2), &json!(4)), "{targets}");
+}
+
+async fn the_clock_of_an_inbox_is_that_of_its_hours_or_the_one_the_team_agrees_on(app: TestApp) {
+    let sales = app.team_inbox("sales@acme.example", "Sales").await;
+    let own = app.private_inbox(&app.owner).await;
+    // Ten in the evening.
+    let at = 22 * HOUR;
+    let clock = async |mailbox: &Mailbox| {
+        let (ws, id) = (app.owner.ws, mailbox.id.clone());
+        let times = app.app.store.read(move |tx| LocalTimes::of(tx, ws, &id)).await.unwrap();
+        times.clock(at)
+    };
+    let set_zone = async |mailbox: &Mailbox, zone: &str| {
+        let (id, hours) = (mailbox.id.clone(), hours_in(zone));
+        app.act(&app.owner, move |tx, cx| actions::set_office_hours(tx, cx, &id, &hours)).await;
+    };
+    assert_eq!(clock(&sales).await, "22:00 UTC");
+    app.exec(&format!(
+        "INSERT INTO office_hours (ws, mailbox, zone, weekly, holidays, away_reply)
+         VALUES ({}, '{}', 'Asia/Tokyo', '', '[]', '')",
+        app.owner.ws, own.id
+    ))
+    .await;
+    assert_eq!(clock(&sales).await, "22:00 UTC", "what is private is not told");
+    set_zone(&app.support, "Asia/Kolkata").await;
+    for mailbox in [&app.support, &sales] {
+        assert_eq!(clock(mailbox).await, "03:30 (Kolkata)");
+    }
+    set_zone(&sales, "Asia/Tokyo").await;
+    assert_eq!(clock(&sales).await, "07:00 (Tokyo)");
+    let third = app.team_inbox("press@acme.example", "Press").await;
+    assert_eq!(clock(&third).await, "22:00 UTC", "two zones are no answer");
+}
+
+fn hours_in(zone: &str) -> OfficeHoursInput {
+    OfficeHoursInput { zone: zone.into(), ..OfficeHoursInput::default() }
 }

@@ -33,7 +33,7 @@ async fn rule(
     id
 }
 
-fn input(name: &str, event: &str, conditions: &[&str], acts: &[&str]) -> RuleInput {
+pub(super) fn input(name: &str, event: &str, conditions: &[&str], acts: &[&str]) -> RuleInput {
     let condition = |text: &&str| {
         let mut parts = text.splitn(3, ' ').map(str::to_owned);
         (parts.next().unwrap(), parts.next().unwrap(), parts.next().unwrap_or_default())

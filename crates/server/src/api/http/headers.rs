@@ -6,8 +6,8 @@ use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
 use inbox::RateStatus;
 
 use super::response::ApiResponse;
+use crate::http::request_log::REQUEST_ID;
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 /// How many things a list has; and where they were not counted to the end, how many at least.

@@ -17,6 +17,7 @@ use metrics::{counter, histogram};
 
 use crate::documents::DocumentTexts;
 use crate::http::request_body::{LARGE_BODIES_EACH, RequestBody};
+use crate::http::request_log::RequestLog;
 use crate::http::slots::{SlotOwner, Slots};
 use headers::Origin;
 pub(crate) use headers::{TOTAL_AT_LEAST, TOTAL_COUNT};
@@ -104,7 +105,7 @@ impl ApiContext {
         F: Future<Output = ApiResponse>,
     {
         let started = Instant::now();
-        let id = self.app.ids.token(20);
+        let log = RequestLog::begin(&self.app.ids, &request);
         let method = request.method().clone();
         let reply = match origin {
             Origin::Foreign => self.refuse(
@@ -114,21 +115,16 @@ impl ApiContext {
             _ if headers::is_preflight(&request) => {
                 headers::preflight(&origin, self.app.limiter.untouched())
             }
-            _ => answer(request).await,
+            _ => log.run(answer(request)).await,
         };
         let status = reply.status.as_u16();
         counter!("mailroom_requests_total", "route" => route, "status" => status.to_string())
             .increment(1);
         histogram!("mailroom_request_seconds", "route" => route).record(started.elapsed());
-        tracing::info!(
-            request = id,
-            %method,
-            route,
-            status,
-            micros = started.elapsed().as_micros() as u64,
-            "request"
-        );
-        headers::finish(reply, &id, &origin)
+        log.span.in_scope(|| {
+            tracing::info!(%method, route, status, micros = log.micros(), "request");
+        });
+        headers::finish(reply, &log.id, &origin)
     }
 
     /// A response that no rate was counted for.

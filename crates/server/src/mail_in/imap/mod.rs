@@ -23,6 +23,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+use tracing::{Instrument, Span};
 
 use crate::imap_client::{Dialer, Folder, ImapCredential, ImapFault, ImapTimeouts};
 use crate::mail_oauth::{AccessTokens, with_fresh_token};
@@ -141,10 +142,12 @@ impl Fetchers {
         let room = FETCHING_AT_ONCE.saturating_sub(tasks.len());
         for account in self.claim(room).await? {
             let (fetchers, stopping) = (self.clone(), stopping.child_token());
-            tasks.spawn(async move {
+            let span = fetching(&account);
+            let attended = async move {
                 let until = Instant::now() + fetchers.pace.session;
                 fetchers.attend(account, stopping, Some(until)).await;
-            });
+            };
+            tasks.spawn(attended.instrument(span));
         }
         let (next, failing) = self
             .app
@@ -161,7 +164,8 @@ impl Fetchers {
         let accounts = self.claim(FETCHING_AT_ONCE).await?;
         let count = accounts.len();
         for account in accounts {
-            self.attend(account, CancellationToken::new(), None).await;
+            let span = fetching(&account);
+            self.attend(account, CancellationToken::new(), None).instrument(span).await;
         }
         Ok(count)
     }
@@ -184,7 +188,7 @@ impl Fetchers {
     ) {
         let (held, fetchers) = (account.clone(), self.clone());
         // A task of its own, so that a panic is a failure of this inbox and is counted as one.
-        let attending = async move { fetchers.attend_to(account, until).await };
+        let attending = async move { fetchers.attend_to(account, until).await }.in_current_span();
         let attending = AbortOnDropHandle::new(tokio::spawn(attending));
         let attended = tokio::select! {
             attended = attending => attended.unwrap_or(Err(ImapFault::Ours)),
@@ -281,4 +285,10 @@ impl Fetchers {
         tracing::warn!(%mailbox, why = trouble.sentence, "mail could not be fetched");
         self.app.act(&actor, move |tx, cx| imap::note_failure(tx, cx, &account, &trouble)).await
     }
+}
+
+/// What the log lines about the mail of an inbox carry, as those of other jobs do.
+fn fetching(account: &ImapAccount) -> Span {
+    let (queue, inbox) = (Queue::Imap.as_str(), &account.inbox);
+    tracing::error_span!("job", queue, workspace = inbox.ws, id = %inbox.mailbox.id)
 }

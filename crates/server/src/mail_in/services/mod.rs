@@ -23,8 +23,11 @@ pub use inbox::model::services::POSTMARK_USER;
 use inbox::model::services::{self, Service, ServiceConnection};
 use inbox::{App, Error};
 use serde_json::{Value, json};
+use tracing::Span;
+use tracing::field::display;
 
 use crate::http::request_body::RequestBody;
+use crate::http::request_log::RequestLog;
 use crate::http::slots::Slots;
 use crate::node::vault::{Vault, service_purpose};
 pub use reader::HttpReader;
@@ -66,11 +69,15 @@ async fn call(
     Path((service, token)): Path<(String, String)>,
     request: Request,
 ) -> Response<Body> {
+    let log = RequestLog::begin(&services.app.ids, &request);
     let (head, body) = request.into_parts();
-    match services.take(&service, &token, &head.headers, body).await {
+    let taken = log.run(services.take(&service, &token, &head.headers, body)).await;
+    let mut response = match taken {
         Ok(()) => answer(StatusCode::OK, &json!({ "ok": true })),
         Err((status, sentence)) => answer(status, &json!(ErrorBody { error: sentence.into() })),
-    }
+    };
+    log.name_in(&mut response);
+    response
 }
 
 impl ServicesApi {
@@ -85,6 +92,8 @@ impl ServicesApi {
         let token = token.to_owned();
         let found = self.app.store.read(move |tx| services::with_token(tx, service, &token)).await;
         let connection = found.map_err(failed)?.ok_or(UNKNOWN)?;
+        let span = Span::current();
+        span.record("workspace", connection.ws).record("actor", display(&connection.id));
         if !connection.plan.has_api() {
             return Err((
                 StatusCode::FORBIDDEN,

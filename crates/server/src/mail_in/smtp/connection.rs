@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
 
-use super::shared::{MailListeners, protocol_name};
+use super::shared::MailListeners;
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;
@@ -143,7 +143,7 @@ impl<'a> SmtpConnection<'a> {
     }
 
     fn note_refusal(&self, reason: &'static str) {
-        self.listeners.refusals.note(self.peer, protocol_name(self.protocol), reason);
+        self.listeners.refusals.note(self.peer, reason);
     }
 
     async fn write<S>(&self, session: &mut SmtpServerSession, stream: &mut S) -> io::Result<()>

@@ -13,6 +13,7 @@ use metrics::counter;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio_util::task::TaskTracker;
+use tracing::Instrument;
 
 use super::connection::SmtpConnection;
 use super::shared::{ConnectionPermit, MailListeners, protocol_name};
@@ -21,6 +22,9 @@ use crate::net::listening::AcceptPause;
 
 /// Mail that is being taken in when the server stops has this long to be filed.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// Characters of the id by which the log names a connection.
+const ID_CHARS: usize = 10;
 
 const TOO_MANY_CONNECTIONS: &str = "too-many-connections";
 const FULL: &[u8] = b"421 4.7.0 Too many connections, try again later\r\n";
@@ -134,10 +138,17 @@ impl MailListeners {
         let ours = protocol == Protocol::Lmtp || peer.is_none_or(|ip| self.trusted.contains(ip));
         let permit = ConnectionPermit::take(self, peer.filter(|_| !ours));
         let listeners = Arc::clone(self);
-        conversations.spawn(async move {
+        // A neighbour on this machine has no address.
+        let span = tracing::error_span!(
+            "mail",
+            id = %self.app.ids.token(ID_CHARS),
+            client = %peer.map_or_else(|| "local".to_owned(), |ip| ip.to_string()),
+            protocol = %protocol_name(protocol),
+        );
+        let conversation = async move {
             let outcome = match (permit, client) {
                 (None, mut client) => {
-                    listeners.refusals.note(peer, protocol_name(protocol), TOO_MANY_CONNECTIONS);
+                    listeners.refusals.note(peer, TOO_MANY_CONNECTIONS);
                     client.refuse().await
                 }
                 (Some(_permit), Client::Tcp(stream, _)) => {
@@ -152,7 +163,8 @@ impl MailListeners {
                 // A client that disconnects affects no other.
                 tracing::debug!(%error, "mail connection failed");
             }
-        });
+        };
+        conversations.spawn(conversation.instrument(span));
     }
 }
 

@@ -41,9 +41,9 @@ struct Logging {
 }
 
 impl RefusalLog {
-    /// Counts a refusal by its reason and logs it. A neighbour on this machine has no address. The
-    /// reason is a fixed code: nothing of a mail or its envelope is in the line.
-    pub fn note(&self, client: Option<IpAddr>, protocol: &'static str, reason: &'static str) {
+    /// Counts a refusal by its reason and logs it, within the span of the connection, which has the
+    /// client. The reason is a fixed code: nothing of a mail or its envelope is in the line.
+    pub fn note(&self, client: Option<IpAddr>, reason: &'static str) {
         counter!("mailroom_smtp_refused_total", "reason" => reason).increment(1);
         let logging = self.admit(client, Instant::now());
         if logging.unlogged_before > 0 {
@@ -51,8 +51,7 @@ impl RefusalLog {
             tracing::warn!(count, "further mail refusals of the last minute were not logged");
         }
         if logging.line {
-            let client = client.map_or_else(|| "local".to_owned(), |ip| ip.to_string());
-            tracing::info!(client, protocol, reason, "mail was refused");
+            tracing::info!(reason, "mail was refused");
         }
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod asset_files;
 pub(crate) mod assets;
+pub(crate) mod file_kinds;
 pub(crate) mod filters;
 pub(crate) mod flash;
 pub(crate) mod hrefs;

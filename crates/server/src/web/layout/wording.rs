@@ -5,10 +5,13 @@ use inbox::actions::{ActKind, UndoOffer};
 use inbox::base::ids::MemberId;
 use inbox::base::limits::{self, TRASH_DAYS, UNDO_LIVE_MS};
 use inbox::base::states::Status;
+pub use inbox::model::calendar_words::{
+    date_words, month_name, short_month, short_weekday, weekday,
+};
 use jiff::Timestamp;
-use jiff::civil::{Date, Weekday};
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use translation::{msg, t};
+use translation::t;
 
 /// The shape that shows what somebody is (customer, person or agent), with their initials.
 #[derive(Clone, Debug)]
@@ -100,64 +103,6 @@ enum TimeStyle {
     DayAndClock,
     DayOfYearAndClock,
     DayAndSeconds,
-}
-
-const WEEKDAYS: [&str; 7] = [
-    msg!("Monday"),
-    msg!("Tuesday"),
-    msg!("Wednesday"),
-    msg!("Thursday"),
-    msg!("Friday"),
-    msg!("Saturday"),
-    msg!("Sunday"),
-];
-const SHORT_WEEKDAYS: [&str; 7] =
-    [msg!("Mon"), msg!("Tue"), msg!("Wed"), msg!("Thu"), msg!("Fri"), msg!("Sat"), msg!("Sun")];
-const MONTHS: [&str; 12] = [
-    msg!("January"),
-    msg!("February"),
-    msg!("March"),
-    msg!("April"),
-    msg!("May"),
-    msg!("June"),
-    msg!("July"),
-    msg!("August"),
-    msg!("September"),
-    msg!("October"),
-    msg!("November"),
-    msg!("December"),
-];
-const SHORT_MONTHS: [&str; 12] = [
-    msg!("Jan"),
-    msg!("Feb"),
-    msg!("Mar"),
-    msg!("Apr"),
-    msg!("May"),
-    msg!("Jun"),
-    msg!("Jul"),
-    msg!("Aug"),
-    msg!("Sep"),
-    msg!("Oct"),
-    msg!("Nov"),
-    msg!("Dec"),
-];
-
-pub fn weekday(day: Weekday) -> &'static str {
-    translation::text(WEEKDAYS[day.to_monday_zero_offset() as usize])
-}
-
-pub fn short_weekday(day: Weekday) -> &'static str {
-    translation::text(SHORT_WEEKDAYS[day.to_monday_zero_offset() as usize])
-}
-
-/// The name of a month, counted from 1.
-pub fn month_name(month: i8) -> &'static str {
-    translation::text(MONTHS[month as usize - 1])
-}
-
-/// The same, shortened: `Nov`.
-pub fn short_month(month: i8) -> &'static str {
-    translation::text(SHORT_MONTHS[month as usize - 1])
 }
 
 impl TimeFormat {
@@ -284,12 +229,6 @@ impl TimeFormat {
     pub fn zoned(&self, at: i64) -> jiff::Zoned {
         Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(self.zone.clone())
     }
-}
-
-/// `Tuesday 24 November 2026`.
-pub fn date_words(date: Date) -> String {
-    let (weekday, month) = (weekday(date.weekday()), month_name(date.month()));
-    t!("{weekday} {day} {month} {year}", weekday, day = date.day(), month, year = date.year())
 }
 
 /// A number as sentences write it: `50,000`.

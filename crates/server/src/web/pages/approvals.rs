@@ -22,6 +22,7 @@ use crate::web::layout::wording::{Avatar, DisplayTime, first_name, thousands};
 use crate::web::page_version::PartVersion;
 use crate::web::pages::booking_cards::OfferView;
 use crate::web::pages::conversation_list::{RowBadge, subject};
+use crate::web::pages::later_times::{ChosenMoment, LaterTimes, departure};
 use crate::web::pages::mail_frame::MailReference;
 use crate::web::pages::message_cards::MessageCard;
 use crate::web::pages::recipients::{RecipientLines, party_line};
@@ -76,6 +77,8 @@ struct DecisionView {
     risk_reasons: Vec<String>,
     /// When the customer wrote after the draft was made.
     meanwhile: Option<String>,
+    /// When it can leave.
+    later: LaterTimes,
     changed: bool,
     error: String,
     place: usize,
@@ -101,6 +104,7 @@ pub async fn first(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult 
     let mut decision = decision.map(|decision| decision_view(&decision, &queue, &frame));
     if let Some(decision) = &mut decision {
         offer_pictures(&web, &visitor, decision).await?;
+        decision.later.offer(&frame.times);
     }
     let page = ApprovalsPage { queue: rows(&queue, &frame, None), decision, frame };
     web.show(&visitor, &page)
@@ -138,6 +142,7 @@ async fn build(
     let mut decision = decision_view(&decision, &queue, &frame);
     offer_pictures(web, visitor, &mut decision).await?;
     change(&mut decision);
+    decision.later.offer(&frame.times);
     Ok(ApprovalsPage { queue: rows(&queue, &frame, Some(&id)), decision: Some(decision), frame })
 }
 
@@ -231,6 +236,7 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
         risk: conversation.risk,
         risk_reasons: conversation.risk_reasons.0.clone(),
         meanwhile,
+        later: LaterTimes::default(),
         changed: false,
         error: String::new(),
         place: place + 1,
@@ -265,6 +271,7 @@ form! {
         /// The text, where the form lets it be edited.
         body: Option<String>,
         recipients: Option<RecipientLines>,
+        later: ChosenMoment,
         reason: String,
         next: NextPage,
     }
@@ -314,6 +321,9 @@ pub async fn approve(
         Ok(recipients) => recipients,
         Err(sentence) => return wrong_address(&web, &visitor, &id, &form, sentence).await,
     };
+    let Ok(leaves_at) = departure(&visitor, &form.later) else {
+        return wrong_time(&web, &visitor, &id, &form).await;
+    };
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
             let (message, conversation) = inbox::load_outgoing(tx, cx.actor, &draft)?;
@@ -326,7 +336,7 @@ pub async fn approve(
                 actions::address_draft(tx, cx, &draft, revision, recipients)?;
             }
             let text = typed.as_deref().or(message.markdown.as_deref()).unwrap_or(&message.text);
-            actions::approve_draft(tx, cx, &draft, revision, text)?;
+            actions::approve_draft_at(tx, cx, &draft, revision, text, leaves_at)?;
             Ok(Outcome::Approved)
         })
         .await;
@@ -403,6 +413,15 @@ async fn wrong_address(
     responses::again(&page.await?)
 }
 
+async fn wrong_time(web: &Web, visitor: &Visitor, id: &str, form: &DecisionForm) -> PageResult {
+    let page = build(web, visitor, id, |decision| {
+        keep_typed(decision, form);
+        // Said again: the reader's language is known by now.
+        decision.error = departure(visitor, &form.later).err().unwrap_or_default();
+    });
+    responses::again(&page.await?)
+}
+
 /// Shows the draft as it is now, or the queue if somebody else has decided about it.
 async fn refused(
     web: &Web,
@@ -424,7 +443,9 @@ async fn refused(
         Some("text") => {
             t!("A message has 1 to {n} characters.", n = thousands(REPLY_CHARS))
         }
-        Some("send") => problems.0.first().map(|first| first.sentence.clone()).unwrap_or_default(),
+        Some("send" | "sendAt" | "followUpAt") => {
+            problems.0.first().map(|first| first.sentence.clone()).unwrap_or_default()
+        }
         _ => return web.redirect("/approvals", Flash::Gone),
     };
     let page = build(web, visitor, id, |decision| {
@@ -435,6 +456,7 @@ async fn refused(
 }
 
 fn keep_typed(decision: &mut DecisionView, form: &DecisionForm) {
+    decision.later.fill(&form.later, &ChosenMoment::default());
     if let Some(body) = &form.body {
         decision.typed = body.clone();
         decision.changed = decision.typed != decision.text;

@@ -14,6 +14,7 @@ use translation::t;
 
 use crate::web::Web;
 use crate::web::form::Asked;
+use crate::web::layout::file_kinds::kind_and_size;
 use crate::web::layout::filters;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageResult};
@@ -95,18 +96,21 @@ fn read(mail: &MailReference, raw: &[u8]) -> Option<ReadMail> {
     let files = mail::parse(raw, Envelope::default()).attachments;
     let files = files.iter().enumerate().map(|(number, file)| {
         let href = format!("{}/files/{number}", mail.href());
-        let short = file.content_type.rsplit('/').next().unwrap_or("").to_uppercase();
         let is_shown = is_picture(&file.content_type) || file.content_type == "application/pdf";
         let is_mail = is_mail(&file.content_type, &file.filename) && depth(mail) < DEPTH;
         let within = mail.within(number).filter(|_| is_mail);
-        let bytes = size(file.bytes.len() as i64);
+        let bytes = file.bytes.len() as i64;
         FileView {
             shown_href: is_shown.then(|| format!("{href}?shown")),
             mail_href: within.map(|within| within.href()),
             preview: None,
             href,
             name: file.filename.clone(),
-            kind: if is_mail { bytes } else { format!("{short}, {bytes}") },
+            kind: if is_mail {
+                size(bytes)
+            } else {
+                kind_and_size(&file.filename, &file.content_type, bytes)
+            },
         }
     });
     Some(ReadMail { original, files: files.collect() })

@@ -21,7 +21,7 @@ use crate::web::layout::wording::thousands;
 use crate::web::multipart::FormUpload;
 use crate::web::pages::composer::{Composer, ReplyButton, ReplyForm};
 use crate::web::pages::conversation;
-use crate::web::pages::later_times::message_times;
+use crate::web::pages::later_times::{message_times, unsent_times};
 use crate::web::pages::list_query::ListQuery;
 use crate::web::pages::recipients::RecipientLines;
 use crate::web::pages::unsent::{self, UnsentForm};
@@ -58,7 +58,8 @@ pub async fn reply(
         | ReplyButton::Remove(_)
         | ReplyButton::Insert(_)
         | ReplyButton::OfferTimes => {
-            unsent::change(&web, &visitor, Some(&id), autosave(&form), &form.button).await?;
+            let saved = autosave(&visitor, &form);
+            unsent::change(&web, &visitor, Some(&id), saved, &form.button).await?;
             let write = match (&form.button, &form.forwards) {
                 (ReplyButton::OfferTimes, _) => "times",
                 (_, Some(_)) => "forward",
@@ -151,7 +152,7 @@ fn new_reply(form: &ReplyForm) -> inbox::Result<Result<NewReply, String>> {
 }
 
 /// The unsent text as the form has it.
-fn autosave(form: &ReplyForm) -> Autosave {
+fn autosave(visitor: &Visitor, form: &ReplyForm) -> Autosave {
     let kind = match form.forwards {
         Some(_) => AutosaveKind::Forward,
         None => AutosaveKind::Reply,
@@ -159,7 +160,8 @@ fn autosave(form: &ReplyForm) -> Autosave {
     let RecipientLines { to, cc, bcc } = form.recipients.clone();
     let forwards = form.forwards.clone();
     let secure = form.secure;
-    Autosave { to, cc, bcc, forwards, secure, ..Autosave::new(kind, form.body.clone()) }
+    let times = unsent_times(visitor, &form.later, &form.follow_up);
+    Autosave { to, cc, bcc, forwards, secure, times, ..Autosave::new(kind, form.body.clone()) }
 }
 
 fn sent(web: &Web, id: &str, form: &ReplyForm, result: &ReplyResult) -> PageResult {

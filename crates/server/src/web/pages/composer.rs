@@ -37,7 +37,7 @@ pub struct Composer {
     pub is_rich: bool,
     /// The signature that goes below, as HTML.
     pub signature: String,
-    /// True when the message before goes along below a reply.
+    /// True when the message before goes along below a reply, unless that is protected.
     pub quotes: bool,
     /// The attachments: their ids, names and sizes.
     pub files: Vec<(String, String, String)>,
@@ -163,6 +163,7 @@ impl Composer {
             self.bcc = saved.bcc.clone();
         }
         self.subject = saved.subject.clone();
+        self.later.restore(saved.times);
         self.set_lock(saved.secure);
         self.keep_sticky_lock();
         self.kept = true;
@@ -192,7 +193,7 @@ impl Composer {
             from_address: open.mailbox.address.to_string(),
             seen: open.seen,
             lock: (kind == AutosaveKind::Reply).then(|| ComposerLock::of(open)).flatten(),
-            quotes: kind == AutosaveKind::Reply && open.has_mail(),
+            quotes: kind == AutosaveKind::Reply && open.has_mail() && !open.writing.always_secure,
             names: match kind {
                 AutosaveKind::Note => first_names(open),
                 _ => Vec::new(),

@@ -17,7 +17,7 @@ use inbox::base::ids::{AgentId, UserId};
 use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
 use inbox::base::states::{Removal, Status};
 use inbox::model::drafting::findings::AnsweredBefore;
-use inbox::{Conversation, Cx, Error};
+use inbox::{Conversation, Cx, Error, MessageTimes};
 use translation::t;
 
 use crate::web::Web;
@@ -35,6 +35,7 @@ use crate::web::pages::booking_cards::{BookingCard, booking_cards};
 use crate::web::pages::composer::Composer;
 use crate::web::pages::conversation_list::{ConversationFilter, ListView, subject};
 use crate::web::pages::event_words::risk_word;
+use crate::web::pages::later_times::LaterTimes;
 use crate::web::pages::list_query::{ConversationButton, ListQuery};
 use crate::web::pages::message_cards::MessageCard;
 use crate::web::pages::offer_form::{self, OfferForm};
@@ -122,6 +123,10 @@ pub struct ConvoView {
     pub sorting: SortingView,
     /// The response target that is due first.
     pub target: Option<TargetView>,
+    /// When a draft that is approved can leave.
+    pub later: LaterTimes,
+    /// The draft that somebody stopped while it waited for its time.
+    pub stopped: String,
 }
 
 /// Somebody else who has this conversation open.
@@ -230,6 +235,10 @@ pub async fn build(
     let is_splitting = !asked.get("split").is_empty();
     let choice = TimelineChoice { as_text: &as_text, is_older, is_splitting, from: &frame.from };
     let mut convo = convo_view(open, &frame.times, &filter, choice);
+    convo.stopped = asked.get("stopped");
+    let leaves_at = asked.get("leaves").parse().ok();
+    convo.later.restore(MessageTimes { leaves_at, follow_up_at: None });
+    convo.later.offer(&frame.times);
     offer_form::show_offers(&mut convo.items, &bookings.offers, &frame.times);
     let bookings = booking_cards(&bookings, &frame.times);
     convo.others_here = here.into_iter().map(other_here).chain(agents).collect();
@@ -424,6 +433,8 @@ fn convo_view(
         has_mail,
         sorting,
         target: target(conversation.answer_due_at, conversation.resolve_due_at, times),
+        later: LaterTimes::default(),
+        stopped: String::new(),
         row: conversation,
     }
 }

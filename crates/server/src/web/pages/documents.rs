@@ -113,6 +113,29 @@ fn kind_name(kind: Option<DocumentKind>) -> &'static str {
     }
 }
 
+/// A document's title in the reader's language. One without distinguishing fields has its file's name.
+fn title(
+    kind: Option<DocumentKind>,
+    fields: &DocumentFields,
+    title: &str,
+    filename: &str,
+) -> String {
+    let name = match kind {
+        _ if title == filename => return title.to_owned(),
+        None | Some(DocumentKind::Id | DocumentKind::Photo | DocumentKind::Other) => {
+            return title.to_owned();
+        }
+        Some(DocumentKind::Tax) => text_in_context("document", "Tax paper"),
+        Some(kind) => kind_name(Some(kind)),
+    };
+    let named = match &fields.reference {
+        Some(reference) => format!("{name} {reference}"),
+        None => name.to_owned(),
+    };
+    let parts = [Some(named), fields.vendor.clone(), sum(fields)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
 /// What is wrong with a field, which English names as the API does.
 fn problem(found: &ValidationError) -> String {
     let field = match found.field.as_str() {
@@ -242,7 +265,7 @@ fn card_view(
         href: format!("{}#detail", href(asked, &[("doc", document.id.as_str())])),
         current,
         picture: picture.map(|_| format!("/documents/{}/preview", document.id)),
-        title: document.title.clone(),
+        title: title(document.kind, &document.fields, &document.title, &document.filename),
         sum: sum(&document.fields),
         kind: kind_name(document.kind),
         about: format!("{who} · {}", times.short(document.created_at.0).text),
@@ -302,7 +325,7 @@ fn detail_view(
         uploaded: found.uploaded,
         corrected: found.corrected,
         correcting,
-        title: found.title,
+        title: title(found.kind, fields, &found.title, &found.filename),
         form,
     }
 }
@@ -371,4 +394,31 @@ fn corrected(form: &CorrectionForm) -> inbox::Result<(DocumentKind, DocumentFiel
             reference: text(&form.reference),
         },
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use translation::{Language, Reader};
+
+    use super::*;
+
+    #[test]
+    fn a_title_is_in_the_readers_language_and_a_files_name_stays() {
+        let fields = DocumentFields {
+            vendor: Some("Lumen Holz".into()),
+            amount: Some(1240.5),
+            currency: Some("EUR".into()),
+            reference: Some("4711".into()),
+            ..DocumentFields::default()
+        };
+        let stored = "Invoice 4711, Lumen Holz, 1240.50 EUR";
+        let german = Reader::new(Language::parse("de").expect("German"));
+        let said =
+            |stored: &str| title(Some(DocumentKind::Invoice), &fields, stored, "Invoice.pdf");
+        assert_eq!(said(stored), stored);
+        assert_eq!(german.run(|| said(stored)), "Rechnung 4711, Lumen Holz, 1240,50 EUR");
+        assert_eq!(german.run(|| said("Invoice.pdf")), "Invoice.pdf");
+        let tax = || title(Some(DocumentKind::Tax), &fields, "Tax paper 4711", "scan.pdf");
+        assert!(german.run(tax).starts_with("Steuerunterlage 4711, "));
+    }
 }

@@ -6,11 +6,11 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, Uri, header};
 use db::Tx;
 use inbox::actions;
+use inbox::base::blocking::spawn_blocking;
 use inbox::base::ids::{DocumentId, MessageId};
 use inbox::{Cx, Error};
 use mail::{MailPage, MailPictures, PageAddresses, RemotePictures};
 use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
 use translation::{Reader, t};
 
 use crate::web::Web;

@@ -11,6 +11,7 @@ use mail::ContactCard;
 use translation::t;
 
 use crate::web::layout::wording::{TimeFormat, date_words, short_month, short_weekday};
+use crate::web::pages::recurrence_words::recurrence;
 
 /// Events of one invitation that are shown.
 const EVENTS: usize = 5;
@@ -112,7 +113,7 @@ fn view(read: &CalendarInvitation, event: &InvitedEvent, times: &TimeFormat) -> 
         leaf: CalendarLeaf::of(start.date()),
         when: span(&event.start, event.end.as_ref(), &times.zone),
         local: local(event, &times.zone),
-        repeats: event.recurrence.clone(),
+        repeats: event.recurrence.as_ref().map(recurrence),
         place: event.location.clone().or_else(|| event.url.clone()),
         organizer: event.organizer.as_ref().map(name),
         people: people.collect(),

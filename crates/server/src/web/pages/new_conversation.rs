@@ -21,7 +21,7 @@ use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::multipart::FormUpload;
 use crate::web::pages::composer::{Composer, FormValues, ReplyButton};
-use crate::web::pages::later_times::{ChosenMoment, message_times};
+use crate::web::pages::later_times::{ChosenMoment, message_times, unsent_times};
 use crate::web::pages::recipients::RecipientLines;
 use crate::web::pages::unsent::{self, UnsentForm};
 use crate::web::visitor::Visitor;
@@ -108,7 +108,7 @@ async fn build(
         .await?;
     let composer =
         Composer::empty(AutosaveKind::New, PLACE.into(), &unsent.writing, &unsent.attached);
-    let mut composer = composer.with_saved(&unsent.saved_replies).with_times(&frame.times);
+    let mut composer = composer.with_saved(&unsent.saved_replies);
     let mut chosen = mailbox.to_owned();
     if let Some(saved) = &unsent.autosave {
         composer.fill(saved, true);
@@ -121,6 +121,7 @@ async fn build(
         (inbox.id.to_string(), label, inbox.id.as_str() == chosen)
     };
     composer.inboxes = unsent.inboxes.iter().map(label).collect();
+    let composer = composer.with_times(&frame.times);
     Ok((frame, composer))
 }
 
@@ -136,7 +137,8 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
     unsent::drop_pictures(&web, &visitor, None, &form.drop).await?;
     if matches!(form.button, ReplyButton::Attach | ReplyButton::Remove(_) | ReplyButton::Insert(_))
     {
-        unsent::change(&web, &visitor, None, autosave(&form), &form.button).await?;
+        let saved = autosave(&visitor, &form);
+        unsent::change(&web, &visitor, None, saved, &form.button).await?;
         return Ok(see_other(&format!("{PLACE}#body")));
     }
     let recipients = match form.recipients.parse() {
@@ -201,11 +203,12 @@ async fn again(
     responses::again(&NewPage { frame, composer })
 }
 
-fn autosave(form: &FirstMailForm) -> Autosave {
+fn autosave(visitor: &Visitor, form: &FirstMailForm) -> Autosave {
     let RecipientLines { to, cc, bcc } = form.recipients.clone();
     let (mailbox, subject) = (form.mailbox.clone(), form.subject.clone());
+    let times = unsent_times(visitor, &form.later, &form.follow_up);
     let saved = Autosave::new(AutosaveKind::New, form.body.clone());
-    Autosave { to, cc, bcc, mailbox, subject, secure: form.secure, ..saved }
+    Autosave { to, cc, bcc, mailbox, subject, secure: form.secure, times, ..saved }
 }
 
 /// Saves what somebody is writing.

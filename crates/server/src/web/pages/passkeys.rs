@@ -130,6 +130,7 @@ pub async fn sign_in(State(web): State<Arc<Web>>, posted: Posted<PasskeyForm>) -
             let mut response = form.next.go();
             web.set_session(&mut response, &session);
             web.clear_step(&mut response);
+            web.clear_provider_account(&mut response);
             Ok(response)
         }
         Err(PasskeyFault(reason)) => {

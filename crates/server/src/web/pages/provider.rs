@@ -9,18 +9,21 @@ use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
-use inbox::actions::{self, OtherWays, ProviderIdentity, ProviderPlan, SignInStep, SignInStepKind};
+use inbox::actions::{self, OtherWays, ProviderPlan, SignInStep, SignInStepKind};
 use inbox::base::limits::{SIGN_IN_STEPS_PER_NETWORK, SIGN_IN_WAIT_MINUTES};
 use inbox::{Error, Result};
 use translation::t;
 
 use super::sign_in::{self, OwnPath};
-use crate::oidc::{OidcClient, OidcFault};
+use crate::oidc::{OidcClient, OidcFault, ProviderSignIn};
 use crate::web::Web;
 use crate::web::form::{FormFields, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::responses::{self, PageResult};
 use crate::web::visitor::Visitor;
+
+/// Bytes of an identity token that a cookie holds when it is sealed.
+const KEPT_TOKEN_BYTES: usize = 2_800;
 
 #[derive(Template)]
 #[template(path = "leaving_to_sign_in.html", whitespace = "minimize")]
@@ -51,6 +54,15 @@ impl Web {
 
     pub fn provider(&self) -> Result<&OidcClient> {
         self.oidc.as_ref().ok_or(Error::NotFound("page"))
+    }
+
+    /// Remembers in this browser who signed in at the provider, for when they sign out. A token that is
+    /// too long for a cookie is left out.
+    pub fn keep_provider_account(&self, response: &mut Response<Body>, id_token: &str) {
+        let Some(client) = &self.oidc else { return };
+        let kept = if id_token.len() <= KEPT_TOKEN_BYTES { id_token } else { "" };
+        let sealed = self.app.sealer.seal(&self.app.ids, &account_purpose(client), kept);
+        self.set_provider_account(response, &sealed);
     }
 }
 
@@ -120,11 +132,11 @@ pub async fn returned(
 }
 
 /// Who signed in at the provider. The error is a sentence.
-pub async fn identity(
+pub async fn signed_in_there(
     web: &Web,
     plan: &ProviderPlan,
     asked: &FormFields,
-) -> std::result::Result<ProviderIdentity, String> {
+) -> std::result::Result<ProviderSignIn, String> {
     let client = web.provider().map_err(|error| error.to_string())?;
     let now = web.app.clock.now();
     let check = async {
@@ -158,8 +170,8 @@ pub async fn finish(
     asked: &FormFields,
 ) -> PageResult {
     let next = OwnPath::of(&step.next);
-    let identity = match identity(web, &plan, asked).await {
-        Ok(identity) => identity,
+    let ProviderSignIn { identity, id_token } = match signed_in_there(web, &plan, asked).await {
+        Ok(signed_in) => signed_in,
         Err(sentence) => return sign_in::provider_refused(web, visitor, next, sentence).await,
     };
     let rules = web.provider()?.rules().clone();
@@ -169,11 +181,20 @@ pub async fn finish(
         actions::sign_in_with_provider(tx, &app, &known, &identity, &going, &device)
     };
     match web.app.store.write(work).await? {
-        Ok(progress) => web.follow(visitor, progress, next).await,
+        Ok(progress) => {
+            let mut response = web.follow(visitor, progress, next).await?;
+            web.keep_provider_account(&mut response, &id_token);
+            Ok(response)
+        }
         Err(refusal) => {
             let sentence = refusal.sentence(&rules);
             tracing::info!(reason = refusal.reason(), "an account of the provider was not let in");
             sign_in::provider_refused(web, visitor, next, sentence).await
         }
     }
+}
+
+/// What the identity token of an account is sealed for: it is of no use at another provider.
+pub fn account_purpose(client: &OidcClient) -> String {
+    format!("signing out at {}", client.rules().issuer)
 }

@@ -67,6 +67,7 @@ pub async fn stop(
     posted: Posted,
 ) -> PageResult {
     let id = MessageId::parse(&id).ok_or(Error::NotFound("message"))?;
+    let message_id = id.clone();
     let stopped = web
         .act(&posted.visitor, move |tx, cx, _| {
             let (message, conversation) = inbox::load_outgoing(tx, cx.actor, &id)?;
@@ -75,8 +76,13 @@ pub async fn stop(
         })
         .await;
     match stopped {
-        Ok((conversation, StoppedMessage::Draft)) => {
+        Ok((conversation, StoppedMessage::Draft { leaves_at: None })) => {
             web.redirect(&format!("/conversations/{conversation}"), Flash::Stopped)
+        }
+        // The page offers the draft's time again.
+        Ok((conversation, StoppedMessage::Draft { leaves_at: Some(at) })) => {
+            let stopped = format!("stopped={message_id}&leaves={at}#{message_id}");
+            web.redirect(&format!("/conversations/{conversation}?{stopped}"), Flash::Stopped)
         }
         Ok((conversation, StoppedMessage::InComposer)) => {
             web.redirect(&format!("/conversations/{conversation}#body"), Flash::TakenBack)

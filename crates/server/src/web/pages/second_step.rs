@@ -59,7 +59,10 @@ impl Web {
         let work =
             move |tx: &mut db::Tx<'_>| actions::go_on_signing_in(tx, &app, &step, ways, &device);
         let progress = self.app.store.write(work).await?;
-        self.follow(visitor, progress, OwnPath::of(&first.next)).await
+        let mut response = self.follow(visitor, progress, OwnPath::of(&first.next)).await?;
+        // Whoever signed in at the provider here before is somebody else.
+        self.clear_provider_account(&mut response);
+        Ok(response)
     }
 
     /// The response to somebody who has shown who they are.

@@ -1,4 +1,4 @@
-//! Signing in and out.
+//! Signing in.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::web::Web;
 use crate::web::form::{Asked, FormFields, FormValue, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
-use crate::web::layout::responses::{self, PageError, PageResult, see_other};
+use crate::web::layout::responses::{self, PageResult, see_other};
 use crate::web::visitor::{CsrfToken, Visitor};
 
 /// The longest path to go to after signing in, in bytes.
@@ -350,19 +350,6 @@ pub async fn with_link(
             Ok(responses::html(axum::http::StatusCode::NOT_FOUND, &page))
         }
         Err(error) => Err(error.into()),
-    }
-}
-
-pub async fn sign_out(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
-    let ended =
-        web.act(&posted.visitor, |tx, cx, me| actions::end_session(tx, cx, &me.session)).await;
-    match ended {
-        Ok(()) | Err(PageError::SignIn { .. }) => {
-            let mut response = web.redirect("/sign-in", Flash::SignedOut)?;
-            web.clear_session(&mut response);
-            Ok(response)
-        }
-        Err(refusal) => Err(refusal),
     }
 }
 

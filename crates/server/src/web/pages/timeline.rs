@@ -10,6 +10,7 @@ use inbox::model::mentions::marked;
 use inbox::{Conversation, StoredTimelineEvent, TimelineEvent};
 use translation::t;
 
+use crate::web::layout::file_kinds::kind_and_size;
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
 use crate::web::pages::booking_cards::OfferView;
 use crate::web::pages::document_requests::RequestView;
@@ -440,7 +441,6 @@ fn is_in_text(message: &MessageEntry, file: &FiledAs) -> bool {
 }
 
 pub fn file_view(file: &FiledAs) -> FileView {
-    let short = file.content_type.rsplit('/').next().unwrap_or("").to_uppercase();
     let (href, is_document) = match &file.place {
         FilePlace::Document(id) => (format!("/documents/{id}"), true),
         FilePlace::Attachment(id) => (format!("/attachments/{id}"), false),
@@ -456,7 +456,11 @@ pub fn file_view(file: &FiledAs) -> FileView {
         preview: is_shown.then(|| format!("{href}/preview")),
         href,
         name: file.filename.clone(),
-        kind: if is_mail { size(file.size) } else { format!("{short}, {}", size(file.size)) },
+        kind: if is_mail {
+            size(file.size)
+        } else {
+            kind_and_size(&file.filename, &file.content_type, file.size)
+        },
     }
 }
 

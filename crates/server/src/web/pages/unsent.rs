@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use inbox::Error;
 use inbox::actions::{self, Autosave, AutosaveKind, NewReply, UnsentPlace};
+use inbox::base::blocking::spawn_blocking;
 use inbox::base::ids::{AttachmentId, MessageId, SavedReplyId, UserId};
 use inbox::base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
 use inbox::model::written_text::TextFormat;
@@ -18,6 +19,7 @@ use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::multipart::{FormFiles, FormUpload};
 use crate::web::pages::composer::{FormValues, ReplyButton};
 use crate::web::pages::files::is_picture;
+use crate::web::pages::later_times::{ChosenMoment, unsent_times};
 use crate::web::pages::recipients::RecipientLines;
 use crate::web::pages::rich_text::formatted;
 use crate::web::visitor::Visitor;
@@ -32,6 +34,8 @@ form! {
         subject: String,
         forwards: Option<MessageId>,
         secure: bool,
+        later: ChosenMoment,
+        follow_up: ChosenMoment,
     }
 }
 
@@ -58,6 +62,7 @@ pub async fn keep(
         subject: form.subject,
         forwards: form.forwards,
         secure: form.secure,
+        times: unsent_times(visitor, &form.later, &form.follow_up),
         ..Autosave::new(form.kind, form.body)
     };
     let conversation = conversation.map(str::to_owned);
@@ -138,7 +143,7 @@ pub async fn fit_files(
         return Ok(());
     }
     let app = web.app.clone();
-    let refitting = tokio::task::spawn_blocking(move || {
+    let refitting = spawn_blocking(move || {
         let files = unfit.into_iter().map(|file| file.refit((&app.blobs, &app.ids)));
         files.collect::<std::io::Result<Vec<_>>>()
     });

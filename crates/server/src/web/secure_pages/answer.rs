@@ -6,15 +6,18 @@ use axum::body::Body;
 use axum::extract::{FromRequestParts, Path, Request, State};
 use axum::http::{Response, StatusCode, header};
 use db::Tx;
+use inbox::base::blobs::Blobs;
 use inbox::base::limits::{SIGN_IN_WAIT_MINUTES, megabytes};
 use inbox::base::queue::Queue;
 use inbox::inbound::secure_answer::{SecureAnswer, receive_answer};
 use inbox::model::guest_sessions;
-use inbox::model::secure::{self, ANSWER_BYTES, ANSWER_FILES, LinkState};
+use inbox::model::secure::{
+    self, ANSWER_BYTES, ANSWER_FILES, AnswerFormId, EarlierAnswer, LinkState, SENT_BEFORE,
+};
 use inbox::{Error, actions};
 use translation::t;
 
-use super::views::{FrontPage, GuestSheet, GuestTimes};
+use super::views::{FrontPage, GuestSheet, GuestTimes, ReadPage};
 use super::{GuestPage, read, refusal};
 use crate::web::Web;
 use crate::web::guest::GuestBrowser;
@@ -24,6 +27,15 @@ use crate::web::visitor::Visitor;
 
 /// Replies of one link in the time that attempts to sign in are counted for.
 const ANSWERS_PER_LINK: i64 = 20;
+
+/// What the form of a reply has sent before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SentBefore {
+    Nothing,
+    /// The back button, a reload or a second click sends it again.
+    TheSame,
+    OtherWords,
+}
 
 pub async fn reply(
     State(web): State<Arc<Web>>,
@@ -37,7 +49,8 @@ pub async fn reply(
         Ok(page) => page,
         Err(error) => return refusal(error),
     };
-    let (now, times) = (web.app.clock.now(), GuestTimes::new(web.app.clock.now(), &visitor));
+    let now = web.app.clock.now();
+    let times = GuestTimes::new(now, &visitor, &page);
     let content_type = parts.headers.get(header::CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let form = (content_type, body);
@@ -46,19 +59,44 @@ pub async fn reply(
         Err(error) => return refusal(error),
     };
     let text = fields.get("text");
-    if page.link.state == LinkState::Closed {
-        return read::gone(&browser, &token, &page, &times, now, text);
-    }
-    if page.session.is_none() {
+    // A page that was shown by an earlier version has a form without an id.
+    let form = AnswerFormId::parse(&fields.get("form_id"));
+    let before = match web.sent_before(&page, form.as_ref(), &text, &files).await {
+        Ok(before) => before,
+        Err(error) => return refusal(error),
+    };
+    let has_arrived = before == SentBefore::TheSame;
+    if page.link.state == LinkState::Closed || page.session.is_none() {
+        let unsent = if has_arrived { String::new() } else { text };
+        if page.link.state == LinkState::Closed {
+            return read::gone(&browser, &token, &page, &times, now, unsent);
+        }
         let mut front = FrontPage::new(GuestSheet::new(&token, &browser, &page), &page, &times);
-        (front.signed_out, front.draft) = (true, text);
+        (front.signed_out, front.draft) = (true, unsent);
         return html(StatusCode::UNAUTHORIZED, &front);
     }
+    if has_arrived {
+        return see_other(&arrived(&token));
+    }
+    if before == SentBefore::OtherWords {
+        let sentence = translation::sentence(SENT_BEFORE).into_owned();
+        let shown = read::shown(&web, &browser, &token, &page, &times, |read| {
+            (read.error, read.draft) = (sentence, text);
+        });
+        return shown.await;
+    }
+    // Nothing was stored, so the same form is shown again.
+    let again = |read: &mut ReadPage, sentence: String, text: String| {
+        (read.error, read.draft) = (sentence, text);
+        if let Some(form) = form.clone() {
+            read.form_id = form;
+        }
+    };
     match web.count_answer(&page).await {
         Ok(true) => {}
         Ok(false) => {
             let shown = read::shown(&web, &browser, &token, &page, &times, |read| {
-                (read.error, read.draft) = (too_often(), text);
+                again(read, too_often(), text);
             });
             let mut response = shown.await;
             if response.status() == StatusCode::BAD_REQUEST {
@@ -70,20 +108,34 @@ pub async fn reply(
     }
     let answered = match files {
         FormFiles::TooMany => Err(too_many()),
-        FormFiles::Kept(files) => match web.take_answer(&token, &browser, &text, files).await {
-            Ok(answered) => answered,
-            Err(error) => return refusal(error),
-        },
+        FormFiles::Kept(files) => {
+            let answer = (text.clone(), files, form.clone());
+            match web.take_answer(&token, &browser, answer).await {
+                Ok(answered) => answered,
+                Err(error) => return refusal(error),
+            }
+        }
     };
     match answered {
-        Ok(()) => see_other(&format!("/s/{token}?sent#sent")),
+        Ok(()) => see_other(&arrived(&token)),
         Err(sentence) => {
-            read::shown(&web, &browser, &token, &page, &times, |read| {
-                (read.error, read.draft) = (sentence, text);
-            })
-            .await
+            // Another sending of the same form was quicker: this one needs a form of its own.
+            let is_used = sentence == translation::sentence(SENT_BEFORE);
+            let shown = read::shown(&web, &browser, &token, &page, &times, |read| {
+                if is_used {
+                    (read.error, read.draft) = (sentence, text);
+                } else {
+                    again(read, sentence, text);
+                }
+            });
+            shown.await
         }
     }
+}
+
+/// The page after a reply was sent.
+fn arrived(token: &str) -> String {
+    format!("/s/{token}?sent#sent")
 }
 
 fn too_many() -> String {
@@ -113,13 +165,42 @@ impl Web {
         Ok(counted.await?)
     }
 
+    async fn sent_before(
+        &self,
+        page: &GuestPage,
+        form: Option<&AnswerFormId>,
+        text: &str,
+        files: &FormFiles,
+    ) -> Result<SentBefore, PageError> {
+        let Some(form) = form.cloned() else { return Ok(SentBefore::Nothing) };
+        let text = text.to_owned();
+        let file = |file: &FormFile| (file.filename.clone(), Blobs::hash_of(&file.bytes));
+        let files: Option<Vec<(String, String)>> = match files {
+            FormFiles::Kept(files) => Some(files.iter().map(file).collect()),
+            // More than any reply has.
+            FormFiles::TooMany => None,
+        };
+        let found = self.read_for_guest(page, move |tx, cx, link| {
+            let earlier = secure::earlier_answer(tx, cx, link, &form)?;
+            let is_same = |files: &Vec<(String, String)>, earlier: &EarlierAnswer| {
+                let files = files.iter().map(|(name, digest)| (name.as_str(), digest.as_str()));
+                earlier.is_same(&text, files)
+            };
+            Ok(earlier.map(|earlier| files.as_ref().is_some_and(|files| is_same(files, &earlier))))
+        });
+        Ok(match found.await? {
+            None => SentBefore::Nothing,
+            Some(true) => SentBefore::TheSame,
+            Some(false) => SentBefore::OtherWords,
+        })
+    }
+
     /// Files the reply. The inner error is a sentence for the customer.
     async fn take_answer(
         &self,
         token: &str,
         browser: &GuestBrowser,
-        text: &str,
-        files: Vec<FormFile>,
+        (text, files, form): (String, Vec<FormFile>, Option<AnswerFormId>),
     ) -> Result<Result<(), String>, PageError> {
         if files.len() > ANSWER_FILES {
             return Ok(Err(too_many()));
@@ -134,7 +215,7 @@ impl Web {
                 }
             }
         }
-        let answer = SecureAnswer { text: text.to_owned(), files: taken };
+        let answer = SecureAnswer { text, files: taken, form };
         let (app, token, id) = (self.app.clone(), token.to_owned(), browser.id);
         let work = move |tx: &mut Tx<'_>| {
             let link = secure::link_at(tx, &token, app.clock.now())?;

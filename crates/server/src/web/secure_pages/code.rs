@@ -7,11 +7,12 @@ use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
 use db::Tx;
 use inbox::base::limits::CODES_WINDOW_MS;
+use inbox::model::guest_sessions;
 use inbox::model::one_time_codes::CodeEntry;
 use inbox::model::secure::{self, LinkState};
-use inbox::model::{guest_sessions, one_time_codes};
 use translation::t;
 
+use super::read::NEW_CODE;
 use super::views::{CodePage, FrontPage, GuestSheet, GuestTimes};
 use super::{GuestPage, read, refusal};
 use crate::web::Web;
@@ -35,27 +36,36 @@ pub async fn request(
         Ok(wait) => wait,
         Err(error) => return refusal(error),
     };
-    let draft = form.get("text");
+    let (draft, is_new) = (form.get("text"), form.fields().has(NEW_CODE));
     if wait.is_none() && draft.is_empty() {
-        return see_other(&format!("/s/{token}"));
+        let said = if is_new { format!("?{NEW_CODE}#{NEW_CODE}") } else { String::new() };
+        return see_other(&format!("/s/{token}{said}"));
     }
     let page = match web.guest_page(&visitor, &token, browser.id).await {
         Ok(page) => page,
         Err(error) => return refusal(error),
     };
-    let times = GuestTimes::new(web.app.clock.now(), &visitor);
-    let mut shown =
-        CodePage::new(GuestSheet::new(&token, &browser, &page), &page, page.code, &times);
-    shown.draft = draft;
+    let times = GuestTimes::new(web.app.clock.now(), &visitor, &page);
+    let mut shown = CodePage::new(GuestSheet::new(&token, &browser, &page), &page, &times);
+    (shown.draft, shown.is_new) = (draft, is_new && wait.is_none());
     match wait {
         None => html(StatusCode::OK, &shown),
         Some(until) => {
-            shown.error = t!(
-                "We sent several codes within {minutes} minutes. Use the newest, or ask again \
-                 after {time}.",
-                minutes = CODES_WINDOW_MS / 60_000,
-                time = times.clock(until)
-            );
+            let (minutes, time) = (CODES_WINDOW_MS / 60_000, times.clock(until));
+            shown.error = if shown.sent.is_some() {
+                t!(
+                    "We sent several codes within {minutes} minutes. Use the newest, or ask again \
+                     after {time}.",
+                    minutes,
+                    time
+                )
+            } else {
+                t!(
+                    "We sent several codes within {minutes} minutes. Ask again after {time}.",
+                    minutes,
+                    time
+                )
+            };
             html(StatusCode::TOO_MANY_REQUESTS, &shown)
         }
     }
@@ -143,7 +153,7 @@ fn refused(
     page: GuestPage,
     (entry, draft): (CodeEntry, String),
 ) -> Response<Body> {
-    let times = GuestTimes::new(web.app.clock.now(), visitor);
+    let times = GuestTimes::new(web.app.clock.now(), visitor, &page);
     if page.link.state != LinkState::Open {
         return read::gone(browser, token, &page, &times, web.app.clock.now(), draft);
     }
@@ -153,8 +163,7 @@ fn refused(
         (front.signed_out, front.draft) = (true, draft);
         return html(StatusCode::UNAUTHORIZED, &front);
     }
-    let code: Option<one_time_codes::SentCode> = page.code;
-    let mut shown = CodePage::new(sheet, &page, code, &times);
+    let mut shown = CodePage::new(sheet, &page, &times);
     shown.error = match entry {
         CodeEntry::Wrong { tries_left: 1 } => {
             t!("That is not the code. You have 1 try left.").into()
@@ -162,7 +171,10 @@ fn refused(
         CodeEntry::Wrong { tries_left } if tries_left > 0 => {
             t!("That is not the code. You have {tries_left} tries left.", tries_left)
         }
-        _ => t!("That code works no more. Ask for a new one.").into(),
+        _ => {
+            shown.is_over = true;
+            String::new()
+        }
     };
     shown.draft = draft;
     html(StatusCode::UNAUTHORIZED, &shown)

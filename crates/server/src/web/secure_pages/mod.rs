@@ -20,7 +20,8 @@ use inbox::Error;
 use inbox::base::limits::{GUEST_SEEN_EVERY_MS, GUEST_SESSION_IDLE_MS, SIGN_IN_WAIT_MINUTES};
 use inbox::model::guest_sessions::{self, GuestSession};
 use inbox::model::guest_tokens::GuestTokenHash;
-use inbox::model::one_time_codes::{self, SentCode};
+use inbox::model::local_times::LocalTimes;
+use inbox::model::one_time_codes::{self, CodeHolder, SentCode};
 use inbox::model::secure::{self, LinkState, SecureFront, SecureLink};
 use translation::t;
 
@@ -54,8 +55,12 @@ struct GuestPage {
     front: SecureFront,
     /// The proven address of this browser, if it is the page's.
     session: Option<GuestSession>,
-    /// The code that this browser may enter.
+    /// The newest code of this browser, until its time is over.
     code: Option<SentCode>,
+    /// When the next code can be asked for, if not at once.
+    next_code_at: Option<i64>,
+    /// The clock of the inbox.
+    times: LocalTimes,
 }
 
 impl Web {
@@ -67,6 +72,7 @@ impl Web {
         browser: GuestTokenHash,
     ) -> Result<GuestPage, PageError> {
         let (token, now) = (token.to_owned(), self.app.clock.now());
+        let (app, place) = (self.app.clone(), visitor.place.clone());
         let work = move |tx: &mut Tx<'_>| {
             let link = secure::link_at(tx, &token, now)?;
             let front = secure::front(tx, &link)?;
@@ -74,9 +80,19 @@ impl Web {
             let session = guest_sessions::find(tx, ws, browser, &link.conversation, now)?;
             let session = session
                 .filter(|session| session.email == link.email && link.state != LinkState::Closed);
-            let code = one_time_codes::sent(tx, ws, &link.purpose(), browser)?;
+            let purpose = link.purpose();
+            let code = one_time_codes::sent(tx, ws, &purpose, browser)?;
             let code = code.filter(|code| code.expires_at > now);
-            Ok(GuestPage { link, front, session, code })
+            let next_code_at = match code {
+                Some(_) => {
+                    let (purpose, email) = (purpose.as_str(), link.email.as_str());
+                    let holder = CodeHolder { purpose, email, browser, place: &place };
+                    one_time_codes::must_wait_until(tx, &app.cx(&link.actor), &holder)?
+                }
+                None => None,
+            };
+            let times = LocalTimes::of(tx, ws, &link.mailbox)?;
+            Ok(GuestPage { link, front, session, code, next_code_at, times })
         };
         let outcome = self.app.store.read(work).await;
         self.or_miss(visitor, outcome).await

@@ -9,7 +9,7 @@ use db::Tx;
 use inbox::actions::StoredFile;
 use inbox::base::queue::Queue;
 use inbox::model::guest_sessions;
-use inbox::model::secure::{self, LinkState, SecurePage};
+use inbox::model::secure::{self, AnswerFormId, LinkState, SecurePage};
 use inbox::{Cx, Error};
 
 use super::views::{CodePage, FrontPage, GonePage, GuestSheet, GuestTimes, ReadPage};
@@ -23,6 +23,9 @@ use crate::web::visitor::Visitor;
 
 /// Set when somebody signs out of a page.
 const LEFT_COOKIE: &str = "mailroom_left";
+/// What the address of a page says after somebody has signed out, or has asked for another code.
+const SIGNED_OUT: &str = "signed-out";
+pub(super) const NEW_CODE: &str = "new-code";
 
 /// The address of a form is opened, as a browser does that brings its tabs back.
 pub async fn front(Path(token): Path<String>) -> Response<Body> {
@@ -44,7 +47,7 @@ pub async fn show(
         Err(error) => return refusal(error),
     };
     let now = web.app.clock.now();
-    let times = GuestTimes::new(now, &visitor);
+    let times = GuestTimes::new(now, &visitor, &page);
     if page.session.is_some() && page.link.opened_at.is_some() {
         if method == Method::GET
             && let Err(error) = web.keep_signed_in(&page, browser.id).await
@@ -55,14 +58,18 @@ pub async fn show(
             .await;
     }
     let response = match (page.link.state, page.code) {
-        (LinkState::Open, Some(code)) if page.session.is_none() => {
+        (LinkState::Open, Some(_)) if page.session.is_none() => {
             let sheet = GuestSheet::new(&token, &browser, &page);
-            html(StatusCode::OK, &CodePage::new(sheet, &page, Some(code), &times))
+            let mut shown = CodePage::new(sheet, &page, &times);
+            shown.is_new = asked.has(NEW_CODE);
+            html(StatusCode::OK, &shown)
         }
         // Wrong codes of somebody else do not stop a reader who has proven the address.
         (state, _) if state == LinkState::Open || page.session.is_some() => {
             let sheet = GuestSheet::new(&token, &browser, &page);
-            html(StatusCode::OK, &FrontPage::new(sheet, &page, &times))
+            let mut front = FrontPage::new(sheet, &page, &times);
+            front.signed_out = asked.has(SIGNED_OUT) && page.session.is_none();
+            html(StatusCode::OK, &front)
         }
         _ => gone(&browser, &token, &page, &times, now, String::new()),
     };
@@ -79,7 +86,7 @@ pub(super) async fn page(
 ) -> Response<Body> {
     match web.guest_page(visitor, token, browser.id).await {
         Ok(page) => {
-            let times = GuestTimes::new(web.app.clock.now(), visitor);
+            let times = GuestTimes::new(web.app.clock.now(), visitor, &page);
             let draft = draft.to_owned();
             shown(web, browser, token, &page, &times, |read| read.draft = draft).await
         }
@@ -104,7 +111,9 @@ pub(super) async fn shown(
             {
                 return refusal(error);
             }
-            let mut view = ReadPage::new(GuestSheet::new(token, browser, page), page, read, times);
+            let sheet = GuestSheet::new(token, browser, page);
+            let form_id = AnswerFormId::new(&web.app.ids);
+            let mut view = ReadPage::new(sheet, page, read, times, form_id);
             change(&mut view);
             let status =
                 if view.error.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
@@ -136,7 +145,11 @@ pub(super) fn gone(
 }
 
 impl Web {
-    async fn read_for_guest<T, F>(&self, page: &GuestPage, mut read: F) -> Result<T, PageError>
+    pub(super) async fn read_for_guest<T, F>(
+        &self,
+        page: &GuestPage,
+        mut read: F,
+    ) -> Result<T, PageError>
     where
         F: FnMut(&mut Tx<'_>, &Cx<'_>, &secure::SecureLink) -> inbox::Result<T> + Send + 'static,
         T: Send + 'static,
@@ -219,7 +232,7 @@ pub async fn sign_out(
     });
     match ended.await {
         Ok(_) => {
-            let mut response = see_other(&format!("/s/{token}"));
+            let mut response = see_other(&format!("/s/{token}?{SIGNED_OUT}"));
             // A browser that keeps pages for its back button drops them when such a cookie changes.
             web.set_cookie(&mut response, LEFT_COOKIE, &web.app.ids.secret(8), 60);
             response

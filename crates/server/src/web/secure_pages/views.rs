@@ -1,16 +1,17 @@
 //! What the pages of secure messages show.
 
 use askama::Template;
-use inbox::model::one_time_codes::SentCode;
-use inbox::model::secure::{PageAuthor, PageMessage, SecurePage};
+use inbox::model::local_times::LocalTimes;
+use inbox::model::secure::{AnswerFormId, PageAuthor, PageMessage, SecurePage};
 use jiff::tz::TimeZone;
 use translation::t;
 
 use super::GuestPage;
 use crate::web::guest::GuestBrowser;
+use crate::web::layout::file_kinds::kind_and_size;
 use crate::web::layout::filters;
 use crate::web::layout::wording::{
-    Avatar, TimeFormat, first_name, month_name, paragraphs, size, weekday,
+    Avatar, TimeFormat, first_name, month_name, paragraphs, weekday,
 };
 use crate::web::pages::rich_text::{formatted_with_files, shows_file};
 use crate::web::visitor::Visitor;
@@ -21,31 +22,40 @@ pub struct PageTime {
     pub text: String,
 }
 
-/// Writes times for a customer, whose zone is hardly ever known.
-pub struct GuestTimes(TimeFormat);
+/// Writes times for a customer: in the zone that the browser told, else in that of the inbox, by its name.
+pub struct GuestTimes {
+    format: TimeFormat,
+    /// The clock of the inbox, where the customer's own is not known.
+    of_inbox: Option<LocalTimes>,
+}
 
 impl GuestTimes {
-    pub fn new(now: i64, visitor: &Visitor) -> GuestTimes {
-        GuestTimes(TimeFormat::new(now, visitor.zone.clone()))
+    pub fn new(now: i64, visitor: &Visitor, page: &GuestPage) -> GuestTimes {
+        let of_inbox = (visitor.zone == TimeZone::UTC).then(|| page.times.clone());
+        let zone = of_inbox.as_ref().map_or(&visitor.zone, |times| &times.zone);
+        GuestTimes { format: TimeFormat::new(now, zone.clone()), of_inbox }
     }
 
     pub fn clock(&self, at: i64) -> String {
-        let zone = if self.0.zone == TimeZone::UTC { " UTC" } else { "" };
-        format!("{}{zone}", self.0.clock(at))
+        let clock = self.format.clock(at);
+        match &self.of_inbox {
+            Some(times) => times.named(&clock),
+            None => clock,
+        }
     }
 
     pub fn day(&self, at: i64) -> PageTime {
-        let date = self.0.zoned(at).date();
+        let date = self.format.zoned(at).date();
         let (day, month, year) = (date.day(), month_name(date.month()), date.year());
         PageTime { iso: date.to_string(), text: t!("{day} {month} {year}", day, month, year) }
     }
 
     pub fn moment(&self, at: i64) -> PageTime {
-        let date = self.0.zoned(at).date();
+        let date = self.format.zoned(at).date();
         let (weekday, month) = (weekday(date.weekday()), month_name(date.month()));
         let (day, clock) = (date.day(), self.clock(at));
         let text = t!("{weekday} {day} {month}, {clock}", weekday, day, month, clock);
-        PageTime { iso: self.0.long(at).iso, text }
+        PageTime { iso: self.format.long(at).iso, text }
     }
 }
 
@@ -105,21 +115,26 @@ pub struct CodePage {
     pub to: String,
     /// When the newest code was sent, and until when it counts.
     pub sent: Option<(String, String)>,
+    /// The tries of the newest code, or its minutes, are over.
+    pub is_over: bool,
+    /// The newest code was asked for on this page, in place of another.
+    pub is_new: bool,
+    /// When the next code can be asked for, if not at once.
+    pub next_at: Option<String>,
     pub error: String,
     pub draft: String,
 }
 
 impl CodePage {
-    pub fn new(
-        sheet: GuestSheet,
-        page: &GuestPage,
-        code: Option<SentCode>,
-        times: &GuestTimes,
-    ) -> CodePage {
+    pub fn new(sheet: GuestSheet, page: &GuestPage, times: &GuestTimes) -> CodePage {
+        let sent = page.code.filter(|code| code.tries_left > 0);
         CodePage {
             sheet,
             to: masked(&page.link.email),
-            sent: code.map(|code| (times.clock(code.sent_at), times.clock(code.expires_at))),
+            sent: sent.map(|code| (times.clock(code.sent_at), times.clock(code.expires_at))),
+            is_over: page.code.is_some() && sent.is_none(),
+            is_new: false,
+            next_at: page.next_code_at.map(|at| times.clock(at)),
             error: String::new(),
             draft: String::new(),
         }
@@ -139,6 +154,8 @@ pub struct ReadPage {
     pub signed_in_until: String,
     pub messages: Vec<LetterView>,
     pub sent: bool,
+    /// The id of the form of the answer.
+    pub form_id: AnswerFormId,
     pub draft: String,
     pub error: String,
 }
@@ -152,7 +169,7 @@ pub struct LetterView {
     pub paragraphs: Vec<Vec<String>>,
     /// As HTML, where it was written with formatting.
     pub rich: Option<String>,
-    /// Ids, names and sizes.
+    /// Ids, names, and kinds with sizes.
     pub files: Vec<(String, String, String)>,
 }
 
@@ -162,6 +179,7 @@ impl ReadPage {
         page: &GuestPage,
         read: SecurePage,
         times: &GuestTimes,
+        form_id: AnswerFormId,
     ) -> ReadPage {
         let author = read.front.author.as_deref().unwrap_or(&read.front.workspace);
         let until = page.session.as_ref().map_or(0, |session| session.ends_at);
@@ -183,6 +201,7 @@ impl ReadPage {
             until: times.day(page.link.expires_at),
             signed_in_until: times.clock(until),
             sent: false,
+            form_id,
             draft: String::new(),
             error: String::new(),
             sheet,
@@ -211,7 +230,10 @@ fn letter(message: PageMessage, reader: &str, files_at: &str, times: &GuestTimes
         rich: markdown.map(|markdown| formatted_with_files(markdown, files_at)),
         paragraphs: paragraphs(&content.text),
         files: files
-            .map(|file| (file.id.to_string(), file.filename.clone(), size(file.size)))
+            .map(|file| {
+                let about = kind_and_size(&file.filename, &file.content_type, file.size);
+                (file.id.to_string(), file.filename.clone(), about)
+            })
             .collect(),
     }
 }

@@ -12,6 +12,7 @@ use axum::http::header::{self, HeaderName};
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use inbox::Error;
+use inbox::base::blocking::spawn_blocking;
 use inbox::base::ids::UploadId;
 use inbox::base::limits::SIGN_IN_WAIT_MINUTES;
 use inbox::base::partial_uploads::UploadPiece;
@@ -151,7 +152,7 @@ pub async fn go_on(
     };
     if !counts {
         let uploads = web.app.blobs.partial_uploads().clone();
-        let removed = tokio::task::spawn_blocking(move || uploads.remove_piece(&piece)).await;
+        let removed = spawn_blocking(move || uploads.remove_piece(&piece)).await;
         if let Ok(Err(error)) = removed {
             tracing::warn!(%error, "a piece of a file that does not count was not removed");
         }
@@ -211,7 +212,7 @@ impl Web {
         writer.finish().await?;
         if taken > 0 {
             let piece = piece.clone();
-            let keeping = tokio::task::spawn_blocking(move || uploads.keep_piece(&piece));
+            let keeping = spawn_blocking(move || uploads.keep_piece(&piece));
             keeping.await.map_err(std::io::Error::other)??;
         }
         Ok(ReceivedBody { bytes: taken as i64, too_much })
@@ -244,7 +245,7 @@ impl Writer {
             return Err(std::io::ErrorKind::BrokenPipe.into());
         };
         let mut piece = std::mem::take(&mut self.piece);
-        let written = tokio::task::spawn_blocking(move || {
+        let written = spawn_blocking(move || {
             file.write_all(&piece)?;
             if sync {
                 file.sync_all()?;

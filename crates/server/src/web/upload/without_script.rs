@@ -8,6 +8,7 @@ use axum::extract::multipart::Field;
 use axum::extract::{Multipart, Path, State};
 use axum::http::Response;
 use inbox::Error;
+use inbox::base::blocking::spawn_blocking;
 use inbox::base::ids::UploadId;
 use inbox::model::uploads::{self, NewUpload};
 use translation::msg;
@@ -114,7 +115,7 @@ impl Web {
             return Ok(end == FileEnd::TooLarge && read_on(field).await);
         }
         let (uploads, id) = (self.app.blobs.partial_uploads().clone(), upload.id.clone());
-        let keeping = tokio::task::spawn_blocking(move || uploads.keep_whole(&id));
+        let keeping = spawn_blocking(move || uploads.keep_whole(&id));
         keeping.await.map_err(Error::from)?.map_err(Error::from)?;
         let id = upload.id.clone();
         let ask = self

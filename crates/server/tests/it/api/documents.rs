@@ -6,7 +6,10 @@ use super::ALL;
 use super::mcp::{call, done};
 use crate::support::{TestApp, TestKey, file, held_warning, letter, on_both, text_of};
 
-on_both!(a_document_is_downloaded_as_it_came_and_read_as_text);
+on_both!(
+    a_document_is_downloaded_as_it_came_and_read_as_text,
+    a_damaged_document_is_not_handed_out_and_says_so
+);
 
 /// The id of the document that came with a mail.
 async fn filed(app: &TestApp, key: &TestKey, filename: &str) -> String {
@@ -58,4 +61,27 @@ async fn a_document_is_downloaded_as_it_came_and_read_as_text(app: TestApp) {
     }
     let hidden = call(&app, &test, "read_document", json!({ "id": order })).await.is(200).json();
     assert_eq!(hidden["result"]["isError"], true);
+}
+
+async fn a_damaged_document_is_not_handed_out_and_says_so(app: TestApp) {
+    let mut mail = letter("bruno@keller.example", "Papers", "Here they are.");
+    mail.attachments = vec![file("one.txt", b"Order 20418"), file("two.txt", b"Order 20419")];
+    app.deliver(&app.support, mail).await;
+    let key = app.key(ALL).await;
+    let (one, two) = (filed(&app, &key, "one.txt").await, filed(&app, &key, "two.txt").await);
+    // Other bytes of the same length, as a disk may return them.
+    let bytes_of = |filename| {
+        format!("hash = (SELECT d.hash FROM documents d WHERE d.filename = '{filename}')")
+    };
+    app.exec(&format!(
+        "UPDATE blobs SET packed = (SELECT b.packed FROM blobs b WHERE b.{}) WHERE {}",
+        bytes_of("two.txt"),
+        bytes_of("one.txt"),
+    ))
+    .await;
+    for path in ["file", "text"] {
+        let answer = app.get(&key, &format!("/documents/{one}/{path}")).await.is(500).json();
+        assert!(text_of(&answer, "error").starts_with("This file is lost or damaged"), "{answer}");
+        app.get(&key, &format!("/documents/{two}/{path}")).await.is(200);
+    }
 }

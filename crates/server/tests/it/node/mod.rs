@@ -1,6 +1,7 @@
 //! One process of the service: health, outages, quiet mode, several nodes and what is kept secret.
 
 mod health;
+mod log_lines;
 mod nodes;
 mod outage;
 mod quiet;

@@ -1,11 +1,8 @@
 //! Bookings in the app: offering times, appointments in their conversation, the calendar, the settings.
 
-use inbox::actions;
-use inbox::base::actor::{Actor, Principal};
-use inbox::base::ids::UserId;
-use inbox::model::bookings::types::BookingTypeInput;
 use serde_json::json;
 
+use super::booking_settings::bookable;
 use crate::support::*;
 
 on_both!(
@@ -16,28 +13,6 @@ on_both!(
 );
 
 const MONDAY: &str = "2026-11-23T09:00:00.000Z";
-
-fn user(actor: &Actor) -> UserId {
-    match &actor.who {
-        Principal::Person { id, .. } => id.clone(),
-        _ => panic!("not a person"),
-    }
-}
-
-async fn bookable(app: &TestApp) -> String {
-    let person = user(&app.owner);
-    app.act(&app.owner, move |tx, cx| {
-        actions::set_hours(tx, cx, &person, "Europe/Berlin", "mon-fri 09:00-17:00")?;
-        let input = BookingTypeInput {
-            name: "First talk".into(),
-            slug: "first-talk".into(),
-            hosts: vec![person.clone()],
-            ..BookingTypeInput::default()
-        };
-        Ok(actions::add_booking_type(tx, cx, &input)?.id.to_string())
-    })
-    .await
-}
 
 async fn a_person_offers_times_and_sees_what_is_booked(app: TestApp) {
     let key = app.key("read send").await;
@@ -115,7 +90,7 @@ async fn the_calendar_has_a_week_a_day_and_a_list(app: TestApp) {
     let day = browser.get("/calendar?view=day&day=2026-11-23").await.is(200);
     day.shows("Monday 23 November 2026").shows("Ann Shopper");
     let list = browser.get("/calendar?view=list&day=2026-11-23").await.is(200);
-    list.shows("09:00 to 09:30").shows("Ann Shopper");
+    list.shows("09:00 to 09:30").shows("Ann Shopper").shows("First talk");
     browser.get("/calendar?view=day&day=2026-11-24").await.is(200).shows("Nothing booked");
 }
 
@@ -123,10 +98,16 @@ async fn a_host_sets_holidays_stays_and_shares(app: TestApp) {
     let kind = bookable(&app).await;
     let browser = app.signed_in(&app.owner).await;
     let page = "/settings/bookings";
-    let hours =
-        [("zone", "Europe/Berlin"), ("weekly", "mon-fri 09:00-17:00"), ("holidays", "DE-BE")];
+    let hours = [
+        ("zone", "Europe/Berlin"),
+        ("mon", "9-17"),
+        ("tue", "09:00-12:00, 13:00-17:00"),
+        ("holidays", "DE-BE"),
+    ];
     browser.post("/settings/bookings/hours", &hours).await.goes_to(page);
-    browser.get(page).await.is(200).shows("25 December 2026 (Erster Weihnachtstag)");
+    let shown = browser.get(page).await.is(200);
+    shown.shows("25 December 2026 (Erster Weihnachtstag)");
+    shown.shows("value=\"09:00-17:00\"").shows("value=\"09:00-12:00, 13:00-17:00\"");
     let stay = [("first", "2026-12-07"), ("last", "2026-12-11"), ("stayZone", "America/New_York")];
     browser.post("/settings/bookings/stays", &stay).await.goes_to(page);
     browser.get(page).await.is(200).shows("2026-12-07 to 2026-12-11").shows("America/New_York");

@@ -1,19 +1,19 @@
 //! The developer site: every page, every link, every example, and the console.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::body::Body;
 use axum::http::Request;
 use inbox::RateStatus;
-use inbox::actions;
 use inbox::api::operations::OPERATIONS;
 use inbox::base::scopes::Scope;
 use inbox::model::events::EVENTS;
 use inbox::model::webhook_signing::{Signed, is_genuine};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::api::ALL;
-use crate::support::{TestApp, TestKey, file, letter, on_both, request, text_of};
+use crate::support::{Answer, SECOND, TestApp, TestKey, file, letter, on_both, request, text_of};
 
 on_both!(
     every_page_is_small_and_plain_and_every_link_leads_somewhere,
@@ -111,161 +111,144 @@ async fn programs_find_every_page(app: &TestApp, seen: &BTreeSet<String>) {
         inbox::Error::Lacks { scope: Scope::Send, entirely: true },
         inbox::Error::TooMany(rate),
         inbox::Error::Files(std::io::Error::other("")),
+        inbox::Error::LostFile,
     ] {
         assert!(sentences.contains(&error.to_string()), "{error}");
         assert!(sentences.contains(&format!("| {} |", error.status())), "{error}");
     }
 }
 
-/// A request that a page shows with curl, and the answer shown after it.
-struct Example {
-    path: String,
-    body: Option<Value>,
-    shown: Option<Value>,
+/// The blocks of code of a page: what stands after the fence, and the code.
+fn blocks(markdown: &str) -> Vec<(&str, &str)> {
+    let blocks = markdown.split("```").skip(1).step_by(2);
+    blocks.map(|block| block.split_once('\n').expect("a block has a first line")).collect()
 }
 
-fn examples(markdown: &str) -> Vec<Example> {
-    let mut found: Vec<Example> = Vec::new();
-    for block in markdown.split("```").skip(1).step_by(2) {
-        let (info, text) = block.split_once('\n').expect("a block has a first line");
-        if info.starts_with("sh ") {
-            let url = text.split('"').nth(1).expect("an address");
-            // What follows in the events has the address that the header named.
-            let path = match url.strip_prefix(crate::support::PUBLIC_URL) {
-                Some(page) => page,
-                None if url == "$NEXT" => "/events",
-                None => &url["$MAILROOM".len()..],
-            };
-            let path = path.to_owned();
-            let body = text.split_once("-d '").map(|(_, rest)| {
-                let rest = rest.split(" | tee").next().unwrap_or_default();
-                serde_json::from_str(rest.trim_end().trim_end_matches('\'')).expect("JSON")
-            });
-            found.push(Example { path, body, shown: None });
-        } else if info.starts_with("json Answer") {
-            let example = found.last_mut().expect("a request before its answer");
-            example.shown = Some(serde_json::from_str(text).expect("JSON"));
-        }
-    }
-    found
+/// Somebody who copies the code of a page into one terminal, call after call.
+struct Reader<'a> {
+    app: &'a TestApp,
+    key: TestKey,
+    page: String,
+    /// The variables that were set.
+    kept: BTreeMap<String, String>,
+    calls: usize,
 }
 
-/// The things of a sandbox that examples name.
-async fn real_id(app: &TestApp, key: &TestKey, path: &str) -> Option<String> {
-    if let Some(address) = path.strip_prefix("/contacts/") {
-        app.simulated(key, "mara@customer.test").await;
-        return Some(path.replace(address, "mara@customer.test"));
-    }
-    let parts: Vec<&str> = path.split(['/', '?']).collect();
-    let id = parts.iter().find(|part| part.contains("_01k") || **part == "$CONVERSATION")?;
-    let conversation = app.simulated(key, "mara@customer.test").await;
-    let made = match (&id[..4], *parts.last().unwrap()) {
-        ("cnv_", "split") => {
-            app.deliver(&app.sandbox, letter("mara@keller.test", "Two", "One matter.")).await;
-            let second = letter("mara@keller.test", "Two", "Another.");
-            app.deliver(&app.sandbox, second).await.conversation.to_string()
+impl Reader<'_> {
+    /// Makes the calls of a block; the answer to the last one.
+    async fn run(&mut self, code: &str) -> Answer {
+        let mut pieces = code.split("curl ");
+        let mut before = pieces.next().unwrap_or_default();
+        let mut last = None;
+        for piece in pieces {
+            last = Some(self.call(before.rsplit('\n').next().unwrap_or_default(), piece).await);
+            before = piece;
         }
-        ("cnv_" | "$CON", _) => conversation,
-        ("doc_", _) => {
+        last.expect("a call")
+    }
+
+    /// Makes a call. What stands before it says what becomes of its answer.
+    async fn call(&mut self, before: &str, written: &str) -> Answer {
+        let call = self.with_kept(written);
+        let variable = before.strip_suffix("=$(").and_then(|text| text.rsplit(' ').next());
+        if before.starts_with("until ") && variable.is_some() {
             let mut mail = letter("ann@keller.test", "Paper", "Here.");
             mail.attachments = vec![file("a.txt", b"Total 12.00 EUR")];
-            app.deliver(&app.sandbox, mail).await;
-            let found = app.get(key, "/documents").await.is(200).json();
-            text_of(&found[0], "id")
+            self.app.deliver(&self.app.sandbox, mail).await;
         }
-        ("msg_", "revoke") => {
-            let body = json!({ "body": "It is private.", "secure": true, "send": true });
-            let sent = app.on(key, &conversation, "replies", body).await.is(201).json();
-            let message = text_of(&sent, "messageId");
-            app.mark_sent(&app.sandbox, &message).await;
-            message
+        let mut answer = self.ask(&call).await;
+        while before.starts_with("while ") && text(&answer).contains("\"id\"") {
+            assert!(self.calls < 1_000, "{}: {call}", self.page);
+            self.app.advance(6 * SECOND);
+            self.app.work().await;
+            answer = self.ask(&call).await;
         }
-        ("msg_", "stop") => {
-            let body = json!({ "body": "On its way.", "send": true });
-            let sent = app.on(key, &conversation, "replies", body).await.is(201).json();
-            text_of(&sent, "messageId")
+        let answered = text(&answer);
+        let member = call.split_once("grep -o '\"").and_then(|(_, rest)| rest.split('"').next());
+        if let (Some(variable), Some(member)) = (variable, member) {
+            let (_, value) = answered.split_once(&format!("\"{member}\":\"")).expect(member);
+            let value = value.split('"').next().unwrap_or_default();
+            self.kept.insert(variable.to_owned(), value.to_owned());
         }
-        ("msg_", _) => app.draft(key, &conversation, "It left.").await,
-        ("bkt_", _) => sandbox_type(app, key).await,
-        ("bkg_", _) => {
-            let body = json!({ "typeId": "", "startsAt": "", "name": "Mara", "email": "mara@keller.test" });
-            let body = with_real_things(app, key, body).await;
-            text_of(&app.post(key, "/bookings", body).await.is(201).json(), "id")
+        if let Some((_, id)) = answered.split_once("\"conversationId\":\"") {
+            let id = id.split('"').next().unwrap_or_default().to_owned();
+            self.kept.entry("CONVERSATION".into()).or_insert(id);
         }
-        (other, _) => panic!("an id that no example has: {other}"),
-    };
-    Some(path.replace(*id, &made))
+        answer
+    }
+
+    /// The code with the values of its variables, as a shell would read it.
+    fn with_kept(&self, code: &str) -> String {
+        let mut names: Vec<&String> = self.kept.keys().collect();
+        names.sort_by_key(|name| Reverse(name.len()));
+        names.into_iter().fold(code.to_owned(), |code, name| {
+            let value = &self.kept[name];
+            code.replace(&format!("'${name}'"), value).replace(&format!("${name}"), value)
+        })
+    }
+
+    async fn ask(&mut self, call: &str) -> Answer {
+        self.calls += 1;
+        let url = call.split('"').nth(1).expect("an address");
+        let body = call.split_once("-d '").and_then(|(_, rest)| rest.split('\'').next());
+        let method = if body.is_some() { "POST" } else { "GET" };
+        let body = body.map_or(Body::empty(), |body| Body::from(body.to_owned()));
+        self.app.settled().await;
+        let request = match url.strip_prefix(crate::support::PUBLIC_URL) {
+            Some(page) => {
+                let key = format!("Bearer {}", self.key.key);
+                Request::get(page).header("authorization", key).body(body).unwrap()
+            }
+            None => {
+                // What follows in the events has the address that the header named.
+                let path = if url == "$NEXT" { "/events" } else { &url["$MAILROOM".len()..] };
+                assert!(!path.contains('$'), "{}: {path}", self.page);
+                request(method, path, Some(&self.key.key), body)
+            }
+        };
+        let answer = self.app.send(request).await;
+        let told = text(&answer);
+        assert!(answer.status < 300, "{} {url}: {} {told}", self.page, answer.status);
+        answer
+    }
 }
 
+fn text(answer: &Answer) -> String {
+    String::from_utf8_lossy(&answer.bytes).into_owned()
+}
+
+/// With a new test key in a new workspace, exactly as the pages show it.
 async fn every_example_runs_and_answers_as_shown(app: TestApp) {
     let key = app.test_key(ALL).await;
-    app.act(&app.owner, |tx, cx| actions::add_topic(tx, cx, "Refunds", "").map(drop)).await;
     let browser = app.browser();
     let list = browser.get("/llms.txt").await.is(200).text;
     let pages = list.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let mut run = 0;
     for page in pages {
         let path = page.strip_prefix(crate::support::PUBLIC_URL).unwrap();
-        for example in examples(&browser.get(path).await.is(200).text) {
-            let at = real_id(&app, &key, &example.path).await.unwrap_or(example.path);
-            let method = if example.body.is_some() { "POST" } else { "GET" };
-            let body = match example.body {
-                Some(body) => {
-                    let mut body = with_real_things(&app, &key, body).await;
-                    if let Some(conversation) = at.strip_suffix("/split") {
-                        let read = app.get(&key, conversation).await.is(200).json();
-                        body["messageId"] = read["timeline"][0]["id"].clone();
-                    }
-                    Some(body)
-                }
-                None => None,
-            };
-            let body = body.map_or(Body::empty(), |body| Body::from(body.to_string()));
-            app.settled().await;
-            let answer = if at.starts_with("/developers/") {
-                let key = format!("Bearer {}", key.key);
-                app.send(Request::get(&at).header("authorization", key).body(body).unwrap()).await
-            } else {
-                app.send(request(method, &at, Some(&key.key), body)).await
-            };
-            assert!(answer.status < 300, "{path} {at}: {} {}", answer.status, answer.error());
-            if let Some(shown) = example.shown {
+        let markdown = browser.get(path).await.is(200).text;
+        let (kept, page, key) = (BTreeMap::new(), path.to_owned(), key.clone());
+        let mut reader = Reader { app: &app, key, page, kept, calls: 0 };
+        let mut last = None;
+        for (info, code) in blocks(&markdown) {
+            if info.starts_with("sh ") {
+                last = Some(reader.run(code).await);
+                run += 1;
+            } else if info.starts_with("json Answer") {
+                let shown = serde_json::from_str(code).expect("JSON");
+                let answer = last.as_ref().expect("a request before its answer");
                 same_shape(&shown, &answer.json(), path);
             }
-            run += 1;
+        }
+        for name in ["MAILROOM", "MAILROOM_KEY"] {
+            let ends = ['/', '"', ' '].map(|end| format!("${name}{end}"));
+            let uses = ends.iter().any(|used| markdown.contains(used));
+            let says = markdown.contains(&format!("export {name}="));
+            assert!(!uses || says, "{path} does not say what {name} is");
         }
         app.advance(60_000);
     }
     assert!(run > OPERATIONS.len(), "{run}");
-}
-
-async fn sandbox_type(app: &TestApp, key: &TestKey) -> String {
-    let types = app.get(key, "/booking-types").await.is(200).json();
-    text_of(&types[0], "id")
-}
-
-/// A body that names an inbox, a type of booking, a free time and a conversation that there are.
-async fn with_real_things(app: &TestApp, key: &TestKey, mut body: Value) -> Value {
-    if body["mailbox"].is_string() {
-        body["mailbox"] = json!(app.sandbox.id.to_string());
-    }
-    let kind = sandbox_type(app, key).await;
-    if body["startsAt"].is_string() {
-        let free = app.get(key, &format!("/booking-types/{kind}/slots")).await.is(200).json();
-        body["startsAt"] = free[0]["startsAt"].clone();
-    }
-    for name in ["typeId", "conversationId"] {
-        if body[name].is_string() {
-            body[name] = match name {
-                "typeId" => json!(kind),
-                _ => json!(app.simulated(key, "mara@customer.test").await),
-            };
-        }
-    }
-    if body["into"].is_string() {
-        body["into"] = json!(app.simulated(key, "noor@customer.test").await);
-    }
-    body
 }
 
 /// Holds that every name of the shown answer is in the real one, with a value of its kind.

@@ -6,12 +6,15 @@ use inbox::base::actor::{Actor, Role};
 use inbox::model::inbox_access::{AccessEntry, AccessHolder};
 use inbox::model::mailboxes::Mailbox;
 
+use serde_json::json;
+
 use super::visibility::{ADMINISTERED, NAMING, nothing, things_in};
 use crate::support::*;
 
 on_both!(
     what_is_in_an_inbox_for_some_is_missing_for_the_others,
-    lists_are_as_without_an_inbox_that_is_for_others
+    lists_are_as_without_an_inbox_that_is_for_others,
+    a_rule_for_an_inbox_for_some_is_missing_for_the_others
 );
 
 async fn close_inbox(app: &TestApp, inbox: &Mailbox, person: &Actor) {
@@ -91,4 +94,61 @@ async fn lists_are_as_without_an_inbox_that_is_for_others(app: TestApp) {
             assert!(!page.text.contains(word), "{path} says {word}");
         }
     }
+}
+
+async fn a_rule_for_an_inbox_for_some_is_missing_for_the_others(app: TestApp) {
+    let ann = app.person_with("Ann", Role::Admin).await;
+    let member = app.person("Bo").await;
+    let admin = app.person_with("Cy", Role::Admin).await;
+    let inbox = app.team_inbox("billing@acme.example", "Billing").await;
+    close_inbox(&app, &inbox, &ann).await;
+    let rule: &[(&str, &str)] = &[
+        ("name", "Dunning to Ann"),
+        ("event", "mail-arrives"),
+        ("field", "inbox"),
+        ("how", "is"),
+        ("value", "Billing"),
+        ("act", "assign"),
+        ("with", "Ann Teammate"),
+    ];
+    let own = app.signed_in(&ann).await;
+    let made = own.post("/settings/rules", rule).await.is(303);
+    let path = made.answer.header("location").split('?').next().unwrap().to_owned();
+    own.get(&path).await.is(200).shows("inbox is Billing").shows("value=\"Billing\"");
+    own.get("/settings/audit").await.is(200).shows("Dunning to Ann");
+    let missing = "/settings/rules/rul_00000000000000000000000000";
+    let routes: [(&str, &str, &[(&str, &str)]); 6] = [
+        ("GET", "", &[]),
+        ("GET", "?try=1", &[]),
+        ("POST", "", rule),
+        ("POST", "/switch", &[("on", "1")]),
+        ("POST", "/move", &[("up", "1")]),
+        ("POST", "/delete", &[]),
+    ];
+    for viewer in [&app.owner, &admin, &member] {
+        let browser = app.signed_in(viewer).await;
+        let page = browser.get("/settings/rules").await.is(200);
+        page.hides("Dunning to Ann").hides("Billing").shows("No rules yet");
+        for (method, end, fields) in routes {
+            let mut pages = Vec::new();
+            for of in [path.as_str(), missing] {
+                let path = format!("{of}{end}");
+                let page = match method {
+                    "GET" => browser.get(&path).await,
+                    _ => browser.post(&path, fields).await,
+                };
+                pages.push((page.status, page.text, page.answer.header_list()));
+            }
+            let is_refused = method == "POST" && user(viewer) == user(&member);
+            let expected = if is_refused { 403 } else { 404 };
+            assert_eq!(pages[0].0, expected, "{method} {end}: {}", pages[0].1);
+            assert_eq!(pages[0], pages[1], "{method} {end}");
+        }
+    }
+    let browser = app.signed_in(&admin).await;
+    let refused = browser.post("/settings/rules", rule).await.is(422);
+    refused.shows("There is no inbox called “Billing”.");
+    browser.get("/settings/audit").await.is(200).hides("Dunning to Ann");
+    let key = app.key("read").await;
+    assert_eq!(app.get(&key, "/rules").await.is(200).json(), json!([]));
 }

@@ -176,16 +176,8 @@ mod said_texts {
     use std::path::{Path, PathBuf};
 
     /// Names, examples and what is typed as it stands.
-    const KEPT: &[&str] = &[
-        "Mailroom",
-        "http",
-        "@example.com",
-        "STARTTLS",
-        "CSV",
-        "mon-thu ",
-        "aria-",
-        "/conversations/",
-    ];
+    const KEPT: &[&str] =
+        &["Mailroom", "http", "@example.com", "STARTTLS", "CSV", "aria-", "/conversations/"];
     /// Letters in the circles of the help page.
     const CIRCLES: &[&str] = &["MA", "HO", "Le"];
 

@@ -59,8 +59,14 @@ pub(super) fn after(app: &TestApp, mark: &str, chars: usize) -> String {
     found.expect("a mail with it")
 }
 
-fn csrf(page: &Page) -> String {
+pub(super) fn csrf(page: &Page) -> String {
     page.between("name=\"csrf\" value=\"", "\"").to_owned()
+}
+
+/// The id of the form of an answer; nothing on a page without one.
+pub(super) fn form_id(page: &Page) -> String {
+    let form = page.text.split_once("name=\"form_id\" value=\"");
+    form.map(|(_, rest)| rest.split('"').next().unwrap().to_owned()).unwrap_or_default()
 }
 
 impl Reader<'_> {
@@ -82,8 +88,9 @@ impl Reader<'_> {
     }
 
     pub async fn reply(&self, browser: &Browser<'_>, text: &str, file: (&str, &[u8])) -> Page {
-        let token = csrf(&browser.get(&self.path).await);
-        let fields = [("csrf", token.as_str()), ("text", text)];
+        let page = browser.get(&self.path).await;
+        let (token, form) = (csrf(&page), form_id(&page));
+        let fields = [("csrf", token.as_str()), ("form_id", form.as_str()), ("text", text)];
         post_form(browser, &format!("{}/reply", self.path), &fields, &[file]).await
     }
 }
@@ -167,9 +174,12 @@ async fn with_the_code_a_customer_reads_answers_and_signs_out(app: TestApp) {
     assert!(shown.text.contains("My account") && shown.text.contains("Protected"));
     let team = format!("/protected/{}/{file}", text_of(answer, "id"));
     assert!(person.get(&team).await.is(200).answer.bytes.starts_with(b"%PDF"));
-    ann.press(&browser, "sign-out", &[]).await.goes_to(&ann.path);
-    let out = browser.get(&ann.path).await;
-    assert!(!out.text.contains("Hidden words"), "{}", out.text);
+    let left = format!("{}?signed-out", ann.path);
+    ann.press(&browser, "sign-out", &[]).await.goes_to(&left);
+    let out = browser.get(&left).await.is(200);
+    out.shows("You are signed out").shows("Send me the code").hides("Hidden words");
+    assert_eq!(out.answer.header("cache-control"), "no-store");
+    browser.get(&ann.path).await.is(200).hides("Hidden words");
     browser.get(&format!("{}/files/{file}", ann.path)).await.is(404);
 }
 

@@ -1,5 +1,6 @@
 //! Secure messages: additions to the API, section 4.
 
+mod answer_forms;
 mod codes;
 mod life;
 mod merging;
@@ -108,7 +109,8 @@ pub async fn answer(
         let (name, kind) = (name.to_owned(), "application/pdf".to_owned());
         secure::seal_file((&app.app.blobs, &app.app.ids), app.now(), name, kind, bytes).unwrap()
     });
-    let answer = SecureAnswer { text: words.to_owned(), files: stored.into_iter().collect() };
+    let files = stored.into_iter().collect();
+    let answer = SecureAnswer { text: words.to_owned(), files, form: None };
     let (token, inner) = (token.to_owned(), app.app.clone());
     let filed = app.app.store.write(move |tx| {
         let link = secure::link_at(tx, &token, inner.clock.now())?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{INVALID_PARAMS, ask_legacy, code, names, post};
+use super::{INVALID_PARAMS, ask_legacy, body_of, code, names, post};
 use crate::api::ALL;
 use crate::support::{Answer, TestApp, TestKey, on_both};
 
@@ -12,7 +12,8 @@ on_both!(
     a_ping_is_answered_with_nothing,
     notifications_are_acknowledged_without_a_body,
     errors_of_a_readable_request_are_200,
-    a_tool_works_as_in_the_current_era
+    a_tool_works_as_in_the_current_era,
+    a_client_that_knows_only_text_gets_the_rest_body_there
 );
 
 const VERSIONS: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -109,4 +110,30 @@ async fn a_tool_works_as_in_the_current_era(app: TestApp) {
     let wrong = call("add_note", json!({ "id": id })).await;
     assert_eq!(wrong["result"]["isError"], true);
     assert_eq!(wrong["result"]["content"][0]["text"], "body: is required");
+}
+
+/// Structured content came with 2025-06-18, and so did the header.
+async fn a_client_that_knows_only_text_gets_the_rest_body_there(app: TestApp) {
+    let key = app.key("read").await;
+    let id = app.mail("bruno@keller.example", "Lamp", "Hi").await.conversation.to_string();
+    for (name, path, arguments) in [
+        ("list_conversations", "/conversations".to_owned(), json!({})),
+        ("get_conversation", format!("/conversations/{id}"), json!({ "id": id })),
+    ] {
+        let rest = app.get(&key, &path).await.is(200);
+        let params = json!({ "name": name, "arguments": arguments });
+        let message =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        for version in [None, Some("2024-11-05"), Some("2025-03-26")] {
+            let answer = send(&app, &key, version, &message).await.is(200).json();
+            let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+            assert_eq!(text.as_bytes(), rest.bytes, "{name} {version:?}");
+        }
+        for version in ["2025-06-18", "2025-11-25"] {
+            let answer = send(&app, &key, Some(version), &message).await.is(200).json();
+            let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+            assert!(text.len() < rest.bytes.len(), "{name} {version}");
+            assert_eq!(body_of(name, &answer["result"]), rest.json(), "{name} {version}");
+        }
+    }
 }

@@ -72,6 +72,20 @@ pub async fn done(app: &TestApp, key: &TestKey, tool: &str, arguments: Value) ->
     answer["result"]["structuredContent"].clone()
 }
 
+/// The REST body inside the structured content of a result.
+pub fn body_of(operation: &str, result: &Value) -> Value {
+    let mut structured = result["structuredContent"].clone();
+    let members = structured.as_object_mut().expect("an object");
+    for beside in ["warning", "ignored", "nextCursor", "count", "countAtLeast"] {
+        members.shift_remove(beside);
+    }
+    let operation = inbox::api::operations::named(operation).expect("an operation");
+    match operation.tool.as_ref().and_then(|tool| tool.list) {
+        Some(list) => structured[list].take(),
+        None => structured,
+    }
+}
+
 /// The code of a JSON-RPC error, which has a sentence too.
 pub fn code(answer: &Answer) -> i64 {
     let json = answer.json();

@@ -1,8 +1,8 @@
 //! `include=original` through the tool.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::call;
+use super::{body_of, call};
 use crate::support::{TestApp, on_both};
 
 on_both!(the_tool_takes_the_same_argument_and_gives_the_same_bytes);
@@ -19,8 +19,11 @@ async fn the_tool_takes_the_same_argument_and_gives_the_same_bytes(app: TestApp)
     let rest = app.get(&key, &format!("/conversations/{id}?include=original")).await.is(200);
     let arguments = json!({ "id": id, "include": "original" });
     let tool = call(&app, &key, "get_conversation", arguments).await.json();
+    let whole = body_of("get_conversation", &tool["result"]);
+    assert_eq!(whole.to_string().as_bytes(), rest.bytes);
     let text = tool["result"]["content"][0]["text"].as_str().unwrap();
-    assert_eq!(text.as_bytes(), rest.bytes);
+    let text: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(text["timeline"][0]["original"], whole["timeline"][0]["original"]);
     let wrong = json!({ "id": id, "include": "everything" });
     let tool = call(&app, &key, "get_conversation", wrong).await.json();
     assert_eq!(tool["result"]["isError"], true);

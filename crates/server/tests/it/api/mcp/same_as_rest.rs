@@ -8,7 +8,7 @@ use inbox::api::operations::OPERATIONS;
 use inbox::base::actor::Plan;
 use serde_json::{Value, json};
 
-use super::{INVALID_PARAMS, call, code};
+use super::{INVALID_PARAMS, body_of, call, code};
 use crate::api::{
     ALL, ON_BOOKINGS, ON_CONTACTS, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_PAIRS, ON_SECURE_MESSAGES, OPS,
     Op, SENDING, a_booking, a_secure_message, op, rows, with_header,
@@ -221,7 +221,9 @@ impl Story {
             Through::Rest => {
                 rest_outcome(&ask_rest(&self.app, op, key, &arguments).await, holder.sees(op))
             }
-            Through::Mcp => mcp_outcome(&call(&self.app, key, op.tool(), arguments.clone()).await),
+            Through::Mcp => {
+                mcp_outcome(op, &call(&self.app, key, op.tool(), arguments.clone()).await)
+            }
         };
         let outcome = match op.name {
             "list_events" => without_transaction(&outcome),
@@ -344,7 +346,7 @@ fn cursor(answer: &Answer) -> Option<String> {
     Some(next.split_once("cursor=")?.1.to_owned())
 }
 
-fn mcp_outcome(answer: &Answer) -> String {
+fn mcp_outcome(op: &Op, answer: &Answer) -> String {
     let json = answer.json();
     if answer.status == 400 {
         assert_eq!(code(answer), INVALID_PARAMS);
@@ -355,12 +357,11 @@ fn mcp_outcome(answer: &Answer) -> String {
         return format!("refused {} {sentence}", answer.status);
     }
     let result = &json["result"];
-    let text = result["content"][0]["text"].as_str().unwrap();
     match result["isError"].as_bool().unwrap() {
-        true => format!("not done {text}"),
+        true => format!("not done {}", result["content"][0]["text"].as_str().unwrap()),
         false => {
             let next = result["structuredContent"]["nextCursor"].as_str().map(str::to_owned);
-            format!("done {text} next {next:?}")
+            format!("done {} next {next:?}", body_of(op.name, result))
         }
     }
 }

@@ -3,7 +3,7 @@
 use inbox::api::operations::OPERATIONS;
 use serde_json::{Map, Value, json};
 
-use super::{ask, call, done, names, tools_of};
+use super::{ask, body_of, call, done, names, tools_of};
 use crate::api::schema::problems;
 use crate::api::{ALL, CREATING, OPS, SENDING, a_conversation, op, rows_of, with_header};
 use crate::support::{TestApp, file, held_warning, letter, nowhere, on_both};
@@ -17,7 +17,9 @@ on_both!(
     schemas_keep_to_what_every_client_understands,
     the_list_of_tools_stays_short,
     tools_that_give_the_words_of_others_say_that_they_are_data,
-    results_are_objects_and_their_text_is_the_rest_body,
+    results_are_the_rest_body_as_an_object_and_its_text_is_shorter,
+    a_list_of_conversations_costs_less_as_text,
+    an_argument_that_a_tool_does_not_have_is_named,
     a_risk_is_told_before_anything_that_a_stranger_wrote,
     a_list_goes_on_where_its_cursor_says,
     every_problem_of_the_arguments_is_named_at_once,
@@ -239,7 +241,7 @@ async fn tools_that_give_the_words_of_others_say_that_they_are_data(app: TestApp
     }
 }
 
-async fn results_are_objects_and_their_text_is_the_rest_body(app: TestApp) {
+async fn results_are_the_rest_body_as_an_object_and_its_text_is_shorter(app: TestApp) {
     let key = app.key(ALL).await;
     let (plain, scam) = (a_conversation(&app).await, a_scam(&app).await);
     for conversation in [&plain, &scam] {
@@ -252,29 +254,112 @@ async fn results_are_objects_and_their_text_is_the_rest_body(app: TestApp) {
             }
             let answer = call(&app, &key, op.tool(), arguments).await.is(200).json();
             let result = &answer["result"];
-            let structured = &result["structuredContent"];
-            assert!(structured.is_object(), "{}", op.name);
-            let told = result["content"].as_array().unwrap().iter().skip(1);
-            let told: Vec<&Value> = told.map(|content| &content["text"]).collect();
-            let warning = structured.get("warning");
-            assert_eq!(told, warning.into_iter().collect::<Vec<_>>(), "{}", op.name);
-            let text = result["content"][0]["text"].as_str().unwrap();
-            if op.method == "GET" {
-                let rest = op.ask(&app, &key, id).await.is(200);
-                assert_eq!(text.as_bytes(), rest.bytes, "{}", op.name);
+            let structured = result["structuredContent"].as_object().expect(op.name);
+            let told: Vec<&str> = texts(result).into_iter().skip(1).collect();
+            let next = structured.get("nextCursor").map(|next| next.as_str().unwrap());
+            let next = next.map(|next| format!("nextCursor: {next}"));
+            let warning = structured.get("warning").map(|warning| warning.as_str().unwrap());
+            let beside: Vec<&str> = warning.into_iter().chain(next.as_deref()).collect();
+            assert_eq!(told, beside, "{}", op.name);
+            let body = body_of(op.name, result);
+            let said: Value = serde_json::from_str(texts(result)[0]).unwrap();
+            if op.method != "GET" {
+                assert_eq!(said, body, "{}", op.name);
+                continue;
             }
-            let mut said: Value = serde_json::from_str(text).unwrap();
-            let mut structured = structured.clone();
-            for beside in ["warning", "nextCursor"] {
-                structured.as_object_mut().unwrap().remove(beside);
-            }
-            if said.is_array() {
-                let list = structured.as_object().unwrap().keys().next().unwrap();
-                said = json!({ list: said });
-            }
-            assert_eq!(structured, said, "{}", op.name);
+            let rest = op.ask(&app, &key, id).await.is(200);
+            assert_eq!(body, rest.json(), "{}", op.name);
+            assert_eq!(said, shorter(op.name, &body), "{}", op.name);
         }
     }
+}
+
+fn texts(result: &Value) -> Vec<&str> {
+    let content = result["content"].as_array().unwrap();
+    content.iter().map(|content| content["text"].as_str().unwrap()).collect()
+}
+
+/// The text of an answer: nothing that has no value, lists of things as tables, and neither what
+/// another tool has nor what no tool takes.
+fn shorter(operation: &str, body: &Value) -> Value {
+    let left_out = match operation {
+        "get_conversation" => "team",
+        "list_tags" | "list_topics" => "id",
+        _ => "",
+    };
+    let short = |item: &Value| {
+        let mut item = item.clone();
+        if let Some(members) = item.as_object_mut() {
+            members.shift_remove(left_out);
+        }
+        with_values(&item)
+    };
+    let rows: Vec<Value> = match body {
+        Value::Array(items) if items.first().is_some_and(Value::is_object) => {
+            items.iter().map(short).collect()
+        }
+        other => return short(other),
+    };
+    let mut columns: Vec<&String> = Vec::new();
+    for name in
+        body.as_array().into_iter().flatten().flat_map(|item| item.as_object().unwrap().keys())
+    {
+        let is_filled = rows.iter().any(|row| row.get(name).is_some());
+        if is_filled && !columns.contains(&name) {
+            columns.push(name);
+        }
+    }
+    let items = body.as_array().unwrap().iter();
+    let cells = items.map(|item| columns.iter().map(|name| with_values(&item[*name])).collect());
+    let header = columns.iter().map(|name| json!(name)).collect();
+    Value::Array(std::iter::once(header).chain(cells).map(Value::Array).collect())
+}
+
+fn with_values(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, value)| (name.clone(), with_values(value)));
+            Value::Object(members.filter(|(_, value)| !is_empty(value)).collect())
+        }
+        Value::Array(items) => items.iter().map(with_values).collect(),
+        other => other.clone(),
+    }
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Ten rows as text against the JSON of REST: the names of the fields stand there once.
+async fn a_list_of_conversations_costs_less_as_text(app: TestApp) {
+    let key = app.key("read").await;
+    for nth in 0..10 {
+        let subject = format!("Where is order {nth}?");
+        app.mail(&format!("bruno{nth}@keller.example"), &subject, "I ordered two lamps.").await;
+    }
+    let rest = app.get(&key, "/conversations").await.is(200);
+    let answer = call(&app, &key, "list_conversations", json!({})).await.is(200).json();
+    let text = texts(&answer["result"])[0];
+    assert!(4 * text.len() <= 3 * rest.bytes.len(), "{} {}", text.len(), rest.bytes.len());
+}
+
+async fn an_argument_that_a_tool_does_not_have_is_named(app: TestApp) {
+    let key = app.key("read").await;
+    let arguments = json!({ "limit": 1, "folder": "x", "sorted": true });
+    let answer = call(&app, &key, "list_conversations", arguments).await.is(200).json();
+    let sentence = "Ignored, because this tool has no such argument: \"folder\", \"sorted\".";
+    assert_eq!(texts(&answer["result"]).last(), Some(&sentence));
+    assert_eq!(answer["result"]["structuredContent"]["ignored"], sentence);
+    let wrong = json!({ "limit": 0, "folder": "x" });
+    let answer = call(&app, &key, "list_conversations", wrong).await.is(200).json();
+    assert_eq!(answer["result"]["isError"], true);
+    assert!(texts(&answer["result"]).last().unwrap().contains("\"folder\""));
 }
 
 async fn a_risk_is_told_before_anything_that_a_stranger_wrote(app: TestApp) {
@@ -306,8 +391,13 @@ async fn a_list_goes_on_where_its_cursor_says(app: TestApp) {
     let mut subjects = Vec::new();
     let mut arguments = json!({ "limit": 2, "count": true });
     loop {
-        let page = done(&app, &key, "list_conversations", arguments.clone()).await;
+        let answer = call(&app, &key, "list_conversations", arguments.clone()).await.is(200).json();
+        let page = answer["result"]["structuredContent"].clone();
         assert_eq!(page["count"], 3);
+        let cursor = page.get("nextCursor").map(|cursor| cursor.as_str().unwrap());
+        let cursor = cursor.map(|cursor| format!("nextCursor: {cursor}"));
+        let beside: Vec<&str> = cursor.as_deref().into_iter().chain(["count: 3"]).collect();
+        assert_eq!(texts(&answer["result"])[1..], beside);
         let items = page["conversations"].as_array().unwrap().clone();
         subjects.extend(items.iter().map(|item| item["subject"].as_str().unwrap().to_owned()));
         match page.get("nextCursor") {

@@ -2,4 +2,4 @@
 
 mod files;
 mod log;
-mod program;
+pub(super) mod program;

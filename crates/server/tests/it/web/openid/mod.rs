@@ -3,6 +3,7 @@
 
 mod attacks;
 mod provider;
+mod sign_out;
 
 use inbox::actions::{self, OtherWays};
 use inbox::base::actor::Role;
