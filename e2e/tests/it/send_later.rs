@@ -80,7 +80,7 @@ async fn a_draft_is_approved_for_a_time_and_offered_it_again_when_it_is_stopped(
     browser.goto(&format!("{}/conversations/{id}", server.address)).await;
     browser.says("Leaves on").await;
     browser.click("form.strip[action$='/stop'] .btn").await;
-    browser.says("Stopped, nothing was sent.").await;
+    browser.says("It is a draft again, nothing was sent.").await;
     browser.says("Approve, leaves on").await;
     assert_eq!(server.latest(&id).await.0, "draft");
 

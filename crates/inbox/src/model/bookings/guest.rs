@@ -104,10 +104,10 @@ fn booked_since(
     let Some(expires_at) = offer.expires_at else { return Ok(None) };
     let found: Option<(BookingId,)> = tx.opt(
         "SELECT b.id FROM bookings b
-         WHERE b.ws = ?1 AND b.guest_email = ?2 AND b.created_at >= ?3 AND b.conversation = ?4
+         WHERE b.ws = ?1 AND b.guest_email = ?2 AND b.created_at > ?3 AND b.conversation = ?4
            AND b.type = ?5 AND b.status = 'booked'
            AND NOT EXISTS (SELECT 1 FROM bookings earlier
-                           WHERE earlier.ws = b.ws AND earlier.uid = b.uid AND earlier.created_at < ?3)
+                           WHERE earlier.ws = b.ws AND earlier.uid = b.uid AND earlier.created_at <= ?3)
          ORDER BY b.created_at LIMIT 1",
         &[
             &offer.ws,

@@ -5,7 +5,7 @@ use inbox::base::actor::{Actor, Role};
 use inbox::base::ids::RuleId;
 use inbox::jobs::OutgoingMail;
 use inbox::model::inbox_access::{AccessEntry, AccessHolder};
-use inbox::model::mailboxes::Mailbox;
+use inbox::model::mailboxes::{self, Mailbox};
 use serde_json::{Value, json};
 use testing::{SECOND, TestApp, TestKey, letter, on_both, texts, user};
 
@@ -33,7 +33,10 @@ async fn again(app: &TestApp, actor: &Actor) -> Actor {
 async fn billing_for(app: &TestApp, person: &Actor) -> (Mailbox, Actor) {
     let billing = app.team_inbox("billing@acme.example", "Billing").await;
     close(app, &billing, &[AccessHolder::Person(user(person))]).await;
-    (billing, again(app, person).await)
+    let person = again(app, person).await;
+    let (actor, id) = (person.clone(), billing.id);
+    let billing = app.app.store.read(move |tx| mailboxes::seen_by(tx, &actor, &id)).await;
+    (billing.unwrap().unwrap(), person)
 }
 
 async fn close(app: &TestApp, inbox: &Mailbox, holders: &[AccessHolder]) {

@@ -17,6 +17,9 @@ on_both!(
     a_rule_for_an_inbox_for_some_is_missing_for_the_others
 );
 
+/// The method, the end of the path, and the fields of a form.
+type RuleRoute<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+
 async fn close_inbox(app: &TestApp, inbox: &Mailbox, person: &Actor) {
     let holder = AccessHolder::Person(user(person));
     let entries = vec![AccessEntry { holder, may_see: true, may_send: false }];
@@ -117,7 +120,7 @@ async fn a_rule_for_an_inbox_for_some_is_missing_for_the_others(app: TestApp) {
     own.get(&path).await.is(200).shows("inbox is Billing").shows("value=\"Billing\"");
     own.get("/settings/audit").await.is(200).shows("Dunning to Ann");
     let missing = "/settings/rules/rul_00000000000000000000000000";
-    let routes: [(&str, &str, &[(&str, &str)]); 6] = [
+    let routes: [RuleRoute<'_>; 6] = [
         ("GET", "", &[]),
         ("GET", "?try=1", &[]),
         ("POST", "", rule),
