@@ -342,7 +342,7 @@ impl Blobs {
 fn unpacked(hash: &str, size: i64, packed: &[u8]) -> Option<Vec<u8>> {
     let size = usize::try_from(size).ok()?;
     let bytes = zstd::bulk::decompress(packed, size).ok()?;
-    (bytes.len() == size && hex(&Sha256::digest(&bytes)) == hash).then_some(bytes)
+    (bytes.len() == size && Blobs::hash_of(&bytes) == hash).then_some(bytes)
 }
 
 /// True for the name of a blob.

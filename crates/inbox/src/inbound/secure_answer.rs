@@ -135,7 +135,7 @@ fn sent_before(
     let Some(form) = &answer.form else { return Ok(None) };
     let Some(earlier) = secure::earlier_answer(tx, cx, link, form)? else { return Ok(None) };
     let files = answer.files.iter();
-    let files = files.map(|(file, _)| (file.filename.as_str(), file.digest.as_str()));
+    let files = files.map(|(file, _)| (file.filename.as_str(), file.digest.clone()));
     if earlier.is_same(&answer.text, files) {
         Ok(Some(earlier.id))
     } else {

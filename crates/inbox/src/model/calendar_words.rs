@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use translation::{Language, msg, t};
 
-const WEEKDAYS: [&str; 7] = [
+pub(super) const WEEKDAYS: [&str; 7] = [
     msg!("Monday"),
     msg!("Tuesday"),
     msg!("Wednesday"),
@@ -14,7 +14,7 @@ const WEEKDAYS: [&str; 7] = [
     msg!("Saturday"),
     msg!("Sunday"),
 ];
-const SHORT_WEEKDAYS: [&str; 7] =
+pub(super) const SHORT_WEEKDAYS: [&str; 7] =
     [msg!("Mon"), msg!("Tue"), msg!("Wed"), msg!("Thu"), msg!("Fri"), msg!("Sat"), msg!("Sun")];
 const MONTHS: [&str; 12] = [
     msg!("January"),

@@ -1,19 +1,9 @@
 //! Weekly hours as people write and read them: days have their names in any language of the app.
 
 use calendar::{HoursError, WeeklyHours};
-use translation::{Language, msg};
+use translation::Language;
 
-const DAYS: [&str; 7] = [
-    msg!("Monday"),
-    msg!("Tuesday"),
-    msg!("Wednesday"),
-    msg!("Thursday"),
-    msg!("Friday"),
-    msg!("Saturday"),
-    msg!("Sunday"),
-];
-const SHORT_DAYS: [&str; 7] =
-    [msg!("Mon"), msg!("Tue"), msg!("Wed"), msg!("Thu"), msg!("Fri"), msg!("Sat"), msg!("Sun")];
+use crate::model::calendar_words::{SHORT_WEEKDAYS, WEEKDAYS};
 
 /// Reads `mon-fri 09:00-17:00` as well as `Mo-Fr 09:00-17:00`, whoever writes it. A name of the reader's own
 /// language counts first.
@@ -30,7 +20,7 @@ pub fn words(weekly: &str) -> String {
     let language = translation::current();
     match weekly.parse::<WeeklyHours>() {
         Ok(hours) if language != Language::ENGLISH => {
-            hours.words(&SHORT_DAYS.map(|day| language.text(day)))
+            hours.words(&SHORT_WEEKDAYS.map(|day| language.text(day)))
         }
         _ => weekly.to_owned(),
     }
@@ -39,9 +29,9 @@ pub fn words(weekly: &str) -> String {
 /// The day with this name, whole or shortened: `Mo`, `Mo.`, `Mont`, `Montag`.
 fn day_in(language: Language, name: &str) -> Option<usize> {
     let name = name.trim_end_matches('.').to_lowercase();
-    (0..DAYS.len()).find(|day| {
-        let long = language.text(DAYS[*day]).to_lowercase();
-        let short = language.text(SHORT_DAYS[*day]).trim_end_matches('.').to_lowercase();
+    (0..WEEKDAYS.len()).find(|day| {
+        let long = language.text(WEEKDAYS[*day]).to_lowercase();
+        let short = language.text(SHORT_WEEKDAYS[*day]).trim_end_matches('.').to_lowercase();
         let is_begun = long.starts_with(&name) && name.chars().count() >= short.chars().count();
         name == short || is_begun
     })

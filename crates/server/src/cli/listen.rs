@@ -165,13 +165,18 @@ impl EventPoller {
     /// The Link header and the body of a response, or the error's sentence.
     async fn ask(&self, request: RequestBuilder) -> Result<(String, Value), String> {
         let request = request.bearer_auth(&self.key).header(CONTENT_TYPE, "application/json");
-        let answer = request.send().await.map_err(|error| error.without_url().to_string())?;
+        let server = &self.server;
+        let unreachable = |error: reqwest::Error| {
+            let reason = error.without_url();
+            format!("{server} cannot be reached ({reason}). Name another address with --server.")
+        };
+        let answer = request.send().await.map_err(unreachable)?;
         let status = answer.status();
         let link = answer.headers().get(LINK).and_then(|link| link.to_str().ok());
         let link = link.unwrap_or_default().to_owned();
-        let body = answer.bytes().await.map_err(|error| error.without_url().to_string())?;
-        let body: Value =
-            serde_json::from_slice(&body).map_err(|_| "That is no Mailroom.".to_owned())?;
+        let body = answer.bytes().await.map_err(unreachable)?;
+        let body: Value = serde_json::from_slice(&body)
+            .map_err(|_| format!("{server} is no Mailroom. Name its address with --server."))?;
         if status.is_success() {
             Ok((link, body))
         } else {

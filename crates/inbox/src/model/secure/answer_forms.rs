@@ -51,11 +51,17 @@ pub struct EarlierAnswer {
 
 impl EarlierAnswer {
     /// True for the same once more: the same words, and files of the same names and digests.
-    pub fn is_same<'a>(&self, text: &str, files: impl Iterator<Item = (&'a str, &'a str)>) -> bool {
-        let files: Vec<(&str, &str)> = files.collect();
-        let known = self.content.files.iter();
-        let known = known.map(|file| (file.filename.as_str(), file.digest.as_str()));
-        self.content.text == text && known.eq(files)
+    pub fn is_same<'a>(
+        &self,
+        text: &str,
+        mut files: impl Iterator<Item = (&'a str, String)>,
+    ) -> bool {
+        let mut is_next = |filename: &str, digest: &str| {
+            files.next().is_some_and(|other| other.0 == filename && other.1 == digest)
+        };
+        self.content.text == text
+            && self.content.files.iter().all(|file| is_next(&file.filename, &file.digest))
+            && files.next().is_none()
     }
 }
 

@@ -7,12 +7,13 @@ use axum::extract::{FromRequestParts, Path, Request, State};
 use axum::http::{Response, StatusCode, header};
 use db::Tx;
 use inbox::base::blobs::Blobs;
+use inbox::base::blocking::spawn_blocking;
 use inbox::base::limits::{SIGN_IN_WAIT_MINUTES, megabytes};
 use inbox::base::queue::Queue;
 use inbox::inbound::secure_answer::{SecureAnswer, receive_answer};
 use inbox::model::guest_sessions;
 use inbox::model::secure::{
-    self, ANSWER_BYTES, ANSWER_FILES, AnswerFormId, EarlierAnswer, LinkState, SENT_BEFORE,
+    self, ANSWER_BYTES, ANSWER_FILES, AnswerFormId, LinkState, SENT_BEFORE,
 };
 use inbox::{Error, actions};
 use translation::t;
@@ -61,7 +62,7 @@ pub async fn reply(
     let text = fields.get("text");
     // A page that was shown by an earlier version has a form without an id.
     let form = AnswerFormId::parse(&fields.get("form_id"));
-    let before = match web.sent_before(&page, form.as_ref(), &text, &files).await {
+    let (before, files) = match web.sent_before(&page, form.as_ref(), &text, files).await {
         Ok(before) => before,
         Err(error) => return refusal(error),
     };
@@ -165,34 +166,35 @@ impl Web {
         Ok(counted.await?)
     }
 
+    /// What the form has sent before, and the files again.
     async fn sent_before(
         &self,
         page: &GuestPage,
         form: Option<&AnswerFormId>,
         text: &str,
-        files: &FormFiles,
-    ) -> Result<SentBefore, PageError> {
-        let Some(form) = form.cloned() else { return Ok(SentBefore::Nothing) };
+        files: FormFiles,
+    ) -> Result<(SentBefore, FormFiles), PageError> {
+        let Some(form) = form.cloned() else { return Ok((SentBefore::Nothing, files)) };
+        let found = self
+            .read_for_guest(page, move |tx, cx, link| secure::earlier_answer(tx, cx, link, &form));
+        let Some(earlier) = found.await? else { return Ok((SentBefore::Nothing, files)) };
         let text = text.to_owned();
-        let file = |file: &FormFile| (file.filename.clone(), Blobs::hash_of(&file.bytes));
-        let files: Option<Vec<(String, String)>> = match files {
-            FormFiles::Kept(files) => Some(files.iter().map(file).collect()),
-            // More than any reply has.
-            FormFiles::TooMany => None,
-        };
-        let found = self.read_for_guest(page, move |tx, cx, link| {
-            let earlier = secure::earlier_answer(tx, cx, link, &form)?;
-            let is_same = |files: &Vec<(String, String)>, earlier: &EarlierAnswer| {
-                let files = files.iter().map(|(name, digest)| (name.as_str(), digest.as_str()));
-                earlier.is_same(&text, files)
+        // Large files take long to hash.
+        let compared = spawn_blocking(move || {
+            let is_same = match &files {
+                FormFiles::Kept(kept) => {
+                    let kept = kept.iter();
+                    let kept =
+                        kept.map(|file| (file.filename.as_str(), Blobs::hash_of(&file.bytes)));
+                    earlier.is_same(&text, kept)
+                }
+                // More than any reply has.
+                FormFiles::TooMany => false,
             };
-            Ok(earlier.map(|earlier| files.as_ref().is_some_and(|files| is_same(files, &earlier))))
+            (is_same, files)
         });
-        Ok(match found.await? {
-            None => SentBefore::Nothing,
-            Some(true) => SentBefore::TheSame,
-            Some(false) => SentBefore::OtherWords,
-        })
+        let (is_same, files) = compared.await.map_err(Error::from)?;
+        Ok((if is_same { SentBefore::TheSame } else { SentBefore::OtherWords }, files))
     }
 
     /// Files the reply. The inner error is a sentence for the customer.

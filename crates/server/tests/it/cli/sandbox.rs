@@ -24,3 +24,17 @@ async fn the_sandbox_can_be_tried_again_and_again() {
         assert!(sent.is_some() && sent < replied, "our answer left, then they wrote back: {out}");
     }
 }
+
+#[tokio::test]
+async fn a_server_that_does_not_answer_is_named_and_so_is_the_option() {
+    let operator = Operator::set_up();
+    // Nothing listens on the port of the discard protocol here.
+    let args = ["listen", "--server=http://127.0.0.1:9", "--try-sandbox", "--key", "rk_test_x"];
+    let mut listen = Command::from(operator.command(&args));
+    let ended = timeout(PATIENCE, listen.kill_on_drop(true).output()).await;
+    let said = ended.unwrap_or_else(|_| panic!("it never ended")).unwrap();
+    let error = String::from_utf8(said.stderr).unwrap();
+    assert!(!said.status.success());
+    assert!(error.contains("http://127.0.0.1:9 cannot be reached"), "{error}");
+    assert!(error.contains("--server"), "{error}");
+}
