@@ -8,6 +8,8 @@ mod constant;
 mod crash;
 mod database;
 mod deliveries;
+mod filled;
+mod hosted;
 mod lane;
 mod live;
 mod measure;
@@ -20,6 +22,7 @@ mod run;
 mod seed;
 mod server;
 mod soak;
+mod triage;
 mod uploads;
 mod words;
 mod workspace;
@@ -84,6 +87,11 @@ enum Command {
     /// Measure how long the free times of a month take, with a short and a long history, and how long
     /// large and hostile calendars take
     Bookings(bookings::BookingsOptions),
+    /// Measure acts on 1,000 conversations at once, what others wait meanwhile, and rules
+    Triage(triage::TriageOptions),
+    /// Measure 2,000 workspaces of mixed size on one server, and whether a neighbour that imports,
+    /// is flooded or has a backlog delays the mail of the others
+    Hosted(hosted::HostedOptions),
     /// Score SPF and ARC on suites of cases: folders with spf/*.yml, arc/*.txt or tests/*.yml
     Authentication {
         /// The folders of the suites
@@ -117,6 +125,8 @@ fn main() -> ExitCode {
         Some(Command::Soak(options)) => soak::run(&options),
         Some(Command::Uploads(options)) => uploads::run(options),
         Some(Command::Bookings(options)) => bookings::run(&options).map(drop),
+        Some(Command::Triage(options)) => triage::run(&options).map(drop),
+        Some(Command::Hosted(options)) => hosted::run(&options).map(drop),
         None => run::run(cli.run).map(drop),
     };
     match outcome {

@@ -1,7 +1,7 @@
 //! The whole run: fill, start, measure, compare, report.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::thread;
@@ -12,11 +12,12 @@ use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
 use crate::client::Client;
-use crate::database::{self, DatabaseKind, Databases, Passing};
+use crate::database::{DatabaseKind, Databases, Passing};
+use crate::filled::{FillPlan, FilledDatabase};
 use crate::measure::{Throughput, drive};
 use crate::report::{self, FigureRow, Goal, Section, Wanted};
 use crate::requests::{Load, Requests, loads};
-use crate::seed::{Seeded, schema, seed};
+use crate::seed::Seeded;
 use crate::server::{Server, binary, free_address, serve, this_binary};
 
 /// A server gets so long to come to rest before its idle memory is read.
@@ -157,55 +158,17 @@ impl Bench {
         self.options.databases.chosen()
     }
 
-    /// A filled database: one that was kept, or a new one.
+    /// A filled database, and what is asked of it.
     fn prepare(&self, kind: DatabaseKind, messages: usize) -> Result<Prepared, String> {
-        let name = format!("{}-{messages}-{}", kind.name(), self.options.seed);
-        let folder = self.options.data.as_deref().unwrap_or(self.scratch.path()).join(name);
-        let known = folder.join("seeded.json");
-        let kept: Option<Seeded> =
-            fs::read(&known).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let kept = kept.filter(|kept| kept.schema == schema());
-        if kept.is_none() && folder.exists() {
-            fs::remove_dir_all(&folder).map_err(|error| error.to_string())?;
-        }
-        fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-        let (url, passing) = self.place(kind, messages, &folder, kept.is_some())?;
-        let seeded = match kept {
-            Some(seeded) => seeded,
-            None => {
-                eprintln!("filling {} with {messages} messages", kind.name());
-                let seeded = seed(&url, messages, self.options.seed)?;
-                let json = serde_json::to_vec(&seeded).map_err(|error| error.to_string())?;
-                fs::write(&known, json).map_err(|error| error.to_string())?;
-                seeded
-            }
+        let plan = FillPlan {
+            databases: &self.options.databases,
+            data: self.options.data.as_deref(),
+            scratch: self.scratch.path(),
+            seed: self.options.seed,
         };
+        let FilledDatabase { kind, folder, url, seeded, passing } = plan.prepare(kind, messages)?;
         let loads = loads(&seeded);
         Ok(Prepared { kind, folder, url, seeded, loads, _passing: passing })
-    }
-
-    /// Where a database is, and what has to be dropped in the end.
-    fn place(
-        &self,
-        kind: DatabaseKind,
-        messages: usize,
-        folder: &Path,
-        is_filled: bool,
-    ) -> Result<(String, Option<Passing>), String> {
-        if kind == DatabaseKind::Sqlite {
-            return Ok((format!("sqlite:{}", folder.join("mailroom.db").display()), None));
-        }
-        let admin = self.options.databases.postgres().ok_or("--postgres is needed")?;
-        let name = match self.options.data {
-            Some(_) => format!("mailroom_bench_{messages}_{}", self.options.seed),
-            None => format!("mailroom_bench_{messages}_{}", std::process::id()),
-        };
-        let url = match is_filled {
-            true => database::beside(admin, &name),
-            false => database::create_postgres(admin, &name)?,
-        };
-        let passing = self.options.data.is_none().then(|| Passing::new(admin, &name));
-        Ok((url, passing))
     }
 
     fn start(&self, prepared: &Prepared) -> Result<Server, String> {

@@ -115,11 +115,7 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
     };
     let written = Arc::new(AtomicUsize::new(0));
     let planning = Planning::start(url, written.clone());
-    let at_once = match DatabaseUrl::parse(url) {
-        Ok(DatabaseUrl::Postgres(_)) => AT_ONCE_POSTGRES,
-        _ => AT_ONCE_SQLITE,
-    };
-    let filled = runtime.block_on(fill(app, messages, seed, at_once, written));
+    let filled = runtime.block_on(fill(app, messages, seed, at_once(url), written));
     planning.end();
     drop(runtime);
     let mut seeded = filled.map_err(|error| error.to_string())?;
@@ -127,6 +123,14 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
     database::settle(url)?;
     seeded.bytes = database::bytes(url)?;
     Ok(seeded)
+}
+
+/// Messages that share one transaction of this database.
+pub fn at_once(url: &str) -> usize {
+    match DatabaseUrl::parse(url) {
+        Ok(DatabaseUrl::Postgres(_)) => AT_ONCE_POSTGRES,
+        _ => AT_ONCE_SQLITE,
+    }
 }
 
 /// People and keys are made when the history begins; after that each act brings its own time.
@@ -140,13 +144,13 @@ impl Clock for Beginning {
 
 /// Counts PostgreSQL's tables anew as they grow. Left to itself it does so once a minute, and
 /// until then it plans for tables that are empty.
-struct Planning {
+pub struct Planning {
     written: Arc<AtomicUsize>,
     thread: thread::JoinHandle<()>,
 }
 
 impl Planning {
-    fn start(url: &str, written: Arc<AtomicUsize>) -> Planning {
+    pub fn start(url: &str, written: Arc<AtomicUsize>) -> Planning {
         let (url, count) = (url.to_owned(), written.clone());
         let thread = thread::spawn(move || {
             let mut next = FIRST_COUNT;
@@ -164,7 +168,7 @@ impl Planning {
         Planning { written, thread }
     }
 
-    fn end(self) {
+    pub fn end(self) {
         self.written.store(ENDED, Ordering::Relaxed);
         if self.thread.join().is_err() {
             eprintln!("  the tables were not counted");
@@ -259,11 +263,11 @@ async fn set_up(app: &App) -> inbox::Result<(Actor, String, String)> {
 }
 
 /// One inbox and those who work in it.
-struct Stage {
-    app: App,
-    mailbox: Mailbox,
-    person: Actor,
-    service: Actor,
+pub struct Stage {
+    pub app: App,
+    pub mailbox: Mailbox,
+    pub person: Actor,
+    pub service: Actor,
 }
 
 impl Stage {
@@ -282,9 +286,10 @@ impl Stage {
     }
 }
 
+/// What an inbox was filled with.
 #[derive(Default)]
-struct Filled {
-    conversations: usize,
+pub struct Filled {
+    pub conversations: usize,
     of_20: Vec<String>,
     of_10: Vec<String>,
     for_notes: Vec<String>,
@@ -307,7 +312,8 @@ impl Filled {
 
 type Known = HashMap<usize, ConversationId>;
 
-async fn fill_inbox(
+/// Lets everything happen that the history of an inbox says.
+pub async fn fill_inbox(
     mut lane: Lane,
     workspace: Stage,
     at_once: usize,
@@ -394,7 +400,7 @@ fn send_reply(
     inbox::mark_sent(tx, &workspace.cx(&workspace.service, at), &mut conversation, &message)
 }
 
-async fn tell_progress(written: Arc<AtomicUsize>, messages: usize) {
+pub async fn tell_progress(written: Arc<AtomicUsize>, messages: usize) {
     let started = Instant::now();
     let (mut before, mut then) = (0, started);
     loop {

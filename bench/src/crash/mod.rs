@@ -31,9 +31,9 @@ use crate::workspace::{self, BenchDatabase, BenchWorkspace, Hook};
 
 use check::{Findings, ReceivedEvents, WrittenMail};
 pub use client::{Pause, SimulatedClient};
+pub use outbox::Outbox;
 
 use client::{Memory, Stop};
-use outbox::Outbox;
 
 /// Clients that work at the same time.
 const HANDS: usize = 8;

@@ -29,14 +29,15 @@ impl Outbox {
         Ok(Outbox { watch, written: HashMap::new() })
     }
 
-    /// Takes in what was written since the last time.
-    pub fn look(&mut self) -> Result<(), String> {
+    /// Takes in what was written since the last time, and returns it in order.
+    pub fn look(&mut self) -> Result<Vec<String>, String> {
+        let mut latest = Vec::new();
         let mut buffer = [MaybeUninit::uninit(); NEWS_BYTES];
         let mut news = inotify::Reader::new(&self.watch, &mut buffer);
         loop {
             let piece = match news.next() {
                 Ok(piece) => piece,
-                Err(Errno::WOULDBLOCK) => return Ok(()),
+                Err(Errno::WOULDBLOCK) => return Ok(latest),
                 Err(error) => return Err(error.to_string()),
             };
             if piece.events().contains(ReadFlags::QUEUE_OVERFLOW) {
@@ -44,7 +45,8 @@ impl Outbox {
             }
             let name = piece.file_name().map(|name| name.to_string_lossy());
             if let Some(message) = name.as_deref().and_then(message) {
-                *self.written.entry(message).or_default() += 1;
+                *self.written.entry(message.clone()).or_default() += 1;
+                latest.push(message);
             }
         }
     }
@@ -71,7 +73,7 @@ mod tests {
             let name = folder.path().join("msg.01k.abc@bench.example.eml");
             fs::rename(folder.path().join("part"), name).expect("a name");
         }
-        outbox.look().expect("news");
+        assert_eq!(outbox.look().expect("news"), ["msg_01k", "msg_01k"]);
         assert_eq!(outbox.written, HashMap::from([("msg_01k".to_owned(), 2)]));
     }
 }

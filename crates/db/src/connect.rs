@@ -71,6 +71,15 @@ pub(crate) fn with_limits(mut config: Config) -> Config {
     config
 }
 
+/// The same for a standby: of several servers one is meant that can only be read.
+pub(crate) fn of_standby(mut config: Config) -> Config {
+    let is_any = matches!(config.get_target_session_attrs(), TargetSessionAttrs::Any);
+    if config.get_hosts().len() > 1 && is_any {
+        config.target_session_attrs(TargetSessionAttrs::ReadOnly);
+    }
+    with_limits(config)
+}
+
 /// Connects to PostgreSQL. With `sslmode=require` in the URL the connection is encrypted and the
 /// server's certificate must be one that this system trusts (`SSL_CERT_FILE` names further ones).
 pub(crate) fn connect(config: &Config) -> Result<Client, StoreError> {
@@ -123,5 +132,12 @@ mod tests {
         assert_eq!(attrs("postgres://u@a/d"), TargetSessionAttrs::Any);
         let options = config("postgres://u@a/d?options=-c%20work_mem%3D8MB");
         assert_eq!(options.get_options(), Some("-c work_mem=8MB -c mailroom.session=1"));
+    }
+
+    #[test]
+    fn of_several_standbys_one_is_meant_that_can_only_be_read() {
+        let attrs = |url: &str| of_standby(url.parse().unwrap()).get_target_session_attrs();
+        assert_eq!(attrs("postgres://u@a,b/d"), TargetSessionAttrs::ReadOnly);
+        assert_eq!(attrs("postgres://u@a/d"), TargetSessionAttrs::Any);
     }
 }

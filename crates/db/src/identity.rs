@@ -5,6 +5,12 @@ use std::time::UNIX_EPOCH;
 
 use crate::{DatabaseUrl, Store, StoreError};
 
+/// The server's system identifier, which its standbys share, and the OID of the database.
+pub(crate) const POSTGRES_IDENTITY: &str =
+    "SELECT 'postgres ' || CAST(s.system_identifier AS TEXT) || ' ' || CAST(d.oid AS TEXT)
+     FROM pg_control_system() s, pg_database d
+     WHERE d.datname = current_database()";
+
 impl Store {
     /// The identity of the database behind this URL. For a SQLite file it is the creation time,
     /// which is kept by a move within the file system and differs for a copy; for a PostgreSQL
@@ -23,13 +29,7 @@ impl Store {
 
     async fn postgres_identity(&self) -> Result<String, StoreError> {
         self.read(|tx| {
-            let (identity,): (String,) = tx.one(
-                "SELECT 'postgres ' || CAST(s.system_identifier AS TEXT)
-                     || ' ' || CAST(d.oid AS TEXT)
-                 FROM pg_control_system() s, pg_database d
-                 WHERE d.datname = current_database()",
-                &[],
-            )?;
+            let (identity,): (String,) = tx.one(POSTGRES_IDENTITY, &[])?;
             Ok(identity)
         })
         .await

@@ -15,6 +15,7 @@ mod job;
 mod json;
 mod migrate;
 mod postgres;
+mod replica;
 mod row;
 mod schema_version;
 mod spread_lists;
@@ -35,12 +36,14 @@ use tokio::sync::{broadcast, oneshot};
 pub use error::StoreError;
 pub use json::Json;
 pub use migrate::Migration;
+pub use replica::{ReplicaOptions, ReplicaStatus};
 pub use tables::{Cell, TableColumn, TableShape};
 pub use tx::{QueueName, Tx};
 pub use value::{Arg, Column, FromColumn, FromRow, Row, Value};
 
 use breaker::Breaker;
 use job::{Closure, ClosureResult, Durability, Job, JobAnswer};
+use replica::Replica;
 
 /// The capacity of a thread queue; callers wait when it is full.
 const QUEUE_CLOSURES: usize = 1024;
@@ -120,6 +123,8 @@ pub struct Store {
     notify: Option<postgres::Notify>,
     /// The circuit breaker; `None` on SQLite.
     breaker: Option<Arc<Breaker>>,
+    /// The standby that some reads go to, where there is one.
+    replica: Option<Arc<Replica>>,
 }
 
 impl Store {
@@ -133,13 +138,14 @@ impl Store {
         match DatabaseUrl::parse(url)? {
             DatabaseUrl::Sqlite(path) => {
                 let (reads, writes) = sqlite::start(&path, options, migrations, &wakes)?;
-                Ok(Store { reads, writes, wakes, notify: None, breaker: None })
+                Ok(Store { reads, writes, wakes, notify: None, breaker: None, replica: None })
             }
             DatabaseUrl::Postgres(url) => {
                 let breaker = Arc::new(Breaker::new());
                 let (reads, writes, notify) =
                     postgres::start(&url, options, migrations, &wakes, &breaker)?;
-                Ok(Store { reads, writes, wakes, notify: Some(notify), breaker: Some(breaker) })
+                let (notify, breaker) = (Some(notify), Some(breaker));
+                Ok(Store { reads, writes, wakes, notify, breaker, replica: None })
             }
         }
     }

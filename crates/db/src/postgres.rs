@@ -378,6 +378,6 @@ impl NotificationListener {
     }
 }
 
-fn spawn(name: String, body: impl FnOnce() + Send + 'static) {
+pub(crate) fn spawn(name: String, body: impl FnOnce() + Send + 'static) {
     thread::Builder::new().name(name).spawn(body).expect("the system can start a thread");
 }

@@ -18,7 +18,8 @@ use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 
 /// How long a statement waits for another process (the command line, say) to finish writing.
 const BUSY: Duration = Duration::from_secs(10);
-/// The pause between attempts where SQLite's busy timeout does not apply.
+/// The pause between two attempts. SQLite's own busy timeout soon looks only every tenth of a second,
+/// and would hardly ever find the moment in which another process that writes a lot lets go.
 const BUSY_STEP: Duration = Duration::from_millis(1);
 /// Prepared statements kept per connection.
 const STATEMENTS_KEPT: usize = 256;
@@ -79,8 +80,15 @@ fn make_private(path: &Path) {
 }
 
 fn open(path: &Path, flags: OpenFlags, cache_kib: i64) -> Result<Connection, StoreError> {
-    let conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    conn.busy_timeout(BUSY)?;
+    let mut conn = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let mut since = Instant::now();
+    conn.busy_handler(Some(move |attempts: i32| {
+        if attempts == 0 {
+            since = Instant::now();
+        }
+        thread::sleep(BUSY_STEP);
+        since.elapsed() < BUSY
+    }))?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     // Plans do not depend on arguments; without this SQLite plans anew whenever one changes.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -91,7 +99,7 @@ fn open(path: &Path, flags: OpenFlags, cache_kib: i64) -> Result<Connection, Sto
     Ok(conn)
 }
 
-/// SQLite's busy timeout does not apply when several processes open a new file at once.
+/// The busy handler is not asked when several processes open a new file at once.
 fn use_write_ahead_log(conn: &Connection) -> Result<(), StoreError> {
     let patience = Instant::now() + BUSY;
     loop {

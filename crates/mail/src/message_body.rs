@@ -38,6 +38,17 @@ pub struct EarlierMail {
     pub text: String,
     /// The HTML of a mail that is passed on, made safe; `None` for one of plain text.
     pub html: Option<String>,
+    pub words: EarlierWords,
+}
+
+/// The words around an earlier mail, in the language of whoever gets the message.
+#[derive(Clone, Debug)]
+pub struct EarlierWords {
+    /// The line over a mail that is answered. Mail programs and [`trim`](crate::trim) know history by such
+    /// lines: it says when and by whom the mail was written, and ends with a colon.
+    pub answered: String,
+    /// The line under a mail that is too long to go along whole.
+    pub left_out: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,13 +146,11 @@ impl EarlierMail {
     /// The lines over it.
     fn lead(&self) -> Vec<String> {
         match self.role {
-            EarlierRole::Answered => {
-                vec![format!("On {}, {} wrote:", self.time(), shown(&self.from))]
-            }
+            EarlierRole::Answered => vec![one_line(&self.words.answered)],
             EarlierRole::Forwarded => {
                 let mut lines = vec![
                     "---------- Forwarded message ----------".to_owned(),
-                    format!("From: {}", shown(&self.from)),
+                    format!("From: {}", shown_address(&self.from)),
                     format!("Date: {}", self.time()),
                     format!("Subject: {}", one_line(&self.subject)),
                     format!("To: {}", list(&self.to)),
@@ -166,15 +175,16 @@ impl EarlierMail {
             return Cow::Borrowed(text);
         }
         let end = (0..=QUOTED_BYTES).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
-        Cow::Owned(format!("{}\n\n[The rest is left out.]", &text[..end]))
+        Cow::Owned(format!("{}\n\n{}", &text[..end], self.words.left_out))
     }
 }
 
 fn list(addresses: &[Address]) -> String {
-    addresses.iter().map(shown).collect::<Vec<_>>().join(", ")
+    addresses.iter().map(shown_address).collect::<Vec<_>>().join(", ")
 }
 
-fn shown(address: &Address) -> String {
+/// `Ann Lee <ann@x.example>`, in one line.
+pub fn shown_address(address: &Address) -> String {
     match address.name.as_deref().map(one_line).filter(|name| !name.is_empty()) {
         Some(name) => format!("{name} <{}>", address.email),
         None => address.email.clone(),
@@ -202,6 +212,12 @@ mod tests {
             subject: "October fee".into(),
             text: "It was taken twice.\n\n> 348.00 EUR".into(),
             html: None,
+            words: EarlierWords {
+                answered: "On Sun, 15 Nov 2026 at 09:00 UTC, Giulia Pellegrini \
+                           <giulia@x.example> wrote:"
+                    .into(),
+                left_out: "[The rest is left out.]".into(),
+            },
         }
     }
 
@@ -228,18 +244,28 @@ mod tests {
     }
 
     #[test]
-    fn our_own_trimmer_leaves_only_the_words_of_a_reply() {
-        let earlier = earlier(EarlierRole::Answered);
-        let body = MessageBody {
-            text: "You are right.",
-            markdown: None,
-            signature: "Marit\nAcme",
-            earlier: Some(&earlier),
-            pictures: PICTURES,
-        };
-        assert_eq!(crate::trim(&body.plain()), "You are right.");
-        let from_html = crate::text_of_html(&body.html());
-        assert_eq!(crate::trim(&from_html), "You are right.", "{from_html}");
+    fn our_own_trimmer_leaves_only_the_words_of_a_reply_in_every_language_we_write() {
+        for answered in [
+            "On Sun, 15 Nov 2026 at 09:00 UTC, Giulia Pellegrini <giulia@x.example> wrote:",
+            "On Sun, 15 Nov 2026 at 09:00 UTC, giulia@x.example wrote:",
+            "Am So, 15. Nov. 2026 um 09:00 UTC schrieb Giulia Pellegrini <giulia@x.example>:",
+            "Am Sa, 2. Mai 2026 um 23:59 UTC schrieb giulia@x.example:",
+            "Am So, 15. Nov. 2026 um 09:00 UTC schrieb Ichiro Tanaka <ichiro@x.example>:",
+        ] {
+            let mut earlier = earlier(EarlierRole::Answered);
+            earlier.words.answered = answered.to_owned();
+            let body = MessageBody {
+                text: "You are right.",
+                markdown: None,
+                signature: "Marit\nAcme",
+                earlier: Some(&earlier),
+                pictures: PICTURES,
+            };
+            assert!(body.plain().contains(&format!("\n\n{answered}\n\n> It was")), "{answered}");
+            assert_eq!(crate::trim(&body.plain()), "You are right.", "{answered}");
+            let from_html = crate::text_of_html(&body.html());
+            assert_eq!(crate::trim(&from_html), "You are right.", "{from_html}");
+        }
     }
 
     #[test]

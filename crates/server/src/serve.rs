@@ -111,6 +111,14 @@ fn open_with(
     })
 }
 
+/// Lets reports and the audit log be read from the standby that the settings name.
+pub async fn with_replica(settings: &Settings, app: App) -> Result<App, String> {
+    let Some(url) = &settings.database_replica_url else { return Ok(app) };
+    let store = app.store.clone().with_replica(db::ReplicaOptions::at(url)).await;
+    let store = store.map_err(|error| format!("database_replica_url: {error}"))?;
+    Ok(App { store, ..app })
+}
+
 /// The blobs, in a bucket where the settings name one.
 pub fn open_blobs(settings: &Settings) -> Result<Blobs, String> {
     let shared = match &settings.bucket {

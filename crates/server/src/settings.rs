@@ -5,6 +5,7 @@ mod backups;
 mod https;
 mod mail_providers;
 mod oidc;
+mod replica;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,6 +30,7 @@ pub use backups::BackupFlags;
 pub use https::HttpsFlags;
 pub use mail_providers::MailProviderFlags;
 pub use oidc::OidcFlags;
+pub use replica::ReplicaFlags;
 
 /// The flags, as they were typed.
 #[derive(Args, Clone, Debug, Default)]
@@ -152,6 +154,8 @@ pub struct Flags {
     #[arg(long, env = "MAILROOM_MAIL_ALLOW_PRIVATE", global = true, value_name = "BOOLEAN")]
     pub mail_allow_private: Option<String>,
     #[command(flatten)]
+    pub replica: ReplicaFlags,
+    #[command(flatten)]
     pub backups: BackupFlags,
     #[command(flatten)]
     pub https: HttpsFlags,
@@ -166,6 +170,8 @@ pub struct Flags {
 pub struct Settings {
     pub data: PathBuf,
     pub database_url: String,
+    /// The standby that reports and the audit log are read from.
+    pub database_replica_url: Option<String>,
     pub listen: SocketAddr,
     pub https: HttpsListen,
     pub smtp_listen: ListenAddress,
@@ -252,7 +258,8 @@ const NAMES: &[&str] = &[
 ];
 
 fn names() -> impl Iterator<Item = &'static str> {
-    let groups = [NAMES, backups::NAMES, https::NAMES, mail_providers::NAMES, oidc::NAMES];
+    let mail = mail_providers::NAMES;
+    let groups = [NAMES, backups::NAMES, https::NAMES, mail, oidc::NAMES, replica::NAMES];
     groups.into_iter().flatten().copied()
 }
 
@@ -267,6 +274,7 @@ impl Settings {
             database_url: found
                 .text("database_url", &flags.database_url)
                 .unwrap_or_else(|| format!("sqlite:{}", data.join("mailroom.db").display())),
+            database_replica_url: found.database_replica_url(&flags.replica),
             listen: found
                 .parsed("listen", &flags.listen, "an address and port such as 127.0.0.1:8080")
                 .unwrap_or(USUAL_LISTEN),
@@ -346,6 +354,7 @@ impl Settings {
             found.mistakes.push("rate_per_minute, commit_batch: must be at least 1".into());
         }
         found.mistakes.extend(https::mistakes(&settings));
+        found.mistakes.extend(replica::mistake(&settings));
         if found.mistakes.is_empty() { Ok(settings) } else { Err(found.mistakes) }
     }
 

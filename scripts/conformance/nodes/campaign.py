@@ -13,9 +13,7 @@ acknowledged operations have happened.
 """
 
 import argparse
-import base64
 import hashlib
-import hmac
 import json
 import os
 import random
@@ -26,6 +24,7 @@ import time
 from pathlib import Path
 
 from cluster import READY, STEP, call, conversation_of, send_mail, until
+from evidence import MESSAGE, accepted_mails, event_problems, left_again, lost_facts, unsent_replies
 from faults import Faults
 from installation import Installation
 from load import BROKEN, LARGE, ApiLoad, MailboxLoad, MailLoad, PageLoad, stop
@@ -269,14 +268,9 @@ class Campaign:
     # What must be so in the end.
 
     def verify(self, faults):
-        site, column, problems = self.site, self.site.database.column, self.problems
-        notes, bodies, subjects = self.notes(), Times(column("SELECT body FROM notes")), Times(
-            column("SELECT subject FROM conversations"))
+        site, problems, notes = self.site, self.problems, self.notes()
         mails = self.mails.taken + (self.fetched.taken if self.fetched else [])
-        lost = [note for note in notes if bodies[note] != 1] + [mail for mail in mails if subjects[mail] != 1]
-        files = set(column("SELECT c.subject || ' ' || d.hash FROM documents d "
-                           "JOIN conversations c ON c.ws = d.ws AND c.id = d.conversation"))
-        lost += [f"file of {subject}" for subject, hash in self.mails.attached.items() if f"{subject} {hash}" not in files]
+        lost = lost_facts(site.database.column, notes, mails, self.mails.attached)
         left, again = self.verify_replies()
         lost += left
         events = self.verify_events()
@@ -301,43 +295,17 @@ class Campaign:
 
     def verify_replies(self):
         """Replies that never left, and how many mails left again."""
-        names = Times(line.split("<msg.", 1)[1].split("@")[0].split(".")[0]
-                      for _, text in self.site.relay.received()
-                      for line in text.split("\n\n", 1)[0].splitlines() if line.lower().startswith("message-id: <msg."))
-        replies = {words: message.removeprefix("msg_") for words, message in self.replies().items()}
-        return [words for words, name in replies.items() if not names[name]], sum(names.values()) - len(names)
+        accepted = {name: times for name, times in accepted_mails(self.site.relay.received()).items()
+                    if name.startswith(MESSAGE)}
+        return unsent_replies(accepted, self.replies()), left_again(accepted)
 
     def verify_events(self):
         """Every event that is to be delivered arrived, signed and as it is kept; how many there are."""
-        column, secret = self.site.database.column, self.site.webhook["secret"].removeprefix("whsec_")
-        kept = dict(line.split(" ", 1) for line in column("SELECT id || ' ' || body FROM events"))
-        received = {}
-        for event in self.site.receiver.events():
-            signed = f"{event['id']}.{event['timestamp']}.{event['body']}".encode()
-            proof = base64.b64encode(hmac.digest(base64.b64decode(secret), signed, "sha256")).decode()
-            if f"v1,{proof}" not in event["signature"].split():
-                self.problems.append(f"{event['id']} has a wrong signature")
-            received[event["id"]] = event["body"]
-        delivered = column("SELECT event FROM deliveries")
-        self.problems += [f"{event} did not arrive" for event in delivered if event not in received]
-        self.problems += [f"{event} arrived changed" for event in received if received[event] != kept.get(event)]
-        contents = [json.loads(body) for body in kept.values()]
-        sent = Times(content["data"]["message_id"] for content in contents if content["type"] == "message.sent")
-        self.problems += [f"{words} has {sent[message]} events" for words, message in self.replies().items()
-                          if sent[message] != 1]
-        return len(delivered)
-
-
-class Times(dict):
-    """How often each value comes."""
-
-    def __init__(self, values):
-        super().__init__()
-        for value in values:
-            self[value] = self[value] + 1
-
-    def __missing__(self, _):
-        return 0
+        site = self.site
+        problems, delivered = event_problems(site.database.column, site.webhook["secret"], site.receiver.events(),
+                                             self.replies())
+        self.problems += problems
+        return delivered
 
 
 def patiently(ask):

@@ -14,6 +14,7 @@ mod migrations;
 mod outage;
 mod proxy;
 mod reads;
+mod replica;
 mod rows;
 mod several_stores;
 mod values;

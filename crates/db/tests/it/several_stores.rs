@@ -1,12 +1,18 @@
 //! Several stores on one database: the server and the command line, say, or two nodes.
 
-use db::Store;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use db::{Store, StoreError};
 use tokio::task::JoinSet;
 
 use crate::harness::{Database, insert, stored};
 
 on_both! {
     two_stores_on_one_database_can_both_write,
+    a_store_writes_between_the_transactions_of_another_that_hardly_pauses,
     a_store_opened_later_finds_what_was_written,
     a_database_keeps_its_identity_and_shares_it_with_no_other,
 }
@@ -24,6 +30,36 @@ async fn two_stores_on_one_database_can_both_write(db: &Database) {
     for store in &stores {
         assert_eq!(stored(store).await, all);
     }
+}
+
+/// As the server does while the command line imports.
+async fn a_store_writes_between_the_transactions_of_another_that_hardly_pauses(db: &Database) {
+    const TRANSACTIONS: i64 = 20;
+    const HELD: Duration = Duration::from_millis(150);
+    const PAUSE: Duration = Duration::from_millis(10);
+    let (busy, other) = (db.open(), db.open());
+    let done = Arc::new(AtomicI64::new(0));
+    let counted = done.clone();
+    let importing = tokio::spawn(async move {
+        for n in 0..TRANSACTIONS {
+            let long = move |tx: &mut db::Tx<'_>| {
+                insert(tx, n)?;
+                thread::sleep(HELD);
+                Ok::<_, StoreError>(())
+            };
+            busy.write(long).await.unwrap();
+            counted.store(n + 1, Ordering::SeqCst);
+            tokio::time::sleep(PAUSE).await;
+        }
+    });
+    for n in 0..3 {
+        let before = done.load(Ordering::SeqCst);
+        other.write(move |tx| insert(tx, TRANSACTIONS + n)).await.unwrap();
+        let passed = done.load(Ordering::SeqCst) - before;
+        assert!(passed <= 5, "{passed} transactions of the other came first");
+    }
+    importing.await.unwrap();
+    assert_eq!(stored(&other).await, (0..TRANSACTIONS + 3).collect::<Vec<i64>>());
 }
 
 async fn a_store_opened_later_finds_what_was_written(db: &Database) {

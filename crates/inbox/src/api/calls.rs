@@ -1,13 +1,15 @@
 //! A call with an API key or an access token, the same for REST and MCP: authentication, rate limit, scope, idempotency
 //! and the operation itself.
 
+use std::sync::Arc;
+
 use db::Tx;
 use serde_json::{Map, Value};
 
 use crate::api::idempotency::{self, IdempotencyKey};
 use crate::api::operations::{Access, Operation, OperationOutput, ScopeRule, with_id};
 use crate::app::{App, Cx};
-use crate::base::actor::{Principal, authenticate, counted_as};
+use crate::base::actor::{Actor, Principal, authenticate, counted_as};
 use crate::base::api_key::KeyHash;
 use crate::base::error::{Error, Result, ValidationErrors};
 use crate::base::ids::BookingTypeId;
@@ -32,15 +34,15 @@ pub struct ApiCall {
 
 impl App {
     /// Counts the request, then does everything else in one transaction, so that a revoked key,
-    /// a changed plan or a moved conversation counts at once. The order of checks is fixed:
-    /// 401, 429, 403, 400, 404.
+    /// a changed plan or a moved conversation counts at once. What a standby answers is checked on
+    /// the database before. The order of checks is fixed: 401, 429, 403, 400, 404.
     pub async fn call(&self, call: ApiCall) -> (Result<OperationOutput>, RateStatus) {
         let (key, access) = (call.key, call.operation.access);
         if let Some((ws, kind)) = self.booked_type(&call).await {
             // If they cannot be read now, what is known counts.
             let _ = self.freshen_calendars(ws, &kind).await;
         }
-        let checked = CheckedCall::new(call);
+        let checked = Arc::new(CheckedCall::new(call));
         let (app, mut simulated) = (self.clone(), None);
         let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
             if checked.simulates() && !cx.actor.livemode() {
@@ -119,16 +121,16 @@ impl App {
     ) -> (Result<T>, RateStatus)
     where
         T: Send + 'static,
-        F: FnMut(&mut Tx<'_>, &Cx<'_>) -> Result<T> + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>) -> Result<T> + Clone + Send + 'static,
     {
         let counted = match self.counted_as(key).await {
             Ok(counted) => counted,
             Err(error) => return (Err(error), self.limiter.untouched()),
         };
         let rate = self.limiter.take(&counted, self.clock.now());
-        let app = self.clone();
-        let work = move |tx: &mut Tx<'_>| {
-            let (actor, plan) = authenticate(tx, &key, app.clock.now())?;
+        let clock = self.clock.clone();
+        let admit = move |tx: &mut Tx<'_>| {
+            let (actor, plan) = authenticate(tx, &key, clock.now())?;
             if rate.over {
                 return Err(Error::TooMany(rate));
             }
@@ -137,14 +139,27 @@ impl App {
                     "The API is part of the Pro and Team plans; this workspace is on Free.".into(),
                 ));
             }
-            if access == Access::Write {
-                tx.wake(Queue::Pages);
-            }
-            work(tx, &app.cx(&actor))
+            Ok(actor)
         };
+        let app = self.clone();
+        let mut work = move |tx: &mut Tx<'_>, actor: Actor| work(tx, &app.cx(&actor));
         let result = match access {
-            Access::Read => self.store.read(work).await,
-            Access::Write => self.store.write(work).await,
+            Access::Read => {
+                let whole = move |tx: &mut Tx<'_>| {
+                    let actor = admit(tx)?;
+                    work(tx, actor)
+                };
+                self.store.read(whole).await
+            }
+            Access::ReadReplica => self.store.read_from_replica(admit, work).await,
+            Access::Write => {
+                let whole = move |tx: &mut Tx<'_>| {
+                    let actor = admit(tx)?;
+                    tx.wake(Queue::Pages);
+                    work(tx, actor)
+                };
+                self.store.write(whole).await
+            }
         };
         let rate = match &result {
             Err(Error::Unauthorized) => {

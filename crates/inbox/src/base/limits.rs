@@ -70,6 +70,8 @@ pub const BOOKING_MINUTES_MIN: i64 = 5;
 pub const BOOKING_MINUTES: i64 = 720;
 pub const BOOKING_BUFFER_MINUTES: i64 = 240;
 pub const BOOKING_NOTICE_MINUTES: i64 = 30 * 24 * 60;
+/// Hours before the start at which guests can last move or cancel, at most.
+pub const BOOKING_CANCEL_HOURS: i64 = 30 * 24;
 /// Days into the future that can be booked.
 pub const BOOKING_HORIZON_DAYS: i64 = 365;
 /// Bookings of a type that a host takes on one day, at most.

@@ -1,6 +1,7 @@
 //! Answers of calendar programs to our invitations. A guest who declines cancels the booking, if the mail
 //! is proven to be theirs; that somebody accepts is no news. Neither opens a conversation, unless the
-//! guest who accepts adds words of their own.
+//! guest who accepts adds words of their own. A guest who declines when it is too late to cancel by
+//! themselves cancels nothing: their mail is filed, and the team decides.
 
 use calendar::{CalendarReply, ParticipationStatus};
 use db::Tx;
@@ -10,9 +11,9 @@ use crate::app::Cx;
 use crate::base::actor::{Actor, Circle};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
-use crate::base::ids::BookingId;
+use crate::base::ids::{BookingId, ConversationId};
 use crate::inbound::receive::IncomingMail;
-use crate::model::bookings::{self, Booking, BookingStatus, booking};
+use crate::model::bookings::{self, Booking, booking};
 
 /// What a guest's program says, as the reason of a cancellation.
 const DECLINED: &str = "Declined in the guest's calendar.";
@@ -26,21 +27,44 @@ pub(super) fn read(raw: &[u8]) -> Vec<CalendarReply> {
     part.and_then(|part| calendar::read_reply(&part.bytes).ok()).unwrap_or_default()
 }
 
-/// Does what the answers ask for. True when all of them are dealt with, so that the mail is not filed.
+/// What becomes of a mail with answers of a calendar program.
+pub(super) enum AnswerOutcome {
+    /// All of them are dealt with, so the mail is not filed.
+    Settled,
+    /// The mail is filed like any other.
+    Filed,
+    /// The guest, who is proven, declines too late: the mail is filed in the conversation of the booking,
+    /// where it has one.
+    DeclinedLate(Option<ConversationId>),
+}
+
+/// Does what the answers ask for.
 pub(super) fn settle(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     incoming: &IncomingMail,
     replies: &[CalendarReply],
-) -> Result<bool> {
+) -> Result<AnswerOutcome> {
     let mut settled = !replies.is_empty();
+    let mut late: Option<Option<ConversationId>> = None;
     for reply in replies {
-        settled &= match invited(tx, cx, &reply.uid)? {
+        let outcome = match invited(tx, cx, &reply.uid)? {
             Some(booking) => answer(tx, cx, incoming, reply, &booking)?,
-            None => false,
+            None => AnswerOutcome::Filed,
         };
+        match outcome {
+            AnswerOutcome::Settled => {}
+            AnswerOutcome::Filed => settled = false,
+            AnswerOutcome::DeclinedLate(conversation) => {
+                late = Some(late.flatten().or(conversation));
+            }
+        }
     }
-    Ok(settled)
+    Ok(match late {
+        Some(conversation) => AnswerOutcome::DeclinedLate(conversation),
+        None if settled => AnswerOutcome::Settled,
+        None => AnswerOutcome::Filed,
+    })
 }
 
 fn answer(
@@ -49,24 +73,31 @@ fn answer(
     incoming: &IncomingMail,
     reply: &CalendarReply,
     booking: &Booking,
-) -> Result<bool> {
+) -> Result<AnswerOutcome> {
+    let without_words = || match reply.comment {
+        None => AnswerOutcome::Settled,
+        Some(_) => AnswerOutcome::Filed,
+    };
     let declines = |status: ParticipationStatus| status == ParticipationStatus::Declined;
     let Some(declining) = reply.attendees.iter().find(|person| declines(person.status)) else {
-        return Ok(reply.comment.is_none());
+        return Ok(without_words());
     };
     // It answers a time from which the appointment has moved.
     if reply.sequence < booking.sequence {
-        return Ok(reply.comment.is_none());
+        return Ok(without_words());
     }
     let is_guest = |email: &str| EmailAddress::new(email) == booking.guest_email;
     let is_proven = incoming.mail.dmarc == Dmarc::Pass && is_guest(&incoming.mail.from.email);
     if !is_guest(&declining.email) || !is_proven {
-        return Ok(false);
+        return Ok(AnswerOutcome::Filed);
     }
-    if booking.status == BookingStatus::Booked && booking.starts_at > cx.now {
+    if booking.is_late_for_guest(cx.now) {
+        return Ok(AnswerOutcome::DeclinedLate(booking.conversation.clone()));
+    }
+    if booking.guest_may_change(cx.now) {
         booking::cancel(tx, cx, booking, DECLINED)?;
     }
-    Ok(true)
+    Ok(AnswerOutcome::Settled)
 }
 
 /// The newest booking that an entry of a calendar is about.

@@ -3,9 +3,9 @@
 
 use calendar::CalendarReply;
 use db::Tx;
-use mail::{AddressToken, Dmarc};
+use mail::{AddressToken, AuthorKind, Dmarc};
 
-use super::calendar_replies;
+use super::calendar_replies::{self, AnswerOutcome};
 use super::own_copies;
 use super::own_markers::OwnMarkers;
 use super::reports;
@@ -47,13 +47,19 @@ pub(super) fn file(
         MailLookup::Duplicate(known) => return Ok(Ingested::Duplicate(known)),
         MailLookup::Unknown(unknown) => unknown,
     };
-    if calendar_replies::settle(tx, cx, incoming, replies)? {
-        return Ok(Ingested::CalendarAnswer);
-    }
+    let declined = match calendar_replies::settle(tx, cx, incoming, replies)? {
+        AnswerOutcome::Settled => return Ok(Ingested::CalendarAnswer),
+        AnswerOutcome::Filed => None,
+        AnswerOutcome::DeclinedLate(conversation) => {
+            // A program sent it and may say so; what it says is the guest's, and somebody has to decide.
+            incoming.mail.kind = AuthorKind::Person;
+            conversation
+        }
+    };
     let report = reports::verified(tx, cx, &secret, signs)?;
     incoming.joins = match &report {
         Some(report) => Some(report.conversation.id.clone()),
-        None => answered(&secret, incoming, signs),
+        None => answered(&secret, incoming, signs).or(declined),
     };
     let dates = signs.dates(fetched, cx.now);
     let received = receive::file(tx, cx, mailbox, incoming, &dates, unknown)?;

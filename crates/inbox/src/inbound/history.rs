@@ -7,17 +7,16 @@ use std::sync::Arc;
 use db::Tx;
 use mail::{AuthorKind, Mail};
 
+use super::import_turns::file_in_turns;
 use super::parsing;
-use super::routes::{self, RecipientInbox};
+use super::routes::RecipientInbox;
 use super::{InboundMail, MailSource, sent};
 use crate::app::{App, Cx};
-use crate::base::actor::Actor;
 use crate::base::blobs;
 use crate::base::blocking::spawn_blocking;
 use crate::base::email_address::EmailAddress;
-use crate::base::error::{Error, Result};
+use crate::base::error::Result;
 use crate::base::limits::SUBJECT_THREAD_MS;
-use crate::base::queue::Queue;
 use crate::base::states::{Direction, MessageStatus, Status};
 use crate::inbound::mail_dates::MailDates;
 use crate::inbound::receive::{self, IncomingMail, MailLookup, UnknownMail};
@@ -93,27 +92,18 @@ pub async fn import(
     file_mails(app, target, read).await
 }
 
-/// Files mails in one transaction, in their order. Those that the inbox has are left as they are, so
-/// that a batch may be repeated.
+/// Files mails in their order, in turns with others that write. Those that the inbox has are left as
+/// they are, so that a batch may be repeated.
 pub async fn file_mails(
     app: &App,
     target: &ImportTarget,
     ReadMails(read): ReadMails,
 ) -> Result<Vec<ImportOutcome>> {
-    let read = Arc::new(read);
-    let RecipientInbox { ws, workspace, mailbox } = target.inbox.clone();
-    let actor = Actor::system(ws, workspace, mailbox.circle.clone());
-    let (app_of, own) = (app.clone(), target.own.clone());
-    app.store
-        .write(move |tx| {
-            tx.wake(Queue::Pages);
-            let found = routes::as_it_is(tx, &actor, &mailbox)?;
-            let (mailbox, actor) = &found.ok_or(Error::NotFound("inbox"))?;
-            let cx = app_of.cx(actor);
-            let filed = read.iter().map(|past| file(tx, &cx, mailbox, &own, past));
-            filed.collect::<Result<Vec<_>>>()
-        })
-        .await
+    let own = target.own.clone();
+    file_in_turns(app, &target.inbox, read, move |tx, cx, mailbox, past| {
+        file(tx, cx, mailbox, &own, past)
+    })
+    .await
 }
 
 /// What would become of mails, without filing any.

@@ -2,21 +2,19 @@
 //! the past ([`super::history`]) they keep their dates, and nobody is told.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use db::{Json, Tx};
 
 use super::history::{self, HistoryMail, ImportOutcome, ImportTarget, ImportedMail};
-use super::routes::{self, RecipientInbox};
+use super::import_turns::file_in_turns;
 use crate::app::{App, Cx};
-use crate::base::actor::{Actor, Circle};
+use crate::base::actor::Circle;
 use crate::base::blobs::Blob;
 use crate::base::blocking::spawn_blocking;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MemberId, NoteId, UserId, repeatable_id};
 use crate::base::limits::TAG_CHARS;
-use crate::base::queue::Queue;
 use crate::base::states::{Direction, Status};
 use crate::model::conversations::{self, Conversation};
 use crate::model::documents::{self, NewDocument};
@@ -178,27 +176,14 @@ pub async fn read_conversations(
     Ok(ReadConversations(read))
 }
 
-/// Files conversations in one transaction, in their order. What the inbox has is left as it is, so that
-/// they may be repeated.
+/// Files conversations in their order, in turns with others that write. What the inbox has is left as
+/// it is, so that they may be repeated.
 pub async fn file_conversations(
     app: &App,
     target: &ImportTarget,
     ReadConversations(read): ReadConversations,
 ) -> Result<Vec<ConversationOutcome>> {
-    let read = Arc::new(read);
-    let RecipientInbox { ws, workspace, mailbox } = target.inbox.clone();
-    let actor = Actor::system(ws, workspace, mailbox.circle.clone());
-    let app_of = app.clone();
-    app.store
-        .write(move |tx| {
-            tx.wake(Queue::Pages);
-            let found = routes::as_it_is(tx, &actor, &mailbox)?;
-            let (mailbox, actor) = &found.ok_or(Error::NotFound("inbox"))?;
-            let cx = app_of.cx(actor);
-            let filed = read.iter().map(|conversation| file(tx, &cx, mailbox, conversation));
-            filed.collect::<Result<Vec<_>>>()
-        })
-        .await
+    file_in_turns(app, &target.inbox, read, file).await
 }
 
 /// A conversation whose bytes are kept and parsed.

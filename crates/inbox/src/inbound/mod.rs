@@ -9,6 +9,7 @@ mod calendar_replies;
 mod filing;
 pub mod history;
 pub mod imap;
+mod import_turns;
 pub mod imported_conversations;
 pub(crate) mod mail_dates;
 mod own_copies;

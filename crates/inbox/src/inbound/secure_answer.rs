@@ -16,6 +16,7 @@ use crate::model::contacts;
 use crate::model::conversations::{self, Conversation};
 use crate::model::counted_mail::{self, CountedMail};
 use crate::model::drafting::helper_drafts;
+use crate::model::guest_forms::GuestFormId;
 use crate::model::local_times::LocalTimes;
 use crate::model::mail_language;
 use crate::model::mailboxes::{self, Mailbox};
@@ -25,8 +26,8 @@ use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::report_facts::count_received;
 use crate::model::search_index;
 use crate::model::secure::{
-    self, ANSWER_FILES, AnswerFormId, LinkState, PROTECTED, ProtectedContent, ProtectedFile,
-    SENT_BEFORE, SecureLink,
+    self, ANSWER_FILES, LinkState, PROTECTED, ProtectedContent, ProtectedFile, SENT_BEFORE,
+    SecureLink,
 };
 use crate::model::timeline::RetiredBy;
 use crate::search::{self, IndexPlace, IndexedText};
@@ -37,7 +38,7 @@ pub struct SecureAnswer {
     pub text: String,
     pub files: Vec<(ProtectedFile, Blob)>,
     /// The form that it was sent from.
-    pub form: Option<AnswerFormId>,
+    pub form: Option<GuestFormId>,
 }
 
 /// Files an answer. Its sender is the address that was proven by a code. The scam check reads its words

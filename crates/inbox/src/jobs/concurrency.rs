@@ -67,14 +67,9 @@ impl FreeSlots {
         self.for_one(owner, 1)
     }
 
-    /// The same for an owner with a limit of its own.
-    pub fn at_most(&self, owner: &str, each: usize) -> usize {
-        self.for_one(owner, each)
-    }
-
-    /// The places taken by all owners whose names begin like this.
-    pub fn taken_by(&self, prefix: &str) -> usize {
-        let taken = self.in_flight.iter().filter(|(owner, _)| owner.starts_with(prefix));
+    /// The places taken by the owners that this holds for.
+    pub fn taken_by(&self, is_meant: impl Fn(&str) -> bool) -> usize {
+        let taken = self.in_flight.iter().filter(|(owner, _)| is_meant(owner));
         taken.map(|(_, count)| count).sum()
     }
 
@@ -110,7 +105,7 @@ mod tests {
         assert_eq!(slots.free().of("b"), 2);
         assert_eq!(slots.free().of_failing("b"), 1);
         assert_eq!(slots.free().all, 1);
-        assert_eq!((slots.free().at_most("a", 5), slots.free().taken_by("a")), (3, 2));
+        assert_eq!(slots.free().taken_by(|owner| owner == "a"), 2);
         drop(first);
         assert_eq!(slots.free().of("a"), 1);
         assert_eq!(slots.free().of_failing("a"), 0);

@@ -11,7 +11,7 @@ use tracing::Instrument;
 
 use super::concurrency::{FreeSlots, JobSlot, JobSlots};
 use super::failures::{JobRule, send_no_notice};
-use super::fair_share::{FairShare, FairShareCursor, MET};
+use super::fair_share::{FairShare, FairShareCursor};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::{WebhookRequest, WebhookResponse, WebhookSender};
 use crate::app::{App, Cx};
@@ -40,8 +40,9 @@ pub const RETRIES_MS: [i64; 8] = [
 ];
 /// A webhook without a success for this long is paused.
 const PAUSE_AFTER_MS: i64 = DAY_MS;
-/// Concurrent attempts, in total and per webhook.
+/// Concurrent attempts, in total, for all webhooks of a workspace and per webhook.
 const IN_FLIGHT: usize = 512;
+const IN_FLIGHT_OF_WORKSPACE: usize = 128;
 const IN_FLIGHT_EACH: usize = 16;
 /// Deliveries claimed in one transaction.
 const CLAIMED_AT_ONCE: usize = 64;
@@ -53,7 +54,9 @@ const SECRET_SHUT: &str = "The signing secret does not open with the secret.key 
 const WEBHOOKS: FairShare = FairShare {
     oldest: "SELECT webhook FROM deliveries WHERE next_attempt_at <= ?1
              ORDER BY next_attempt_at LIMIT ?2",
-    next: "SELECT min(webhook) FROM deliveries WHERE next_attempt_at IS NOT NULL AND webhook > ?1",
+    next: "SELECT webhook, next_attempt_at FROM deliveries
+           WHERE next_attempt_at IS NOT NULL AND webhook > ?1
+           ORDER BY webhook, next_attempt_at LIMIT 1",
 };
 
 /// A delivery that cannot be built is retried, and then marked as failed in its webhook's log.
@@ -89,6 +92,7 @@ struct Claims {
     unreadable: Vec<(DueJob, Error)>,
     last: String,
     full: bool,
+    partial: bool,
 }
 
 #[derive(Clone)]
@@ -134,15 +138,15 @@ impl DeliverWebhooks {
         let app = self.runtime.app.clone();
         let (free, last) = (self.slots.free(), self.last_webhook.get());
         if free.all == 0 {
-            return Ok(JobRound { claimed: 0, full: true });
+            return Ok(JobRound::without_slots());
         }
         let claim = move |tx: &mut Tx<'_>| claim_due(tx, &app, &free, &last);
         let claims = self.runtime.app.store.write_relaxed(claim).await?;
-        self.last_webhook.set(claims.last);
         let count = claims.set_aside + claims.claimed.len() + claims.unreadable.len();
-        let round = JobRound { claimed: count, full: claims.full };
+        let partial = self.last_webhook.advance(claims.last, count, claims.partial);
+        let round = JobRound { claimed: count, full: claims.full, partial };
         for claimed in claims.claimed {
-            let slot = self.slots.enter(claimed.webhook.as_str());
+            let slot = self.slots.enter(&slot_owner(claimed.actor.ws, &claimed.webhook));
             let (this, job) = (self.clone(), claimed.job());
             let work = async move { this.attempt_delivery(claimed, slot).await };
             self.runtime.start(&RULE, job, work, ());
@@ -218,23 +222,21 @@ impl DeliveryAttempt {
 fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: &String) -> Result<Claims> {
     let now = app.clock.now();
     let most = free.all.min(CLAIMED_AT_ONCE);
+    let due = WEBHOOKS.due(tx, now, last)?;
     let mut claims = Claims {
         set_aside: 0,
         claimed: Vec::new(),
         unreadable: Vec::new(),
-        last: last.clone(),
+        last: due.end,
         full: false,
+        partial: due.partial,
     };
-    let due = WEBHOOKS.due(tx, now, last)?;
-    let all_met = due.len() < MET;
     let mut out_of_places = false;
-    for id in due {
-        let loaded = load_webhook(tx, &id);
-        claims.last = id;
-        let webhook = match loaded {
+    for id in due.owners {
+        let webhook = match load_webhook(tx, &id) {
             Ok(webhook) => webhook,
             Err(error) => {
-                claims.unreadable.extend(unreadable(tx, &claims.last, now, error)?);
+                claims.unreadable.extend(unreadable(tx, &id, now, error)?);
                 continue;
             }
         };
@@ -242,21 +244,18 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: &String) -> Res
             claims.set_aside += set_aside(tx, &webhook, now)?;
             continue;
         }
-        let free = match webhook.failing {
-            true => free.of_failing(webhook.id.as_str()),
-            false => free.of(webhook.id.as_str()),
-        };
+        let places = webhook.places(free, &claims);
         let before = claims.claimed.len();
         let secrets = webhook.secrets(app, now);
-        let most = free.min(most - before);
-        claim_of(tx, &webhook, &secrets, now, most, &mut claims)?;
+        claim_of(tx, &webhook, &secrets, now, places.min(most - before), &mut claims)?;
         if claims.claimed.len() == most {
+            claims.last = id;
             return Ok(claims);
         }
-        out_of_places |= claims.claimed.len() - before == free;
+        out_of_places |= claims.claimed.len() - before == places;
     }
     let waits = claims.set_aside == 0 && claims.unreadable.is_empty();
-    claims.full = out_of_places && all_met && waits;
+    claims.full = out_of_places && !claims.partial && waits;
     Ok(claims)
 }
 
@@ -362,7 +361,25 @@ fn claim_of(
     Ok(())
 }
 
+/// The owner of the slots of a webhook.
+fn slot_owner(ws: i64, webhook: &WebhookId) -> String {
+    format!("{ws} {webhook}")
+}
+
 impl Webhook {
+    /// The slots that it may still take beside what was claimed in this round.
+    fn places(&self, free: &FreeSlots, claims: &Claims) -> usize {
+        let owner = slot_owner(self.ws, &self.id);
+        let own = match self.failing {
+            true => free.of_failing(&owner),
+            false => free.of(&owner),
+        };
+        let prefix = format!("{} ", self.ws);
+        let claimed = claims.claimed.iter().filter(|one| one.actor.ws == self.ws).count();
+        let taken = free.taken_by(|owner| owner.starts_with(&prefix)) + claimed;
+        own.min(IN_FLIGHT_OF_WORKSPACE.saturating_sub(taken))
+    }
+
     /// The valid signing secrets, the newest first. None when they cannot be unsealed: nothing is
     /// sent unsigned.
     fn secrets(&self, app: &App, now: i64) -> Vec<String> {

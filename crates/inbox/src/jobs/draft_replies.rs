@@ -39,9 +39,7 @@ const IN_FLIGHT_EACH: usize = 2;
 
 const WORKSPACES: FairShare = FairShare {
     oldest: "SELECT ws FROM drafting_jobs WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2",
-    next: "SELECT min(ws) FROM (
-            SELECT ws FROM drafting_jobs WHERE ws > ?1 ORDER BY ws, due_at LIMIT 1
-        ) AS planned",
+    next: "SELECT ws, due_at FROM drafting_jobs WHERE ws > ?1 ORDER BY ws, due_at LIMIT 1",
 };
 
 /// A message that cannot be looked at gets no draft; nobody misses what was never promised.
@@ -110,12 +108,12 @@ impl DraftReplies {
         let app = self.runtime.app.clone();
         let (free, last) = (self.slots.free(), self.last_workspace.get());
         if free.all == 0 {
-            return Ok(JobRound { claimed: 0, full: true });
+            return Ok(JobRound::without_slots());
         }
         let claim = move |tx: &mut Tx<'_>| claim_due(tx, &app, &free, last);
-        let (jobs, last) = self.runtime.app.store.write(claim).await?;
-        self.last_workspace.set(last);
-        let round = JobRound { claimed: jobs.len(), full: jobs.is_empty() };
+        let Claims { jobs, last, partial } = self.runtime.app.store.write(claim).await?;
+        let partial = self.last_workspace.advance(last, jobs.len(), partial);
+        let round = JobRound { claimed: jobs.len(), full: jobs.is_empty(), partial };
         for job in jobs {
             let slot = self.slots.enter(&job.ws.to_string());
             let (this, own) = (self.clone(), job.clone());
@@ -346,29 +344,32 @@ fn load(tx: &mut Tx<'_>, job: &DueJob, now: i64) -> Result<QueuedMessage> {
 }
 
 /// The messages taken on, and the workspace that the round ended with.
-fn claim_due(
-    tx: &mut Tx<'_>,
-    app: &App,
-    free: &FreeSlots,
+struct Claims {
+    jobs: Vec<DueJob>,
     last: i64,
-) -> Result<(Vec<DueJob>, i64)> {
+    /// Further workspaces may have some.
+    partial: bool,
+}
+
+fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<Claims> {
     let now = app.clock.now();
-    let (mut claims, mut last) = (Vec::new(), last);
-    for ws in WORKSPACES.due(tx, now, &last)? {
-        let left = free.all - claims.len();
-        if left == 0 {
-            break;
-        }
-        last = ws;
+    let due = WORKSPACES.due(tx, now, &last)?;
+    let mut claims = Claims { jobs: Vec::new(), last: due.end, partial: due.partial };
+    for ws in due.owners {
+        let left = free.all - claims.jobs.len();
         for id in due_messages(tx, ws, now, free.of(&ws.to_string()).min(left))? {
             tx.exec(
                 "UPDATE drafting_jobs SET due_at = ?3 WHERE ws = ?1 AND message = ?2",
                 &[&ws, &id, &(now + LEASE_MS)],
             )?;
-            claims.push(DueJob::from((ws, id)));
+            claims.jobs.push(DueJob::from((ws, id)));
+        }
+        if claims.jobs.len() == free.all {
+            claims.last = ws;
+            break;
         }
     }
-    Ok((claims, last))
+    Ok(claims)
 }
 
 /// The messages of a workspace that are due, those that another process holds left alone.

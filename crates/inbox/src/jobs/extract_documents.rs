@@ -28,10 +28,8 @@ const ATTEMPTS: i64 = 3;
 
 const WORKSPACES: FairShare = FairShare {
     oldest: "SELECT ws FROM documents WHERE extract_at <= ?1 ORDER BY extract_at LIMIT ?2",
-    next: "SELECT min(ws) FROM (
-            SELECT ws FROM documents WHERE extract_at IS NOT NULL AND ws > ?1
-            ORDER BY ws, extract_at LIMIT 1
-        ) AS planned",
+    next: "SELECT ws, extract_at FROM documents WHERE extract_at IS NOT NULL AND ws > ?1
+           ORDER BY ws, extract_at LIMIT 1",
 };
 
 /// An unreadable document gets the kind `other`, as an empty one does.
@@ -106,12 +104,12 @@ impl ExtractDocuments {
         let app = self.runtime.app.clone();
         let (free, last) = (self.slots.free(), self.last_workspace.get());
         if free.all == 0 {
-            return Ok(JobRound { claimed: 0, full: true });
+            return Ok(JobRound::without_slots());
         }
         let claim = move |tx: &mut Tx<'_>| claim_due(tx, &app, &free, last);
-        let (jobs, last) = self.runtime.app.store.write(claim).await?;
-        self.last_workspace.set(last);
-        let round = JobRound { claimed: jobs.len(), full: jobs.is_empty() };
+        let Claims { jobs, last, partial } = self.runtime.app.store.write(claim).await?;
+        let partial = self.last_workspace.advance(last, jobs.len(), partial);
+        let round = JobRound { claimed: jobs.len(), full: jobs.is_empty(), partial };
         for job in jobs {
             let slot = self.slots.enter(&job.ws.to_string());
             let (this, own) = (self.clone(), job.clone());
@@ -203,30 +201,33 @@ fn record(
 }
 
 /// The documents taken on, and the workspace that the round ended with.
-fn claim_due(
-    tx: &mut Tx<'_>,
-    app: &App,
-    free: &FreeSlots,
+struct Claims {
+    jobs: Vec<DueJob>,
     last: i64,
-) -> Result<(Vec<DueJob>, i64)> {
+    /// Further workspaces may have some.
+    partial: bool,
+}
+
+fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<Claims> {
     let now = app.clock.now();
-    let (mut claims, mut last) = (Vec::new(), last);
-    for ws in WORKSPACES.due(tx, now, &last)? {
-        let left = free.all - claims.len();
-        if left == 0 {
-            break;
-        }
-        last = ws;
+    let due = WORKSPACES.due(tx, now, &last)?;
+    let mut claims = Claims { jobs: Vec::new(), last: due.end, partial: due.partial };
+    for ws in due.owners {
+        let left = free.all - claims.jobs.len();
         for id in due_documents(tx, ws, now, free.of(&ws.to_string()).min(left))? {
             tx.exec(
                 "UPDATE documents SET extract_at = ?3, extract_attempts = extract_attempts + 1
                  WHERE ws = ?1 AND id = ?2",
                 &[&ws, &id, &(now + LEASE_MS)],
             )?;
-            claims.push(DueJob::from((ws, id)));
+            claims.jobs.push(DueJob::from((ws, id)));
+        }
+        if claims.jobs.len() == free.all {
+            claims.last = ws;
+            break;
         }
     }
-    Ok((claims, last))
+    Ok(claims)
 }
 
 /// The documents of a workspace that are due, those that another process holds left alone.

@@ -2,16 +2,20 @@
 //! pictures in the text, and the attachments.
 
 use db::{Json, Tx};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use mail::{
-    Address, Attachment, EarlierMail, EarlierRole, InlineFile, InlinePicture, MessageBody,
-    PictureUrls,
+    Address, Attachment, EarlierMail, EarlierRole, EarlierWords, InlineFile, InlinePicture,
+    MessageBody, PictureUrls,
 };
+use translation::{Reader, t};
 
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::{AttachmentId, ConversationId, MessageId};
+use crate::model::calendar_words::{short_month, short_weekday};
 use crate::model::recipients::Party;
-use crate::model::{attachments, originals};
+use crate::model::{attachments, mail_language, originals};
 
 /// The columns of a message that its body is made from.
 pub(super) struct StoredBody<'a> {
@@ -140,15 +144,40 @@ fn earlier_mail(
             (text, raw)
         }
     };
+    let from = Address { name: found.from_name, email: found.from_email };
+    let reader = match role {
+        EarlierRole::Answered => mail_language::of_conversation(tx, cx.actor.ws, conversation)?,
+        // To whom it is passed on, and in which language they read, is not known.
+        EarlierRole::Forwarded => Reader::default(),
+    };
+    let words = reader.run(|| earlier_words(&from, found.at));
     let earlier = EarlierMail {
         role,
-        from: Address { name: found.from_name, email: found.from_email },
+        from,
         at: found.at,
         to: found.to_list.0.into_iter().map(address).collect(),
         cc: found.cc_list.0.into_iter().map(address).collect(),
         subject: found.subject,
         text,
         html: None,
+        words,
     };
     Ok(Some((earlier, raw)))
+}
+
+/// The words around an earlier mail. Its time is in UTC: nobody knows the recipient's clock.
+fn earlier_words(from: &Address, at: i64) -> EarlierWords {
+    let at = Timestamp::from_millisecond(at).unwrap_or_default().to_zoned(TimeZone::UTC);
+    EarlierWords {
+        answered: t!(
+            "On {weekday}, {day} {month} {year} at {clock} UTC, {author} wrote:",
+            weekday = short_weekday(at.weekday()),
+            day = at.day(),
+            month = short_month(at.month()),
+            year = at.year(),
+            clock = at.strftime("%H:%M"),
+            author = mail::shown_address(from),
+        ),
+        left_out: t!("[The rest is left out.]").to_owned(),
+    }
 }

@@ -48,11 +48,20 @@ pub(super) struct JobRound {
     pub claimed: usize,
     /// Every other row that is due waits for a slot.
     pub full: bool,
+    /// Not every owner of due rows was looked at: the next round goes on with the others.
+    pub partial: bool,
+}
+
+impl JobRound {
+    /// A round that found no slot free.
+    pub fn without_slots() -> JobRound {
+        JobRound { claimed: 0, full: true, partial: false }
+    }
 }
 
 impl From<usize> for JobRound {
     fn from(claimed: usize) -> JobRound {
-        JobRound { claimed, full: false }
+        JobRound { claimed, full: false, partial: false }
     }
 }
 

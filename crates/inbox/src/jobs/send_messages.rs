@@ -15,7 +15,8 @@ use super::failures::{JobFailure, JobRule, system};
 use super::fair_share::{FairShare, FairShareCursor};
 use super::outgoing_mail::{self, UnsignedMail};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
-use super::{OutgoingMail, Relay, RelayOutcome, lease, recipient_outcomes, sending_lanes};
+use super::sending_lanes::{self, OwnServerPlaces};
+use super::{OutgoingMail, Relay, RelayOutcome, lease, recipient_outcomes};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
 use crate::base::backoff::retry_after;
@@ -44,10 +45,8 @@ const RECORDING_PAUSE: Duration = Duration::from_millis(250);
 
 const WORKSPACES: FairShare = FairShare {
     oldest: "SELECT ws FROM messages WHERE sends_at <= ?1 ORDER BY sends_at LIMIT ?2",
-    next: "SELECT min(ws) FROM (
-            SELECT ws FROM messages WHERE sends_at IS NOT NULL AND ws > ?1
-            ORDER BY ws, sends_at LIMIT 1
-        ) AS planned",
+    next: "SELECT ws, sends_at FROM messages WHERE sends_at IS NOT NULL AND ws > ?1
+           ORDER BY ws, sends_at LIMIT 1",
 };
 
 /// A message that cannot be composed or recorded is retried, and then marked as failed.
@@ -76,6 +75,8 @@ struct Claimed {
 struct Claims {
     jobs: Vec<(DueJob, usize, String)>,
     last: i64,
+    /// Further workspaces may have some.
+    partial: bool,
 }
 
 #[derive(Clone)]
@@ -104,7 +105,7 @@ impl BackgroundJob for SendMessages {
     }
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
-        Box::pin(async { Ok(self.start_due().await?.into()) })
+        Box::pin(self.start_due())
     }
 }
 
@@ -114,24 +115,24 @@ impl SendMessages {
         SendMessages { runtime, relay, slots, last_workspace: FairShareCursor::default() }
     }
 
-    /// Starts to send the messages whose undo window is over; returns how many.
-    async fn start_due(&self) -> Result<usize> {
+    /// Starts to send the messages whose undo window is over.
+    async fn start_due(&self) -> Result<JobRound> {
         let app = self.runtime.app.clone();
         let (free, last) = (self.slots.free(), self.last_workspace.get());
         if free.all == 0 {
-            return Ok(0);
+            return Ok(JobRound::without_slots());
         }
         let claim = move |tx: &mut Tx<'_>| claim_due(tx, &app, &free, last);
         let claims = self.runtime.app.store.write(claim).await?;
-        self.last_workspace.set(claims.last);
-        let count = claims.jobs.len();
+        let claimed = claims.jobs.len();
+        let partial = self.last_workspace.advance(claims.last, claimed, claims.partial);
         for (job, places, owner) in claims.jobs {
             let places: Vec<_> = (0..places).map(|_| self.slots.enter(&owner)).collect();
             let (this, own) = (self.clone(), job.clone());
             let work = async move { this.send_claimed(own).await };
             self.runtime.start(&RULE, job, work, places);
         }
-        Ok(count)
+        Ok(JobRound { claimed, full: claimed == 0, partial })
     }
 
     async fn send_claimed(&self, job: DueJob) -> Result<()> {
@@ -298,27 +299,33 @@ impl SendMessages {
 /// Claims read only keys and numbers, so that a corrupt row fails when it runs, not in the claim.
 fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<Claims> {
     let now = app.clock.now();
-    let mut claims = Claims { jobs: Vec::new(), last };
+    let due = WORKSPACES.due(tx, now, &last)?;
+    let mut lanes = Vec::new();
+    for ws in due.owners {
+        lanes.extend(sending_lanes::lanes(tx, ws)?);
+    }
+    // The lane that is sending the least comes first, or those with older messages would take every
+    // slot that becomes free.
+    lanes.sort_by_cached_key(|lane| lane.taken(free));
+    let mut claims = Claims { jobs: Vec::new(), last: due.end, partial: due.partial };
     let most = free.all.min(CLAIMED_AT_ONCE);
-    for ws in WORKSPACES.due(tx, now, &last)? {
-        claims.last = ws;
-        let mut own_lanes = 0;
-        for lane in sending_lanes::lanes(tx, ws)? {
-            let left = most.saturating_sub(claims.places());
-            let room = lane.free(free, own_lanes).min(left);
-            let before = claims.places();
-            for (id, places) in lane.due(tx, now, room)? {
-                if claims.places() - before >= room {
-                    break;
-                }
-                claim(tx, ws, &id, now)?;
-                claims.jobs.push((DueJob::from((ws, id)), places, lane.owner.clone()));
-            }
-            if lane.is_own() {
-                own_lanes += claims.places() - before;
-            }
+    let mut own_servers = OwnServerPlaces::default();
+    for lane in lanes {
+        let before = claims.places();
+        let room = lane.free(free, &own_servers).min(most.saturating_sub(before));
+        if room == 0 {
+            continue;
         }
+        for (id, places) in lane.due(tx, now, room)? {
+            if claims.places() - before >= room {
+                break;
+            }
+            claim(tx, lane.ws, &id, now)?;
+            claims.jobs.push((DueJob::from((lane.ws, id)), places, lane.owner.clone()));
+        }
+        own_servers.add(&lane, claims.places() - before);
         if claims.places() >= most {
+            claims.last = lane.ws;
             break;
         }
     }

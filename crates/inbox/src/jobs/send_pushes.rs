@@ -71,7 +71,7 @@ impl SendPushes {
     async fn start_due(&self) -> Result<JobRound> {
         let most = self.slots.free().all.min(CLAIMED_AT_ONCE);
         if most == 0 {
-            return Ok(JobRound { claimed: 0, full: true });
+            return Ok(JobRound::without_slots());
         }
         let now = self.runtime.app.clock.now();
         let claim = move |tx: &mut Tx<'_>| claim_due(tx, now, most as i64);

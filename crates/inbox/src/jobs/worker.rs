@@ -23,8 +23,13 @@ use crate::base::queue::Queue;
 
 /// The longest sleep of a job: rows that other processes added are found by polling.
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// The wait after a round that failed as a whole, and while all slots are taken.
+/// The wait after a round that failed as a whole.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// The wait while those who have due rows have no slot free. Rows of others that fall due meanwhile wait
+/// as long.
+const SLOT_WAIT: Duration = Duration::from_millis(250);
+/// The wait before a round goes on with the owners that the one before did not look at.
+const PARTIAL_PAUSE: Duration = Duration::from_millis(10);
 /// The wait doubles with each further round that fails, up to this.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(60);
 
@@ -145,7 +150,7 @@ impl Worker {
             let (full, failed, sleep_at_most) =
                 match round.unwrap_or_else(|panic| Err(panic.into())) {
                     Ok(Next::Again) => continue,
-                    Ok(Next::WaitForSlots) => (true, false, RETRY_DELAY),
+                    Ok(Next::WaitForSlots) => (true, false, SLOT_WAIT),
                     Ok(Next::Sleep(sleep_at_most)) => (false, false, sleep_at_most),
                     Err(error) if error.is_outage() => (false, false, RETRY_DELAY),
                     Err(error) => {
@@ -179,6 +184,7 @@ impl Worker {
         Ok(match u64::try_from(left) {
             Ok(left) if left > 0 => Next::Sleep(Duration::from_millis(left).min(MAX_POLL_INTERVAL)),
             _ if round.claimed > 0 && !round.full => Next::Again,
+            _ if round.partial => Next::Sleep(PARTIAL_PAUSE),
             _ => Next::WaitForSlots,
         })
     }
@@ -193,18 +199,19 @@ impl Worker {
     /// Runs all due work and waits for it.
     pub async fn run_due(&self) -> Result<()> {
         loop {
-            let mut claimed = 0;
+            let mut is_done = true;
             for job in &self.jobs {
                 let next = self.earliest(&**job).await?;
                 if next.is_some_and(|next| next <= self.runtime.app.clock.now()) {
-                    claimed += job.run().await?.claimed;
+                    let round = job.run().await?;
+                    is_done &= round.claimed == 0 && !round.partial;
                 }
             }
             let tasks = &self.runtime.tasks;
             tasks.close();
             tasks.wait().await;
             tasks.reopen();
-            if claimed == 0 {
+            if is_done {
                 return Ok(());
             }
         }

@@ -32,6 +32,7 @@ pub(crate) mod file_checks;
 pub(crate) mod first_answer;
 pub(crate) mod follow_ups;
 pub(crate) mod followers;
+pub mod guest_forms;
 pub mod guest_sessions;
 pub mod guest_tokens;
 pub mod inbox_access;

@@ -165,7 +165,7 @@ pub fn carries(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<bool> {
     Ok(row(tx, ws, mailbox.as_str())?.is_some() || row(tx, ws, ALL_INBOXES)?.is_some())
 }
 
-/// An inbox with a server of its own.
+/// An inbox with a server of its own, or all inboxes that have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnLane {
     pub mailbox: String,
@@ -173,11 +173,18 @@ pub(crate) struct OwnLane {
     pub failing: bool,
 }
 
-/// The inboxes of a workspace that have a server of their own.
+impl OwnLane {
+    /// True for the server of all inboxes that have none of their own.
+    pub fn is_for_all(&self) -> bool {
+        self.mailbox == ALL_INBOXES
+    }
+}
+
+/// The servers of a workspace.
 pub(crate) fn own_lanes(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<OwnLane>> {
     let rows: Vec<(String, bool)> = tx.all(
         "SELECT mailbox, failing_since IS NOT NULL FROM outgoing_servers
-         WHERE ws = ?1 AND mailbox > '' ORDER BY mailbox",
+         WHERE ws = ?1 ORDER BY mailbox",
         &[&ws],
     )?;
     Ok(rows.into_iter().map(|(mailbox, failing)| OwnLane { mailbox, failing }).collect())

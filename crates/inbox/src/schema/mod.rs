@@ -336,4 +336,25 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 48,
+        name: "until when guests move or cancel",
+        both: include_str!("048_cancel_hours.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
+        version: 49,
+        name: "uploaded files stored once for each form",
+        both: include_str!("049_upload_forms.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
+        version: 50,
+        name: "times of a booking from one index",
+        both: include_str!("050_bookings_of_host.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -119,6 +119,9 @@ pub struct NewBookingType {
     /// Bookings of it that a host takes a day
     #[arg(long)]
     per_day: Option<i64>,
+    /// Hours before the start until which guests move or cancel with their link; 0 for until the start
+    #[arg(long, value_name = "HOURS", default_value_t = 0)]
+    cancel_until: i64,
     /// Where it takes place
     #[arg(long, default_value = "")]
     place: String,
@@ -236,6 +239,7 @@ impl NewBookingType {
             notice: self.notice,
             horizon_days: self.horizon_days,
             per_day: self.per_day,
+            cancel_hours: self.cancel_until,
             mode: if self.together { HostChoice::Together } else { HostChoice::Any },
             questions: self.questions.iter().map(|line| BookingQuestion::written(line)).collect(),
             listed: !self.unlisted,

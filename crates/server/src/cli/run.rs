@@ -18,7 +18,7 @@ use crate::node::roster::NodePlace;
 use crate::node::storage_check::require_writable;
 use crate::serve::{
     MailIn, listen, open_app, open_mail, open_worker, reload_on_hangup, serve as serve_requests,
-    stop_signal, warn_without_workspace,
+    stop_signal, warn_without_workspace, with_replica,
 };
 use crate::settings::Settings;
 
@@ -30,7 +30,7 @@ pub async fn serve(settings: &Settings) -> Result<(), String> {
     require_writable(&settings.data, &settings.blobs)?;
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
-    let app = open_app(settings, &public_url)?;
+    let app = with_replica(settings, open_app(settings, &public_url)?).await?;
     let place = NodePlace::take(&app, &settings.data, settings.public_url.as_deref()).await?;
     remember_address(&app).await?;
     warn_without_workspace(&app).await?;

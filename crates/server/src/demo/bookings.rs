@@ -10,6 +10,7 @@ use inbox::model::bookings::booking::{BookingGuest, NewBooking, book};
 use inbox::model::bookings::types::{BookingQuestion, BookingTypeInput};
 use inbox::{Cx, Error, Result, actions, load_conversation};
 
+const DAY_MINUTES: i64 = 24 * 60;
 const QUESTION: &str = "Which room is the lamp for?";
 
 /// The conversation that the appointment belongs to, by its subject.
@@ -29,6 +30,8 @@ pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: Option<&ConversationId>) 
         description: "Half an hour with photographs of your room, and what would suit it.".into(),
         place: "By telephone; we call you".into(),
         after: 10,
+        notice: 2 * DAY_MINUTES,
+        cancel_hours: 24,
         questions: vec![BookingQuestion { text: QUESTION.into(), required: true }],
         hosts: vec![id.clone()],
         ..BookingTypeInput::default()

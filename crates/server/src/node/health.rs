@@ -31,7 +31,8 @@ pub fn router(readiness: Readiness) -> Router {
 }
 
 /// Ready when the database responds and the folders are writable. Failing DNS, failing backups, a
-/// certificate that ends and quiet mode are reported but do not make the server unready.
+/// standby that is away, a certificate that ends and quiet mode are reported but do not make the
+/// server unready.
 async fn ready(State(readiness): State<Arc<Readiness>>) -> (StatusCode, String) {
     let unable = |problem: &str| (StatusCode::SERVICE_UNAVAILABLE, format!("{problem}\n"));
     if !readiness.database_answers().await {
@@ -54,7 +55,11 @@ async fn ready(State(readiness): State<Arc<Readiness>>) -> (StatusCode, String) 
         if readiness.quiet.is_quiet() { format!("{QUIET_SENTENCE}\n") } else { String::new() };
     let backups =
         if readiness.backups_fail().await { "the last scheduled backup failed\n" } else { "" };
-    (StatusCode::OK, format!("ready\n{quiet}{dns}{certificate}{backups}"))
+    let replica = match readiness.app.store.replica_status().and_then(|replica| replica.problem) {
+        Some(problem) => format!("the replica of the database is not used: {problem}\n"),
+        None => String::new(),
+    };
+    (StatusCode::OK, format!("ready\n{quiet}{dns}{certificate}{backups}{replica}"))
 }
 
 impl Readiness {

@@ -123,6 +123,11 @@ fn describe_node() {
         "Time of a small query, asked every 15 seconds."
     );
     describe_counter!("mailroom_database_errors_total", "Such queries that failed.");
+    describe_gauge!("mailroom_replica_up", "1 while the standby of the database is read from.");
+    describe_counter!(
+        "mailroom_replica_reads_total",
+        "Reads that may go to the standby, by what answered them."
+    );
     describe_gauge!("mailroom_disk_free_bytes", Unit::Bytes, "Room on the disk, by folder.");
     describe_gauge!("mailroom_calendars_failing", "Hosts' calendars that cannot be read.");
     describe_counter!("mailroom_documents_read_total", "Documents that were read, by outcome.");

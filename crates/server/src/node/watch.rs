@@ -1,5 +1,5 @@
-//! Figures that nobody counts on the way: whether and how fast the database answers, how much room the
-//! disks have, what fails for a while, and which version runs.
+//! Figures that nobody counts on the way: whether and how fast the database answers, whether its standby
+//! is used, how much room the disks have, what fails for a while, and which version runs.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -28,6 +28,7 @@ impl Watch {
         counter!("mailroom_database_errors_total").absolute(0);
         while !stopping.is_cancelled() {
             self.look_at_database().await;
+            self.look_at_replica();
             for (name, path) in &self.folders {
                 if let Ok(free) = free_bytes(path) {
                     gauge!("mailroom_disk_free_bytes", "folder" => *name).set(free as f64);
@@ -51,5 +52,13 @@ impl Watch {
             }
             Err(_) => counter!("mailroom_database_errors_total").increment(1),
         }
+    }
+
+    fn look_at_replica(&self) {
+        let Some(replica) = self.app.store.replica_status() else { return };
+        let reads = |by| counter!("mailroom_replica_reads_total", "answered_by" => by);
+        gauge!("mailroom_replica_up").set(if replica.problem.is_none() { 1.0 } else { 0.0 });
+        reads("replica").absolute(replica.answered);
+        reads("database").absolute(replica.passed_over);
     }
 }

@@ -56,15 +56,91 @@ impl Web {
             let answer = reader.run(|| read(tx, &app.cx(&me.actor), &me))?;
             Ok((answer, me.stale))
         };
-        match self.app.store.read(work).await {
-            Ok((answer, stale)) => {
-                if stale {
-                    self.mark_seen(session);
-                }
-                Ok(answer)
+        self.answered(visitor, session, self.app.store.read(work).await)
+    }
+
+    /// Like [`Web::page`], where a standby of the database may read what is shown. Who reads it, and
+    /// the layout, come from the database.
+    pub async fn page_from_replica<T, F>(
+        &self,
+        visitor: &Visitor,
+        location: PageLocation,
+        mut read: F,
+    ) -> Result<(PageLayout, T), PageError>
+    where
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Clone + Send + 'static,
+        T: Send + 'static,
+    {
+        let (guest, quiet) = (visitor.clone(), self.quiet.is_quiet());
+        let layout = move |tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn| {
+            if location.is_for_admins() {
+                cx.actor.must_administer()?;
             }
-            Err(error) => Err(refusal(error, visitor)),
+            let frame = PageLayout::read(tx, cx, me, &guest, &location)?;
+            Ok(PageLayout { quiet, ..frame })
+        };
+        let shown = move |tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn, frame: PageLayout| {
+            Ok((frame, read(tx, cx, me)?))
+        };
+        self.admit_then_read(visitor, layout, shown).await
+    }
+
+    /// Like [`Web::read`], where a standby of the database may read. Who reads comes from the
+    /// database.
+    pub async fn read_from_replica<T, F>(
+        &self,
+        visitor: &Visitor,
+        mut read: F,
+    ) -> Result<T, PageError>
+    where
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Clone + Send + 'static,
+        T: Send + 'static,
+    {
+        let read = move |tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn, (): ()| read(tx, cx, me);
+        self.admit_then_read(visitor, |_, _, _| Ok(()), read).await
+    }
+
+    /// `admit` runs on the database and `read` on its standby, both as the signed-in person.
+    async fn admit_then_read<A, T, G, F>(
+        &self,
+        visitor: &Visitor,
+        mut admit: G,
+        mut read: F,
+    ) -> Result<T, PageError>
+    where
+        G: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<A> + Clone + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn, A) -> inbox::Result<T> + Clone + Send + 'static,
+        A: Send + 'static,
+        T: Send + 'static,
+    {
+        let session = visitor.session.ok_or_else(|| to_sign_in(visitor))?;
+        let (app, reader) = (self.app.clone(), Reader::current());
+        let admitted = move |tx: &mut Tx<'_>| {
+            let me = actions::signed_in(tx, &session, app.clock.now())?;
+            reader::know(&reader, &me);
+            let admitted = reader.run(|| admit(tx, &app.cx(&me.actor), &me))?;
+            Ok((me, admitted))
+        };
+        let (app, reader) = (self.app.clone(), Reader::current());
+        let work = move |tx: &mut Tx<'_>, (me, admitted): (SignedIn, A)| {
+            let answer = reader.run(|| read(tx, &app.cx(&me.actor), &me, admitted))?;
+            Ok((answer, me.stale))
+        };
+        self.answered(visitor, session, self.app.store.read_from_replica(admitted, work).await)
+    }
+
+    /// The answer of a read, after which the session may have to be marked as in use.
+    fn answered<T>(
+        &self,
+        visitor: &Visitor,
+        session: actions::TokenHash,
+        read: inbox::Result<(T, bool)>,
+    ) -> Result<T, PageError> {
+        let (answer, stale) = read.map_err(|error| refusal(error, visitor))?;
+        if stale {
+            self.mark_seen(session);
         }
+        Ok(answer)
     }
 
     /// Writes as the signed-in person, in one transaction, and wakes open pages.

@@ -32,7 +32,7 @@ pub const OPERATION: Operation = Operation {
         loses: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
-    access: Access::Read,
+    access: Access::ReadReplica,
     repeatable: true,
     title: "Read reports",
     about: "The figures of the reports page, of the inboxes that this key can see. They come from \

@@ -161,6 +161,8 @@ impl ScopeRule {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
     Read,
+    /// A read of much, which a standby of the database may answer.
+    ReadReplica,
     Write,
 }
 

@@ -18,7 +18,7 @@ pub struct Tool {
 
 impl Operation {
     pub fn only_reads(&self) -> bool {
-        self.access == Access::Read
+        self.access != Access::Write
     }
 
     /// True when something can leave for people outside the team.

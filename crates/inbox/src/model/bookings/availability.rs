@@ -261,7 +261,8 @@ fn exceptions(
     Ok((dates, stays))
 }
 
-/// Held bookings count until their time is up.
+/// Held bookings count until their time is up. CROSS JOIN has SQLite begin with the hosts: it would
+/// otherwise read every booking that there ever was.
 fn bookings(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -273,8 +274,9 @@ fn bookings(
     tx.each(
         "SELECT x.person, x.starts_at, x.ends_at, x.pad_from, x.pad_to, x.type = h.type
          FROM booking_hosts h
-         JOIN host_bookings x ON x.ws = h.ws AND x.person = h.person
-         WHERE h.ws = ?1 AND h.type = ?2 AND x.pad_to > ?3 AND x.pad_to < ?4
+         CROSS JOIN host_bookings x
+         WHERE h.ws = ?1 AND h.type = ?2 AND x.ws = h.ws AND x.person = h.person
+           AND x.pad_to > ?3 AND x.pad_to < ?4
            AND (x.holds_until IS NULL OR x.holds_until > ?5) AND x.booking <> ?6",
         &[
             &cx.actor.ws,

@@ -154,9 +154,11 @@ pub fn prove(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
 fn is_given_to_another(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<bool> {
     let other: Option<(BookingId,)> = tx.opt(
         "SELECT o.booking FROM host_bookings x
-         JOIN host_bookings o ON o.ws = x.ws AND o.person = x.person AND o.booking <> x.booking
-          AND o.pad_to > x.pad_from AND o.pad_from < x.pad_to
-         WHERE x.ws = ?1 AND x.booking = ?2 AND (o.holds_until IS NULL OR o.holds_until > ?3)
+         CROSS JOIN host_bookings o
+         WHERE x.ws = ?1 AND x.booking = ?2
+           AND o.ws = x.ws AND o.person = x.person AND o.booking <> x.booking
+           AND o.pad_to > x.pad_from AND o.pad_from < x.pad_to
+           AND (o.holds_until IS NULL OR o.holds_until > ?3)
          LIMIT 1",
         &[&cx.actor.ws, id, &cx.now],
     )?;
@@ -353,10 +355,10 @@ fn write(
         "INSERT INTO bookings (
             ws, id, circle, type, host, conversation, starts_at, ends_at, guest_name, guest_email,
             guest_zone, answers, place, status, uid, sequence, token_hash, holds_until, remind_at,
-            made_by, cancelled_by, reason, rescheduled_from, created_at
+            made_by, cancelled_by, reason, rescheduled_from, created_at, cancel_hours
          ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-            ?20, '', '', ?21, ?22
+            ?20, '', '', ?21, ?22, ?23
          )",
         &[
             &cx.actor.ws,
@@ -381,6 +383,7 @@ fn write(
             &cx.actor.member().as_ref().map_or("", |member| member.as_str()),
             &plan.replaces.map(|old| &old.id),
             &cx.now,
+            &kind.cancel_hours,
         ],
     )?;
     Ok(())
@@ -458,8 +461,9 @@ fn drop_expired_at(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, starts_at: 
     let ws = cx.actor.ws;
     let expired: Vec<(BookingId,)> = tx.all(
         "SELECT DISTINCT x.booking FROM booking_hosts h
-         JOIN host_bookings x ON x.ws = h.ws AND x.person = h.person
-         WHERE h.ws = ?1 AND h.type = ?2 AND x.starts_at = ?3 AND x.holds_until <= ?4",
+         CROSS JOIN host_bookings x
+         WHERE h.ws = ?1 AND h.type = ?2 AND x.ws = h.ws AND x.person = h.person
+           AND x.starts_at = ?3 AND x.holds_until <= ?4",
         &[&ws, &kind.id, &starts_at, &cx.now],
     )?;
     for (id,) in expired {
@@ -469,7 +473,7 @@ fn drop_expired_at(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, starts_at: 
 }
 
 /// A booking of any circle: the caller has found it in a way that may see it.
-fn of_circle(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
+pub(super) fn of_circle(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
     let found: Option<(Circle,)> =
         tx.opt("SELECT circle FROM bookings WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
     let (circle,) = found.ok_or(Error::NotFound("booking"))?;

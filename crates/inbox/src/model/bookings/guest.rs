@@ -15,6 +15,10 @@ use crate::model::conversations;
 use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
 use crate::model::one_time_codes::{self, CodeEntry, CodeHolder, CodeRequest, SentCode};
 
+/// Refused to a guest for whom it is too late.
+const TOO_LATE: &str = "It is too late to move or cancel this appointment with the link. Please answer \
+                        the mail with the invitation.";
+
 /// Times that one client network holds while one is held.
 const HOLDS_PER_NETWORK: i64 = 5;
 
@@ -64,6 +68,28 @@ pub fn booking_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<GuestBooking
     let workspace = workspace(tx, ws, booking.circle.clone())?;
     let kind = types::of_booking(tx, ws, &booking.type_id)?;
     Ok(GuestBooking { workspace, kind, booking })
+}
+
+/// Gives an appointment another time, for the guest who has its link.
+pub fn reschedule(tx: &mut Tx<'_>, cx: &Cx<'_>, old: &Booking, starts_at: i64) -> Result<Booking> {
+    must_be_in_time(tx, cx, old)?;
+    booking::reschedule(tx, cx, old, starts_at)
+}
+
+/// Cancels an appointment, for the guest who has its link.
+pub fn cancel(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking, reason: &str) -> Result<Booking> {
+    must_be_in_time(tx, cx, booking)?;
+    booking::cancel(tx, cx, booking, reason)
+}
+
+/// Refuses a guest for whom it is too late; that it is cancelled or has begun is said by others.
+fn must_be_in_time(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<()> {
+    // The caller's copy may be older than this transaction.
+    let booking = booking::of_circle(tx, cx, &booking.id)?;
+    match booking.is_late_for_guest(cx.now) {
+        true => Err(Error::Conflict(TOO_LATE.into())),
+        false => Ok(()),
+    }
 }
 
 /// What a reply offered, for the customer who has its link.

@@ -52,8 +52,9 @@ pub(super) fn invite(
             Some(_) => t!("your appointment has moved."),
             None => t!("it is booked."),
         };
-        let text = guest_text(kind, booking, lead, Some(&link), &sender.firm);
-        let entry = entry(cx, kind, booking, &sender, Some(&link));
+        let text = guest_text(kind, booking, lead, Some((link.as_str(), cx.now)), &sender.firm);
+        let about = guest_entry_words(booking, &link, cx.now);
+        let entry = entry(cx, kind, booking, &sender, (&link, &about));
         let letter = Letter { news, text: &text, calendar: Some(("REQUEST", &entry)) };
         write_guest(tx, cx, kind, booking, &sender, &letter)
     })?;
@@ -61,7 +62,8 @@ pub(super) fn invite(
     for host in &hosts {
         mail_language::of_person(tx, cx.actor.ws, host)?.run(|| {
             let (link, text) = host_text(cx, kind, booking, news);
-            let entry = entry(cx, kind, booking, &sender, Some(&link));
+            let about = t!("Move or cancel: {link}", link);
+            let entry = entry(cx, kind, booking, &sender, (&link, &about));
             let letter = Letter { news, text: &text, calendar: Some(("REQUEST", &entry)) };
             write_host(tx, cx, kind, booking, &sender, host, &letter)
         })?;
@@ -141,7 +143,7 @@ pub fn remind(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, booking: &Bookin
             true => t!("we remind you of your appointment tomorrow."),
             false => t!("we remind you of your appointment in an hour."),
         };
-        let text = guest_text(kind, booking, lead, Some(&link), &sender.firm);
+        let text = guest_text(kind, booking, lead, Some((link.as_str(), cx.now)), &sender.firm);
         let letter = Letter { news, text: &text, calendar: None };
         write_guest(tx, cx, kind, booking, &sender, &letter)
     })?;
@@ -155,8 +157,8 @@ pub fn remind(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, booking: &Bookin
     Ok(())
 }
 
-/// Mails the code that proves a guest's address. It says nothing else of what they wrote, and it is in
-/// English: whose address it is, is not known, and the page names its subject.
+/// Mails the code that proves a guest's address. It says nothing else of what they wrote. It is in the
+/// language of the page, which is that of the current reader: whose address it is, is not known.
 pub fn send_code(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -165,15 +167,7 @@ pub fn send_code(
     code: &str,
 ) -> Result<()> {
     let sender = sender(tx, cx, kind, booking)?;
-    let text = format!(
-        "Hello,\n\nsomebody, probably you, is booking a time with {}.\n\nThe code is {code}\n\nIt \
-         works for {}, on the page where it was asked for; the time is held for {}. If it was not \
-         you, do nothing: without the code nothing is booked, and we do not write again.\n",
-        sender.firm,
-        duration(CODE_MS),
-        duration(BOOKING_HOLD_MS),
-    );
-    let subject = format!("Your code for booking a time with {}", sender.firm);
+    let (subject, text) = (code_subject(&sender.firm), code_text(code, &sender.firm));
     let letter = CustomerNotice {
         mailbox: &sender.mailbox,
         from_name: &sender.firm,
@@ -184,6 +178,25 @@ pub fn send_code(
         notice: Notice { subject: &subject, text: &text },
     };
     notices::write_to_customer(tx, cx, &booking.circle, &letter)
+}
+
+/// The subject of the mail with a code, which the page names.
+pub fn code_subject(firm: &str) -> String {
+    t!("Your code for booking a time with {firm}", firm)
+}
+
+fn code_text(code: &str, firm: &str) -> String {
+    let hello = mail_language::salutation(None);
+    let lead = t!("somebody, probably you, is booking a time with {firm}.", firm);
+    let code = t!("The code is {code}", code);
+    let (works, held) = (duration(CODE_MS), duration(BOOKING_HOLD_MS));
+    let about = t!(
+        "It works for {works}, on the page where it was asked for; the time is held for {held}. If it \
+         was not you, do nothing: without the code nothing is booked, and we do not write again.",
+        works = translation::sentence(&works),
+        held = translation::sentence(&held),
+    );
+    format!("{hello}\n\n{lead}\n\n{code}\n\n{about}\n")
 }
 
 /// In whose name a booking's mail is written.
@@ -374,11 +387,12 @@ fn guest_reader(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<Reade
     }
 }
 
+/// The words for the guest, with the address of their page and the moment at which they are written.
 fn guest_text(
     kind: &BookingType,
     booking: &Booking,
     lead: &str,
-    link: Option<&str>,
+    link: Option<(&str, i64)>,
     firm: &str,
 ) -> String {
     let guest = zone_or_utc(guest_zone(booking));
@@ -395,15 +409,43 @@ fn guest_text(
     if !booking.place.is_empty() {
         text.push_str(&format!("  {}\n", booking.place));
     }
-    if let Some(link) = link {
-        let about = t!(
-            "Whoever has this link can move or cancel the appointment, so do not pass it on. We \
-             remind you a day and an hour before. Questions? Answer this mail."
-        );
-        text.push_str(&format!("\n{}\n{link}\n\n{about}\n", t!("Move or cancel it:")));
+    if let Some((link, now)) = link {
+        let (lead, about) = change_words(booking, &guest, now);
+        text.push_str(&format!("\n{lead}\n{link}\n\n{about}\n"));
     }
     text.push_str(&format!("\n{firm}\n"));
     text
+}
+
+/// What stands above the link of the guest's page, and below it.
+fn change_words(booking: &Booking, zone: &TimeZone, now: i64) -> (String, &'static str) {
+    if !booking.guest_may_change(now) {
+        let about = t!(
+            "It begins too soon to be moved or cancelled with this link. If you cannot come, please \
+             answer this mail."
+        );
+        return (t!("See the appointment:").to_owned(), about);
+    }
+    let lead = match booking.cancel_hours {
+        0 => t!("Move or cancel it:").to_owned(),
+        _ => {
+            let until = date_and_clock(booking.change_until(), zone);
+            let place = city(zone.iana_name().unwrap_or("UTC"));
+            t!("Move or cancel it until {until} ({place}):", until, place)
+        }
+    };
+    let about =
+        t!("Whoever has this link can move or cancel the appointment, so do not pass it on. We \
+         remind you a day and an hour before. Questions? Answer this mail.");
+    (lead, about)
+}
+
+/// The description of the entry in the guest's calendar.
+fn guest_entry_words(booking: &Booking, link: &str, now: i64) -> String {
+    match booking.guest_may_change(now) {
+        true => t!("Move or cancel: {link}", link),
+        false => t!("See the appointment: {link}", link),
+    }
 }
 
 /// The address of the booking in the app, and the words for its host.
@@ -433,14 +475,15 @@ fn host_text(
     (link, text)
 }
 
+/// The entry of an appointment, with an address and a description that names it.
 fn entry(
     cx: &Cx<'_>,
     kind: &BookingType,
     booking: &Booking,
     sender: &BookingSender,
-    link: Option<&str>,
+    link: (&str, &str),
 ) -> String {
-    written(cx, kind, booking, sender, link, calendar::invitation)
+    written(cx, kind, booking, sender, Some(link), calendar::invitation)
 }
 
 fn cancelled_entry(
@@ -457,10 +500,9 @@ fn written(
     kind: &BookingType,
     booking: &Booking,
     sender: &BookingSender,
-    link: Option<&str>,
+    link: Option<(&str, &str)>,
     write: fn(&BookingInvitation<'_>) -> String,
 ) -> String {
-    let description = link.map(|link| t!("Move or cancel: {link}", link));
     let guest =
         InvitationPerson { name: Some(&booking.guest_name), email: booking.guest_email.as_str() };
     write(&BookingInvitation {
@@ -470,8 +512,8 @@ fn written(
         range: TimeRange::new(timestamp(booking.starts_at), timestamp(booking.ends_at)),
         summary: &kind.name,
         location: Some(booking.place.as_str()).filter(|place| !place.is_empty()),
-        description: description.as_deref(),
-        url: link,
+        description: link.map(|(_, about)| about),
+        url: link.map(|(url, _)| url),
         organizer: InvitationPerson { name: Some(&sender.firm), email: sender.address.as_str() },
         attendees: &[guest],
     })

@@ -37,6 +37,7 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{BookingId, BookingTypeId, ConversationId, UserId};
+use crate::base::limits::HOUR_MS;
 use crate::base::string_enum::string_enum;
 use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
 
@@ -74,6 +75,9 @@ db::row! {
         pub status: BookingStatus,
         pub uid: String,
         pub sequence: i64,
+        /// Hours before the start until which the guest moves or cancels, as the type had it when this was
+        /// made; 0: until the start.
+        pub cancel_hours: i64,
         pub holds_until: Option<i64>,
         pub made_by: String,
         pub cancelled_at: Option<i64>,
@@ -82,6 +86,24 @@ db::row! {
         pub rescheduled_from: Option<BookingId>,
         pub rescheduled_to: Option<BookingId>,
         pub created_at: i64,
+    }
+}
+
+impl Booking {
+    /// The moment from which on the guest does not move or cancel it with the link any more. It binds
+    /// guests only, never the team.
+    pub fn change_until(&self) -> i64 {
+        self.starts_at - self.cancel_hours * HOUR_MS
+    }
+
+    /// The guest can move or cancel it with the link.
+    pub fn guest_may_change(&self, now: i64) -> bool {
+        self.status == BookingStatus::Booked && self.change_until() > now
+    }
+
+    /// It is ahead, and too late for the guest to move or cancel it with the link.
+    pub fn is_late_for_guest(&self, now: i64) -> bool {
+        self.status == BookingStatus::Booked && self.change_until() <= now && self.starts_at > now
     }
 }
 

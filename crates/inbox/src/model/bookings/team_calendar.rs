@@ -52,11 +52,13 @@ pub fn other_hosts(
 ) -> Result<HashMap<BookingId, Vec<String>>> {
     let (first, second) = actor.circles.pair();
     let rows: Vec<(BookingId, String)> = tx.all(
+        // CROSS JOIN has SQLite begin with the appointments of the time.
         "SELECT x.booking, u.name FROM bookings b
-         JOIN host_bookings x ON x.ws = b.ws AND x.booking = b.id
-         JOIN users u ON u.ws = x.ws AND u.id = x.person
+         CROSS JOIN host_bookings x
+         CROSS JOIN users u
          WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND b.starts_at >= ?4 AND b.starts_at < ?5
-           AND x.person <> b.host",
+           AND x.ws = b.ws AND x.booking = b.id AND x.person <> b.host
+           AND u.ws = x.ws AND u.id = x.person",
         // Appointments are shorter than a day.
         &[&actor.ws, first, second, &from.saturating_sub(DAY_MS), &to],
     )?;

@@ -10,10 +10,10 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
 use crate::base::ids::{BookingTypeId, MailboxId, UserId};
 use crate::base::limits::{
-    BOOKING_BUFFER_MINUTES, BOOKING_DESCRIPTION_CHARS, BOOKING_HORIZON_DAYS, BOOKING_MINUTES,
-    BOOKING_MINUTES_MIN, BOOKING_NOTICE_MINUTES, BOOKING_PLACE_CHARS, BOOKING_QUESTION_CHARS,
-    BOOKING_QUESTIONS, BOOKING_SLUG_CHARS, BOOKING_TYPE_NAME_CHARS, BOOKING_TYPES,
-    BOOKINGS_PER_DAY, HOST_WEIGHT,
+    BOOKING_BUFFER_MINUTES, BOOKING_CANCEL_HOURS, BOOKING_DESCRIPTION_CHARS, BOOKING_HORIZON_DAYS,
+    BOOKING_MINUTES, BOOKING_MINUTES_MIN, BOOKING_NOTICE_MINUTES, BOOKING_PLACE_CHARS,
+    BOOKING_QUESTION_CHARS, BOOKING_QUESTIONS, BOOKING_SLUG_CHARS, BOOKING_TYPE_NAME_CHARS,
+    BOOKING_TYPES, BOOKINGS_PER_DAY, HOST_WEIGHT,
 };
 use crate::base::string_enum::string_enum;
 
@@ -59,6 +59,8 @@ db::row! {
         pub notice: i64,
         pub horizon_days: i64,
         pub per_day: Option<i64>,
+        /// Hours before the start until which guests move or cancel; 0: until the start.
+        pub cancel_hours: i64,
         pub mode: HostChoice,
         pub questions: Json<Vec<BookingQuestion>>,
         pub mailbox: MailboxId,
@@ -100,6 +102,8 @@ pub struct BookingTypeInput {
     pub notice: i64,
     pub horizon_days: i64,
     pub per_day: Option<i64>,
+    /// Hours before the start until which guests move or cancel; 0: until the start.
+    pub cancel_hours: i64,
     pub mode: HostChoice,
     pub questions: Vec<BookingQuestion>,
     pub hosts: Vec<UserId>,
@@ -126,6 +130,7 @@ impl Default for BookingTypeInput {
             notice: 60,
             horizon_days: 60,
             per_day: None,
+            cancel_hours: 0,
             mode: HostChoice::Any,
             questions: Vec::new(),
             hosts: Vec::new(),
@@ -302,7 +307,8 @@ fn write(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingTypeId, input: &BookingTypeIn
         "UPDATE booking_types
          SET slug = ?3, name = ?4, description = ?5, place = ?6, minutes = ?7, step = ?8,
              before_minutes = ?9, after_minutes = ?10, notice = ?11, horizon_days = ?12,
-             per_day = ?13, mode = ?14, questions = ?15, mailbox = ?16, listed = ?17, active = ?18
+             per_day = ?13, mode = ?14, questions = ?15, mailbox = ?16, listed = ?17, active = ?18,
+             cancel_hours = ?19
          WHERE ws = ?1 AND id = ?2",
         &[
             &cx.actor.ws,
@@ -323,6 +329,7 @@ fn write(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingTypeId, input: &BookingTypeIn
             &mailbox,
             &input.listed,
             &input.active,
+            &input.cancel_hours,
         ],
     )?;
     write_hosts(tx, cx.actor.ws, id, input)
@@ -403,6 +410,7 @@ fn check(
         ("notice", input.notice, 0, BOOKING_NOTICE_MINUTES),
         ("horizon-days", input.horizon_days, 1, BOOKING_HORIZON_DAYS),
         ("per-day", input.per_day.unwrap_or(1), 1, BOOKINGS_PER_DAY),
+        ("cancel-until", input.cancel_hours, 0, BOOKING_CANCEL_HOURS),
     ] {
         if !(least..=most).contains(&number) {
             add(field, format!("must be a whole number from {least} to {most}"));

@@ -215,9 +215,7 @@ fn mail_code(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink, code: &str) -> Res
     let times = LocalTimes::of(tx, cx.actor.ws, &conversation.mailbox)?;
     let until = times.clock(cx.now + CODE_MS);
     let reader = mail_language::of_conversation(tx, cx.actor.ws, &conversation.id)?;
-    let text = reader.run(|| code_text(code, &until, &firm));
-    // The page names the subject, in the language of its own reader.
-    let subject = format!("Your code for {firm}");
+    let (subject, text) = reader.run(|| (subject_of_code(&firm), code_text(code, &until, &firm)));
     let notice = CustomerNotice {
         mailbox: &conversation.mailbox,
         from_name: &firm,
@@ -228,6 +226,17 @@ fn mail_code(tx: &mut Tx<'_>, cx: &Cx<'_>, link: &SecureLink, code: &str) -> Res
         notice: Notice { subject: &subject, text: &text },
     };
     notices::write_to_customer(tx, cx, &conversation.circle, &notice)
+}
+
+/// The subject of the mail with a code, which the page names: whoever reads the page in another language
+/// finds the mail by it too.
+pub fn code_subject(tx: &mut Tx<'_>, link: &SecureLink, firm: &str) -> Result<String> {
+    let reader = mail_language::of_conversation(tx, link.actor.ws, &link.conversation)?;
+    Ok(reader.run(|| subject_of_code(firm)))
+}
+
+fn subject_of_code(firm: &str) -> String {
+    t!("Your code for {firm}", firm)
 }
 
 fn code_text(code: &str, until: &str, firm: &str) -> String {

@@ -12,14 +12,14 @@ mod rules;
 
 pub use answer_files::{ANSWER_BYTES, ANSWER_FILES, take_file};
 pub(crate) use answer_forms::note_form;
-pub use answer_forms::{AnswerFormId, EarlierAnswer, SENT_BEFORE, earlier_answer};
+pub use answer_forms::{EarlierAnswer, SENT_BEFORE, earlier_answer};
 pub use content::{
     ProtectedContent, ProtectedFile, ProtectedState, file_bytes, load, seal_file, states,
 };
 pub(crate) use content::{forget, insert, replace, seal_file_as};
 pub use life::{extend, mark_opened, request_link, revoke};
 pub(crate) use life::{is_open, left, open_links, renew_links};
-pub use links::{LinkState, SecureLink, enter_code, link_at, link_of, request_code};
+pub use links::{LinkState, SecureLink, code_subject, enter_code, link_at, link_of, request_code};
 pub(crate) use links::{address, recipients_left};
 pub use page::{PageAuthor, PageMessage, SecureFront, SecurePage, file_of_page, front, read};
 pub(crate) use rules::{ALWAYS_SECURE, SecureWish, days_of};

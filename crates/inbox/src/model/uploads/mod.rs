@@ -5,6 +5,7 @@
 //! reached), and is then kept or refused. Kept files can be taken back until they are handed over;
 //! then they are documents.
 
+mod form_files;
 mod naming;
 mod page;
 mod pieces;
@@ -28,6 +29,8 @@ use crate::model::guest_sessions;
 use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
 use crate::model::timeline::{self, TimelineEvent};
 
+pub use form_files::SentFile;
+use form_files::{forget_refusals, stored_before};
 pub(crate) use pieces::remove_bytes;
 pub use pieces::{begin_piece, keep_piece};
 use pieces::{counted_pieces, remove_pieces};
@@ -309,23 +312,49 @@ pub fn load(tx: &mut Tx<'_>, ask: &Ask, id: &UploadId) -> Result<Upload> {
     .ok_or(Error::NotFound("file"))
 }
 
-/// Records the end of a file of undeclared length.
-pub fn note_end(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, id: &UploadId, size: i64) -> Result<()> {
+/// Records the end of a file of undeclared length, and returns the upload that has it: the earlier one
+/// where the form has sent the same file before. Of two nodes that get one form at the same time the later
+/// one waits for the request's row, and finds what the other has stored.
+pub fn note_end(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    ask: &Ask,
+    id: &UploadId,
+    size: i64,
+    sent: Option<&SentFile>,
+) -> Result<UploadId> {
+    touch(tx, cx, ask)?;
+    if let Some(sent) = sent {
+        if let Some(earlier) = stored_before(tx, ask, sent)? {
+            remove(tx, cx, ask, id)?;
+            return Ok(earlier);
+        }
+        forget_refusals(tx, cx, ask, sent)?;
+    }
     let noted = tx.exec(
-        "UPDATE uploads SET received = ?4, size = ?4, due_at = ?5
+        "UPDATE uploads SET received = ?4, size = ?4, due_at = ?5, form = ?6
          WHERE ws = ?1 AND request = ?2 AND id = ?3 AND state = 'arriving'",
-        &[&cx.actor.ws, &ask.request, id, &size, &(cx.now + UPLOAD_LEFT_MS)],
+        &[
+            &cx.actor.ws,
+            &ask.request,
+            id,
+            &size,
+            &(cx.now + UPLOAD_LEFT_MS),
+            &sent.map(SentFile::key),
+        ],
     )?;
-    if noted == 0 { Err(Error::NotFound("file")) } else { Ok(()) }
+    if noted == 0 { Err(Error::NotFound("file")) } else { Ok(id.clone()) }
 }
 
-/// Records a refused file, so that the page shows the reason beside its item.
+/// Records a refused file, so that the page shows the reason beside its item. A form that sends what it has
+/// stored before, now that there is no room for it, is told nothing.
 pub fn refuse(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     ask: &Ask,
     new: &NewUpload,
     sentence: &str,
+    sent: Option<&SentFile>,
 ) -> Result<()> {
     must_be_open(ask)?;
     touch(tx, cx, ask)?;
@@ -333,11 +362,17 @@ pub fn refuse(
     if taken(tx, cx, ask)?.0 >= UPLOADS_PER_REQUEST {
         return Ok(());
     }
+    if let Some(sent) = sent {
+        if stored_before(tx, ask, sent)?.is_some() {
+            return Ok(());
+        }
+        forget_refusals(tx, cx, ask, sent)?;
+    }
     tx.exec(
         "INSERT INTO uploads (
             ws, request, id, item, filename, mark, size, received, state, content_type, problem,
-            handed_over, attempts, created_at, due_at, pieces
-         ) VALUES (?1, ?2, ?3, ?4, ?5, '', 0, 0, 'refused', '', ?6, FALSE, 0, ?7, ?8, '')",
+            handed_over, attempts, created_at, due_at, pieces, form
+         ) VALUES (?1, ?2, ?3, ?4, ?5, '', 0, 0, 'refused', '', ?6, FALSE, 0, ?7, ?8, '', ?9)",
         &[
             &cx.actor.ws,
             &ask.request,
@@ -347,6 +382,7 @@ pub fn refuse(
             &sentence,
             &cx.now,
             &(cx.now + UPLOAD_LEFT_MS),
+            &sent.map(SentFile::key),
         ],
     )?;
     Ok(())

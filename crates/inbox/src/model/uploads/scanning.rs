@@ -26,34 +26,45 @@ enum Verdict {
 pub async fn scan(app: &App, ask: &Ask, id: &UploadId) -> Result<Upload> {
     let (looked, wanted) = (ask.clone(), id.clone());
     let upload = app.store.read(move |tx| load(tx, &looked, &wanted)).await?;
-    let waits = match upload.state {
+    if !waits_for_scan(&upload) {
+        return Ok(upload);
+    }
+    let scanned = scan_at(app, ask, &upload).await;
+    let (looked, wanted) = (ask.clone(), id.clone());
+    let upload = app.store.read(move |tx| load(tx, &looked, &wanted)).await?;
+    match scanned {
+        // Another request scanned the same file, and it has gone where it belongs.
+        Err(_) if !waits_for_scan(&upload) => Ok(upload),
+        scanned => scanned.map(|()| upload),
+    }
+}
+
+fn waits_for_scan(upload: &Upload) -> bool {
+    match upload.state {
         UploadState::Arriving => upload.received == upload.size,
         UploadState::Checking => true,
         _ => false,
-    };
-    if !waits {
-        return Ok(upload);
     }
-    scan_at(app, ask, &upload).await?;
-    let (looked, wanted) = (ask.clone(), id.clone());
-    app.store.read(move |tx| load(tx, &looked, &wanted)).await
 }
 
 pub(crate) async fn scan_at(app: &App, ask: &Ask, upload: &Upload) -> Result<()> {
     let verdict = verdict(app, upload).await?;
-    if matches!(verdict, Verdict::Refused(_)) {
-        let (app, upload) = (app.clone(), upload.clone());
-        let removing = spawn_blocking(move || remove_bytes(&app, &upload.id, &upload.pieces));
-        removing.await??;
-    }
     let is_accepted = matches!(verdict, Verdict::Accepted(_));
     let (scanned, checked) = (ask.clone(), upload.clone());
-    app.act(&ask.actor, move |tx, cx| match &verdict {
-        Verdict::Accepted(form) => keep(tx, cx, &scanned, &checked, *form),
-        Verdict::Refused(refusal) => turn_down(tx, cx, &scanned, &checked.id, *refusal),
-        Verdict::Later => wait(tx, cx, &scanned, &checked.id),
-    })
-    .await?;
+    let is_refused = app
+        .act(&ask.actor, move |tx, cx| match &verdict {
+            Verdict::Accepted(form) => keep(tx, cx, &scanned, &checked, *form).map(|()| false),
+            Verdict::Refused(refusal) => turn_down(tx, cx, &scanned, &checked.id, *refusal),
+            Verdict::Later => wait(tx, cx, &scanned, &checked.id).map(|()| false),
+        })
+        .await?;
+    if is_refused {
+        let (app, upload) = (app.clone(), upload.clone());
+        let removing = spawn_blocking(move || remove_bytes(&app, &upload.id, &upload.pieces));
+        if let Err(error) = removing.await? {
+            tracing::warn!(%error, "the bytes of a refused upload were not removed yet");
+        }
+    }
     if is_accepted {
         // The file is whole. What is left of its pieces goes with it at the latest.
         let (app, upload) = (app.clone(), upload.clone());
@@ -132,19 +143,20 @@ fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, upload: &Upload, form: FileForm
     Ok(())
 }
 
+/// Refuses a checked file; false when somebody else has decided about it meanwhile.
 fn turn_down(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     ask: &Ask,
     id: &UploadId,
     refusal: FileRefusal,
-) -> Result<()> {
-    tx.exec(
+) -> Result<bool> {
+    let refused = tx.exec(
         "UPDATE uploads SET state = 'refused', problem = ?4, due_at = ?5, handed_over = FALSE
          WHERE ws = ?1 AND request = ?2 AND id = ?3 AND state IN ('arriving', 'checking')",
         &[&cx.actor.ws, &ask.request, id, &refusal.sentence(), &(cx.now + UPLOAD_LEFT_MS)],
     )?;
-    Ok(())
+    Ok(refused > 0)
 }
 
 fn wait(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask, id: &UploadId) -> Result<()> {

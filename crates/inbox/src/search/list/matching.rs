@@ -4,10 +4,11 @@ use std::collections::{HashSet, VecDeque};
 
 use db::{FromRow, Row, StoreError, Tx};
 
+use super::readable_summary::ReadableSummary;
 use super::sql::Sql;
 use super::{
-    ConversationSummary, FoundConversations, List, ListCount, ListOrder, ListPosition, ListWalk,
-    ListedConversation, select,
+    FoundConversations, List, ListCount, ListOrder, ListPosition, ListWalk, ListedConversation,
+    UNREADABLE, select,
 };
 use crate::base::error::Result;
 use crate::search::{self, PROBED_AT_ONCE, Query, SearchTerm, Term};
@@ -47,10 +48,29 @@ pub(super) fn first_matching(
     terms: &QueryTerms,
     limit: usize,
 ) -> Result<FoundConversations> {
-    if terms.all.is_empty() {
-        return first_without(tx, walk, terms, limit);
-    }
-    Ok(FoundConversations { listed: first_with_all(tx, walk, terms, limit)?, stopped_at: None })
+    let Matches { listed, stopped_at, .. } = with_others(limit, |most| {
+        if terms.all.is_empty() {
+            first_without(tx, walk, terms, most)
+        } else {
+            first_with_all(tx, walk, terms, most)
+        }
+    })?;
+    Ok(FoundConversations { listed, stopped_at })
+}
+
+/// The matches of one page, as the list shows them.
+struct Matches {
+    listed: Vec<ListedConversation>,
+    /// Some were left out, because their rows cannot be read.
+    has_unreadable: bool,
+    /// Where the search stopped before it found enough.
+    stopped_at: Option<ListPosition>,
+}
+
+/// Reads more where some cannot be read: others take their places, because a short page is the last one.
+fn with_others(limit: usize, mut read: impl FnMut(usize) -> Result<Matches>) -> Result<Matches> {
+    let matches = read(limit)?;
+    if matches.has_unreadable { read(limit + UNREADABLE) } else { Ok(matches) }
 }
 
 /// A query that says only what conversations must not have is tested on one after the other, for a
@@ -60,12 +80,12 @@ fn first_without(
     walk: &ListWalk,
     terms: &QueryTerms,
     limit: usize,
-) -> Result<FoundConversations> {
+) -> Result<Matches> {
     let mut scan = ListScan::new(walk, limit);
     let fits = |tx: &mut Tx<'_>, nums: &[i64]| terms.those_matching(tx, walk.ws, nums);
     let is_complete = scan.go_on(tx, TRIED_WITHOUT, fits)?;
     let stopped_at = scan.tested.take().filter(|_| !is_complete);
-    Ok(FoundConversations { listed: scan.listed(tx)?, stopped_at })
+    Ok(Matches { stopped_at, ..scan.listed(tx)? })
 }
 
 /// Rare terms give the candidates directly from the index. Without a rare term the first
@@ -77,7 +97,7 @@ fn first_with_all(
     walk: &ListWalk,
     terms: &QueryTerms,
     limit: usize,
-) -> Result<Vec<ListedConversation>> {
+) -> Result<Matches> {
     let has_all = |tx: &mut Tx<'_>, nums: &[i64]| terms.those_matching(tx, walk.ws, nums);
     let mut scan = ListScan::new(walk, limit);
     let mut candidates = Candidates::by_few_mails(tx, terms)?;
@@ -207,6 +227,16 @@ pub(super) fn first_among(
     candidates: &[i64],
     limit: usize,
 ) -> Result<Vec<ListedConversation>> {
+    let matches = with_others(limit, |most| matches_among(tx, walk, candidates, most))?;
+    Ok(matches.listed)
+}
+
+fn matches_among(
+    tx: &mut Tx<'_>,
+    walk: &ListWalk,
+    candidates: &[i64],
+    limit: usize,
+) -> Result<Matches> {
     let mut keys = keys_among(tx, walk, candidates)?;
     keys.sort_unstable_by(|a, b| walk.order.compare(a.place(), b.place()));
     let first: Vec<i64> = keys.iter().take(limit).map(|key| key.num).collect();
@@ -231,8 +261,8 @@ fn keys_among(tx: &mut Tx<'_>, walk: &ListWalk, candidates: &[i64]) -> Result<Ve
     Ok(keys)
 }
 
-fn listed(tx: &mut Tx<'_>, order: ListOrder, nums: &[i64]) -> Result<Vec<ListedConversation>> {
-    let mut found: Vec<ConversationSummary> = Vec::new();
+fn listed(tx: &mut Tx<'_>, order: ListOrder, nums: &[i64]) -> Result<Matches> {
+    let mut found: Vec<ReadableSummary> = Vec::new();
     for nums in nums.chunks(AT_ONCE) {
         let mut sql = Sql::default();
         let nums = sql.ints(nums, AT_ONCE);
@@ -240,9 +270,12 @@ fn listed(tx: &mut Tx<'_>, order: ListOrder, nums: &[i64]) -> Result<Vec<ListedC
         let among =
             format!("(SELECT * FROM conversations WHERE num IN ({nums}) LIMIT {AT_ONCE}) AS c");
         let text = select(&among);
-        found.extend(sql.all::<ConversationSummary>(tx, &text)?);
+        found.extend(sql.all::<ReadableSummary>(tx, &text)?);
     }
-    Ok(found.into_iter().map(|summary| ListedConversation::new(summary, order)).collect())
+    let has_unreadable = found.iter().any(|row| row.0.is_none());
+    let readable = found.into_iter().filter_map(|row| row.0);
+    let listed = readable.map(|summary| ListedConversation::new(summary, order)).collect();
+    Ok(Matches { listed, has_unreadable, stopped_at: None })
 }
 
 /// A scan of the lists in their order, until enough conversations match.
@@ -328,11 +361,7 @@ impl<'w> ListScan<'w> {
     }
 
     /// The first matches, all of which are among the candidates.
-    fn end(
-        mut self,
-        tx: &mut Tx<'_>,
-        candidates: &Candidates<'_>,
-    ) -> Result<Vec<ListedConversation>> {
+    fn end(mut self, tx: &mut Tx<'_>, candidates: &Candidates<'_>) -> Result<Matches> {
         let ws = self.walk.ws;
         let Some(nums) = &candidates.nums else { return self.listed(tx) };
         if nums.len() > LOOKED_UP {
@@ -347,7 +376,7 @@ impl<'w> ListScan<'w> {
         }
         let fit = candidates.those_with_all(tx, ws, nums.iter().copied().collect())?;
         let fit: Vec<i64> = fit.into_iter().collect();
-        first_among(tx, self.walk, &fit, self.limit)
+        matches_among(tx, self.walk, &fit, self.limit)
     }
 
     /// The next conversations of all lists.
@@ -368,7 +397,7 @@ impl<'w> ListScan<'w> {
     }
 
     /// The matches, as the list shows them.
-    fn listed(mut self, tx: &mut Tx<'_>) -> Result<Vec<ListedConversation>> {
+    fn listed(mut self, tx: &mut Tx<'_>) -> Result<Matches> {
         self.fitting.truncate(self.limit);
         listed(tx, self.walk.order, &self.fitting)
     }

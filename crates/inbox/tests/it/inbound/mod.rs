@@ -4,6 +4,7 @@ mod attacks;
 mod correspondents;
 mod dates;
 mod filing;
+mod imports;
 mod learned_spam;
 mod receive;
 mod reports;

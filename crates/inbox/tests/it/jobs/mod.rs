@@ -4,6 +4,7 @@ mod deliver_webhooks;
 mod draft_replies;
 mod extract_documents;
 mod failures;
+mod fairness;
 mod learned_mail;
 mod learning_circles;
 mod outgoing_servers;

@@ -38,7 +38,7 @@ pub(super) fn user(actor: &Actor) -> UserId {
     }
 }
 
-fn at(iso: &str) -> i64 {
+pub(super) fn at(iso: &str) -> i64 {
     serde_json::from_value::<Moment>(json!(iso)).unwrap().0
 }
 

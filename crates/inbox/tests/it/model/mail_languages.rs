@@ -1,14 +1,18 @@
 //! The lines that Mailroom adds to mail: in the language of whoever gets it, as far as it is known.
 
 use inbox::FiledMail;
+use mail::{Envelope, ParsedMail};
 use serde_json::{Value, json};
 use testing::*;
 
 use super::bookings::{MONDAY, body, bookable};
+use super::secure::{ask as ask_for_code, token};
 
 on_both!(
     a_document_request_and_its_reminder_are_in_the_customers_language,
     the_link_to_a_protected_message_comes_in_the_customers_language,
+    the_code_of_a_protected_page_comes_in_the_customers_language_subject_and_all,
+    what_a_reply_quotes_is_announced_in_the_customers_language_and_folded_when_it_is_read,
     offered_times_stand_under_a_reply_in_the_customers_language,
     a_booking_is_confirmed_to_guest_and_host_in_their_own_languages,
     a_first_mail_follows_what_the_customer_wrote_before,
@@ -78,6 +82,48 @@ async fn the_link_to_a_protected_message_comes_in_the_customers_language(app: Te
     let sent = mails_to(&app, "ann@shop.example");
     assert!(sent[0].contains("Robo von Acme hat Ihnen geschrieben."), "{}", sent[0]);
     assert!(sent[0].contains("Lesen und beantworten Sie sie hier:"), "{}", sent[0]);
+}
+
+/// The newest mail that left.
+fn newest(app: &TestApp) -> ParsedMail {
+    let sent = app.outside.relay.attempts().pop().expect("a mail");
+    mail::parse(&sent.bytes, Envelope::default())
+}
+
+async fn the_code_of_a_protected_page_comes_in_the_customers_language_subject_and_all(
+    app: TestApp,
+) {
+    let key = app.key("read send").await;
+    let mail = written(&app, &key, GERMAN, "de").await;
+    let reply = json!({ "body": "Sie kommt am Freitag.", "secure": true, "send": true });
+    app.on(&key, &mail.conversation, "replies", reply).await.is(201);
+    app.pass(UNDO).await;
+    ask_for_code(&app, &token(&app), "a browser").await;
+    let mail = newest(&app);
+    assert_eq!(mail.subject, "Ihr Code für Acme");
+    assert!(mail.original.starts_with("Ihr Code: "), "{}", mail.original);
+}
+
+async fn what_a_reply_quotes_is_announced_in_the_customers_language_and_folded_when_it_is_read(
+    app: TestApp,
+) {
+    let key = app.key("read send").await;
+    for (text, language, before, behind) in [
+        (GERMAN, "de", "Am So, 15. Nov. 2026 um ", " UTC schrieb Ann Shopper <ann@shop.example>:"),
+        (FRENCH, "fr", "On Sun, 15 Nov 2026 at ", " UTC, Ann Shopper <ann@shop.example> wrote:"),
+    ] {
+        let subject = format!("Lamp {language}");
+        let mail = app.mail("ann@shop.example Ann Shopper", &subject, text).await;
+        app.pass(5 * SECOND).await;
+        assert_eq!(app.read(&key, &mail.conversation).await["language"], language);
+        app.schedule(&key, &mail.conversation, "It comes on Friday.").await;
+        app.pass(UNDO).await;
+        let sent = newest(&app);
+        let quoted = sent.original.lines().find(|line| line.starts_with(before));
+        let quoted = quoted.unwrap_or_else(|| panic!("{before} in {}", sent.original));
+        assert!(quoted.ends_with(behind), "{quoted}");
+        assert_eq!(sent.text, "It comes on Friday.", "the quotation is folded");
+    }
 }
 
 async fn offered_times_stand_under_a_reply_in_the_customers_language(app: TestApp) {

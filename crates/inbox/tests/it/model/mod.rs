@@ -2,6 +2,7 @@
 
 mod booking_access;
 mod booking_calendars;
+mod booking_deadlines;
 mod bookings;
 mod events;
 mod follow_ups;

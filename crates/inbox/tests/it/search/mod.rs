@@ -3,3 +3,4 @@
 mod model;
 mod operators;
 mod query;
+mod unreadable;

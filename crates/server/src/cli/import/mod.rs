@@ -33,7 +33,7 @@ use help_desk::{DeskAccess, DeskTransfer, HelpDesk, is_help_desk};
 use listing::{ListedMail, ListedPlace, list_local};
 use report::ImportReport;
 
-/// Mails of one transaction, and their bytes.
+/// Mails that are parsed together, and their bytes.
 const BATCH_MAILS: usize = 200;
 const BATCH_BYTES: usize = 16 * 1024 * 1024;
 /// How often progress is shown, in mails.

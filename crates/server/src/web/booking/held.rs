@@ -11,6 +11,7 @@ use inbox::Error;
 use inbox::base::limits::{BOOKING_HOLD_MS, MINUTE_MS};
 use inbox::model::bookings::BookingStatus;
 use inbox::model::bookings::guest::{self, GuestBooking};
+use inbox::model::bookings::mail::code_subject;
 use inbox::model::one_time_codes::{CodeEntry, SentCode};
 use translation::t;
 
@@ -146,6 +147,7 @@ impl Web {
             slip: SlipView::of_booking(kind, booking, visitor),
             email: booking.guest_email.to_string(),
             sent: sent.as_ref().map(view),
+            subject: code_subject(&workspace.name),
             kept: kept(found, token, sent.is_some()),
             typed: String::new(),
             error: String::new(),

@@ -8,11 +8,12 @@ use axum::http::{HeaderValue, Response, StatusCode, header};
 use calendar::{BookingFeed, BookingFeedEntry, BookingFeedStatus, TimeRange};
 use db::Tx;
 use inbox::Error;
-use inbox::base::limits::{BOOKING_REASON_CHARS, MINUTE_MS};
+use inbox::base::limits::{BOOKING_REASON_CHARS, HOUR_MS, MINUTE_MS};
 use inbox::model::bookings::guest::{self, GuestBooking};
-use inbox::model::bookings::{Booking, BookingStatus, availability, booking, manage_token};
+use inbox::model::bookings::{Booking, BookingStatus, availability, manage_token};
 use translation::t;
 
+use super::change_words::{change_words, late_words};
 use super::times_view::{TimesView, zoned};
 use super::views::{
     BookingAskPage, BookingBackLink, BookingBanner, BookingSheet, DonePage, HostsLine, SlipView,
@@ -102,7 +103,8 @@ pub async fn times(
         Ok(found) => found,
         Err(error) => return refusal(error),
     };
-    if found.booking.status != BookingStatus::Booked {
+    // What became of it, or that it is too late, is on its page.
+    if !found.booking.guest_may_change(web.app.clock.now()) {
         return see_other(&format!("/b/m/{token}"));
     }
     let mut asked = AskedTimes::of(&fields, &visitor);
@@ -125,6 +127,7 @@ pub async fn times(
             let mut new = SlipView::of_time(&found.kind, range, &asked.zone, host_zone);
             new.place.clone_from(&found.booking.place);
             (page.moves_to, page.at) = (Some(new), at / 1_000);
+            page.is_last_move = at - found.kind.cancel_hours * HOUR_MS <= web.app.clock.now();
             html(StatusCode::OK, &page)
         }
         _ => match web.other_times(&visitor, &found, &browser, &token, asked).await {
@@ -152,6 +155,9 @@ pub async fn reschedule(
     if found.booking.status == BookingStatus::Held {
         return see_other(&format!("/b/m/{token}"));
     }
+    if let Some(page) = web.late_page(&found, &browser, &visitor, &token) {
+        return html(StatusCode::CONFLICT, &page);
+    }
     match web.count_booking_form(&visitor).await {
         Ok(true) => {}
         Ok(false) => {
@@ -169,7 +175,7 @@ pub async fn reschedule(
     let old = found.booking.clone();
     let moved = web.guest_act(move |tx| {
         let cx = app.cx(&actor);
-        let booking = booking::reschedule(tx, &cx, &old, at)?;
+        let booking = guest::reschedule(tx, &cx, &old, at)?;
         Ok(manage_token(tx, &cx, &booking.id)?.as_str().to_owned())
     });
     match moved.await {
@@ -184,6 +190,9 @@ pub async fn reschedule(
             let is_ahead = found.booking.starts_at > now && found.booking.starts_at != at;
             if found.booking.status != BookingStatus::Booked || !is_ahead {
                 return see_other(&format!("/b/m/{token}"));
+            }
+            if let Some(page) = web.late_page(&found, &browser, &visitor, &token) {
+                return html(StatusCode::CONFLICT, &page);
             }
             let mut page = ask_page(&found, &browser, &visitor, &token);
             page.error = t!(
@@ -204,8 +213,8 @@ pub async fn ask_cancel(
     Path(token): Path<String>,
 ) -> Response<Body> {
     match web.guest_booking(&visitor, &token).await {
-        // What became of it is on its page.
-        Ok(found) if found.booking.status != BookingStatus::Booked => {
+        // What became of it, or that it is too late, is on its page.
+        Ok(found) if !found.booking.guest_may_change(web.app.clock.now()) => {
             see_other(&format!("/b/m/{token}"))
         }
         Ok(found) => {
@@ -234,15 +243,22 @@ pub async fn cancel(
     if found.booking.status == BookingStatus::Held {
         return see_other(&format!("/b/m/{token}"));
     }
+    if let Some(page) = web.late_page(&found, &browser, &visitor, &token) {
+        return html(StatusCode::CONFLICT, &page);
+    }
     let reason = form.get("reason");
     let kept = reason.chars().filter(|c| *c != '\0').take(BOOKING_REASON_CHARS);
     let reason: String = kept.collect();
     let (app, actor) = (web.app.clone(), found.workspace.actor.clone());
-    let old: Booking = found.booking;
+    let old: Booking = found.booking.clone();
     let cancelled =
-        web.guest_act(move |tx| booking::cancel(tx, &app.cx(&actor), &old, &reason)).await;
+        web.guest_act(move |tx| guest::cancel(tx, &app.cx(&actor), &old, &reason)).await;
     match cancelled {
         Ok(_) => see_other(&format!("/b/m/{token}")),
+        Err(Error::Conflict(sentence)) => match web.late_page(&found, &browser, &visitor, &token) {
+            Some(page) => html(StatusCode::CONFLICT, &page),
+            None => refusal(Error::Conflict(sentence).into()),
+        },
         Err(error) => refusal(error.into()),
     }
 }
@@ -257,6 +273,22 @@ impl Web {
         let found =
             self.app.store.read(move |tx: &mut Tx<'_>| guest::booking_at(tx, &token, now)).await;
         self.or_miss(visitor, found).await
+    }
+
+    /// What a guest is told whose form comes too late; nothing while it does not.
+    fn late_page(
+        &self,
+        found: &GuestBooking,
+        browser: &GuestBrowser,
+        visitor: &Visitor,
+        token: &str,
+    ) -> Option<BookingAskPage> {
+        let booking = &found.booking;
+        booking.is_late_for_guest(self.app.clock.now()).then(|| BookingAskPage {
+            error: late_words(booking, &zone_of(booking, visitor).zone),
+            is_late: true,
+            ..ask_page(found, browser, visitor, token)
+        })
     }
 
     /// A time that is free, and not the one that the appointment has.
@@ -293,7 +325,8 @@ impl Web {
                 format!("/b/m/{}", token.await?)
             }
         };
-        let start = zoned(booking.starts_at, &zone_of(booking, visitor).zone);
+        let (zone, now) = (zone_of(booking, visitor).zone, self.app.clock.now());
+        let start = zoned(booking.starts_at, &zone);
         Ok(DonePage {
             sheet: sheet(found, browser),
             token: token.to_owned(),
@@ -307,7 +340,9 @@ impl Web {
             moved_to,
             is_by_guest: is_cancelled_by_guest(booking),
             reason: reason_words(booking),
-            is_ahead: booking.starts_at > self.app.clock.now(),
+            is_ahead: booking.starts_at > now,
+            can_change: booking.guest_may_change(now),
+            change_words: change_words(booking, &zone, now),
             answers: booking.answers.0.clone(),
             again: format!("/b/{}/{}", workspace.slug, kind.slug),
         })
@@ -375,8 +410,10 @@ fn ask_page(
         slip: SlipView::of_booking(&found.kind, &found.booking, visitor),
         host: found.booking.host_name.clone(),
         moves_to: None,
+        is_last_move: false,
         at: 0,
         error: String::new(),
+        is_late: false,
     }
 }
 

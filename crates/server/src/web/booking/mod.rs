@@ -2,6 +2,7 @@
 //! guest's own page for the code, moving and cancelling. Opening a page changes nothing; forms do. All
 //! of it works without scripts.
 
+mod change_words;
 mod held;
 mod manage;
 mod offer;
@@ -34,7 +35,7 @@ use inbox::{Cx, Error, actions};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use translation::t;
+use translation::{Reader, t};
 
 use crate::web::Web;
 use crate::web::form::FormFields;
@@ -75,6 +76,8 @@ struct ShownTimes {
     regular: BTreeSet<Date>,
     /// Minutes that a time is booked ahead at least.
     notice: i64,
+    /// Hours before the start until which a guest moves or cancels; 0: until the start.
+    cancel_hours: i64,
 }
 
 /// Two weeks of free times from the asked day on; from the first free one if none is asked.
@@ -131,6 +134,7 @@ fn times_from(
         open: days_of(hours, zone),
         regular: days_of(loaded.regular_hours(window).into_iter(), zone),
         notice: kind.notice,
+        cancel_hours: kind.cancel_hours,
     })
 }
 
@@ -216,16 +220,17 @@ impl Web {
         let _ = self.app.freshen_calendars(ws, &kind.id).await;
     }
 
-    /// Runs a form of a guest, and tells open pages.
+    /// Runs a form of a guest, in the language of their page, and tells open pages.
     async fn guest_act<T: Send + 'static>(
         &self,
         mut work: impl FnMut(&mut Tx<'_>) -> inbox::Result<T> + Send + 'static,
     ) -> inbox::Result<T> {
+        let reader = Reader::current();
         self.app
             .store
             .write(move |tx| {
                 tx.wake(Queue::Pages);
-                work(tx)
+                reader.run(|| work(tx))
             })
             .await
     }

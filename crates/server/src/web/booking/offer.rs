@@ -15,11 +15,12 @@ use inbox::model::bookings::mail::city;
 use inbox::model::bookings::{Booking, availability, manage_token, types, zone_or_utc};
 use translation::t;
 
+use super::change_words::until_words;
 use super::times_view::{TimesView, clock, day_words, zoned};
 use super::typed::TypedGuest;
 use super::views::{
     BookingBanner, BookingSheet, GuestZone, OfferBookedPage, OfferPage, OfferedTime, SlipView,
-    host_names, questions,
+    host_names, questions, zone_of,
 };
 use super::{AskedTimes, ShownTimes, host_zone, refusal, shown_times, too_many_words};
 use crate::web::Web;
@@ -266,6 +267,7 @@ impl Web {
         visitor: &Visitor,
     ) -> OfferBookedPage {
         let GuestOffer { workspace, kind, .. } = found;
+        let now = self.app.clock.now();
         let can_again = kind.active && kind.listed && kind.circle.is_team();
         let again = can_again.then(|| format!("/b/{}/{}", workspace.slug, kind.slug));
         OfferBookedPage {
@@ -274,7 +276,9 @@ impl Web {
             first: first_name(&booked.guest_name).to_owned(),
             email: booked.guest_email.to_string(),
             host: booked.host_name.clone(),
-            is_ahead: booked.starts_at > self.app.clock.now(),
+            is_ahead: booked.starts_at > now,
+            can_change: booked.guest_may_change(now),
+            until: until_words(booked, &zone_of(booked, visitor).zone),
             again,
         }
     }

@@ -136,12 +136,16 @@ impl DayView {
     }
 }
 
-/// `Book at least an hour ahead. Saturdays and Sundays are closed.` A weekday is closed when nobody has
-/// hours on it, in these weeks or in any other; a holiday closes one day only.
+/// `Book at least an hour ahead. Saturdays and Sundays are closed.`, and until when a time that was booked
+/// can be changed. A weekday is closed when nobody has hours on it, in these weeks or in any other; a
+/// holiday closes one day only.
 fn hint(shown: &ShownTimes) -> String {
     let mut sentences = Vec::new();
     if shown.notice > 0 {
         sentences.push(notice_words(shown.notice));
+    }
+    if shown.cancel_hours > 0 {
+        sentences.push(cancel_words(shown.cancel_hours));
     }
     let is_closed = |weekday: &Weekday| {
         !shown.open.iter().chain(&shown.regular).any(|date| date.weekday() == *weekday)
@@ -167,6 +171,13 @@ fn notice_words(minutes: i64) -> String {
         _ if hours > 24 && hours % 24 == 0 => t!("Book at least {n} days ahead.", n = hours / 24),
         _ if hours > 0 && minutes % 60 == 0 => t!("Book at least {n} hours ahead.", n = hours),
         _ => t!("Book at least {n} minutes ahead.", n = minutes),
+    }
+}
+
+fn cancel_words(hours: i64) -> String {
+    match hours {
+        1 => t!("You can move or cancel until an hour before.").to_owned(),
+        _ => t!("You can move or cancel until {n} hours before.", n = hours),
     }
 }
 
@@ -296,6 +307,7 @@ mod tests {
             open: [16, 17, 18, 20, 23, 24].map(day).into(),
             regular: [16, 17, 18, 19, 20, 23, 24, 25, 26, 27].map(day).into(),
             notice: 60,
+            cancel_hours: 0,
         };
         let days = with_full_days(&shown, &TimeZone::UTC, None);
         let words: Vec<(&str, usize)> =
@@ -313,6 +325,9 @@ mod tests {
         let open = [16, 17, 18, 20, 21, 23, 24].map(day).into();
         let shown = ShownTimes { open, notice: 0, ..shown };
         assert_eq!(hint(&shown), "Sundays are closed.", "a Saturday is open this once");
+        let shown = ShownTimes { cancel_hours: 24, ..shown };
+        let words = "You can move or cancel until 24 hours before. Sundays are closed.";
+        assert_eq!(hint(&shown), words);
     }
 
     #[test]

@@ -448,6 +448,10 @@ pub struct OfferBookedPage {
     pub email: String,
     pub host: String,
     pub is_ahead: bool,
+    /// The guest can move or cancel it with the link in the invitation.
+    pub can_change: bool,
+    /// Until when, if that is not the start.
+    pub until: Option<String>,
     /// The page for another appointment of the type, where there is one.
     pub again: Option<String>,
 }
@@ -465,6 +469,8 @@ pub struct BookingCodePage {
     pub email: String,
     /// The code of this browser; none in another one.
     pub sent: Option<SentCodeView>,
+    /// The subject of the mail with it.
+    pub subject: String,
     /// What was typed, in fields that every form of the page carries along.
     pub kept: Vec<(String, String)>,
     pub typed: String,
@@ -499,6 +505,10 @@ pub struct DonePage {
     pub is_by_guest: bool,
     pub reason: String,
     pub is_ahead: bool,
+    /// The guest can move or cancel it.
+    pub can_change: bool,
+    /// Until when, or that it is too late.
+    pub change_words: String,
     pub answers: Vec<inbox::model::bookings::BookingAnswer>,
     /// The page for booking again.
     pub again: String,
@@ -514,8 +524,12 @@ pub struct BookingAskPage {
     pub host: String,
     /// The new time, for a move.
     pub moves_to: Option<SlipView>,
+    /// At the new time it cannot be moved or cancelled again.
+    pub is_last_move: bool,
     pub at: i64,
     pub error: String,
+    /// Nothing can be changed any more.
+    pub is_late: bool,
 }
 
 /// A page that says why there is none.

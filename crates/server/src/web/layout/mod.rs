@@ -7,6 +7,7 @@ pub(crate) mod filters;
 pub(crate) mod flash;
 pub(crate) mod hrefs;
 pub(crate) mod page_layout;
+pub(crate) mod page_parts;
 pub(crate) mod qr_code;
 pub(crate) mod responses;
 pub(crate) mod script_texts;

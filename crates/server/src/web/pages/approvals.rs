@@ -24,7 +24,6 @@ use crate::web::pages::booking_cards::OfferView;
 use crate::web::pages::conversation_list::{RowBadge, subject};
 use crate::web::pages::later_times::{ChosenMoment, LaterTimes, departure};
 use crate::web::pages::mail_frame::MailReference;
-use crate::web::pages::message_cards::MessageCard;
 use crate::web::pages::recipients::{RecipientLines, party_line};
 use crate::web::pages::rich_text::{formatted, formatted_protected};
 use crate::web::pages::timeline::{MessageView, view};

@@ -15,35 +15,31 @@ use inbox::api::operations::{
 use inbox::base::agent_presence::AGENT_STAYS_MS;
 use inbox::base::ids::{AgentId, UserId};
 use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
-use inbox::base::states::{Removal, Status};
+use inbox::base::states::Status;
 use inbox::model::drafting::findings::AnsweredBefore;
-use inbox::{Conversation, Cx, Error, MessageTimes};
+use inbox::{Cx, Error, MessageTimes};
 use translation::t;
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, FormValue, Posted, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
-use crate::web::layout::hrefs::contact_href;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageError, PageResult, see_other};
-use crate::web::layout::wording::{
-    Avatar, DisplayTime, StatusLabel, TimeFormat, first_name, status_label,
-};
+use crate::web::layout::wording::{Avatar, TimeFormat, first_name};
 use crate::web::page_version::PartVersion;
 use crate::web::pages::booking_cards::{BookingCard, booking_cards};
 use crate::web::pages::composer::Composer;
 use crate::web::pages::conversation_list::{ConversationFilter, ListView, subject};
-use crate::web::pages::event_words::risk_word;
-use crate::web::pages::later_times::LaterTimes;
+use crate::web::pages::conversation_parts::{
+    AskSheet, ConversationHead, ConversationTimeline, OfferSheet,
+};
+use crate::web::pages::conversation_view::{ConvoView, OtherHere};
 use crate::web::pages::list_query::{ConversationButton, ListQuery};
-use crate::web::pages::message_cards::MessageCard;
 use crate::web::pages::offer_form::{self, OfferForm};
 use crate::web::pages::request_form::AskForm;
-use crate::web::pages::snooze_times::{day_and_time, snoozes};
-use crate::web::pages::sorting::SortingView;
-use crate::web::pages::targets::{TargetView, target};
-use crate::web::pages::timeline::{self, MessageProgress, TimelineChoice, TimelineRow};
+use crate::web::pages::snooze_times::day_and_time;
+use crate::web::pages::timeline::TimelineChoice;
 use crate::web::pages::triage;
 use crate::web::presence::Other;
 use crate::web::visitor::Visitor;
@@ -77,75 +73,27 @@ impl ConversationPage {
     pub fn seen(&self) -> i64 {
         self.convo.seen
     }
-}
 
-pub struct ConvoView {
-    /// True while somebody chooses the message that is split off.
-    pub is_splitting: bool,
-    /// What is shown as it is.
-    pub row: Conversation,
-    pub id: String,
-    pub subject: String,
-    pub contact: String,
-    pub contact_first: String,
-    pub contact_href: String,
-    /// The act of each button, and its words.
-    pub pin: (&'static str, &'static str),
-    pub follow: (&'static str, &'static str),
-    pub inbox: String,
-    pub status: StatusLabel,
-    pub is_open: bool,
-    pub is_waiting: bool,
-    pub is_closed: bool,
-    /// What takes it back out of the spam or the trash, when it is there.
-    pub removed: Option<&'static str>,
-    /// What the scam check takes it for; empty for nothing.
-    pub risk: &'static str,
-    pub snoozed_until: Option<DisplayTime>,
-    pub snoozes: Vec<(String, String)>,
-    pub assignee: Option<(Avatar, String)>,
-    pub team: Vec<AssigneeChoice>,
-    pub items: Vec<TimelineRow>,
-    /// The part before this one.
-    pub older: Option<String>,
-    /// The newest part, where another is shown.
-    pub newest: Option<String>,
-    pub others: Vec<OtherView>,
-    pub seen: i64,
-    /// Its own address, beside the list.
-    pub here: String,
-    pub back: String,
-    pub others_here: Vec<OtherHere>,
-    /// True when a reply to all goes to more than one.
-    pub has_others: bool,
-    /// True when there is a message to pass on.
-    pub has_mail: bool,
-    pub sorting: SortingView,
-    /// The response target that is due first.
-    pub target: Option<TargetView>,
-    /// When a draft that is approved can leave.
-    pub later: LaterTimes,
-    /// The draft that somebody stopped while it waited for its time.
-    pub stopped: String,
-}
+    fn head(&self) -> ConversationHead<'_> {
+        ConversationHead { frame: &self.frame, convo: &self.convo }
+    }
 
-/// Somebody else who has this conversation open.
-pub struct OtherHere {
-    pub avatar: Avatar,
-    pub does: String,
-}
+    fn timeline(&self) -> ConversationTimeline<'_> {
+        ConversationTimeline {
+            frame: &self.frame,
+            convo: &self.convo,
+            bookings: &self.bookings,
+            is_writing: self.composer.is_some() || self.asking.is_some() || self.offering.is_some(),
+        }
+    }
 
-pub struct AssigneeChoice {
-    pub to: String,
-    pub name: String,
-    pub avatar: Avatar,
-}
+    fn ask_sheet<'a>(&'a self, asking: &'a AskForm) -> AskSheet<'a> {
+        AskSheet { frame: &self.frame, convo: &self.convo, asking }
+    }
 
-pub struct OtherView {
-    pub href: String,
-    pub subject: String,
-    pub status: &'static str,
-    pub time: DisplayTime,
+    fn offer_sheet<'a>(&'a self, offering: &'a OfferForm) -> OfferSheet<'a> {
+        OfferSheet { frame: &self.frame, convo: &self.convo, offering }
+    }
 }
 
 /// A conversation in which something alike was answered.
@@ -234,7 +182,7 @@ pub async fn build(
     let as_text = asked.get("text");
     let is_splitting = !asked.get("split").is_empty();
     let choice = TimelineChoice { as_text: &as_text, is_older, is_splitting, from: &frame.from };
-    let mut convo = convo_view(open, &frame.times, &filter, choice);
+    let mut convo = ConvoView::new(open, &frame.times, &filter, choice);
     convo.stopped = asked.get("stopped");
     let leaves_at = asked.get("leaves").parse().ok();
     convo.later.restore(MessageTimes { leaves_at, follow_up_at: None });
@@ -359,84 +307,6 @@ fn note_read(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: bool) 
             Ok(()) | Err(_) => Ok(()),
         }
     });
-}
-
-fn convo_view(
-    open: OpenConversation,
-    times: &TimeFormat,
-    filter: &ConversationFilter,
-    choice: TimelineChoice<'_>,
-) -> ConvoView {
-    let items = timeline::items(&open, times, choice);
-    let here = format!("/conversations/{}?{}", open.conversation.id, filter.full_query());
-    let (has_others, has_mail) = (open.has_others(), open.has_mail());
-    let sorting = SortingView::of(&open);
-    let conversation = open.conversation;
-    let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
-    let contact = contact.unwrap_or_else(|| conversation.contact_email.to_string());
-    let people = open.team.people.iter().map(|member| AssigneeChoice {
-        to: member.id.clone(),
-        avatar: Avatar::person(&member.name),
-        name: member.name.clone(),
-    });
-    let agents = open.team.agents.iter().map(|member| AssigneeChoice {
-        to: member.id.clone(),
-        avatar: Avatar::agent(&member.name),
-        name: member.name.clone(),
-    });
-    let team = people.chain(agents).collect();
-    let others = open.others.iter().map(|other| OtherView {
-        href: format!("/conversations/{}", other.id),
-        subject: subject(&other.subject),
-        status: status_label(other.status, false).text,
-        time: times.short(other.last_message_at),
-    });
-    ConvoView {
-        is_splitting: choice.is_splitting,
-        id: conversation.id.to_string(),
-        subject: subject(&conversation.subject),
-        contact_first: first_name(&contact).to_owned(),
-        contact_href: contact_href(&conversation.contact_email),
-        contact,
-        pin: if open.is_pinned { ("unpin", t!("Unpin")) } else { ("pin", t!("Pin to the top")) },
-        follow: if open.is_followed {
-            ("unfollow", t!("Unfollow"))
-        } else {
-            ("follow", t!("Follow"))
-        },
-        inbox: open.mailbox.name.clone(),
-        status: status_label(conversation.status, conversation.snoozed_until.is_some()),
-        is_open: conversation.status == Status::Open,
-        is_waiting: conversation.status == Status::Waiting,
-        is_closed: conversation.status == Status::Closed,
-        removed: conversation.removed.map(|removal| match removal {
-            Removal::Spam => t!("Take it out of the spam"),
-            Removal::Trash => t!("Take it out of the trash"),
-        }),
-        risk: conversation.risk.map_or("", risk_word),
-        snoozed_until: conversation.snoozed_until.map(|until| times.long(until)),
-        snoozes: snoozes(times),
-        assignee: open.assignee.as_ref().map(|assignee| {
-            let avatar = Avatar::of(Some(assignee.id.as_str()), &assignee.name);
-            (avatar, assignee.name.clone())
-        }),
-        team,
-        items,
-        older: open.older.map(|cursor| format!("{here}&before={cursor}")),
-        newest: choice.is_older.then_some(here.clone()),
-        here,
-        others: others.collect(),
-        seen: open.seen,
-        back: format!("/inbox?{}", filter.full_query()),
-        others_here: Vec::new(),
-        has_others,
-        has_mail,
-        sorting,
-        target: target(conversation.answer_due_at, conversation.resolve_due_at, times),
-        later: LaterTimes::default(),
-        stopped: String::new(),
-        row: conversation,
-    }
 }
 
 form! {

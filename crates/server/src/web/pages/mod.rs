@@ -12,6 +12,8 @@ pub(crate) mod consent;
 pub(crate) mod contact;
 pub(crate) mod conversation;
 pub(crate) mod conversation_list;
+pub(crate) mod conversation_parts;
+pub(crate) mod conversation_view;
 pub(crate) mod document_requests;
 pub(crate) mod documents;
 pub(crate) mod event_words;

@@ -11,10 +11,9 @@ use inbox::base::blocking::spawn_blocking;
 use inbox::base::limits::{SIGN_IN_WAIT_MINUTES, megabytes};
 use inbox::base::queue::Queue;
 use inbox::inbound::secure_answer::{SecureAnswer, receive_answer};
+use inbox::model::guest_forms::GuestFormId;
 use inbox::model::guest_sessions;
-use inbox::model::secure::{
-    self, ANSWER_BYTES, ANSWER_FILES, AnswerFormId, LinkState, SENT_BEFORE,
-};
+use inbox::model::secure::{self, ANSWER_BYTES, ANSWER_FILES, LinkState, SENT_BEFORE};
 use inbox::{Error, actions};
 use translation::t;
 
@@ -61,7 +60,7 @@ pub async fn reply(
     };
     let text = fields.get("text");
     // A page that was shown by an earlier version has a form without an id.
-    let form = AnswerFormId::parse(&fields.get("form_id"));
+    let form = GuestFormId::parse(&fields.get("form_id"));
     let (before, files) = match web.sent_before(&page, form.as_ref(), &text, files).await {
         Ok(before) => before,
         Err(error) => return refusal(error),
@@ -170,7 +169,7 @@ impl Web {
     async fn sent_before(
         &self,
         page: &GuestPage,
-        form: Option<&AnswerFormId>,
+        form: Option<&GuestFormId>,
         text: &str,
         files: FormFiles,
     ) -> Result<(SentBefore, FormFiles), PageError> {
@@ -202,7 +201,7 @@ impl Web {
         &self,
         token: &str,
         browser: &GuestBrowser,
-        (text, files, form): (String, Vec<FormFile>, Option<AnswerFormId>),
+        (text, files, form): (String, Vec<FormFile>, Option<GuestFormId>),
     ) -> Result<Result<(), String>, PageError> {
         if files.len() > ANSWER_FILES {
             return Ok(Err(too_many()));

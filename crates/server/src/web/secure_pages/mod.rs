@@ -59,6 +59,8 @@ struct GuestPage {
     code: Option<SentCode>,
     /// When the next code can be asked for, if not at once.
     next_code_at: Option<i64>,
+    /// The subject of the mail with a code.
+    code_subject: String,
     /// The clock of the inbox.
     times: LocalTimes,
 }
@@ -92,7 +94,8 @@ impl Web {
                 None => None,
             };
             let times = LocalTimes::of(tx, ws, &link.mailbox)?;
-            Ok(GuestPage { link, front, session, code, next_code_at, times })
+            let code_subject = secure::code_subject(tx, &link, &front.workspace)?;
+            Ok(GuestPage { link, front, session, code, next_code_at, code_subject, times })
         };
         let outcome = self.app.store.read(work).await;
         self.or_miss(visitor, outcome).await

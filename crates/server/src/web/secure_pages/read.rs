@@ -8,8 +8,9 @@ use axum::http::{Method, Response, StatusCode};
 use db::Tx;
 use inbox::actions::StoredFile;
 use inbox::base::queue::Queue;
+use inbox::model::guest_forms::GuestFormId;
 use inbox::model::guest_sessions;
-use inbox::model::secure::{self, AnswerFormId, LinkState, SecurePage};
+use inbox::model::secure::{self, LinkState, SecurePage};
 use inbox::{Cx, Error};
 
 use super::views::{CodePage, FrontPage, GonePage, GuestSheet, GuestTimes, ReadPage};
@@ -112,7 +113,7 @@ pub(super) async fn shown(
                 return refusal(error);
             }
             let sheet = GuestSheet::new(token, browser, page);
-            let form_id = AnswerFormId::new(&web.app.ids);
+            let form_id = GuestFormId::new(&web.app.ids);
             let mut view = ReadPage::new(sheet, page, read, times, form_id);
             change(&mut view);
             let status =

@@ -1,8 +1,9 @@
 //! What the pages of secure messages show.
 
 use askama::Template;
+use inbox::model::guest_forms::GuestFormId;
 use inbox::model::local_times::LocalTimes;
-use inbox::model::secure::{AnswerFormId, PageAuthor, PageMessage, SecurePage};
+use inbox::model::secure::{PageAuthor, PageMessage, SecurePage};
 use jiff::tz::TimeZone;
 use translation::t;
 
@@ -121,6 +122,8 @@ pub struct CodePage {
     pub is_new: bool,
     /// When the next code can be asked for, if not at once.
     pub next_at: Option<String>,
+    /// The subject of the mail with it.
+    pub subject: String,
     pub error: String,
     pub draft: String,
 }
@@ -135,6 +138,7 @@ impl CodePage {
             is_over: page.code.is_some() && sent.is_none(),
             is_new: false,
             next_at: page.next_code_at.map(|at| times.clock(at)),
+            subject: page.code_subject.clone(),
             error: String::new(),
             draft: String::new(),
         }
@@ -155,7 +159,7 @@ pub struct ReadPage {
     pub messages: Vec<LetterView>,
     pub sent: bool,
     /// The id of the form of the answer.
-    pub form_id: AnswerFormId,
+    pub form_id: GuestFormId,
     pub draft: String,
     pub error: String,
 }
@@ -179,7 +183,7 @@ impl ReadPage {
         page: &GuestPage,
         read: SecurePage,
         times: &GuestTimes,
-        form_id: AnswerFormId,
+        form_id: GuestFormId,
     ) -> ReadPage {
         let author = read.front.author.as_deref().unwrap_or(&read.front.workspace);
         let until = page.session.as_ref().map_or(0, |session| session.ends_at);

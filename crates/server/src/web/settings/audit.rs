@@ -41,7 +41,7 @@ pub async fn page(
 ) -> PageResult {
     let before = AuditId::parse(&asked.get("before"));
     let (frame, entries) = web
-        .page(&visitor, location(SettingsPage::Audit), move |tx, cx, _| {
+        .page_from_replica(&visitor, location(SettingsPage::Audit), move |tx, cx, _| {
             actions::list_audit(tx, cx, before.as_ref())
         })
         .await?;

@@ -30,6 +30,7 @@ form! {
         notice_unit: String = "noticeUnit",
         horizon_days: String = "horizonDays",
         per_day: String = "perDay",
+        cancel_until: String = "cancelUntil",
         questions: String,
         hosts: Vec<String>,
         weights: HostWeights,
@@ -69,6 +70,7 @@ impl BookingTypeForm {
             notice: self.notice_minutes().unwrap_or(usual.notice),
             horizon_days: number(&self.horizon_days, usual.horizon_days),
             per_day: number_if_any(&self.per_day),
+            cancel_hours: number(&self.cancel_until, usual.cancel_hours),
             mode: if self.together { HostChoice::Together } else { HostChoice::Any },
             questions: lines.map(BookingQuestion::written).collect(),
             hosts: self.hosts.iter().filter_map(|id| UserId::parse(id)).collect(),
@@ -109,6 +111,7 @@ pub struct TypeFields {
     pub units: Vec<NoticeUnit>,
     pub horizon_days: String,
     pub per_day: String,
+    pub cancel_until: String,
     pub questions: String,
     pub people: Vec<HostLine>,
     pub together: bool,
@@ -150,6 +153,7 @@ impl TypeFields {
             units,
             horizon_days: usual.horizon_days.to_string(),
             per_day: String::new(),
+            cancel_until: usual.cancel_hours.to_string(),
             questions: String::new(),
             people: host_lines(people, |_| (false, "1".to_owned())),
             together: false,
@@ -184,6 +188,7 @@ impl TypeFields {
             units,
             horizon_days: kind.horizon_days.to_string(),
             per_day: kind.per_day.map(|most| most.to_string()).unwrap_or_default(),
+            cancel_until: kind.cancel_hours.to_string(),
             questions: kind.questions.iter().map(question).collect::<Vec<_>>().join("\n"),
             people: host_lines(people, host_line),
             together: kind.mode == HostChoice::Together,
@@ -228,6 +233,7 @@ impl TypeFields {
             notice: form.notice,
             horizon_days: form.horizon_days,
             per_day: form.per_day,
+            cancel_until: form.cancel_until,
             questions: form.questions,
             together: form.together,
             unlisted: form.unlisted,
@@ -300,9 +306,10 @@ mod tests {
     fn what_is_no_number_is_not_taken_for_the_usual_one() {
         let usual = typed("");
         assert_eq!((usual.minutes, usual.step, usual.per_day), (30, None, None));
-        let wrong = typed("minutes=x&step=1.5&perDay=many&horizonDays=a&notice=soon");
+        let wrong = typed("minutes=x&step=1.5&perDay=many&horizonDays=a&notice=soon&cancelUntil=b");
         assert_eq!((wrong.minutes, wrong.step, wrong.per_day), (-1, Some(-1), Some(-1)));
-        assert_eq!((wrong.horizon_days, wrong.notice), (-1, -1));
+        assert_eq!((wrong.horizon_days, wrong.notice, wrong.cancel_hours), (-1, -1, -1));
+        assert_eq!((usual.cancel_hours, typed("cancelUntil=24").cancel_hours), (0, 24));
         assert_eq!(typed("notice=9223372036854775807&noticeUnit=days").notice, -1);
     }
 }

@@ -8,6 +8,7 @@ use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
 use inbox::Error;
 use inbox::base::ids::UploadId;
+use inbox::model::guest_forms::GuestFormId;
 use inbox::model::uploads::{self, AskPage, PageFile, PageItem, UploadState};
 use jiff::civil::Date;
 use translation::{msg, t, text_in_context};
@@ -37,6 +38,8 @@ const NUMBERS: [&str; 9] = [
 #[template(path = "upload.html", whitespace = "minimize")]
 struct UploadPage {
     token: String,
+    /// The id of the page's plain forms.
+    form_id: GuestFormId,
     workspace: String,
     contact: Option<String>,
     first: String,
@@ -93,13 +96,14 @@ pub async fn show(
     match web.read_ask(&visitor, &token, uploads::look).await {
         Ok(page) => {
             let times = TimeFormat::new(web.app.clock.now(), visitor.zone.clone());
-            html(StatusCode::OK, &view(token, page, &times))
+            let form_id = GuestFormId::new(&web.app.ids);
+            html(StatusCode::OK, &view(token, form_id, page, &times))
         }
         Err(refusal) => gone(refusal),
     }
 }
 
-fn view(token: String, page: AskPage, times: &TimeFormat) -> UploadPage {
+fn view(token: String, form_id: GuestFormId, page: AskPage, times: &TimeFormat) -> UploadPage {
     let (waiting, open_until) = (page.waiting(), page.open_until());
     let contact = page.contact_name.clone().filter(|name| !name.trim().is_empty());
     let day = |at: i64| {
@@ -119,6 +123,7 @@ fn view(token: String, page: AskPage, times: &TimeFormat) -> UploadPage {
     };
     UploadPage {
         token,
+        form_id,
         first: contact.as_deref().map(first_name).unwrap_or_default().to_owned(),
         contact,
         asker: page.asker,

@@ -10,7 +10,7 @@ mod idempotency;
 mod keys;
 mod limits;
 mod links;
-mod mcp;
+pub mod mcp;
 mod oauth;
 mod openapi;
 mod order_of_checks;

@@ -51,6 +51,18 @@ async fn a_dns_server_that_does_not_answer_is_told_and_mail_still_comes_in(app: 
     assert_eq!(said(&answer), expected);
 }
 
+#[test]
+fn a_replica_that_is_away_is_told_and_the_database_answers() {
+    run(Backend::Postgres, async |app: TestApp| {
+        let key = app.key("read").await;
+        let replica = db::ReplicaOptions::at("postgres://u@127.0.0.1:1/none");
+        let (app, dns) = (app.with_replica(replica).await, up().await);
+        let expected = "ready\nthe replica of the database is not used: it cannot be reached\n";
+        eventually(async || said(&ready(&app, 1, dns).await.is(200)) == expected).await;
+        app.get(&key, "/reports").await.is(200);
+    });
+}
+
 async fn ready(app: &TestApp, free_least: u64, dns: SocketAddr) -> Answer {
     let storage = StorageCheck::new(app.app.clone(), app.folder(), &app.blob_folder(), free_least);
     let (dns, quiet) = (DnsHealth::of(Some(dns)), QuietMode::fixed(false));

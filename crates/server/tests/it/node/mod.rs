@@ -1,10 +1,11 @@
-//! One process of the service: health, outages, quiet mode, several nodes and what is kept secret.
+//! One process of the service: health, outages, a standby, quiet mode, several nodes and what is kept secret.
 
 mod health;
 mod log_lines;
 mod nodes;
 mod outage;
 mod quiet;
+mod replica;
 mod scheduled_backups;
 mod secrecy;
 mod vault;

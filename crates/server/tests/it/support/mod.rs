@@ -11,6 +11,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
+use db::ReplicaOptions;
 use http_body_util::BodyExt;
 use inbox::App;
 use inbox::api::operations::Method;
@@ -108,6 +109,14 @@ impl TestApp {
     pub fn set_scanner(&mut self, scanner: Arc<dyn Scanner>) {
         self.domain.set_scanner(scanner);
         self.serve(options());
+    }
+
+    /// The same data in a process that may read from a standby too.
+    pub async fn with_replica(mut self, replica: ReplicaOptions) -> TestApp {
+        let store = self.domain.app.store.clone();
+        self.domain.app.store = store.with_replica(replica).await.unwrap();
+        self.serve(options());
+        self
     }
 
     /// The same data behind another limit of requests a minute.

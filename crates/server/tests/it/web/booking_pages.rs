@@ -63,7 +63,7 @@ async fn bookable(app: &TestApp) -> (String, String) {
 }
 
 /// The token that a form of this page carries.
-fn csrf_of(page: &Page) -> String {
+pub fn csrf_of(page: &Page) -> String {
     page.between("name=\"csrf\" value=\"", "\"").to_owned()
 }
 

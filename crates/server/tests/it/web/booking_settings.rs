@@ -4,12 +4,14 @@ use inbox::actions;
 use inbox::base::ids::UserId;
 use inbox::model::bookings::types::BookingTypeInput;
 
+use super::browser::Page;
 use crate::support::*;
 
 on_both!(
     a_type_shows_what_it_would_be_offered_at,
     a_day_is_explained_with_what_takes_its_starts,
     what_is_wrong_with_a_type_or_hours_is_said_at_its_field,
+    a_type_has_hours_until_which_guests_cancel,
     hours_are_typed_and_shown_in_the_language_of_the_reader
 );
 
@@ -121,8 +123,11 @@ async fn what_is_wrong_with_a_type_or_hours_is_said_at_its_field(app: TestApp) {
         ("minutes", "half an hour"),
         ("notice", "90"),
         ("noticeUnit", "days"),
+        ("cancelUntil", "721"),
     ];
     let page = browser.post(&path, &type_form(&person, &wrong)).await.is(422);
+    page.shows("must be a whole number from 0 to 720").shows("id=\"cancelUntil-e\"");
+    page.shows("value=\"721\"");
     page.shows("must be a whole number from 5 to 720").shows("id=\"minutes-e\"");
     page.shows("must be a whole number, and at most 30 days").shows("value=\"half an hour\"");
     page.shows("value=\"Another name\"").shows("<option value=\"days\" selected>");
@@ -148,6 +153,30 @@ async fn what_is_wrong_with_a_type_or_hours_is_said_at_its_field(app: TestApp) {
     page.shows("must be a time zone such as Europe/Berlin").shows("id=\"zone-e\"");
     let kept = browser.get(PAGE).await.is(200);
     kept.shows("value=\"09:00-17:00\"").hides("value=\"9-12\"").shows("value=\"Europe/Berlin\"");
+}
+
+async fn a_type_has_hours_until_which_guests_cancel(app: TestApp) {
+    let (kind, person) = (bookable(&app).await, user(&app.owner));
+    let browser = app.signed_in(&app.owner).await;
+    let path = format!("/settings/bookings/types/{kind}");
+    let field = |page: &Page| {
+        let (_, rest) = page.text.split_once("id=\"cancelUntil\"").expect("a field");
+        rest.split_once("value=\"").unwrap().1.split_once('"').unwrap().0.to_owned()
+    };
+    assert_eq!(field(&browser.get(&path).await.is(200)), "0");
+    browser.get(PAGE).await.is(200).shows("hours before").shows("Cancel until");
+    let day = type_form(&person, &[("cancelUntil", "24")]);
+    browser.post(&path, &day).await.goes_to(PAGE);
+    assert_eq!(field(&browser.get(&path).await.is(200)), "24");
+    assert_eq!(app.count("booking_types WHERE cancel_hours = 24").await, 1);
+    let new = [
+        ("name", "Second talk"),
+        ("slug", "second-talk"),
+        ("hosts", person.as_str()),
+        ("cancelUntil", "48"),
+    ];
+    browser.post("/settings/bookings/types", &new).await.goes_to(PAGE);
+    assert_eq!(app.count("booking_types WHERE cancel_hours = 48").await, 1);
 }
 
 async fn hours_are_typed_and_shown_in_the_language_of_the_reader(app: TestApp) {

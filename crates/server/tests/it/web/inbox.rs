@@ -10,6 +10,7 @@ on_both!(
     held_mail_stands_under_held_until_a_person_releases_it,
     a_tag_lists_its_conversations_whatever_their_status,
     search_finds_what_the_api_finds,
+    a_search_shows_the_others_when_one_conversation_cannot_be_read,
     mail_is_new_until_it_is_read,
     what_customers_write_is_text_everywhere
 );
@@ -132,6 +133,16 @@ async fn search_finds_what_the_api_finds(app: TestApp) {
     let long = query(&[("q", &"x".repeat(201))]);
     browser.get(&format!("/search?{long}")).await.is(200).shows("200");
     browser.get("/search").await.is(200).hides("Results");
+}
+
+async fn a_search_shows_the_others_when_one_conversation_cannot_be_read(app: TestApp) {
+    for (from, subject) in [("ann", "Lamps"), ("bo", "Chairs"), ("cy", "Tables")] {
+        app.mail(&format!("{from}@shop.example"), subject, "The kiln was late").await;
+    }
+    app.exec("UPDATE conversations SET tags = 'unreadable' WHERE subject = 'Chairs'").await;
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get("/search?q=kiln").await.is(200);
+    page.shows("Lamps").shows("Tables").hides("Chairs");
 }
 
 async fn mail_is_new_until_it_is_read(app: TestApp) {

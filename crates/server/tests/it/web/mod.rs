@@ -3,10 +3,12 @@
 mod answers;
 mod approvals;
 mod asking;
+mod booking_deadlines;
 mod booking_pages;
 mod booking_settings;
 mod bookings;
 pub mod browser;
+mod code_mails;
 mod compose;
 mod connect;
 mod contacts;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use inbox::base::ids::Ids;
-use inbox::model::secure::AnswerFormId;
+use inbox::model::guest_forms::GuestFormId;
 use inbox::{App, Result};
 
 use super::*;
@@ -16,12 +16,12 @@ on_both!(
     a_form_is_known_after_its_conversation_was_merged
 );
 
-fn form(seed: u64) -> AnswerFormId {
-    AnswerFormId::new(&Ids::seeded(seed))
+fn form(seed: u64) -> GuestFormId {
+    GuestFormId::new(&Ids::seeded(seed))
 }
 
 /// Sends a form with some words and a file.
-async fn send(node: &App, token: &str, form: &AnswerFormId, words: &str) -> Result<MessageId> {
+async fn send(node: &App, token: &str, form: &GuestFormId, words: &str) -> Result<MessageId> {
     let (name, kind) = ("card.pdf".to_owned(), "application/pdf".to_owned());
     let now = node.clock.now();
     let file = secure::seal_file((&node.blobs, &node.ids), now, name, kind, b"4711").unwrap();

@@ -27,7 +27,7 @@ use crate::cli::command::sentence;
 use crate::cli::import::batches::BatchFiling;
 use crate::cli::import::report::ImportReport;
 
-/// Mails and notes of one transaction, and their bytes.
+/// Mails and notes that are read together, and their bytes; a longer conversation is filed in parts.
 const BATCH_ENTRIES: usize = 200;
 const BATCH_BYTES: usize = 16 * 1024 * 1024;
 /// Pages of conversations of one help desk.

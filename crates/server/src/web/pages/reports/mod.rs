@@ -90,9 +90,9 @@ fn input(asked: &FormFields) -> GetReportsInput {
 }
 
 async fn build(web: &Web, visitor: &Visitor, asked: &FormFields) -> Result<ReportsPage, PageError> {
-    let wanted = input(asked);
+    let (wanted, location) = (input(asked), PageLocation::at(t!("Reports"), "/reports"));
     let (frame, (figures, inboxes, has_targets)) = web
-        .page(visitor, PageLocation::at(t!("Reports"), "/reports"), move |tx, cx, _| {
+        .page_from_replica(visitor, location, move |tx, cx, _| {
             let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
             let mut has_targets = false;
             for inbox in &inboxes {
@@ -131,7 +131,7 @@ async fn build(web: &Web, visitor: &Visitor, asked: &FormFields) -> Result<Repor
 pub async fn csv(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> PageResult {
     let wanted = input(&asked);
     let figures: ReportFigures =
-        web.read(&visitor, move |tx, cx, _| get_reports(tx, cx, &wanted)).await?;
+        web.read_from_replica(&visitor, move |tx, cx, _| get_reports(tx, cx, &wanted)).await?;
     let key = asked.get("table");
     // Programs read it, by the names of its columns.
     let mut tables = Reader::new(Language::ENGLISH).run(|| tables::tables(&figures));

@@ -22,6 +22,7 @@ on_both!(
     an_argument_that_a_tool_does_not_have_is_named,
     a_risk_is_told_before_anything_that_a_stranger_wrote,
     a_list_goes_on_where_its_cursor_says,
+    a_search_leaves_out_a_conversation_that_cannot_be_read,
     every_problem_of_the_arguments_is_named_at_once,
     a_key_that_may_only_draft_is_told_how_to_go_on,
     an_idempotency_key_is_the_same_through_both_doors
@@ -380,6 +381,17 @@ async fn a_risk_is_told_before_anything_that_a_stranger_wrote(app: TestApp) {
     }
     let calm = done(&app, &key, "get_conversation", json!({ "id": plain })).await;
     assert_eq!(calm.get("warning"), None);
+}
+
+async fn a_search_leaves_out_a_conversation_that_cannot_be_read(app: TestApp) {
+    let key = app.key("read").await;
+    app.mail("ann@shop.example", "Lamps", "The kiln was late").await;
+    app.mail("bo@shop.example", "Chairs", "The kiln was late").await;
+    app.exec("UPDATE conversations SET tags = 'unreadable' WHERE subject = 'Chairs'").await;
+    let found = done(&app, &key, "list_conversations", json!({ "q": "kiln" })).await;
+    let found = found["conversations"].as_array().unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["subject"], "Lamps");
 }
 
 async fn a_list_goes_on_where_its_cursor_says(app: TestApp) {

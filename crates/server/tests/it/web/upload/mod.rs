@@ -5,6 +5,7 @@ mod checks;
 mod completing;
 mod cut_off;
 mod failures;
+mod forms_sent_again;
 mod guessing;
 mod page;
 mod plain;
@@ -163,9 +164,34 @@ impl Customer<'_> {
         self.call("POST", "", &[], Body::empty()).await.is(303);
     }
 
-    /// Posts files as a browser without scripts does.
+    /// Posts files as a browser without scripts does, from a page of an earlier version.
     pub async fn post_files(&self, item: i64, files: &[(&str, &[u8])]) -> Answer {
+        self.app.send(self.form_request(item, None, files)).await
+    }
+
+    /// The id of the forms of the page that is shown now.
+    pub async fn form_id(&self) -> String {
+        let page = self.page().await;
+        let (_, rest) = page.split_once("name=\"form_id\" value=\"").expect("the id of a form");
+        rest.split('"').next().unwrap().to_owned()
+    }
+
+    /// Posts files from the form with this id.
+    pub async fn post_form(&self, item: i64, form: &str, files: &[(&str, &[u8])]) -> Answer {
+        self.app.send(self.form_request(item, Some(form), files)).await
+    }
+
+    pub fn form_request(
+        &self,
+        item: i64,
+        form: Option<&str>,
+        files: &[(&str, &[u8])],
+    ) -> Request<Body> {
         let mut body = Vec::new();
+        if let Some(form) = form {
+            body.extend_from_slice(b"--border\r\nContent-Disposition: form-data; ");
+            body.extend_from_slice(format!("name=\"form_id\"\r\n\r\n{form}\r\n").as_bytes());
+        }
         for (name, bytes) in files {
             body.extend_from_slice(b"--border\r\nContent-Disposition: form-data; name=\"file\"; ");
             body.extend_from_slice(format!("filename=\"{name}\"\r\n\r\n").as_bytes());
@@ -173,8 +199,10 @@ impl Customer<'_> {
             body.extend_from_slice(b"\r\n");
         }
         body.extend_from_slice(b"--border--\r\n");
-        let kind = [("content-type", "multipart/form-data; boundary=border")];
-        self.call("POST", &format!("/items/{item}"), &kind, Body::from(body)).await
+        Request::post(format!("{}/items/{item}", self.path))
+            .header("content-type", "multipart/form-data; boundary=border")
+            .body(Body::from(body))
+            .unwrap()
     }
 
     /// The names and data of what happened, from the request on.
