@@ -47,9 +47,9 @@ pub fn queue(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<QueuedDraft>> {
     Ok(tx.all(
         &format!(
             "SELECT {} FROM mailboxes b
-             JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
+             CROSS JOIN messages m
              JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-             WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
+             WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
                AND m.status = 'draft' AND m.discarded_at IS NULL AND c.removed IS NULL
              ORDER BY m.at, m.id LIMIT ?4",
             QueuedDraft::COLUMNS
@@ -138,9 +138,9 @@ db::row! {
 }
 
 const SCHEDULED_MESSAGES: &str = "FROM mailboxes b
-    JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
+    CROSS JOIN messages m
     JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-    WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
+    WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
       AND m.status = 'scheduled' AND m.sends_at IS NOT NULL";
 
 /// The scheduled messages, the next one first.

@@ -146,10 +146,10 @@ fn drafts(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>> {
     let (first, second) = actor.circles.pair();
     let rows: Vec<(ConversationId,)> = tx.all(
         "SELECT m.conversation
-         FROM mailboxes b JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
+         FROM mailboxes b CROSS JOIN messages m
          JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-         WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND c.removed IS NULL
-           AND m.status = 'draft' AND m.discarded_at IS NULL
+         WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
+           AND c.removed IS NULL AND m.status = 'draft' AND m.discarded_at IS NULL
          LIMIT ?4",
         &[&actor.ws, first, second, &COUNTED],
     )?;
@@ -160,8 +160,8 @@ fn leaving(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<(ConversationId, Messag
     let (first, second) = actor.circles.pair();
     Ok(tx.all(
         "SELECT m.conversation, m.id, m.sends_at
-         FROM mailboxes b JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
-         WHERE b.ws = ?1 AND b.circle IN (?2, ?3)
+         FROM mailboxes b CROSS JOIN messages m
+         WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
            AND m.status = 'scheduled' AND m.sends_at IS NOT NULL
          ORDER BY m.sends_at LIMIT ?4",
         &[&actor.ws, first, second, &COUNTED],

@@ -335,7 +335,7 @@ pub(super) fn attach_files(
     let rows: Vec<DocumentRow> = tx.all(
         &format!(
             "SELECT {} FROM documents d
-             WHERE d.ws = ?1 AND d.message IN ({}) ORDER BY d.id DESC LIMIT ?2",
+             WHERE d.ws = ?1 AND d.message IN ({}) ORDER BY d.id || '' DESC LIMIT ?2",
             DocumentRow::COLUMNS,
             places.join(", ")
         ),

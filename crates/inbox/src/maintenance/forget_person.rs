@@ -92,8 +92,9 @@ fn forget_address(
     )?;
     let others: Vec<(ConversationId,)> = tx.all(
         "SELECT p.conversation FROM participants p
-         JOIN conversations c ON c.ws = p.ws AND c.id = p.conversation
-         WHERE p.ws = ?1 AND p.email = ?2 AND c.contact_email <> ?2",
+         CROSS JOIN conversations c
+         WHERE p.ws = ?1 AND p.email = ?2 AND c.ws = p.ws AND c.id = p.conversation
+           AND c.contact_email <> ?2",
         &[&cx.actor.ws, email],
     )?;
     for (id,) in &own {

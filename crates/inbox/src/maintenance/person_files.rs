@@ -107,8 +107,9 @@ fn conversations_of(
     }
     let others: Vec<(String,)> = tx.all(
         "SELECT p.conversation FROM participants p
-         JOIN conversations c ON c.ws = p.ws AND c.id = p.conversation
-         WHERE p.ws = ?1 AND p.email = ?2 AND c.contact_email <> ?2",
+         CROSS JOIN conversations c
+         WHERE p.ws = ?1 AND p.email = ?2 AND c.ws = p.ws AND c.id = p.conversation
+           AND c.contact_email <> ?2",
         &[&ws, address],
     )?;
     found.extend(others.into_iter().map(|(id,)| (id, false)));
@@ -310,8 +311,9 @@ impl<'a, 'w> ConversationFiles<'a, 'w> {
     fn uploads(&mut self, tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
         let uploads: Vec<(UploadId, String)> = tx.all(
             "SELECT u.id, u.filename FROM document_requests r
-             JOIN uploads u ON u.ws = r.ws AND u.request = r.id
-             WHERE r.ws = ?1 AND r.conversation = ?2 AND u.state IN ('checking', 'kept')",
+             CROSS JOIN uploads u
+             WHERE r.ws = ?1 AND r.conversation = ?2 AND u.ws = r.ws AND u.request = r.id
+               AND u.state IN ('checking', 'kept')",
             &[&cx.actor.ws, &id],
         )?;
         for (upload, filename) in uploads {

@@ -134,7 +134,8 @@ pub fn unsent(
     Ok(tx.all(
         &format!(
             "SELECT {} FROM attachments
-             WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3 ORDER BY id",
+             WHERE ws = ?1 AND conversation = ?2 AND message IS NULL AND person = ?3
+             ORDER BY id || ''",
             OutgoingAttachment::COLUMNS
         ),
         &[&ws, &place, person],
@@ -228,7 +229,7 @@ pub fn of_messages(
     Ok(tx.all(
         &format!(
             "SELECT {} FROM attachments
-             WHERE ws = ?1 AND message IN ({}) ORDER BY id LIMIT ?2",
+             WHERE ws = ?1 AND message IN ({}) ORDER BY id || '' LIMIT ?2",
             OutgoingAttachment::COLUMNS,
             places.join(", ")
         ),

@@ -41,8 +41,9 @@ fn takes_part(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &EmailAddress) -
         "SELECT c.id FROM conversations c
          WHERE c.ws = ?1 AND c.contact_email = ?2 AND c.circle || '' = ?3 LIMIT 1",
         "SELECT c.id FROM participants p
-         JOIN conversations c ON c.ws = p.ws AND c.id = p.conversation
-         WHERE p.ws = ?1 AND p.email = ?2 AND c.circle || '' = ?3 LIMIT 1",
+         CROSS JOIN conversations c
+         WHERE p.ws = ?1 AND p.email = ?2 AND c.ws = p.ws AND c.id = p.conversation
+           AND c.circle || '' = ?3 LIMIT 1",
     ] {
         let found: Option<(String,)> = tx.opt(sql, &[&ws, email, circle])?;
         if found.is_some() {

@@ -96,8 +96,9 @@ fn takes_mail(
              SELECT id FROM conversations WHERE ws = ?1 AND contact_email = ?2 AND num > 0
              ORDER BY last_message_at DESC, id DESC LIMIT ?4
          ) AS c
-         JOIN timeline_events h ON h.ws = ?1 AND h.conversation = c.id
-         WHERE h.event = 'spam-complaint' OR (h.event = 'bounced' AND h.at >= ?3)
+         CROSS JOIN timeline_events h
+         WHERE h.ws = ?1 AND h.conversation = c.id
+           AND (h.event = 'spam-complaint' OR (h.event = 'bounced' AND h.at >= ?3))
          LIMIT 1",
         &[&ws, &conversation.contact_email, &asked_at, &CONVERSATIONS_LOOKED_AT],
     )?;

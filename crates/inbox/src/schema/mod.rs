@@ -352,8 +352,8 @@ pub const MIGRATIONS: &[Migration] = &[
     },
     Migration {
         version: 50,
-        name: "times of a booking from one index",
-        both: include_str!("050_bookings_of_host.sql"),
+        name: "look-ups that read a whole workspace on SQLite",
+        both: include_str!("050_look_ups.sql"),
         sqlite: "",
         postgres: "",
     },

@@ -97,8 +97,9 @@ fn list_messages(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Vec<Outgo
         }
         let rows: Vec<MessageRow> = tx.all(
             &format!(
-                "SELECT {} FROM mailboxes b JOIN messages m ON m.ws = b.ws AND m.mailbox = b.id
-                 WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND {in_order} LIMIT ?4",
+                "SELECT {} FROM mailboxes b CROSS JOIN messages m
+                 WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
+                   AND {in_order} LIMIT ?4",
                 MessageRow::COLUMNS
             ),
             &[&cx.actor.ws, first, second, &left],

@@ -3,3 +3,5 @@
 DROP INDEX host_bookings_of_booking;
 CREATE INDEX host_bookings_of_booking
     ON host_bookings (ws, booking, person, holds_until, pad_from, pad_to);
+-- The tags of one conversation.
+CREATE INDEX conversation_tags_of_conversation ON conversation_tags (ws, conversation, tag);
