@@ -44,7 +44,7 @@ pub struct EarlierMail {
 /// The words around an earlier mail, in the language of whoever gets the message.
 #[derive(Clone, Debug)]
 pub struct EarlierWords {
-    /// The line over a mail that is answered. Mail programs and [`trim`](crate::trim) know history by such
+    /// The line over a mail that is answered. Mail programs and [`trim`](crate::trim()) know history by such
     /// lines: it says when and by whom the mail was written, and ends with a colon.
     pub answered: String,
     /// The line under a mail that is too long to go along whole.

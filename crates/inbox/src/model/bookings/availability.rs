@@ -86,7 +86,7 @@ pub fn load(
     let (dates, stays) = exceptions(tx, ws, kind, around)?;
     hours::refine(&mut hours, dates, stays);
     let mut busy = calendars::busy_hosts_of_type(tx, ws, &kind.id, around)?;
-    let mut bookings = bookings(tx, cx, kind, around, except)?;
+    let mut bookings = bookings(tx, cx, kind, (from, to), except)?;
     let stale = stale_hosts(tx, cx, kind)?;
     let hosts = found.into_iter().map(|host| {
         let is_stale = stale.contains(&host.person);
@@ -270,6 +270,9 @@ fn bookings(
     (from, to): (i64, i64),
     except: Option<&BookingId>,
 ) -> Result<HostTimes<HostBooking>> {
+    // Where no day is limited, only what reaches into the window counts.
+    let around = if kind.per_day.is_some() { AROUND_MS } else { LONGEST_MS };
+    let (from, to) = (from.saturating_sub(around), to.saturating_add(around));
     let mut taken = HostTimes::default();
     tx.each(
         "SELECT x.person, x.starts_at, x.ends_at, x.pad_from, x.pad_to, x.type = h.type
