@@ -37,6 +37,8 @@ async fn a_store_writes_between_the_transactions_of_another_that_hardly_pauses(d
     const TRANSACTIONS: i64 = 20;
     const HELD: Duration = Duration::from_millis(150);
     const PAUSE: Duration = Duration::from_millis(10);
+    // One or two on an idle machine; a slow one may sleep through some of the pauses.
+    const MOST: i64 = 12;
     let (busy, other) = (db.open(), db.open());
     let done = Arc::new(AtomicI64::new(0));
     let counted = done.clone();
@@ -56,7 +58,7 @@ async fn a_store_writes_between_the_transactions_of_another_that_hardly_pauses(d
         let before = done.load(Ordering::SeqCst);
         other.write(move |tx| insert(tx, TRANSACTIONS + n)).await.unwrap();
         let passed = done.load(Ordering::SeqCst) - before;
-        assert!(passed <= 5, "{passed} transactions of the other came first");
+        assert!(passed <= MOST, "{passed} transactions of the other came first");
     }
     importing.await.unwrap();
     assert_eq!(stored(&other).await, (0..TRANSACTIONS + 3).collect::<Vec<i64>>());
