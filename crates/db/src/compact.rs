@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::connect::{connect, with_limits};
+use crate::connect::with_limits;
+use crate::session::Session;
 use crate::{DatabaseUrl, Store, StoreError};
 
 /// How long other processes may keep the database busy.
@@ -31,7 +32,7 @@ impl Store {
             // The client brings a runtime along, which cannot wait inside another.
             DatabaseUrl::Postgres(url) => thread::scope(|scope| {
                 let vacuum = || -> Result<(), StoreError> {
-                    Ok(connect(&with_limits(url.parse()?))?.batch_execute("VACUUM")?)
+                    Ok(Session::open(&with_limits(url.parse()?))?.batch("VACUUM")?)
                 };
                 scope.spawn(vacuum).join().unwrap_or(Err(StoreError::Panicked))
             }),

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use postgres::config::{SslMode, TargetSessionAttrs};
-use postgres::{Client, Config, NoTls};
 use rustls::crypto::ring;
 use rustls::{ClientConfig, RootCertStore};
+use tokio::task::JoinHandle;
+use tokio_postgres::config::{SslMode, TargetSessionAttrs};
+use tokio_postgres::{Client, Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
@@ -80,27 +81,51 @@ pub(crate) fn of_standby(mut config: Config) -> Config {
     with_limits(config)
 }
 
-/// Connects to PostgreSQL. With `sslmode=require` in the URL the connection is encrypted and the
-/// server's certificate must be one that this system trusts (`SSL_CERT_FILE` names further ones).
-pub(crate) fn connect(config: &Config) -> Result<Client, StoreError> {
+/// Connects to PostgreSQL, on the runtime that it is called in. With `sslmode=require` in the URL the
+/// connection is encrypted and the server's certificate must be one that this system trusts
+/// (`SSL_CERT_FILE` names further ones).
+pub(crate) async fn connect(config: &Config) -> Result<(Client, ConnectionTask), StoreError> {
+    let (client, task) = match config.get_ssl_mode() {
+        SslMode::Require => {
+            let tls = MakeRustlsConnect::new(checked_tls()?);
+            let (client, connection) = config.connect(tls).await.map_err(refusal)?;
+            (client, tokio::spawn(connection))
+        }
+        _ => {
+            let (client, connection) = config.connect(NoTls).await.map_err(refusal)?;
+            (client, tokio::spawn(connection))
+        }
+    };
+    client.batch_execute(SESSION).await?;
+    let mark: Option<String> = client.query_one(SHOW_SESSION_MARK, &[]).await?.get(0);
+    if mark.is_none() {
+        return Err(StoreError::Pooler);
+    }
+    Ok((client, task))
+}
+
+/// Sends and receives for a client, until the client or the connection is gone.
+pub(crate) type ConnectionTask = JoinHandle<Result<(), tokio_postgres::Error>>;
+
+/// Connects for LISTEN, whose notifications the blocking client waits for.
+pub(crate) fn connect_listener(config: &Config) -> Result<postgres::Client, StoreError> {
+    let config = postgres::Config::from(config.clone());
     let client = match config.get_ssl_mode() {
         SslMode::Require => config.connect(MakeRustlsConnect::new(checked_tls()?)),
         _ => config.connect(NoTls),
     };
-    let mut client = client.map_err(|error| match is_refused_option(&error) {
+    client.map_err(refusal)
+}
+
+fn refusal(error: tokio_postgres::Error) -> StoreError {
+    match is_refused_option(&error) {
         true => StoreError::Pooler,
         false => error.into(),
-    })?;
-    client.batch_execute(SESSION)?;
-    let mark: Option<String> = client.query_one(SHOW_SESSION_MARK, &[])?.get(0);
-    if mark.is_none() {
-        return Err(StoreError::Pooler);
     }
-    Ok(client)
 }
 
 /// True when something that is not PostgreSQL refuses the settings of a session.
-fn is_refused_option(error: &postgres::Error) -> bool {
+fn is_refused_option(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_some_and(|error| error.message().contains("startup parameter"))
 }
 

@@ -17,7 +17,7 @@ pub enum StoreError {
     #[error("sqlite: {0}")]
     Sqlite(#[from] rusqlite::Error),
     #[error("postgres: {}", describe(.0))]
-    Postgres(#[from] postgres::Error),
+    Postgres(#[from] tokio_postgres::Error),
     #[error("tls: {0}")]
     Tls(String),
     #[error("migration {version}: {cause}")]
@@ -96,7 +96,7 @@ impl StoreError {
 }
 
 /// The server's error message without the statement's values, which may contain mail.
-fn describe(error: &postgres::Error) -> String {
+fn describe(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(db) => format!("{} ({})", db.message(), db.code().code()),
         None => error.to_string(),

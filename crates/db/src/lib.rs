@@ -7,6 +7,7 @@
 //! Deliberately absent: async inside a transaction, an ORM, a query builder.
 
 mod breaker;
+mod caches;
 mod compact;
 mod connect;
 mod error;
@@ -15,9 +16,11 @@ mod job;
 mod json;
 mod migrate;
 mod postgres;
+mod repeated_reads;
 mod replica;
 mod row;
 mod schema_version;
+mod session;
 mod spread_lists;
 mod sqlite;
 mod tables;

@@ -7,16 +7,19 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use async_channel::{Receiver, Sender, bounded};
+use async_channel::{Receiver, RecvError, Sender, bounded};
+use postgres::Client;
 use postgres::fallible_iterator::FallibleIterator;
-use postgres::{Client, Config, IsolationLevel};
 use tokio::sync::broadcast;
+use tokio_postgres::Config;
 
 use crate::breaker::{Breaker, GRACE};
-use crate::connect::{connect, with_limits};
-use crate::job::{Durability, Job};
+use crate::caches::Caches;
+use crate::connect::{connect_listener, with_limits};
+use crate::job::Job;
 use crate::migrate::migrate;
-use crate::tx::{Race, Statements, race};
+use crate::session::Session;
+use crate::tx::{Race, race};
 use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 
 /// How often a closure is run before its conflicts with others are given up on.
@@ -77,7 +80,8 @@ fn open(
     listener.start()?;
     let notify = notifier(config.clone(), notifier_pid, breaker.clone());
     let breaker = breaker.clone();
-    let node = Node { config, wakes: wakes.clone(), notify: notify.clone(), breaker };
+    let caches = Caches::default();
+    let node = Node { config, wakes: wakes.clone(), notify: notify.clone(), breaker, caches };
 
     let (reads, read_queue) = bounded(QUEUE_CLOSURES);
     let (writes, write_queue) = bounded(QUEUE_CLOSURES);
@@ -105,9 +109,16 @@ struct Node {
     wakes: broadcast::Sender<String>,
     notify: Notify,
     breaker: Arc<Breaker>,
+    caches: Caches,
 }
 
 impl Node {
+    fn open_session(&self) -> Result<Session, StoreError> {
+        let mut session = Session::open(&self.config)?;
+        session.caches = self.caches.clone();
+        Ok(session)
+    }
+
     fn wake(&self, queues: Vec<&'static str>) {
         for queue in queues {
             // A wake-up may be lost; due rows are also found by polling.
@@ -118,11 +129,10 @@ impl Node {
 }
 
 fn prepare_schema(config: &Config, migrations: &[Migration]) -> Result<(), StoreError> {
-    let mut client = connect(config)?;
-    let mut tx = client.transaction()?;
-    tx.execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK])?;
-    let mut statements = Statements::default();
-    let mut tx = Tx::postgres(tx, &mut statements);
+    let mut session = Session::open(config)?;
+    session.begin_migration()?;
+    session.batch(&format!("SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))?;
+    let mut tx = Tx::postgres(&mut session);
     migrate(&mut tx, migrations)?;
     tx.commit()?;
     Ok(())
@@ -131,8 +141,7 @@ fn prepare_schema(config: &Config, migrations: &[Migration]) -> Result<(), Store
 /// A connection that is opened again when it is lost.
 struct Connection {
     node: Node,
-    client: Client,
-    statements: Statements,
+    session: Session,
     plans_kept: Duration,
     planned_since: Instant,
     lost: bool,
@@ -140,17 +149,15 @@ struct Connection {
 
 impl Connection {
     fn open(node: Node, plans_kept: Duration) -> Result<Self, StoreError> {
-        let client = connect(&node.config)?;
-        let (statements, planned_since) = (Statements::default(), Instant::now());
-        Ok(Connection { node, client, statements, plans_kept, planned_since, lost: false })
+        let session = node.open_session()?;
+        Ok(Connection { node, session, plans_kept, planned_since: Instant::now(), lost: false })
     }
 
     /// Has everything planned anew once in a while.
     fn forget_old_plans(&mut self) {
         if self.planned_since.elapsed() >= self.plans_kept {
             self.planned_since = Instant::now();
-            // A connection that is lost has no plans, and is found to be when it is used.
-            let _ = self.client.batch_execute("DISCARD PLANS");
+            self.session.forget_plans();
         }
     }
 
@@ -158,10 +165,10 @@ impl Connection {
     fn reopen_if_lost(&mut self) -> Result<(), StoreError> {
         let begun = Instant::now();
         while self.lost {
-            match connect(&self.node.config) {
-                Ok(client) => {
-                    self.client = client;
-                    self.statements = Statements::default();
+            match self.node.open_session() {
+                Ok(session) => {
+                    self.node.caches.clear();
+                    self.session = session;
                     self.lost = false;
                     self.node.breaker.answered();
                 }
@@ -180,17 +187,29 @@ impl Connection {
     /// Asks the server, after an error: the client itself notices a lost connection only when it
     /// is used again, and the first error of one can look like any other.
     fn is_lost(&mut self) -> bool {
-        self.lost = self.client.is_valid(ALIVE).is_err();
+        self.lost = !self.session.is_alive(ALIVE);
         self.lost
     }
 }
 
 fn serve(mut connection: Connection, mode: Mode, queue: &Receiver<Job>) {
-    while let Ok(mut job) = queue.recv_blocking() {
+    while let Ok(mut job) = next_job(&mut connection.session, queue) {
         connection.forget_old_plans();
         let fate = run(&mut connection, mode, &mut job);
+        if matches!(mode, Mode::Write) {
+            // What was not committed keeps no lock until the next job.
+            connection.session.release();
+        }
         job.answer(fate);
     }
+}
+
+/// The next job. Where none waits, the transaction of the last one is ended first.
+fn next_job(session: &mut Session, queue: &Receiver<Job>) -> Result<Job, RecvError> {
+    queue.try_recv().or_else(|_| {
+        session.release();
+        queue.recv_blocking()
+    })
 }
 
 /// Runs a job until it wins its races. Conflicts and a connection lost before the commit run it
@@ -214,11 +233,12 @@ fn run(connection: &mut Connection, mode: Mode, job: &mut Job) -> Result<(), Sto
             Attempt::Failed => return Ok(()),
             Attempt::NotBegun(_) if connection.is_lost() => {}
             Attempt::NotBegun(error) => return Err(error.into()),
-            Attempt::NotCommitted(error) => match (connection.is_lost(), mode) {
-                (true, Mode::Read) => {}
-                _ => return Err(error.into()),
-            },
+            Attempt::NotCommitted(error) => {
+                connection.is_lost();
+                return Err(error.into());
+            }
         }
+        connection.session.release();
         thread::sleep(BACKOFF * attempts.min(BACKOFF_STEPS));
     }
     Err(StoreError::Conflicts(ATTEMPTS))
@@ -232,25 +252,21 @@ enum Attempt {
     Raced(Race),
     /// A statement failed for another reason.
     Failed,
-    NotBegun(postgres::Error),
-    NotCommitted(postgres::Error),
+    NotBegun(tokio_postgres::Error),
+    NotCommitted(tokio_postgres::Error),
 }
 
 fn attempt(connection: &mut Connection, mode: Mode, job: &mut Job) -> Attempt {
-    let begin = connection
-        .client
-        .build_transaction()
-        .isolation_level(IsolationLevel::RepeatableRead)
-        .read_only(matches!(mode, Mode::Read))
-        .start();
-    let begun = begin.and_then(|mut tx| match job.durability {
-        Durability::Synced => Ok(tx),
-        Durability::Relaxed => tx.batch_execute("SET LOCAL synchronous_commit TO off").map(|()| tx),
-    });
-    let mut tx = match begun {
-        Ok(tx) => Tx::postgres(tx, &mut connection.statements),
-        Err(error) => return Attempt::NotBegun(error),
-    };
+    let session = &mut connection.session;
+    match mode {
+        Mode::Read => session.begin_read(),
+        Mode::Write => {
+            if let Err(error) = session.begin_write(job.durability) {
+                return Attempt::NotBegun(error);
+            }
+        }
+    }
+    let mut tx = Tx::postgres(session);
     if !job.run(&mut tx) {
         return match tx.race() {
             Some(race) => Attempt::Raced(race),
@@ -258,10 +274,14 @@ fn attempt(connection: &mut Connection, mode: Mode, job: &mut Job) -> Attempt {
             None => Attempt::Undone,
         };
     }
-    match tx.commit() {
-        Ok(wakes) => Attempt::Committed(wakes),
-        Err(error) if race(&error).is_some() => Attempt::Raced(Race::Conflict),
-        Err(error) => Attempt::NotCommitted(error),
+    match mode {
+        // It wrote nothing, and the session ends it when it is used again.
+        Mode::Read => Attempt::Committed(Vec::new()),
+        Mode::Write => match tx.commit() {
+            Ok(wakes) => Attempt::Committed(wakes),
+            Err(error) if race(&error).is_some() => Attempt::Raced(Race::Conflict),
+            Err(error) => Attempt::NotCommitted(error),
+        },
     }
 }
 
@@ -270,7 +290,7 @@ fn attempt(connection: &mut Connection, mode: Mode, job: &mut Job) -> Attempt {
 fn notifier(config: Config, pid: Arc<AtomicI32>, breaker: Arc<Breaker>) -> Notify {
     let (notify, queue) = mpsc::sync_channel::<Cow<'static, str>>(NOTIFICATIONS);
     spawn("db-notify".into(), move || {
-        let mut client: Option<Client> = None;
+        let mut session: Option<Session> = None;
         while let Ok(first) = queue.recv() {
             let mut names = vec![first];
             names.extend(queue.try_iter());
@@ -281,7 +301,7 @@ fn notifier(config: Config, pid: Arc<AtomicI32>, breaker: Arc<Breaker>) -> Notif
             }
             // The first attempt may discover that the connection was lost.
             let sent =
-                (0..2).any(|_| send_notifications(&config, &mut client, &pid, &names).is_ok());
+                (0..2).any(|_| send_notifications(&config, &mut session, &pid, &names).is_ok());
             if !sent && !breaker.is_down() {
                 tracing::warn!("NOTIFY to other nodes failed");
             }
@@ -292,23 +312,23 @@ fn notifier(config: Config, pid: Arc<AtomicI32>, breaker: Arc<Breaker>) -> Notif
 
 fn send_notifications(
     config: &Config,
-    kept: &mut Option<Client>,
+    kept: &mut Option<Session>,
     pid: &AtomicI32,
     names: &[Cow<'static, str>],
 ) -> Result<(), StoreError> {
-    let mut client = match kept.take() {
-        Some(client) => client,
+    let mut session = match kept.take() {
+        Some(session) => session,
         None => {
-            let mut client = connect(config)?;
-            let row = client.query_one("SELECT pg_backend_pid()", &[])?;
-            pid.store(row.get(0), Ordering::Release);
-            client
+            let mut session = Session::open(config)?;
+            let (own,): (i64,) = session.one("SELECT pg_backend_pid()", &[])?;
+            pid.store(own as i32, Ordering::Release);
+            session
         }
     };
     for name in names {
-        client.execute("SELECT pg_notify($1, $2)", &[&CHANNEL, &name.as_ref()])?;
+        session.execute("SELECT pg_notify(?1, ?2)", &[&CHANNEL, name])?;
     }
-    *kept = Some(client);
+    *kept = Some(session);
     Ok(())
 }
 
@@ -350,7 +370,7 @@ impl NotificationListener {
     }
 
     fn listen(&self) -> Result<Client, StoreError> {
-        let mut client = connect(&self.config)?;
+        let mut client = connect_listener(&self.config)?;
         client.batch_execute(&format!("LISTEN {CHANNEL}"))?;
         Ok(client)
     }

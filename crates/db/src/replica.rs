@@ -10,14 +10,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use async_channel::{Receiver, Sender, bounded};
-use postgres::{Client, Config, IsolationLevel, Statement};
 use tokio::sync::{oneshot, watch};
+use tokio_postgres::Config;
 
-use crate::connect::{connect, of_standby};
+use crate::connect::of_standby;
 use crate::identity::POSTGRES_IDENTITY;
 use crate::job::{Closure, ClosureResult, Durability, Job};
 use crate::postgres::spawn;
-use crate::tx::Statements;
+use crate::session::Session;
 use crate::{DatabaseUrl, PLANS_KEPT, SILENCE, Store, StoreError, Tx};
 
 /// Reads that may wait for a connection; further ones go to the database itself.
@@ -47,12 +47,12 @@ const ORIGIN: &str = "00000000 0/0";
 /// changed to a new timeline knows of it from its next restart point on.
 const STATE: &str = "SELECT pg_is_in_recovery(),
     coalesce(
-        pg_last_wal_replay_lsn() >= CAST(split_part(CAST($1 AS TEXT), ' ', 2) AS pg_lsn)
+        pg_last_wal_replay_lsn() >= CAST(split_part(CAST(?1 AS TEXT), ' ', 2) AS pg_lsn)
         AND (
-            own.timeline = split_part(CAST($1 AS TEXT), ' ', 1)
+            own.timeline = split_part(CAST(?1 AS TEXT), ' ', 1)
             OR (
-                split_part(CAST($1 AS TEXT), ' ', 3) = 'later'
-                AND own.timeline > split_part(CAST($1 AS TEXT), ' ', 1)
+                split_part(CAST(?1 AS TEXT), ' ', 3) = 'later'
+                AND own.timeline > split_part(CAST(?1 AS TEXT), ' ', 1)
             )
         ),
         false
@@ -78,7 +78,7 @@ pub struct ReplicaOptions {
     pub silence: Duration,
     /// The query that names a database; a standby answers as its primary does.
     pub identity: &'static str,
-    /// The query that says whether a server is a standby, and whether it has replayed up to `$1`.
+    /// The query that says whether a server is a standby, and whether it has replayed up to `?1`.
     pub state: &'static str,
 }
 
@@ -274,8 +274,8 @@ impl From<StoreError> for ReplicaProblem {
     }
 }
 
-impl From<postgres::Error> for ReplicaProblem {
-    fn from(error: postgres::Error) -> ReplicaProblem {
+impl From<tokio_postgres::Error> for ReplicaProblem {
+    fn from(error: tokio_postgres::Error) -> ReplicaProblem {
         StoreError::from(error).into()
     }
 }
@@ -394,30 +394,27 @@ impl Standby {
         position: &str,
     ) -> Result<(ReplicaSession, bool), ReplicaProblem> {
         let mut session = match kept {
-            Some(mut session) => {
-                session.client.is_valid(self.options.silence)?;
-                session
-            }
+            Some(session) if session.connection.is_alive(self.options.silence) => session,
+            Some(_) => return Err(StoreError::Unreachable.into()),
             None => self.open()?,
         };
-        let found: i64 = session.client.query_one(SCHEMA_VERSION, &[])?.try_get(0)?;
+        let (found,): (i64,) = session.connection.one(SCHEMA_VERSION, &[])?;
         if found != self.schema {
             return Err(ReplicaProblem::OtherSchema { found, known: self.schema });
         }
-        let has_replayed = session.has_replayed(position)?;
+        let has_replayed = session.has_replayed(position, self.options.state)?;
         Ok((session, has_replayed))
     }
 
     fn open(&self) -> Result<ReplicaSession, ReplicaProblem> {
-        let mut client = connect(&self.config)?;
-        client.batch_execute(STATEMENT_LIMIT)?;
-        let identity: String = client.query_one(self.options.identity, &[])?.try_get(0)?;
+        let mut connection = Session::open(&self.config)?;
+        connection.batch(STATEMENT_LIMIT)?;
+        let mut session = ReplicaSession { connection, planned_since: Instant::now() };
+        let (identity,): (String,) = session.connection.one(self.options.identity, &[])?;
         if identity != self.identity {
             return Err(ReplicaProblem::OtherDatabase);
         }
-        let state = client.prepare(self.options.state)?;
-        let (statements, planned_since) = (Statements::default(), Instant::now());
-        Ok(ReplicaSession { client, statements, state, planned_since })
+        Ok(session)
     }
 
     fn serve(&self, reads: &Receiver<ReplicaRead>) {
@@ -442,7 +439,7 @@ impl Standby {
     ) -> Result<(), ReplicaProblem> {
         let mut session = self.caught_up(kept.take(), &read.position)?;
         // A connection may be lost with a statement that failed, so it is not kept then.
-        if session.run(&mut read.job)? {
+        if session.run(&mut read.job) {
             *kept = Some(session);
         }
         Ok(())
@@ -469,7 +466,7 @@ impl Standby {
         position: &str,
     ) -> Result<ReplicaSession, ReplicaProblem> {
         let begun = Instant::now();
-        while !session.has_replayed(position)? {
+        while !session.has_replayed(position, self.options.state)? {
             if begun.elapsed() >= self.options.catch_up {
                 let (position, since) = (position.to_owned(), Instant::now());
                 return Err(ReplicaProblem::Behind { position, since });
@@ -482,43 +479,36 @@ impl Standby {
 
 /// A connection to the standby.
 struct ReplicaSession {
-    client: Client,
-    statements: Statements,
-    /// The prepared query for its state.
-    state: Statement,
+    connection: Session,
     planned_since: Instant,
 }
 
 impl ReplicaSession {
     /// Runs a closure in a transaction of its own; false when one of its statements failed.
-    fn run(&mut self, job: &mut Job) -> Result<bool, postgres::Error> {
+    fn run(&mut self, job: &mut Job) -> bool {
         self.forget_old_plans();
-        let builder = self.client.build_transaction();
-        let builder = builder.isolation_level(IsolationLevel::RepeatableRead).read_only(true);
-        let mut tx = Tx::postgres(builder.start()?, &mut self.statements);
+        self.connection.begin_read();
+        let mut tx = Tx::postgres(&mut self.connection);
         job.run(&mut tx);
-        if tx.failed() {
-            return Ok(false);
-        }
-        tx.commit()?;
-        Ok(true)
+        let has_failed = tx.failed();
+        self.connection.release();
+        !has_failed
     }
 
     /// True when it has replayed up to the position; an error when it is no standby.
-    fn has_replayed(&mut self, position: &str) -> Result<bool, ReplicaProblem> {
-        let row = self.client.query_one(&self.state, &[&position])?;
-        if !row.try_get::<_, bool>(0)? {
-            return Err(ReplicaProblem::NoStandby);
+    fn has_replayed(&mut self, position: &str, state: &str) -> Result<bool, ReplicaProblem> {
+        let (is_standby, has_replayed): (bool, bool) = self.connection.one(state, &[&position])?;
+        match is_standby {
+            true => Ok(has_replayed),
+            false => Err(ReplicaProblem::NoStandby),
         }
-        Ok(row.try_get(1)?)
     }
 
     /// Has everything planned anew once in a while, as on the database itself.
     fn forget_old_plans(&mut self) {
         if self.planned_since.elapsed() >= PLANS_KEPT {
             self.planned_since = Instant::now();
-            // A connection that is lost is found to be when it is used.
-            let _ = self.client.batch_execute("DISCARD PLANS");
+            self.connection.forget_plans();
         }
     }
 }

@@ -4,7 +4,8 @@ use std::thread;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::connect::{connect, with_limits};
+use crate::connect::with_limits;
+use crate::session::Session;
 use crate::{DatabaseUrl, Store, StoreError};
 
 impl Store {
@@ -37,11 +38,13 @@ impl Store {
 }
 
 fn of_postgres(url: &str) -> Result<i64, StoreError> {
-    let mut client = connect(&with_limits(url.parse()?))?;
-    let known = client.query_one("SELECT to_regclass('schema_versions') IS NOT NULL", &[])?;
-    if !known.try_get::<_, bool>(0)? {
+    let mut session = Session::open(&with_limits(url.parse()?))?;
+    let (is_known,): (bool,) =
+        session.one("SELECT to_regclass('schema_versions') IS NOT NULL", &[])?;
+    if !is_known {
         return Ok(0);
     }
-    let row = client.query_one("SELECT coalesce(max(version), 0) FROM schema_versions", &[])?;
-    Ok(row.try_get(0)?)
+    let (version,): (i64,) =
+        session.one("SELECT coalesce(max(version), 0) FROM schema_versions", &[])?;
+    Ok(version)
 }

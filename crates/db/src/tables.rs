@@ -1,8 +1,6 @@
 //! Whole tables, whatever their columns are: listed from the database's own catalogue, read row by
 //! row and filled. Backups and copies are made of this.
 
-use std::io::Write;
-
 use crate::tx::Conn;
 use crate::{Arg, Column, StoreError, Tx, Value};
 
@@ -186,16 +184,9 @@ impl Tx<'_> {
         let mut text = Vec::new();
         rows.iter().for_each(|row| copy_line(&mut text, table, row));
         let sql = format!("COPY {} ({}) FROM STDIN", quoted(&table.name), table.names());
-        let copied = self.copy_in(&sql, &text);
+        let Conn::Postgres(session) = &mut self.conn else { return Ok(()) };
+        let copied = session.copy_in(&sql, text).map_err(StoreError::from);
         self.noted(copied)
-    }
-
-    fn copy_in(&mut self, sql: &str, text: &[u8]) -> Result<(), StoreError> {
-        let Conn::Postgres { tx, .. } = &mut self.conn else { return Ok(()) };
-        let mut writer = tx.copy_in(sql)?;
-        writer.write_all(text).map_err(|error| StoreError::Rows(error.to_string()))?;
-        writer.finish()?;
-        Ok(())
     }
 }
 

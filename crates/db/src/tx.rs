@@ -1,17 +1,9 @@
 //! A transaction: statements, arguments, wake-ups after commit, and the differences between
 //! databases.
 
-use std::collections::HashMap;
-
-use postgres::Statement;
-use postgres::fallible_iterator::FallibleIterator;
-use postgres::types::ToSql;
-
+use crate::session::Session;
 use crate::spread_lists::SpreadLists;
-use crate::{Arg, FromRow, Row, StoreError, Value};
-
-/// Prepared statements kept per PostgreSQL connection; SQL is literal, so few are ever needed.
-const STATEMENTS_KEPT: usize = 512;
+use crate::{Arg, FromRow, Row, StoreError};
 
 /// A queue that can be woken. Text is none, so that a misspelt name does not compile.
 pub trait QueueName {
@@ -45,7 +37,7 @@ pub(crate) enum Race {
 
 pub(crate) enum Conn<'c> {
     Sqlite(&'c rusqlite::Connection),
-    Postgres { tx: postgres::Transaction<'c>, statements: &'c mut Statements },
+    Postgres(&'c mut Session),
 }
 
 impl<'c> Tx<'c> {
@@ -54,8 +46,9 @@ impl<'c> Tx<'c> {
         Tx { conn, wakes: Vec::new(), later: Vec::new(), failed: false, race: None }
     }
 
-    pub(crate) fn postgres(tx: postgres::Transaction<'c>, statements: &'c mut Statements) -> Self {
-        let conn = Conn::Postgres { tx, statements };
+    /// The transaction that the session has begun.
+    pub(crate) fn postgres(session: &'c mut Session) -> Self {
+        let conn = Conn::Postgres(session);
         Tx { conn, wakes: Vec::new(), later: Vec::new(), failed: false, race: None }
     }
 
@@ -68,10 +61,7 @@ impl<'c> Tx<'c> {
             Conn::Sqlite(conn) => bind(conn, sql, args)
                 .and_then(|mut statement| Ok(statement.raw_execute()?))
                 .map(|rows| rows as u64),
-            Conn::Postgres { tx, statements } => statements
-                .get(tx, sql)
-                .and_then(|statement| with_args(args, |args| tx.execute(&statement, args)))
-                .map_err(StoreError::from),
+            Conn::Postgres(session) => session.execute(sql, args).map_err(StoreError::from),
         };
         self.noted(result)
     }
@@ -87,7 +77,7 @@ impl<'c> Tx<'c> {
     ) -> Result<(), StoreError> {
         match self.conn {
             Conn::Sqlite(_) => self.later.push(DeferredStatement { sql, number, text }),
-            Conn::Postgres { .. } => drop(self.exec(sql, &[&number, &text])?),
+            Conn::Postgres(_) => drop(self.exec(sql, &[&number, &text])?),
         }
         Ok(())
     }
@@ -110,10 +100,7 @@ impl<'c> Tx<'c> {
         let args = spread_args.as_deref().unwrap_or(args);
         let result = match &mut self.conn {
             Conn::Sqlite(conn) => sqlite_each(conn, sql, args, see),
-            Conn::Postgres { tx, statements } => statements
-                .get(tx, sql)
-                .map_err(StoreError::from)
-                .and_then(|statement| postgres_each(tx, &statement, args, see)),
+            Conn::Postgres(session) => session.each(sql, args, see),
         };
         self.noted(result)
     }
@@ -136,7 +123,7 @@ impl<'c> Tx<'c> {
     pub fn pick<T>(&self, sqlite: T, postgres: T) -> T {
         match self.conn {
             Conn::Sqlite(_) => sqlite,
-            Conn::Postgres { .. } => postgres,
+            Conn::Postgres(_) => postgres,
         }
     }
 
@@ -152,7 +139,7 @@ impl<'c> Tx<'c> {
     pub(crate) fn batch(&mut self, sql: &str) -> Result<(), StoreError> {
         match &mut self.conn {
             Conn::Sqlite(conn) => Ok(conn.execute_batch(sql)?),
-            Conn::Postgres { tx, .. } => Ok(tx.batch_execute(sql)?),
+            Conn::Postgres(session) => Ok(session.batch(sql)?),
         }
     }
 
@@ -171,9 +158,9 @@ impl<'c> Tx<'c> {
         self.race
     }
 
-    pub(crate) fn commit(self) -> Result<Vec<&'static str>, postgres::Error> {
-        if let Conn::Postgres { tx, .. } = self.conn {
-            tx.commit()?;
+    pub(crate) fn commit(self) -> Result<Vec<&'static str>, tokio_postgres::Error> {
+        if let Conn::Postgres(session) = self.conn {
+            session.commit()?;
         }
         Ok(self.wakes)
     }
@@ -189,14 +176,12 @@ impl<'c> Tx<'c> {
         }
         let result = match &mut self.conn {
             Conn::Sqlite(conn) => sqlite_rows(conn, sql, args, most),
-            Conn::Postgres { tx, statements } => statements
-                .get(tx, sql)
-                .and_then(|statement| with_args(args, |args| tx.query(&statement, args)))
-                .map_err(StoreError::from)
-                .and_then(|rows| {
+            Conn::Postgres(session) => {
+                session.query(sql, args).map_err(StoreError::from).and_then(|rows| {
                     let rows = rows.iter().take(most);
                     rows.map(|row| T::from_row(&mut Row::postgres(row))).collect()
-                }),
+                })
+            }
         };
         self.noted(result)
     }
@@ -213,7 +198,7 @@ impl<'c> Tx<'c> {
 }
 
 /// The serialization failure that PostgreSQL reports, if it is one.
-pub(crate) fn race(error: &postgres::Error) -> Option<Race> {
+pub(crate) fn race(error: &tokio_postgres::Error) -> Option<Race> {
     match error.code()?.code() {
         "40001" | "40P01" => Some(Race::Conflict),
         "23505" => Some(Race::Taken),
@@ -252,21 +237,6 @@ fn sqlite_each(
     Ok(())
 }
 
-fn postgres_each(
-    tx: &mut postgres::Transaction<'_>,
-    statement: &Statement,
-    args: &[&dyn Arg],
-    mut see: impl FnMut(&mut Row<'_>) -> Result<(), StoreError>,
-) -> Result<(), StoreError> {
-    let values: Vec<Value<'_>> = args.iter().map(|arg| arg.value()).collect();
-    let values = values.iter().map(|value| value as &(dyn ToSql + Sync));
-    let mut rows = tx.query_raw(statement, values)?;
-    while let Some(row) = rows.next()? {
-        see(&mut Row::postgres(&row))?;
-    }
-    Ok(())
-}
-
 /// Runs the deferred statements.
 pub(crate) fn run_deferred(
     conn: &rusqlite::Connection,
@@ -293,56 +263,4 @@ fn bind<'c>(
         statement.raw_bind_parameter(index + 1, arg.value())?;
     }
     Ok(statement)
-}
-
-fn with_args<T>(args: &[&dyn Arg], run: impl FnOnce(&[&(dyn ToSql + Sync)]) -> T) -> T {
-    let values: Vec<Value<'_>> = args.iter().map(|arg| arg.value()).collect();
-    let refs: Vec<&(dyn ToSql + Sync)> = values.iter().map(|v| v as &(dyn ToSql + Sync)).collect();
-    run(&refs)
-}
-
-/// The prepared statements of one PostgreSQL connection, by their SQL.
-#[derive(Default)]
-pub(crate) struct Statements(HashMap<String, Statement>);
-
-impl Statements {
-    fn get(
-        &mut self,
-        tx: &mut postgres::Transaction<'_>,
-        sql: &str,
-    ) -> Result<Statement, postgres::Error> {
-        if let Some(statement) = self.0.get(sql) {
-            return Ok(statement.clone());
-        }
-        if self.0.len() >= STATEMENTS_KEPT {
-            self.0.clear();
-        }
-        let statement = tx.prepare(&dollars(sql))?;
-        self.0.insert(sql.to_owned(), statement.clone());
-        Ok(statement)
-    }
-}
-
-/// `?1` as PostgreSQL spells it, `$1`. A question mark inside quotes is left alone.
-fn dollars(sql: &str) -> String {
-    let mut out = String::with_capacity(sql.len());
-    let mut quoted = false;
-    let mut chars = sql.chars().peekable();
-    while let Some(c) = chars.next() {
-        quoted ^= c == '\'';
-        let is_arg = c == '?' && !quoted && chars.peek().is_some_and(char::is_ascii_digit);
-        out.push(if is_arg { '$' } else { c });
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::dollars;
-
-    #[test]
-    fn arguments_are_renamed_outside_quotes_only() {
-        assert_eq!(dollars("a = ?1 AND b = ?12"), "a = $1 AND b = $12");
-        assert_eq!(dollars("a = '?1' AND b ? 'x'"), "a = '?1' AND b ? 'x'");
-    }
 }

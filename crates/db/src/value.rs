@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::error::Error as StdError;
 
-use postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut};
 use rusqlite::types::{ToSqlOutput, ValueRef};
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut};
 
 use crate::StoreError;
 
@@ -209,7 +209,7 @@ pub struct Row<'a> {
 #[derive(Clone, Copy)]
 enum Inner<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
-    Postgres(&'a postgres::Row),
+    Postgres(&'a tokio_postgres::Row),
 }
 
 impl<'a> Row<'a> {
@@ -217,7 +217,7 @@ impl<'a> Row<'a> {
         Row { inner: Inner::Sqlite(row), index: 0 }
     }
 
-    pub(crate) fn postgres(row: &'a postgres::Row) -> Self {
+    pub(crate) fn postgres(row: &'a tokio_postgres::Row) -> Self {
         Row { inner: Inner::Postgres(row), index: 0 }
     }
 

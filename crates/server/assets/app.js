@@ -128,7 +128,7 @@ function keyPressed(event) {
   const key = event.key.toLowerCase();
   if (prefix === "g") {
     prefix = "";
-    const places = { i: "/inbox?view=mine", a: "/approvals", l: "/leaving", o: "/inbox?view=open", d: "/documents" };
+    const places = { i: "/inbox?view=mine", a: "/approvals", l: "/leaving", o: "/inbox?view=open", d: "/documents", r: "/reports" };
     if (places[key]) {
       event.preventDefault();
       location.assign(places[key]);
@@ -429,8 +429,13 @@ function completeOperators() {
       event.preventDefault();
       put(all[Math.max(at, 0)]);
     } else if (event.key === "Escape") {
-      list.hidden = true;
+      // It closes the list and leaves what was typed.
+      event.preventDefault();
+      event.stopPropagation();
       for (const option of all) option.hidden = true;
+      list.hidden = true;
+      field.setAttribute("aria-expanded", "false");
+      choose(null);
     }
   });
   list.addEventListener("mousedown", (event) => {

@@ -60,6 +60,24 @@ async fn a_letter_is_found_answered_and_stopped_with_keys_alone() {
 }
 
 #[tokio::test]
+async fn escape_closes_the_completion_and_keeps_what_was_typed() {
+    let server = TestServer::open().await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    browser.goto(&format!("{}/search", server.address)).await;
+    browser.find("[data-completes]:focus").await;
+    browser.press("lamp fro").await;
+    browser.find("[data-completes][aria-expanded=true]").await;
+    browser.press(Key::Escape).await;
+    browser.find("[data-completes][aria-expanded=false]:focus").await;
+    let field = browser.driver.active_element().await.unwrap();
+    assert_eq!(field.value().await.unwrap().as_deref(), Some("lamp fro"));
+    browser.press("m").await;
+    browser.press(Key::Tab).await;
+    assert_eq!(field.value().await.unwrap().as_deref(), Some("lamp from:"));
+    browser.close().await;
+}
+
+#[tokio::test]
 async fn keys_on_rows_keep_their_place_and_their_ticks() {
     let server = TestServer::open().await;
     let browser = Browser::signed_in(&server, &server.ines).await;

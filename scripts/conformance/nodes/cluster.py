@@ -47,6 +47,15 @@ def until(what, is_so, seconds=READY):
         time.sleep(STEP)
 
 
+def has_memory(folder):
+    """True for a process, named by its folder of /proc, that has not ended."""
+    try:
+        state = (folder / "stat").read_text().rsplit(") ", 1)[1].split()[0]
+    except (OSError, IndexError):
+        return False
+    return state not in "ZX"
+
+
 def clean_environment():
     return {k: v for k, v in os.environ.items() if not k.startswith(("MAILROOM_", "AWS_"))}
 
@@ -108,10 +117,14 @@ class Postgres:
         return self
 
     def start(self):
+        """Waits until it answers. A server that ends before that is started again, as a supervisor does."""
         log = open(self.folder / "server.log", "ab")
-        self.process = subprocess.Popen(self.command("postgres", "-D", self.data), cwd=self.folder,
-                                        stdout=log, stderr=log, start_new_session=True)
-        until("PostgreSQL answers", self.answers)
+        def is_up():
+            if self.process is None or self.process.poll() is not None:
+                self.process = subprocess.Popen(self.command("postgres", "-D", self.data), cwd=self.folder,
+                                                stdout=log, stderr=log, start_new_session=True)
+            return self.answers()
+        until("PostgreSQL answers", is_up)
         return self
 
     def answers(self):
@@ -126,27 +139,32 @@ class Postgres:
         self.run("pg_ctl", f"--pgdata={self.data}", "--wait", "promote")
 
     def signal(self, number):
-        """Reaches the server and every process that it started."""
+        """Reaches the server and every process that it started, which are returned."""
+        started = []
         for folder in Path("/proc").glob("[0-9]*"):
             try:
                 parent = int((folder / "stat").read_text().rsplit(") ", 1)[1].split()[1])
             except (OSError, IndexError, ValueError):
                 continue
             if parent == self.process.pid:
+                started.append(folder)
                 try:
                     os.kill(int(folder.name), number)
                 except ProcessLookupError:
                     # It ended meanwhile.
                     pass
         os.kill(self.process.pid, number)
+        return started
 
     def kill(self):
         """Ends the server and everything it started at once, as a power cut does."""
         if self.process and self.process.poll() is None:
             # Its processes have groups of their own. Stopped first, so that it starts no other.
             os.kill(self.process.pid, signal.SIGSTOP)
-            self.signal(signal.SIGKILL)
+            started = self.signal(signal.SIGKILL)
             self.process.wait()
+            # The next server refuses to start while one of them still has the shared memory.
+            until("PostgreSQL's processes ended", lambda: not any(map(has_memory, started)))
         self.process = None
 
     def url(self, database="postgres"):

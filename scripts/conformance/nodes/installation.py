@@ -238,10 +238,9 @@ class Installation:
         part.process.send_signal(number) if part in self.nodes else part.signal(number)
 
     def start_ended_servers(self):
-        """A server that could not write may have ended."""
+        """A server that could not write may have ended, or be about to."""
         for server in self.servers():
-            self.start(server)
-            until("PostgreSQL answers", server.answers)
+            server.start()
 
     def start_broken_nodes(self):
         """SQLite's file in memory ends a node that cannot write it. Supervisors start it again."""

@@ -15,6 +15,8 @@ on_postgres! {
     a_connection_lost_inside_a_read_runs_it_again,
     wake_ups_cross_nodes_again_after_all_connections_were_lost,
     no_connection_outlives_the_last_clone_of_the_store,
+    no_transaction_stays_open_after_its_read,
+    a_read_follows_one_that_failed_on_the_same_connection,
 }
 
 async fn after_all_connections_were_lost_every_read_and_write_succeeds(db: &Database) {
@@ -65,6 +67,41 @@ async fn a_connection_lost_inside_a_read_runs_it_again(db: &Database) {
         })
         .await;
     assert_eq!(read.unwrap(), 2);
+}
+
+async fn no_transaction_stays_open_after_its_read(db: &Database) {
+    let store = db.open();
+    for _ in 0..20 {
+        stored(&store).await;
+    }
+    // A read ends without waiting for the server, which may need a moment.
+    while in_transactions(&store).await > 0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Connections that wait inside a transaction.
+async fn in_transactions(store: &Store) -> i64 {
+    let query = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
+    let (count,) = store.read(move |tx| tx.one(query, &[])).await.map_err(only_store).unwrap();
+    count
+}
+
+async fn a_read_follows_one_that_failed_on_the_same_connection(db: &Database) {
+    let store = db.open();
+    let mut tasks = JoinSet::new();
+    for n in 0..40 {
+        let store = store.clone();
+        tasks.spawn(async move {
+            let sql = if n % 2 == 0 { "SELECT 1 / 0" } else { "SELECT n FROM no_such_table" };
+            let failed: Result<Vec<(i64,)>, StoreError> =
+                store.read(move |tx| tx.all(sql, &[])).await;
+            assert!(failed.is_err());
+            stored(&store).await
+        });
+    }
+    assert!(tasks.join_all().await.iter().all(Vec::is_empty));
 }
 
 async fn wake_ups_cross_nodes_again_after_all_connections_were_lost(db: &Database) {

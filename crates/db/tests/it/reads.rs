@@ -2,13 +2,15 @@
 
 use std::sync::mpsc;
 
-use db::StoreError;
+use db::{StoreError, Tx};
 
 use crate::harness::{Database, NONE, insert, numbers, stored};
 
 on_both! {
     a_read_sees_every_write_acknowledged_before_it,
     a_read_is_one_snapshot_from_its_first_statement_on,
+    a_statement_repeated_in_a_read_has_the_same_answer,
+    a_statement_repeated_in_a_write_sees_what_it_wrote,
     a_read_cannot_write,
     a_read_that_fails_or_panics_leaves_the_store_usable,
 }
@@ -34,7 +36,9 @@ async fn a_read_is_one_snapshot_from_its_first_statement_on(db: &Database) {
                 let before = numbers(tx)?;
                 looked.send(()).unwrap();
                 let _ = has_written.recv();
-                Ok((before, numbers(tx)?))
+                let after: Vec<(i64,)> =
+                    tx.all("SELECT n FROM numbers WHERE n > 0 ORDER BY n", &[])?;
+                Ok((before, after.into_iter().map(|(n,)| n).collect()))
             })
             .await;
         seen.unwrap()
@@ -45,6 +49,35 @@ async fn a_read_is_one_snapshot_from_its_first_statement_on(db: &Database) {
 
     assert_eq!(reading.await.unwrap(), (vec![1], vec![1]));
     assert_eq!(stored(&store).await, [1, 2]);
+}
+
+async fn a_statement_repeated_in_a_read_has_the_same_answer(db: &Database) {
+    let store = db.open();
+    store.write(|tx| insert(tx, 1).and_then(|_| insert(tx, 2))).await.unwrap();
+    let at_least = |tx: &mut Tx<'_>, least: i64| -> Result<Vec<(i64,)>, StoreError> {
+        tx.all("SELECT n FROM numbers WHERE n >= ?1 ORDER BY n", &[&least])
+    };
+    let read: Result<_, StoreError> = store
+        .read(move |tx| {
+            Ok([at_least(tx, 1)?, at_least(tx, 2)?, at_least(tx, 1)?, at_least(tx, 2)?])
+        })
+        .await;
+    let (both, one) = (vec![(1,), (2,)], vec![(2,)]);
+    assert_eq!(read.unwrap(), [both.clone(), one.clone(), both, one]);
+    store.write(|tx| insert(tx, 3)).await.unwrap();
+    assert_eq!(stored(&store).await, [1, 2, 3]);
+}
+
+async fn a_statement_repeated_in_a_write_sees_what_it_wrote(db: &Database) {
+    let store = db.open();
+    let seen: Result<_, StoreError> = store
+        .write(|tx| {
+            let before = numbers(tx)?;
+            insert(tx, 7)?;
+            Ok((before, numbers(tx)?))
+        })
+        .await;
+    assert_eq!(seen.unwrap(), (vec![], vec![7]));
 }
 
 async fn a_read_cannot_write(db: &Database) {

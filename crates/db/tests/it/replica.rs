@@ -26,10 +26,10 @@ on_sqlite! {
 }
 
 /// The same rows but for what a test writes there.
-const STAND_IN: (&str, &str) = ("SELECT 'the same'", "SELECT true, CAST($1 AS TEXT) IS NOT NULL");
+const STAND_IN: (&str, &str) = ("SELECT 'the same'", "SELECT true, CAST(?1 AS TEXT) IS NOT NULL");
 /// It has caught up when it has the number 7.
 const SEVEN: &str =
-    "SELECT true, CAST($1 AS TEXT) IS NOT NULL AND EXISTS (SELECT 1 FROM numbers WHERE n = 7)";
+    "SELECT true, CAST(?1 AS TEXT) IS NOT NULL AND EXISTS (SELECT 1 FROM numbers WHERE n = 7)";
 
 async fn a_read_goes_to_the_replica_after_the_database_has_admitted_it(db: &Database) {
     let (there, standby) = other_database().await;

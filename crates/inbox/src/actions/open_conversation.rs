@@ -192,22 +192,16 @@ fn read_at(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<i
 pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> {
     let found = conversations::load(tx, cx.actor, id)?;
     let ws = cx.actor.ws;
-    let (serial,): (i64,) = tx.one(
-        "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",
+    let (serial, note, event): (i64, Option<String>, Option<String>) = tx.one(
+        "SELECT next_serial,
+             (SELECT n.id FROM notes n
+              WHERE n.ws = ?1 AND n.conversation = ?2 ORDER BY n.id DESC LIMIT 1),
+             (SELECT e.id FROM timeline_events e
+              WHERE e.ws = ?1 AND e.conversation = ?2 ORDER BY e.id DESC LIMIT 1)
+         FROM conversations WHERE ws = ?1 AND id = ?2",
         &[&ws, &found.id],
     )?;
-    let newest = |tx: &mut Tx<'_>, sql: &str| -> Result<String> {
-        let found: Option<(String,)> = tx.opt(sql, &[&ws, &found.id])?;
-        Ok(found.map(|(id,)| id).unwrap_or_default())
-    };
-    let note = newest(
-        tx,
-        "SELECT id FROM notes WHERE ws = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT 1",
-    )?;
-    let event = newest(
-        tx,
-        "SELECT id FROM timeline_events WHERE ws = ?1 AND conversation = ?2 ORDER BY id DESC LIMIT 1",
-    )?;
+    let (note, event) = (note.unwrap_or_default(), event.unwrap_or_default());
     let states: Vec<(String, i64)> = tx.all(
         "SELECT coalesce(status, ''), revision FROM messages
          WHERE ws = ?1 AND conversation = ?2 ORDER BY at DESC, id DESC LIMIT ?3",

@@ -8,7 +8,6 @@ use crate::app::Cx;
 use crate::base::actor::Actor;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MessageId, TagId};
-use crate::base::states::View;
 use crate::model::counters::{self, CounterKind};
 use crate::model::{mailboxes, tags};
 use crate::search::list::{self, ConversationSummary};
@@ -61,15 +60,29 @@ pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
     let open = counters::of_kind(tx, actor, CounterKind::Open)?;
     let inboxes = mailboxes::all_seen_by(tx, actor)?;
     let me = actor.member().map(|member| member.as_str().to_owned()).unwrap_or_default();
+    let [mine, unassigned, waiting, snoozed, held, spam, trash] = counts(
+        tx,
+        actor,
+        &me,
+        [
+            "assignee = ?3 AND view = 'open'",
+            "assignee = '' AND view = 'open'",
+            "view = 'waiting'",
+            "view = 'snoozed'",
+            "held = TRUE AND removed IS NULL",
+            "view = 'spam'",
+            "view = 'trash'",
+        ],
+    )?;
     Ok(Sidebar {
-        mine: count_assigned(tx, actor, &me)?,
-        unassigned: count_assigned(tx, actor, "")?,
+        mine,
+        unassigned,
         open: open.values().sum(),
-        waiting: count_view(tx, actor, View::Waiting)?,
-        snoozed: count_view(tx, actor, View::Snoozed)?,
-        held: count_held(tx, actor)?,
-        spam: count_view(tx, actor, View::Spam)?,
-        trash: count_view(tx, actor, View::Trash)?,
+        waiting,
+        snoozed,
+        held,
+        spam,
+        trash,
         mentions: count_mentions(tx, actor, &me)?,
         drafts: drafts(tx, actor)?,
         leaving: leaving(tx, actor)?,
@@ -94,37 +107,36 @@ pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
     })
 }
 
-fn count_assigned(tx: &mut Tx<'_>, actor: &Actor, assignee: &str) -> Result<i64> {
-    count(tx, actor, "assignee = ?3 AND view = ?4", &[&assignee, &View::Open])
-}
-
-fn count_view(tx: &mut Tx<'_>, actor: &Actor, view: View) -> Result<i64> {
-    count(tx, actor, "view = ?3", &[&view])
-}
-
-fn count_held(tx: &mut Tx<'_>, actor: &Actor) -> Result<i64> {
-    count(tx, actor, "held = TRUE AND removed IS NULL", &[])
-}
-
-/// Counts the matching conversations of all circles, up to the limit. The ORDER BY of each circle's
-/// list makes the planner use that list's index.
-fn count(tx: &mut Tx<'_>, actor: &Actor, asked: &str, more: &[&dyn Arg]) -> Result<i64> {
-    let mut args: Vec<&dyn Arg> = vec![&actor.ws, &COUNTED];
-    args.extend(more);
-    let mut counts: Vec<String> = Vec::new();
-    for circle in actor.circles.distinct() {
-        args.push(circle);
-        counts.push(format!(
+/// The conversations that match each condition, in which `?3` is the person: those of all circles together,
+/// up to the limit. The ORDER BY of each circle's list makes the planner use that list's index.
+fn counts<const N: usize>(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    me: &str,
+    conditions: [&str; N],
+) -> Result<[i64; N]> {
+    let mut args: Vec<&dyn Arg> = vec![&actor.ws, &COUNTED, &me];
+    args.extend(actor.circles.distinct().map(|circle| circle as &dyn Arg));
+    let of_circle = |condition: &str, place: usize| {
+        format!(
             "(SELECT count(*) FROM (
-                SELECT 1 FROM conversations WHERE ws = ?1 AND circle = ?{} AND {asked}
+                SELECT 1 FROM conversations WHERE ws = ?1 AND circle = ?{place} AND {condition}
                 ORDER BY last_message_at DESC, id DESC LIMIT ?2
-             ) AS counted)",
-            args.len()
-        ));
-    }
-    let sql = format!("SELECT CAST({} AS BIGINT)", counts.join(" + "));
-    let (n,): (i64,) = tx.one(&sql, &args)?;
-    Ok(n.min(COUNTED))
+             ) AS counted)"
+        )
+    };
+    let columns = conditions.map(|condition| {
+        let counts = (4..=args.len()).map(|place| of_circle(condition, place));
+        format!("CAST({} AS BIGINT)", counts.collect::<Vec<_>>().join(" + "))
+    });
+    let mut found = [0; N];
+    tx.each(&format!("SELECT {}", columns.join(", ")), &args, |row| {
+        for count in &mut found {
+            *count = row.take::<i64>()?.min(COUNTED);
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 fn count_mentions(tx: &mut Tx<'_>, actor: &Actor, me: &str) -> Result<i64> {

@@ -22,6 +22,7 @@ pub mod private_files;
 pub mod public_ip;
 pub mod queue;
 pub(crate) mod rate_limit;
+pub(crate) mod recent_map;
 pub mod redirect_uri;
 pub(crate) mod reference;
 pub mod scanner;

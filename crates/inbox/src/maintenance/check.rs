@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::dump::{accepted_uploads, dumped_tables};
 use crate::base::blobs::Blobs;
 use crate::base::error::Result;
+use crate::search;
 
 /// Findings of one rule that are named; further ones are counted.
 const NAMED: usize = 20;
@@ -244,6 +245,10 @@ fn check_index(tx: &mut Tx<'_>, report: &mut CheckReport) -> Result<()> {
         let sentence = format!("Search does not know {id}. `mailroom reindex` mends it.");
         (id, sentence)
     };
+    for (name, table) in search::missing_word_indexes(tx)? {
+        let sentence = format!("The index {name} is missing. `mailroom reindex` creates it.");
+        report.add("index", table, vec![(name.to_owned(), sentence)]);
+    }
     report.add("index", "messages", messages.into_iter().map(told).collect());
     report.add("index", "documents", documents.into_iter().map(told).collect());
     Ok(())

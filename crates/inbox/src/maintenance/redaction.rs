@@ -3,7 +3,6 @@
 use db::{Json, Tx};
 
 use super::forget_person::Forgetting;
-use super::reindex::index_conversation;
 use crate::app::Cx;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
@@ -11,6 +10,7 @@ use crate::base::ids::{ConversationId, MessageId};
 use crate::base::states::{Direction, Status};
 use crate::model::conversations::Conversation;
 use crate::model::counted_mail::snippet;
+use crate::model::index_rebuild;
 use crate::model::recipients::Party;
 use crate::model::sorting;
 
@@ -65,7 +65,7 @@ impl Forgetting {
             self.unlearn(tx, &conversation)?;
         }
         self.timeline(tx, id, email)?;
-        index_conversation(tx, self.ws, conversation.num, id)?;
+        index_rebuild::rebuild(tx, self.ws, id)?;
         self.done.redacted += 1;
         Ok(())
     }

@@ -10,6 +10,16 @@ use crate::search;
 
 /// Takes all rows of one conversation out of the index, before its messages go elsewhere.
 pub fn forget(tx: &mut Tx<'_>, ws: i64, (num, conversation): (i64, &ConversationId)) -> Result<()> {
+    forget_rows(tx, ws, (num, conversation))?;
+    tx.exec("DELETE FROM index_entries WHERE ws = ?1 AND conversation = ?2", &[&ws, conversation])?;
+    Ok(())
+}
+
+fn forget_rows(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    (num, conversation): (i64, &ConversationId),
+) -> Result<()> {
     let serials: Vec<(i64,)> = tx.all(
         "SELECT serial FROM messages WHERE ws = ?1 AND conversation = ?2
          UNION ALL
@@ -17,13 +27,16 @@ pub fn forget(tx: &mut Tx<'_>, ws: i64, (num, conversation): (i64, &Conversation
         &[&ws, conversation],
     )?;
     let serials: Vec<i64> = serials.into_iter().map(|(serial,)| serial).collect();
-    search::forget_conversation(tx, ws, (num, conversation), &serials)?;
-    tx.exec("DELETE FROM index_entries WHERE ws = ?1 AND conversation = ?2", &[&ws, conversation])?;
-    Ok(())
+    search::forget_conversation(tx, ws, (num, conversation), &serials)
 }
 
-/// Writes all rows of one conversation again; returns how many.
+/// Writes all rows of one conversation again; returns how many. Its word list then has no words of before.
 pub fn rebuild(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Result<usize> {
+    let (num, tags): (i64, Json<Vec<String>>) = tx.one(
+        "SELECT num, tags FROM conversations WHERE ws = ?1 AND id = ?2",
+        &[&ws, conversation],
+    )?;
+    forget_rows(tx, ws, (num, conversation))?;
     let messages = search_index::messages(tx, ws, conversation)?;
     let notes: Vec<(NoteId,)> =
         tx.all("SELECT id FROM notes WHERE ws = ?1 AND conversation = ?2", &[&ws, conversation])?;
@@ -36,11 +49,10 @@ pub fn rebuild(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Resul
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         search_index::document(tx, ws, id, &texts)?;
     }
-    let (names,): (Json<Vec<String>>,) =
-        tx.one("SELECT tags FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, conversation])?;
-    if !names.is_empty() {
-        search_index::tags(tx, ws, conversation, &names)?;
+    if !tags.is_empty() {
+        search_index::tags(tx, ws, conversation, &tags)?;
     }
+    search::no_other_words(tx, num)?;
     Ok(messages + notes.len() + found.len())
 }
 

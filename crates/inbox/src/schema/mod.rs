@@ -357,4 +357,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 51,
+        name: "conversation numbers in the index",
+        both: "",
+        sqlite: "",
+        postgres: include_str!("051_index_numbers.postgres.sql"),
+    },
 ];

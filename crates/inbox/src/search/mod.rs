@@ -4,12 +4,15 @@
 mod amounts;
 mod compounds;
 mod fold;
+mod frequent_terms;
 mod highlight;
 mod inflection;
 pub(crate) mod list;
 mod operators;
+mod probe;
 mod query;
 mod search_term;
+mod word_lists;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -24,10 +27,10 @@ pub use fold::{Piece, pieces};
 pub use highlight::{Excerpt, excerpt};
 use operators::Field;
 pub use operators::{Condition, HAS_FILE, HAS_NOTE, OPERATORS, OperatorHelp};
+pub use probe::{PROBED_AT_ONCE, probe_width};
 pub use query::{Query, Term};
 pub use search_term::{
-    PROBED_AT_ONCE, SearchTerm, all_terms, any_term, conversations_with, search_term,
-    those_with_all, those_without,
+    SearchTerm, all_terms, any_term, conversations_with, search_term, those_with_all, those_without,
 };
 
 /// Characters before each word that keep the words of workspaces apart.
@@ -173,9 +176,9 @@ const INSERT_SQLITE: &str = "INSERT INTO message_index (rowid, words) VALUES (?1
 fn insert_rows(tx: &mut Tx<'_>, ws: i64, place: IndexPlace<'_>, words: &[String]) -> Result<()> {
     for (part, row) in rows(words).into_iter().enumerate() {
         tx.exec(
-            "INSERT INTO message_index (ws, conversation, serial, part, words)
-             VALUES (?1, ?2, ?3, ?4, CAST(CAST(?5 AS TEXT) AS TSVECTOR))",
-            &[&ws, place.conversation, &place.serial, &(part as i64), &tsvector(row)],
+            "INSERT INTO message_index (ws, conversation, num, serial, part, words)
+             VALUES (?1, ?2, ?3, ?4, ?5, CAST(CAST(?6 AS TEXT) AS TSVECTOR))",
+            &[&ws, place.conversation, &place.num, &place.serial, &(part as i64), &tsvector(row)],
         )?;
     }
     Ok(())
@@ -202,6 +205,16 @@ pub fn remove(tx: &mut Tx<'_>, ws: i64, place: IndexPlace<'_>) -> Result<()> {
     Ok(())
 }
 
+/// Says of a conversation whose rows were all written again that it has no words of before.
+pub fn no_other_words(tx: &mut Tx<'_>, num: i64) -> Result<()> {
+    tx.exec(
+        "UPDATE conversation_index SET words = substr(words, 2)
+         WHERE num = ?1 AND substr(words, 1, 1) = '~'",
+        &[&num],
+    )?;
+    Ok(())
+}
+
 fn delete_row(tx: &mut Tx<'_>, ws: i64, place: IndexPlace<'_>) -> Result<()> {
     if tx.pick(true, false) {
         tx.exec("DELETE FROM message_index WHERE rowid = ?1", &[&place.rowid()])?;
@@ -221,8 +234,15 @@ pub fn forget_conversation(
     (num, conversation): (i64, &ConversationId),
     serials: &[i64],
 ) -> Result<()> {
-    for serial in serials {
-        delete_row(tx, ws, IndexPlace { num, conversation, serial: *serial })?;
+    if tx.pick(true, false) {
+        for serial in serials {
+            delete_row(tx, ws, IndexPlace { num, conversation, serial: *serial })?;
+        }
+    } else {
+        tx.exec(
+            "DELETE FROM message_index WHERE ws = ?1 AND conversation = ?2",
+            &[&ws, conversation],
+        )?;
     }
     tx.exec("DELETE FROM conversation_index WHERE num = ?1", &[&num])?;
     Ok(())
@@ -242,6 +262,59 @@ pub fn begin_merging(tx: &mut Tx<'_>) -> Result<()> {
 
 /// Pages of the index that are merged when it begins.
 const MERGED_PAGES: i64 = 64;
+
+/// PostgreSQL's indexes of words, and their tables.
+const WORD_INDEXES: [(&str, &str); 2] =
+    [("mail_words_by_word", "message_index"), ("document_words_by_word", "document_index")];
+/// The memory that an index of words is built in, at least.
+const BUILD_MEMORY: &str = "SELECT set_config('maintenance_work_mem', '256MB', true)
+    WHERE pg_size_bytes(current_setting('maintenance_work_mem')) < pg_size_bytes('256MB')";
+
+/// The indexes of words that are missing, because building them was cut off, and their tables
+/// (PostgreSQL).
+pub fn missing_word_indexes(tx: &mut Tx<'_>) -> Result<Vec<(&'static str, &'static str)>> {
+    if tx.pick(true, false) {
+        return Ok(Vec::new());
+    }
+    let mut missing = Vec::new();
+    for (name, table) in WORD_INDEXES {
+        let (is_there,): (bool,) =
+            tx.one("SELECT to_regclass(CAST(?1 AS TEXT)) IS NOT NULL", &[&name])?;
+        if !is_there {
+            missing.push((name, table));
+        }
+    }
+    Ok(missing)
+}
+
+/// Creates the indexes of words that are missing (PostgreSQL).
+pub fn create_word_indexes(tx: &mut Tx<'_>) -> Result<()> {
+    if tx.pick(true, false) {
+        return Ok(());
+    }
+    tx.exec(BUILD_MEMORY, &[])?;
+    for (name, table) in WORD_INDEXES {
+        tx.exec(
+            &format!(
+                "CREATE INDEX IF NOT EXISTS {name} ON {table} USING gin (words)
+                 WITH (fastupdate = off)"
+            ),
+            &[],
+        )?;
+    }
+    Ok(())
+}
+
+/// Drops them, so that rows are added faster. Nobody may search before they are created again.
+pub fn drop_word_indexes(tx: &mut Tx<'_>) -> Result<()> {
+    if tx.pick(true, false) {
+        return Ok(());
+    }
+    for (name, _) in WORD_INDEXES {
+        tx.exec(&format!("DROP INDEX IF EXISTS {name}"), &[])?;
+    }
+    Ok(())
+}
 
 /// Takes a document out of the index.
 pub fn forget_document(tx: &mut Tx<'_>, num: i64) -> Result<()> {

@@ -2,15 +2,14 @@
 
 use std::collections::HashSet;
 
-use db::{Arg, Tx};
-use memchr::memmem::Finder;
+use db::Tx;
 
+use super::frequent_terms::FrequentTerms;
+use super::probe::{PROBED_AT_ONCE, asked, marks, probe_width};
+use super::word_lists::{WordList, WordPattern, each_word_list};
 use super::{HAS_OTHERS, Query, SERIAL_BITS, TAG_CHARS, Term};
 use crate::base::error::Result;
 use crate::base::ids::short_base32;
-
-/// Conversations looked at in one statement.
-pub const PROBED_AT_ONCE: usize = 25;
 
 /// A term in the query language of the database in use.
 pub struct SearchTerm {
@@ -18,12 +17,12 @@ pub struct SearchTerm {
     pub expression: String,
     /// The same, with the last word whole.
     pub whole: String,
-    /// The substrings that a conversation's word list must contain; of a phrase, each word.
-    lines: Vec<Finder<'static>>,
-    /// The substrings of which it may contain one instead.
-    alternatives: Vec<Finder<'static>>,
+    /// The words that a conversation's word list must have; of a phrase, each.
+    words: Vec<WordPattern>,
+    /// The words of which it may have one instead.
+    alternatives: Vec<WordPattern>,
     /// The same of phrases, each word of one.
-    phrases: Vec<Vec<Finder<'static>>>,
+    phrases: Vec<Vec<WordPattern>>,
     is_phrase: bool,
 }
 
@@ -34,28 +33,25 @@ impl SearchTerm {
     }
 
     /// True when a conversation's word list has it, or has each word of a phrase.
-    fn is_in(&self, words: &[u8]) -> bool {
-        self.lines.iter().all(|line| line.find(words).is_some())
-            || self.alternatives.iter().any(|line| line.find(words).is_some())
-            || self.phrases.iter().any(|all| all.iter().all(|line| line.find(words).is_some()))
+    fn is_in(&self, list: &dyn WordList) -> bool {
+        self.words.iter().all(|word| list.has(word))
+            || self.alternatives.iter().any(|word| list.has(word))
+            || self.phrases.iter().any(|words| words.iter().all(|word| list.has(word)))
     }
 }
 
 pub fn search_term(tx: &Tx<'_>, ws: i64, term: &Term) -> SearchTerm {
     let tag = short_base32(ws, TAG_CHARS);
     let last = term.words.len().saturating_sub(1);
-    let lines = term.words.iter().enumerate().map(|(place, word)| {
-        let end = if term.prefix && place == last { "" } else { "\n" };
-        Finder::new(&format!("\n{word}{end}")).into_owned()
-    });
-    let line = |word: &String| Finder::new(&format!("\n{word}\n")).into_owned();
-    let alternatives = term.alternatives.iter().map(line);
-    let phrases = term.phrases.iter().map(|phrase| phrase.iter().map(line).collect());
+    let words = term.words.iter().enumerate();
+    let words = words.map(|(n, word)| WordPattern::new(word, term.prefix && n == last));
+    let whole = |word: &String| WordPattern::new(word, false);
+    let phrases = term.phrases.iter().map(|phrase| phrase.iter().map(whole).collect());
     SearchTerm {
         expression: expression(tx, &tag, term),
         whole: expression(tx, &tag, &Term { prefix: false, ..term.clone() }),
-        lines: lines.collect(),
-        alternatives: alternatives.collect(),
+        words: words.collect(),
+        alternatives: term.alternatives.iter().map(whole).collect(),
         phrases: phrases.collect(),
         is_phrase: term.words.len() > 1 || term.phrases.iter().any(|phrase| phrase.len() > 1),
     }
@@ -110,15 +106,43 @@ pub fn conversations_with(
     expression: &str,
     most: i64,
 ) -> Result<Option<HashSet<i64>>> {
-    let sql = tx.pick(
+    let frequent = tx.cache::<FrequentTerms>();
+    if frequent.as_ref().is_some_and(|terms| terms.has_more_than(expression, most)) {
+        return Ok(None);
+    }
+    let nums = match &frequent {
+        None => in_sqlite_index(tx, expression, most)?,
+        Some(_) => in_postgres_index(tx, expression, most)?,
+    };
+    if let (None, Some(frequent)) = (&nums, frequent) {
+        frequent.remember(expression, most + 1);
+    }
+    Ok(nums)
+}
+
+fn in_sqlite_index(tx: &mut Tx<'_>, expression: &str, most: i64) -> Result<Option<HashSet<i64>>> {
+    let nums: Vec<(i64,)> = tx.all(
         "SELECT rowid >> 20 FROM message_index WHERE message_index MATCH ?1 LIMIT ?2",
-        // Not joined, which may read all conversations for a few mails.
-        "SELECT (SELECT c.num FROM conversations c WHERE c.ws = m.ws AND c.id = m.conversation)
-         FROM message_index m WHERE m.words @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) LIMIT ?2",
-    );
-    let nums: Vec<(Option<i64>,)> = tx.all(sql, &[&expression, &(most + 1)])?;
+        &[&expression, &(most + 1)],
+    )?;
     let few = nums.len() as i64 <= most;
-    Ok(few.then(|| nums.into_iter().filter_map(|(num,)| num).collect()))
+    Ok(few.then(|| nums.into_iter().map(|(num,)| num).collect()))
+}
+
+/// All numbers come as one text, because each row costs more than its number. The number of a row of
+/// before is looked up, and not joined, which may read all conversations for a few mails.
+fn in_postgres_index(tx: &mut Tx<'_>, expression: &str, most: i64) -> Result<Option<HashSet<i64>>> {
+    let (nums,): (Option<String>,) = tx.one(
+        "SELECT CASE WHEN count(*) <= ?2 THEN coalesce(string_agg(CAST(num AS TEXT), ' '), '') END
+         FROM (
+             SELECT coalesce(m.num, (
+                 SELECT c.num FROM conversations c WHERE c.ws = m.ws AND c.id = m.conversation
+             )) AS num
+             FROM message_index m WHERE m.words @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) LIMIT ?3
+         ) AS found",
+        &[&expression, &most, &(most + 1)],
+    )?;
+    Ok(nums.map(|nums| nums.split(' ').filter_map(|num| num.parse().ok()).collect()))
 }
 
 /// Those of the conversations that have no mail for any of the terms.
@@ -161,9 +185,9 @@ pub fn those_with_all(
     Ok(found)
 }
 
-/// Searches the word lists of conversations in the database's buffer, without a copy. Returns the
-/// conversations whose messages must be looked at: those with too many words, with words of before,
-/// or without a list, and for a phrase all that have its words.
+/// Searches the word lists of conversations. Returns the conversations whose messages must be looked at:
+/// those with too many words, with words of before, or without a list, and for a phrase all that have its
+/// words.
 fn by_word_lists(
     tx: &mut Tx<'_>,
     terms: &[&SearchTerm],
@@ -171,36 +195,18 @@ fn by_word_lists(
     found: &mut HashSet<i64>,
 ) -> Result<Vec<i64>> {
     let has_phrase = terms.iter().any(|term| term.is_phrase);
-    let mut unclear = Vec::new();
-    let mut see = |num: i64, words: &[u8]| {
-        if words.is_empty() {
+    let (mut unclear, mut listed) = (Vec::new(), HashSet::new());
+    each_word_list(tx, nums, |num, list| {
+        listed.insert(num);
+        let first = list.lines().first();
+        if first.is_none() {
             unclear.push(num);
-        } else if terms.iter().all(|term| term.is_in(words)) {
-            match has_phrase || words.first() == Some(&HAS_OTHERS) {
+        } else if terms.iter().all(|term| term.is_in(list)) {
+            match has_phrase || first == Some(&HAS_OTHERS) {
                 true => unclear.push(num),
                 false => drop(found.insert(num)),
             }
         }
-    };
-    if tx.pick(true, false) {
-        for num in nums {
-            tx.each("SELECT words FROM conversation_index WHERE num = ?1", &[num], |row| {
-                see(*num, row.take_bytes()?);
-                Ok(())
-            })?;
-        }
-        return Ok(unclear);
-    }
-    let mut listed = HashSet::new();
-    let sql = format!(
-        "SELECT num, words FROM conversation_index WHERE num IN ({})",
-        marks(1, PROBED_AT_ONCE)
-    );
-    tx.each(&sql, &asked(nums), |row| {
-        let num = row.take()?;
-        listed.insert(num);
-        see(num, row.take_bytes()?);
-        Ok(())
     })?;
     unclear.extend(nums.iter().filter(|num| !listed.contains(*num)));
     Ok(unclear)
@@ -262,23 +268,11 @@ fn in_postgres(
     }
     let sql = format!(
         "SELECT c.num FROM conversations c WHERE c.num IN ({}) AND c.ws + 0 = ?{} AND {}",
-        marks(1, PROBED_AT_ONCE),
-        PROBED_AT_ONCE + 1,
+        marks(nums),
+        probe_width(nums) + 1,
         tests.join(" AND "),
     );
     let nums: Vec<(i64,)> = tx.all(&sql, &args)?;
     found.extend(nums.into_iter().map(|(num,)| num));
     Ok(())
-}
-
-/// The numbers as arguments, filled up by repeating the last, so that every count shares one
-/// statement.
-fn asked(nums: &[i64]) -> Vec<&dyn Arg> {
-    let filled = nums.iter().chain(nums.last().into_iter().cycle());
-    filled.take(PROBED_AT_ONCE).map(|num| num as &dyn Arg).collect()
-}
-
-fn marks(first: usize, count: usize) -> String {
-    let marks: Vec<String> = (first..first + count).map(|mark| format!("?{mark}")).collect();
-    marks.join(", ")
 }

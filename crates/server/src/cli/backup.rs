@@ -134,7 +134,7 @@ impl Restore {
 
 /// After the tables: the search index, and proof that everything fits together.
 pub(super) async fn finish(app: &App) -> Result<CheckReport, String> {
-    reindex::rebuild_index(&app.store, |_| {}).await.map_err(|error| {
+    reindex::build_index(&app.store, |_| {}).await.map_err(|error| {
         format!(
             "The search index is not complete: {}. `mailroom reindex` completes it.",
             sentence(error)

@@ -152,7 +152,11 @@ async fn copy_tables(app: &App, store: &Store) -> Result<DumpContents, String> {
     let (reader, writer) = std::io::pipe().map_err(|error| error.to_string())?;
     let (mut reader, mut writer) = (Some(reader), Some(writer));
     let now = app.clock.now();
-    let source = app.store.read(move |tx| write_to(tx, writer.take()));
+    let source = app.store.read(move |tx| {
+        // A lost connection is found by the first statement, before the pipe is taken.
+        dump::schema_version(tx)?;
+        write_to(tx, writer.take())
+    });
     let filled = store.write(move |tx| read_from(tx, reader.take(), now));
     let (source, filled) = tokio::join!(source, filled);
     let contents = filled.map_err(sentence)?;

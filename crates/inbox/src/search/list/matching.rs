@@ -33,6 +33,11 @@ const LOOKED_UP: usize = 100;
 const WALKED_PER_CANDIDATE: usize = 8;
 /// Conversations tested at a time, and fetched from each list at first.
 const AT_ONCE: usize = 25;
+/// The most that are tested at a time on PostgreSQL, where each test is a round trip. Each time they are
+/// twice as many as before.
+const TESTED_AT_ONCE: usize = 100;
+/// Lists whose next rows are fetched in one statement.
+const LISTS_AT_ONCE: usize = 50;
 /// Conversations tested for one page when a query says only what they must not have.
 const TRIED_WITHOUT: usize = 1_000;
 /// A term with at most this many mails is looked up in the index where matches are counted.
@@ -248,7 +253,7 @@ fn keys_among(tx: &mut Tx<'_>, walk: &ListWalk, candidates: &[i64]) -> Result<Ve
     let mut keys: Vec<Key> = Vec::new();
     for nums in candidates.chunks(PROBED_AT_ONCE) {
         let mut sql = Sql::default();
-        let nums = sql.ints(nums, PROBED_AT_ONCE);
+        let nums = sql.ints(nums, search::probe_width(nums));
         let place = walk.in_any_list(&mut sql);
         let after = walk.order.after(&mut sql, &walk.from);
         let text = format!(
@@ -284,6 +289,8 @@ struct ListScan<'w> {
     cursors: Vec<ListCursor<'w>>,
     limit: usize,
     met: usize,
+    /// How many are tested next.
+    at_once: usize,
     /// The place of the last one that was met.
     tested: Option<ListPosition>,
     fitting: Vec<i64>,
@@ -307,8 +314,19 @@ struct Key {
 
 impl FromRow for Key {
     fn from_row(row: &mut Row<'_>) -> Result<Key, StoreError> {
-        let (at, id, num) = FromRow::from_row(row)?;
-        Ok(Key { at, id, num })
+        Ok(Key { at: row.take()?, id: row.take()?, num: row.take()? })
+    }
+}
+
+/// A sort key, and the place of its list among those that were asked.
+struct PlacedKey {
+    place: i64,
+    key: Key,
+}
+
+impl FromRow for PlacedKey {
+    fn from_row(row: &mut Row<'_>) -> Result<PlacedKey, StoreError> {
+        Ok(PlacedKey { place: row.take()?, key: Key::from_row(row)? })
     }
 }
 
@@ -325,7 +343,15 @@ impl<'w> ListScan<'w> {
             ListCursor { list, fetched: VecDeque::new(), fetches: AT_ONCE, from, ended: false }
         });
         let cursors = cursors.collect();
-        ListScan { walk, cursors, limit, met: 0, tested: None, fitting: Vec::new() }
+        ListScan {
+            walk,
+            cursors,
+            limit,
+            met: 0,
+            at_once: AT_ONCE,
+            tested: None,
+            fitting: Vec::new(),
+        }
     }
 
     /// Tests conversations until enough match, the list ends, or `most` were tested in all. True
@@ -337,11 +363,13 @@ impl<'w> ListScan<'w> {
         fits: impl Fn(&mut Tx<'_>, &[i64]) -> Result<HashSet<i64>>,
     ) -> Result<bool> {
         while self.met < most {
-            let nums = self.next(tx, AT_ONCE)?;
+            let count = self.at_once.min(most - self.met);
+            self.at_once = tx.pick(AT_ONCE, (2 * self.at_once).min(TESTED_AT_ONCE));
+            let nums = self.next(tx, count)?;
             self.met += nums.len();
             let fit = fits(tx, &nums)?;
             self.fitting.extend(nums.iter().filter(|num| fit.contains(num)));
-            if self.fitting.len() >= self.limit || nums.len() < AT_ONCE {
+            if self.fitting.len() >= self.limit || nums.len() < count {
                 return Ok(true);
             }
         }
@@ -383,9 +411,7 @@ impl<'w> ListScan<'w> {
     fn next(&mut self, tx: &mut Tx<'_>, count: usize) -> Result<Vec<i64>> {
         let mut nums = Vec::with_capacity(count);
         while nums.len() < count {
-            for cursor in &mut self.cursors {
-                cursor.refill(tx, self.walk)?;
-            }
+            self.refill(tx)?;
             let order = self.walk.order;
             let filled = self.cursors.iter_mut().filter(|cursor| !cursor.fetched.is_empty());
             let first = filled.min_by(|a, b| order.compare(a.head(), b.head()));
@@ -394,6 +420,28 @@ impl<'w> ListScan<'w> {
             self.tested = Some(ListPosition { at: key.at, id: key.id });
         }
         Ok(nums)
+    }
+
+    /// Fetches the next rows of each list of which none is left, many lists in one statement.
+    fn refill(&mut self, tx: &mut Tx<'_>) -> Result<()> {
+        let walk = self.walk;
+        let empty = |cursor: &&mut ListCursor<'_>| !cursor.ended && cursor.fetched.is_empty();
+        let mut cursors: Vec<_> = self.cursors.iter_mut().filter(empty).collect();
+        for cursors in cursors.chunks_mut(LISTS_AT_ONCE) {
+            let mut sql = Sql::default();
+            let parts = cursors.iter().enumerate().map(|(place, cursor)| {
+                let rows = cursor.sql(&mut sql, walk);
+                format!("SELECT CAST({place} AS BIGINT), at, id, num FROM ({rows}) AS list{place}")
+            });
+            let text = parts.collect::<Vec<_>>().join(" UNION ALL ");
+            for PlacedKey { place, key } in sql.all::<PlacedKey>(tx, &text)? {
+                if let Some(cursor) = cursors.get_mut(place as usize) {
+                    cursor.fetched.push_back(key);
+                }
+            }
+            cursors.iter_mut().for_each(|cursor| cursor.filled(walk.order));
+        }
+        Ok(())
     }
 
     /// The matches, as the list shows them.
@@ -408,25 +456,26 @@ impl ListCursor<'_> {
         self.fetched.front().map_or((0, ""), Key::place)
     }
 
-    fn refill(&mut self, tx: &mut Tx<'_>, walk: &ListWalk) -> Result<()> {
-        if self.ended || !self.fetched.is_empty() {
-            return Ok(());
-        }
-        let mut sql = Sql::default();
-        let at = walk.in_list(&mut sql, self.list);
-        let after = walk.order.after(&mut sql, &self.from);
-        let (column, limit) = (walk.order.column(), self.fetches);
-        let text = format!(
-            "SELECT {column}, c.id, c.num FROM conversations c
-             WHERE {at} AND {after} ORDER BY {} LIMIT {limit}",
-            walk.order.by()
-        );
-        self.fetched = sql.all::<Key>(tx, &text)?.into();
-        self.ended = self.fetched.len() < limit;
-        self.fetches = (2 * limit).min(FETCHED_AT_ONCE);
+    /// Its next rows.
+    fn sql(&self, sql: &mut Sql, walk: &ListWalk) -> String {
+        let at = walk.in_list(sql, self.list);
+        let after = walk.order.after(sql, &self.from);
+        format!(
+            "SELECT {} AS at, c.id, c.num FROM conversations c
+             WHERE {at} AND {after} ORDER BY {} LIMIT {}",
+            walk.order.column(),
+            walk.order.by(),
+            self.fetches
+        )
+    }
+
+    /// Sets it to continue behind the rows that were fetched.
+    fn filled(&mut self, order: ListOrder) {
+        self.fetched.make_contiguous().sort_unstable_by(|a, b| order.compare(a.place(), b.place()));
+        self.ended = self.fetched.len() < self.fetches;
+        self.fetches = (2 * self.fetches).min(FETCHED_AT_ONCE);
         if let Some(last) = self.fetched.back() {
             self.from = ListPosition { at: last.at, id: last.id.clone() };
         }
-        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! What an operator does with a whole installation, and what is left behind what was deleted.
 
 mod deletion;
+mod reindex;
 mod retention;
 mod scan;
 mod sweep;

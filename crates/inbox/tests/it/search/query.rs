@@ -1,5 +1,6 @@
 //! `q` of section 4.2: what is searched, and how words are read.
 
+use db::Tx;
 use inbox::base::actor::Role;
 use mail::{Address, Mail};
 use serde_json::json;
@@ -14,6 +15,9 @@ on_both!(
     the_writer_of_sent_mail_is_found_by_name_and_address,
     case_accents_width_and_script_do_not_matter,
     all_words_must_match_though_in_different_mails_of_the_conversation,
+    what_comes_after_a_search_is_found_by_the_next,
+    frequent_words_are_found_again_and_again,
+    mail_from_before_is_found_though_its_index_has_no_number,
     a_conversation_with_several_matching_mails_is_listed_once,
     only_the_last_word_is_a_prefix,
     other_forms_of_a_word_are_found_unless_it_is_in_quotes,
@@ -188,6 +192,51 @@ async fn all_words_must_match_though_in_different_mails_of_the_conversation(app:
     assert_eq!(app.found(&key, "apples pears plums").await, ["Lamp"]);
     assert_eq!(app.found(&key, "plums \"second has\" apples").await, ["Lamp"]);
     assert!(app.found(&key, "apples pears cherries").await.is_empty());
+    assert_eq!(app.found(&key, "apples").await.len(), 2);
+}
+
+async fn what_comes_after_a_search_is_found_by_the_next(app: TestApp) {
+    let key = app.key("write").await;
+    let mail = app.mail("a@x.example", "Lamp", "The first has apples").await;
+    assert_eq!(app.found(&key, "appl").await, ["Lamp"]);
+    assert!(app.found(&key, "pea").await.is_empty());
+    app.mail("a@x.example", "Re: Lamp", "The second has pears").await;
+    assert_eq!(app.found(&key, "pea").await, ["Lamp"]);
+    let notes = format!("/conversations/{}/notes", mail.conversation);
+    app.post(&key, &notes, json!({ "body": "They like plums" })).await.is(201);
+    assert_eq!(app.found(&key, "appl pears plu").await, ["Lamp"]);
+}
+
+async fn frequent_words_are_found_again_and_again(app: TestApp) {
+    let key = app.key("read").await;
+    for number in 0..60 {
+        app.advance(SECOND);
+        let text = if number % 3 == 0 { "The lamp is broken" } else { "The lamp is bright" };
+        app.mail(&format!("c{number}@x.example"), &format!("Lamp {number}"), text).await;
+    }
+    let lamps = || (0..60).rev().map(|number| format!("Lamp {number}"));
+    for _ in 0..3 {
+        let all: Vec<String> = lamps().take(25).collect();
+        assert_eq!(app.found(&key, "lamp").await, all);
+        let broken: Vec<String> = lamps().skip(2).step_by(3).collect();
+        assert_eq!(app.found(&key, "lamp broken").await, broken);
+        assert_eq!(app.found(&key, "lamp bro").await, broken);
+    }
+    app.advance(SECOND);
+    app.mail("new@x.example", "Lamp 60", "This lamp is broken too").await;
+    assert_eq!(app.found(&key, "lamp broken").await.first().unwrap(), "Lamp 60");
+    assert_eq!(app.found(&key, "lamp").await.first().unwrap(), "Lamp 60");
+}
+
+async fn mail_from_before_is_found_though_its_index_has_no_number(app: TestApp) {
+    let key = app.key("read").await;
+    app.mail("a@x.example", "Lamp", "The first has apples").await;
+    let forget = |tx: &mut Tx<'_>| match tx.pick(true, false) {
+        true => Ok(0),
+        false => tx.exec("UPDATE message_index SET num = NULL", &[]),
+    };
+    app.app.store.write(forget).await.unwrap();
+    app.mail("b@x.example", "Shade", "The second has apples").await;
     assert_eq!(app.found(&key, "apples").await.len(), 2);
 }
 

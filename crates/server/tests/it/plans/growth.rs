@@ -116,7 +116,8 @@ fn grow_mail(client: &mut Client, app: &TestApp, seeds: &Seeds) {
         let changes = "'conversation', 'cnv_0' || id(n), 'id', 'x_' || id(n)";
         copy(client, (table, &inside), 1..=CONVERSATIONS, changes);
     }
-    let words = "'conversation', 'cnv_0' || id(half), 'serial', 1 + n % 2,
+    let words =
+        "'conversation', 'cnv_0' || id(half), 'num', 1000000 + (n + 1) / 2, 'serial', 1 + n % 2,
         'words', replace(replace(CAST((one.t).words AS TEXT), 'zeppelin', 'balloon' || n % 7),
             'w0001', 'w' || lpad(CAST(n AS TEXT), 5, '0'))";
     copy(client, ("message_index", &inside), 1..=2 * CONVERSATIONS, words);

@@ -52,6 +52,14 @@ async fn tell(app: &TestApp) {
     for told in told.join_all().await {
         told.unwrap();
     }
+    // A read ends without waiting for the server, which counts its pages then.
+    let busy = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'";
+    past_the_store(app, |client| {
+        while client.query_one(busy, &[]).unwrap().get::<_, i64>(0) > 0 {
+            std::thread::yield_now();
+        }
+    });
 }
 
 fn together_tell(tx: &mut db::Tx<'_>, together: &Barrier) -> Result<(), StoreError> {
