@@ -253,8 +253,8 @@ struct ConnectionRuntime {
     task: ConnectionTask,
 }
 
-/// How long the server is given to hear that a connection ends.
-const FAREWELL: Duration = Duration::from_millis(100);
+/// How long a connection that is closed may take to tell the server.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(100);
 
 impl ConnectionRuntime {
     fn run<T>(&self, future: impl Future<Output = T>) -> T {
@@ -265,7 +265,7 @@ impl ConnectionRuntime {
 impl Drop for ConnectionRuntime {
     fn drop(&mut self) {
         // The client is gone, so the task says so and ends.
-        let _ = self.runtime.block_on(async { timeout(FAREWELL, &mut self.task).await });
+        let _ = self.runtime.block_on(async { timeout(CLOSE_TIMEOUT, &mut self.task).await });
     }
 }
 

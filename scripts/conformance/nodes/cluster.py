@@ -47,7 +47,7 @@ def until(what, is_so, seconds=READY):
         time.sleep(STEP)
 
 
-def has_memory(folder):
+def is_running(folder):
     """True for a process, named by its folder of /proc, that has not ended."""
     try:
         state = (folder / "stat").read_text().rsplit(") ", 1)[1].split()[0]
@@ -164,7 +164,7 @@ class Postgres:
             started = self.signal(signal.SIGKILL)
             self.process.wait()
             # The next server refuses to start while one of them still has the shared memory.
-            until("PostgreSQL's processes ended", lambda: not any(map(has_memory, started)))
+            until("PostgreSQL's processes ended", lambda: not any(map(is_running, started)))
         self.process = None
 
     def url(self, database="postgres"):

@@ -6,18 +6,19 @@ use std::time::{Duration, Instant};
 
 use crate::base::recent_map::RecentMap;
 
-/// Terms that are remembered, in each of two generations.
-const TERMS: usize = 10_000;
-
-/// How long that is believed: until then, what was deleted since may keep a count from being exact.
-const BELIEVED: Duration = Duration::from_secs(600);
+/// Bytes of the terms that are remembered, in each of two generations.
+const CACHED_BYTES: usize = 1 << 20;
+/// What an entry takes beside its term.
+const ENTRY_BYTES: usize = 64;
+/// How long an entry is used: until then, what was deleted since may keep a count from being exact.
+const MAX_AGE: Duration = Duration::from_secs(600);
 
 /// How many mails at least have a term.
 pub struct FrequentTerms(Mutex<RecentMap<String, (i64, Instant)>>);
 
 impl Default for FrequentTerms {
     fn default() -> FrequentTerms {
-        FrequentTerms(Mutex::new(RecentMap::new(TERMS)))
+        FrequentTerms(Mutex::new(RecentMap::new(CACHED_BYTES)))
     }
 }
 
@@ -26,11 +27,12 @@ impl FrequentTerms {
     pub fn has_more_than(&self, expression: &str, most: i64) -> bool {
         let mut terms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let found = terms.get(&expression.to_owned());
-        found.is_some_and(|(found, at)| found > most && at.elapsed() < BELIEVED)
+        found.is_some_and(|(found, at)| found > most && at.elapsed() < MAX_AGE)
     }
 
     pub fn remember(&self, expression: &str, found: i64) {
         let mut terms = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        terms.insert(expression.to_owned(), (found, Instant::now()), 1);
+        let weight = expression.len() + ENTRY_BYTES;
+        terms.insert(expression.to_owned(), (found, Instant::now()), weight);
     }
 }
