@@ -109,7 +109,7 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         sorters: Arc::default(),
         background: inbox::base::background_writes::BackgroundWrites::default(),
         scanner: None,
-        sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
+        sealer: Arc::new(inbox::base::secret_sealer::NoopSealer),
         has_relay: true,
         public_url: "https://bench.example".into(),
     };

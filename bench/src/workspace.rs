@@ -118,7 +118,7 @@ pub fn app(store: Store, folder: &Path) -> Result<App, String> {
         sorters: Arc::default(),
         background: inbox::base::background_writes::BackgroundWrites::default(),
         scanner: None,
-        sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
+        sealer: Arc::new(inbox::base::secret_sealer::NoopSealer),
         has_relay: true,
         public_url: "https://bench.example".into(),
     })

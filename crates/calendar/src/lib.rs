@@ -37,8 +37,8 @@ pub use invite::{
 pub use range::TimeRange;
 pub use rule::{Frequency, RecurrencePattern, RuleWeekday};
 pub use slots::{
-    DayPart, DayPartKind, HostBooking, HostDayReport, HostMode, HostTurns, SlotError, SlotHost,
-    SlotObstacle, SlotQuery, SlotRules, TimeSlot, day_parts, order_of_turns, slot_at, slot_report,
-    slots, turns_of_new_host,
+    DayPart, DayPartKind, HostBooking, HostDayReport, HostMode, RoundRobinState, SlotError,
+    SlotHost, SlotObstacle, SlotQuery, SlotRules, TimeSlot, day_parts, order_of_turns, slot_at,
+    slot_report, slots, turns_of_new_host,
 };
 pub use zones::{zone_named, zone_names};

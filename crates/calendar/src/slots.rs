@@ -52,7 +52,7 @@ pub struct HostBooking {
 
 /// How often a host had a turn, for [`order_of_turns`].
 #[derive(Clone, Copy, Debug)]
-pub struct HostTurns {
+pub struct RoundRobinState {
     pub weight: u32,
     pub given: u64,
     pub last_given: Option<Timestamp>,
@@ -62,7 +62,7 @@ pub struct SlotHost<'a> {
     pub hours: &'a HostHours,
     pub busy: &'a [TimeRange],
     pub bookings: &'a [HostBooking],
-    pub turns: HostTurns,
+    pub turns: RoundRobinState,
 }
 
 pub struct SlotQuery<'a> {
@@ -178,12 +178,13 @@ pub fn slot_report(query: &SlotQuery<'_>) -> Result<Vec<HostDayReport>, SlotErro
 
 /// The places of hosts in the order in which they get the next booking: the fewest turns by
 /// weight first, then who has waited longest, then the place. Without weight means last.
-pub fn order_of_turns(hosts: &[HostTurns]) -> Vec<usize> {
+pub fn order_of_turns(hosts: &[RoundRobinState]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..hosts.len()).collect();
     order.sort_by(|a, b| {
         let (a, b) = (&hosts[*a], &hosts[*b]);
-        let share =
-            |host: &HostTurns, other: &HostTurns| u128::from(host.given) * u128::from(other.weight);
+        let share = |host: &RoundRobinState, other: &RoundRobinState| {
+            u128::from(host.given) * u128::from(other.weight)
+        };
         (a.weight == 0)
             .cmp(&(b.weight == 0))
             .then(share(a, b).cmp(&share(b, a)))
@@ -194,7 +195,7 @@ pub fn order_of_turns(hosts: &[HostTurns]) -> Vec<usize> {
 
 /// The turns that a new host begins with: the others' average, so that bookings do not all go to
 /// whoever is new.
-pub fn turns_of_new_host(hosts: &[HostTurns], weight: u32) -> u64 {
+pub fn turns_of_new_host(hosts: &[RoundRobinState], weight: u32) -> u64 {
     let weights: u128 = hosts.iter().map(|host| u128::from(host.weight)).sum();
     let given: u128 = hosts.iter().map(|host| u128::from(host.given)).sum();
     match weights {

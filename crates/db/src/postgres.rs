@@ -19,7 +19,7 @@ use crate::connect::{connect_listener, with_limits};
 use crate::job::Job;
 use crate::migrate::migrate;
 use crate::session::Session;
-use crate::tx::{Race, race};
+use crate::tx::{WriteConflict, race};
 use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 
 /// How often a closure is run before its conflicts with others are given up on.
@@ -227,7 +227,7 @@ fn run(connection: &mut Connection, mode: Mode, job: &mut Job) -> Result<(), Sto
             }
             Attempt::Undone => return Ok(()),
             // A unique violation in every attempt is the caller's own duplicate, and is returned.
-            Attempt::Raced(Race::Taken) if attempts >= TAKEN_ATTEMPTS => return Ok(()),
+            Attempt::Raced(WriteConflict::Taken) if attempts >= TAKEN_ATTEMPTS => return Ok(()),
             Attempt::Raced(_) => {}
             Attempt::Failed if connection.is_lost() => {}
             Attempt::Failed => return Ok(()),
@@ -249,7 +249,7 @@ enum Attempt {
     /// The closure would not have it.
     Undone,
     /// A statement lost a race.
-    Raced(Race),
+    Raced(WriteConflict),
     /// A statement failed for another reason.
     Failed,
     NotBegun(tokio_postgres::Error),
@@ -279,7 +279,7 @@ fn attempt(connection: &mut Connection, mode: Mode, job: &mut Job) -> Attempt {
         Mode::Read => Attempt::Committed(Vec::new()),
         Mode::Write => match tx.commit() {
             Ok(wakes) => Attempt::Committed(wakes),
-            Err(error) if race(&error).is_some() => Attempt::Raced(Race::Conflict),
+            Err(error) if race(&error).is_some() => Attempt::Raced(WriteConflict::Conflict),
             Err(error) => Attempt::NotCommitted(error),
         },
     }

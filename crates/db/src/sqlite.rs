@@ -13,7 +13,7 @@ use tokio::sync::broadcast;
 
 use crate::job::{Durability, Job};
 use crate::migrate::{is_current, migrate};
-use crate::tx::{DeferredStatement, run_deferred};
+use crate::tx::{DeferredStatement, TxEffects, run_deferred};
 use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 
 /// How long a statement waits for another process (the command line, say) to finish writing.
@@ -181,6 +181,22 @@ struct BatchEffects {
     later: Vec<DeferredStatement>,
 }
 
+impl BatchEffects {
+    fn add(&mut self, of_job: TxEffects) {
+        for queue in of_job.wakes {
+            if !self.woken.contains(&queue) {
+                self.woken.push(queue);
+            }
+        }
+        if !self.later.is_empty() {
+            for cancelled in of_job.cancelled {
+                self.later.retain(|one| !one.is(cancelled));
+            }
+        }
+        self.later.extend(of_job.later);
+    }
+}
+
 /// Runs each job, commits once, and only then returns the results. A failed job rolls back its own
 /// writes only.
 fn write_batch(
@@ -270,13 +286,7 @@ fn run(conn: &Connection, job: &mut Job, effects: &mut BatchEffects) -> Result<b
         return Err(StoreError::Commit("the database ended the transaction".into()));
     }
     if kept {
-        let (woken, later) = tx.into_effects();
-        for queue in woken {
-            if !effects.woken.contains(&queue) {
-                effects.woken.push(queue);
-            }
-        }
-        effects.later.extend(later);
+        effects.add(tx.into_effects());
     }
     Ok(kept)
 }

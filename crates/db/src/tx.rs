@@ -1,8 +1,8 @@
 //! A transaction: statements, arguments, wake-ups after commit, and the differences between
 //! databases.
 
+use crate::list_expansion::ListExpansion;
 use crate::session::Session;
-use crate::spread_lists::SpreadLists;
 use crate::{Arg, FromRow, Row, StoreError};
 
 /// A queue that can be woken. Text is none, so that a misspelt name does not compile.
@@ -15,8 +15,17 @@ pub struct Tx<'c> {
     pub(crate) conn: Conn<'c>,
     wakes: Vec<&'static str>,
     later: Vec<DeferredStatement>,
+    cancelled: Vec<(&'static str, i64)>,
     failed: bool,
-    race: Option<Race>,
+    race: Option<WriteConflict>,
+}
+
+/// What a transaction leaves to do for its batch and after the commit.
+pub(crate) struct TxEffects {
+    pub(crate) wakes: Vec<&'static str>,
+    pub(crate) later: Vec<DeferredStatement>,
+    /// Statements that transactions before it deferred and that must not run any more.
+    pub(crate) cancelled: Vec<(&'static str, i64)>,
 }
 
 /// A statement that is put off to the end of its batch, with its number and text.
@@ -26,9 +35,15 @@ pub(crate) struct DeferredStatement {
     text: String,
 }
 
+impl DeferredStatement {
+    pub(crate) fn is(&self, (sql, number): (&str, i64)) -> bool {
+        self.number == number && self.sql == sql
+    }
+}
+
 /// A serialization failure. The closure runs again and sees the other transaction's writes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Race {
+pub(crate) enum WriteConflict {
     /// A serialization failure or a deadlock.
     Conflict,
     /// A unique violation, perhaps by a concurrent transaction.
@@ -42,19 +57,28 @@ pub(crate) enum Conn<'c> {
 
 impl<'c> Tx<'c> {
     pub(crate) fn sqlite(conn: &'c rusqlite::Connection) -> Self {
-        let conn = Conn::Sqlite(conn);
-        Tx { conn, wakes: Vec::new(), later: Vec::new(), failed: false, race: None }
+        Tx::new(Conn::Sqlite(conn))
     }
 
     /// The transaction that the session has begun.
     pub(crate) fn postgres(session: &'c mut Session) -> Self {
-        let conn = Conn::Postgres(session);
-        Tx { conn, wakes: Vec::new(), later: Vec::new(), failed: false, race: None }
+        Tx::new(Conn::Postgres(session))
+    }
+
+    fn new(conn: Conn<'c>) -> Self {
+        Tx {
+            conn,
+            wakes: Vec::new(),
+            later: Vec::new(),
+            cancelled: Vec::new(),
+            failed: false,
+            race: None,
+        }
     }
 
     /// Runs a statement; returns the number of affected rows.
     pub fn exec(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<u64, StoreError> {
-        if let Some(spread) = SpreadLists::of(sql, args) {
+        if let Some(spread) = ListExpansion::of(sql, args) {
             return self.exec(&spread.sql, &spread.args());
         }
         let result = match &mut self.conn {
@@ -82,6 +106,15 @@ impl<'c> Tx<'c> {
         Ok(())
     }
 
+    /// Drops what was deferred with a number, here or by a transaction of the same batch, whose row is
+    /// about to be deleted or written anew.
+    pub fn cancel_last(&mut self, sql: &'static str, number: i64) {
+        if let Conn::Sqlite(_) = self.conn {
+            self.later.retain(|one| !one.is((sql, number)));
+            self.cancelled.push((sql, number));
+        }
+    }
+
     /// Every row of a query.
     pub fn all<T: FromRow>(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<Vec<T>, StoreError> {
         self.rows(sql, args, usize::MAX)
@@ -94,8 +127,8 @@ impl<'c> Tx<'c> {
         args: &[&dyn Arg],
         see: impl FnMut(&mut Row<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let spread = SpreadLists::of(sql, args);
-        let spread_args = spread.as_ref().map(SpreadLists::args);
+        let spread = ListExpansion::of(sql, args);
+        let spread_args = spread.as_ref().map(ListExpansion::args);
         let sql = spread.as_ref().map_or(sql, |spread| spread.sql.as_str());
         let args = spread_args.as_deref().unwrap_or(args);
         let result = match &mut self.conn {
@@ -143,9 +176,8 @@ impl<'c> Tx<'c> {
         }
     }
 
-    /// The wake-ups and deferred statements of the commit.
-    pub(crate) fn into_effects(self) -> (Vec<&'static str>, Vec<DeferredStatement>) {
-        (self.wakes, self.later)
+    pub(crate) fn into_effects(self) -> TxEffects {
+        TxEffects { wakes: self.wakes, later: self.later, cancelled: self.cancelled }
     }
 
     /// True when a statement failed: PostgreSQL then rolls back even if the closure ignores the
@@ -154,7 +186,7 @@ impl<'c> Tx<'c> {
         self.failed
     }
 
-    pub(crate) fn race(&self) -> Option<Race> {
+    pub(crate) fn race(&self) -> Option<WriteConflict> {
         self.race
     }
 
@@ -171,7 +203,7 @@ impl<'c> Tx<'c> {
         args: &[&dyn Arg],
         most: usize,
     ) -> Result<Vec<T>, StoreError> {
-        if let Some(spread) = SpreadLists::of(sql, args) {
+        if let Some(spread) = ListExpansion::of(sql, args) {
             return self.rows(&spread.sql, &spread.args(), most);
         }
         let result = match &mut self.conn {
@@ -198,10 +230,10 @@ impl<'c> Tx<'c> {
 }
 
 /// The serialization failure that PostgreSQL reports, if it is one.
-pub(crate) fn race(error: &tokio_postgres::Error) -> Option<Race> {
+pub(crate) fn race(error: &tokio_postgres::Error) -> Option<WriteConflict> {
     match error.code()?.code() {
-        "40001" | "40P01" => Some(Race::Conflict),
-        "23505" => Some(Race::Taken),
+        "40001" | "40P01" => Some(WriteConflict::Conflict),
+        "23505" => Some(WriteConflict::Taken),
         _ => None,
     }
 }
@@ -243,6 +275,8 @@ pub(crate) fn run_deferred(
     mut later: Vec<DeferredStatement>,
 ) -> Result<(), StoreError> {
     later.sort_unstable_by_key(|one| (one.sql, one.number));
+    let is_twice = |pair: &[DeferredStatement]| pair[0].is((pair[1].sql, pair[1].number));
+    debug_assert!(!later.windows(2).any(is_twice), "a row is deferred twice");
     for one in &later {
         bind(conn, one.sql, &[&one.number, &one.text])?.raw_execute()?;
     }

@@ -35,4 +35,6 @@ pub use model::sealed_attachments::UnfitFile;
 pub use model::timeline::{RetiredBy, StoredTimelineEvent, TargetKind, TimelineEvent, WokenBy};
 pub use schema::MIGRATIONS;
 pub use search::list::ConversationSummary;
-pub use search::{Excerpt, OPERATORS, OperatorHelp};
+pub use search::{
+    Excerpt, OPERATORS, OperatorHelp, QueryPart, QuerySwitch, query_parts, query_switch,
+};

@@ -59,7 +59,7 @@ pub use ids::bare_message_id;
 pub use inspect::{Inspection, inspect, inspect_text};
 pub use kind::{Bounce, MailKind};
 pub use markdown::{PictureUrls, markdown_html, markdown_pictures, markdown_text};
-pub use message_body::{EarlierMail, EarlierRole, EarlierWords, MessageBody, shown_address};
+pub use message_body::{EarlierWords, MessageBody, QuotedMail, QuotedMailRole, shown_address};
 pub use organisation::{is_public_provider, organisation};
 pub use original::{OriginalMail, original};
 pub use page::{

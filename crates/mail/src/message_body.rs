@@ -20,15 +20,15 @@ pub struct MessageBody<'a> {
     pub markdown: Option<&'a str>,
     /// Markdown; empty where there is none.
     pub signature: &'a str,
-    pub earlier: Option<&'a EarlierMail>,
+    pub earlier: Option<&'a QuotedMail>,
     /// Where the pictures of the Markdown are.
     pub pictures: PictureUrls<'a>,
 }
 
 /// The mail that stands below a message.
 #[derive(Clone, Debug)]
-pub struct EarlierMail {
-    pub role: EarlierRole,
+pub struct QuotedMail {
+    pub role: QuotedMailRole,
     pub from: Address,
     /// Milliseconds since 1970.
     pub at: i64,
@@ -52,7 +52,7 @@ pub struct EarlierWords {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EarlierRole {
+pub enum QuotedMailRole {
     /// The message answers it.
     Answered,
     /// The message passes it on.
@@ -96,13 +96,13 @@ impl MessageBody<'_> {
     }
 }
 
-impl EarlierMail {
+impl QuotedMail {
     fn write_plain(&self, out: &mut String) {
         out.push_str(&self.lead().join("\n"));
         out.push_str("\n\n");
         match self.role {
-            EarlierRole::Forwarded => out.push_str(&self.shown_text()),
-            EarlierRole::Answered => {
+            QuotedMailRole::Forwarded => out.push_str(&self.shown_text()),
+            QuotedMailRole::Answered => {
                 let text = self.shown_text();
                 let quoted = text.lines().map(|line| match line.starts_with('>') {
                     true => format!(">{line}"),
@@ -124,14 +124,14 @@ impl EarlierMail {
         }
         out.push_str("</div>");
         match self.role {
-            EarlierRole::Forwarded => match &self.html {
+            QuotedMailRole::Forwarded => match &self.html {
                 Some(html) => {
                     out.push_str("<br>");
                     out.push_str(html);
                 }
                 None => out.push_str(&plain_html(&self.shown_text())),
             },
-            EarlierRole::Answered => {
+            QuotedMailRole::Answered => {
                 out.push_str(
                     "<blockquote class=\"gmail_quote\" type=\"cite\" style=\"margin:0 0 0 .8ex;\
                      border-left:1px solid #ccc;padding-left:1ex\">",
@@ -146,8 +146,8 @@ impl EarlierMail {
     /// The lines over it.
     fn lead(&self) -> Vec<String> {
         match self.role {
-            EarlierRole::Answered => vec![one_line(&self.words.answered)],
-            EarlierRole::Forwarded => {
+            QuotedMailRole::Answered => vec![one_line(&self.words.answered)],
+            QuotedMailRole::Forwarded => {
                 let mut lines = vec![
                     "---------- Forwarded message ----------".to_owned(),
                     format!("From: {}", shown_address(&self.from)),
@@ -202,8 +202,8 @@ mod tests {
 
     const PICTURES: PictureUrls<'_> = PictureUrls { before: "cid:", behind: "@acme.example" };
 
-    fn earlier(role: EarlierRole) -> EarlierMail {
-        EarlierMail {
+    fn earlier(role: QuotedMailRole) -> QuotedMail {
+        QuotedMail {
             role,
             from: Address::new(Some("Giulia Pellegrini"), "giulia@x.example"),
             at: 1_794_733_200_000,
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_reply_has_text_signature_and_history_in_both_twins() {
-        let earlier = earlier(EarlierRole::Answered);
+        let earlier = earlier(QuotedMailRole::Answered);
         let body = MessageBody {
             text: "You are right.",
             markdown: Some("You are **right**."),
@@ -252,7 +252,7 @@ mod tests {
             "Am Sa, 2. Mai 2026 um 23:59 UTC schrieb giulia@x.example:",
             "Am So, 15. Nov. 2026 um 09:00 UTC schrieb Ichiro Tanaka <ichiro@x.example>:",
         ] {
-            let mut earlier = earlier(EarlierRole::Answered);
+            let mut earlier = earlier(QuotedMailRole::Answered);
             earlier.words.answered = answered.to_owned();
             let body = MessageBody {
                 text: "You are right.",
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn a_very_long_mail_is_cut_and_says_so() {
         let text = "é".repeat(QUOTED_BYTES);
-        let earlier = EarlierMail { text, ..earlier(EarlierRole::Answered) };
+        let earlier = QuotedMail { text, ..earlier(QuotedMailRole::Answered) };
         let body = MessageBody {
             text: "Yes",
             markdown: None,
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_forwarded_mail_has_its_header_lines_and_no_marks_of_quotation() {
-        let earlier = earlier(EarlierRole::Forwarded);
+        let earlier = earlier(QuotedMailRole::Forwarded);
         let body = MessageBody {
             text: "Why?",
             markdown: None,
@@ -301,7 +301,7 @@ mod tests {
             "{text}"
         );
         assert!(body.html().contains("&lt;giulia@x.example&gt;<br>Date:"), "{}", body.html());
-        let rich = EarlierMail { html: Some("<div><b>It</b> was</div>".into()), ..earlier.clone() };
+        let rich = QuotedMail { html: Some("<div><b>It</b> was</div>".into()), ..earlier.clone() };
         let rich = MessageBody { earlier: Some(&rich), ..body };
         assert!(rich.html().ends_with("<br><div><b>It</b> was</div></div></body></html>"));
         assert_eq!(rich.plain(), text, "the plain twin is the same");

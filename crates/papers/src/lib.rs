@@ -17,8 +17,8 @@ mod picture;
 mod plain;
 mod preview;
 mod rules;
-mod seen;
 mod sniff;
+mod tesseract_tsv;
 
 pub use evidence::Evidence;
 pub use layout::{TextPage, Word};
@@ -26,7 +26,7 @@ pub use limits::TEXT_CHARS;
 pub use paper::{ExtractedDocument, ExtractedFields, PaperKind};
 pub use picture::Picture;
 pub use preview::{PREVIEW_BYTES, preview};
-pub use seen::words_seen;
+pub use tesseract_tsv::words_seen;
 
 use sniff::Format;
 

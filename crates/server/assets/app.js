@@ -24,7 +24,11 @@ function focusNews() {
   const place = sessionStorage.getItem("mailroom:row");
   sessionStorage.removeItem("mailroom:row");
   const rows = flash?.matches("[role=status]") && place !== null ? document.querySelectorAll(".rows .row") : [];
-  (rows[Math.min(Number(place), rows.length - 1)] ?? flash)?.focus();
+  const heard = rows[Math.min(Number(place), rows.length - 1)] ?? flash;
+  heard?.focus();
+  // A browser that goes to the place that the address names takes the focus away.
+  const back = () => document.activeElement === document.body && heard?.focus({ preventScroll: true });
+  if (location.hash) addEventListener("load", back);
 }
 
 // A frame is as high as the mail in it. Its page runs no script, so this page measures it.
@@ -148,7 +152,10 @@ function keyPressed(event) {
   // Beside other news Z is about that: pressed once more, it must not stop a message to a customer.
   if (own?.closest(".undo") && document.querySelector(".news .flash[role]")) return;
   if (own) return press(event, own);
-  if (key === "j" || key === "k") return move(event, key === "j" ? 1 : -1);
+  if (key === "j" || key === "k") {
+    if (event.shiftKey) tickChosen();
+    return move(event, key === "j" ? 1 : -1);
+  }
   if (key === "enter") return openChosen(event);
 }
 
@@ -171,6 +178,13 @@ function rowKey(event) {
   return true;
 }
 
+// Shift with J or K ticks the row that is left: the one with the focus, or else the one that is open.
+function tickChosen() {
+  const row = chosenRow() ?? document.querySelector(".rows .row[aria-current]");
+  const box = row?.closest(".pick")?.querySelector(".tick input");
+  if (box && !box.checked) box.click();
+}
+
 // What is ticked stays so when the list is fetched anew; Shift ticks all rows between two.
 function keepSelection() {
   const form = document.querySelector("form.triage");
@@ -183,7 +197,17 @@ function keepSelection() {
     if (chosen.size === 0 && form.elements.all) form.elements.all.checked = false;
     const shown = form.querySelector("[data-selected]");
     const all = form.elements.all?.checked;
-    if (shown) shown.textContent = all ? t("All selected") : t("{n} selected", { n: chosen.size });
+    const words = all ? t("All selected") : t("{n} selected", { n: chosen.size });
+    if (shown) shown.textContent = words;
+    // Readers hear how many they are, and that none is left; nothing when the page opens.
+    const said = form.querySelector("[data-selection]");
+    const news = chosen.size > 0 ? words : said?.textContent && t("Nothing selected");
+    if (said && said.textContent !== news) said.textContent = news;
+  };
+  // The row of an entry, or else the one that was ticked last.
+  const focusRow = (pick) => {
+    const box = boxes().find((one) => one.value === last) ?? boxes().find((one) => one.checked);
+    (pick ?? box?.closest(".pick"))?.querySelector(".row").focus();
   };
   const note = (box) => (box.checked ? chosen.add(box.value) : chosen.delete(box.value));
   form.addEventListener("click", (event) => {
@@ -214,12 +238,28 @@ function keepSelection() {
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || chosen.size === 0 || event.defaultPrevented) return;
-    for (const box of boxes()) box.checked = false;
+    // It has left the box that had the focus.
+    if (form.contains(event.target)) focusRow(event.target.closest(".pick"));
+    form.reset();
+  });
+  // The browser unticks the boxes after this, and the bar goes with the focus that is in it.
+  form.addEventListener("reset", () => {
+    if (document.activeElement?.closest(".bulk")) focusRow(null);
+    for (const field of form.querySelectorAll("[data-filters]")) {
+      field.value = "";
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+    }
     chosen.clear();
+    last = null;
     count();
   });
-  for (const box of boxes()) note(box);
-  count();
+  const countAll = () => {
+    for (const box of boxes()) note(box);
+    count();
+  };
+  countAll();
+  // Whoever goes back finds the boxes ticked, by the browser and after this script.
+  addEventListener("pageshow", countAll);
 }
 
 // Typing in a menu shows the entries that contain what is typed.
@@ -387,6 +427,8 @@ function completeOperators() {
   field.setAttribute("aria-expanded", "false");
   field.setAttribute("aria-controls", list.id);
   field.setAttribute("aria-autocomplete", "list");
+  // Whoever opens the page goes on behind what was searched.
+  field.setSelectionRange(field.value.length, field.value.length);
   const shown = () => options.filter((option) => !option.hidden);
   const choose = (chosen) => {
     for (const option of options) option.setAttribute("aria-selected", String(option === chosen));

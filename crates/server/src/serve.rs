@@ -34,7 +34,7 @@ use crate::mail_in::services::{HttpReader, SnsCalls};
 use crate::mail_in::smtp::{self, MailListener, MailListeners};
 use crate::mail_oauth::{AccessTokens, MailboxTokens};
 use crate::mail_out::dns_records::SendingSetup;
-use crate::mail_out::{Dialling, RelayConfig, RelayTarget};
+use crate::mail_out::{RelayConfig, RelayTarget, ServerConnectConfig};
 use crate::mailbox_setup::MailboxFinder;
 use crate::net::bucket::Bucket;
 use crate::net::config::NetConfig;
@@ -262,7 +262,10 @@ fn open_fetchers(settings: &Settings, app: &App) -> Result<Fetchers, String> {
 }
 
 /// Finds the servers of mailboxes that people connect.
-fn open_finder(settings: &Settings, dialling: Dialling) -> Result<MailboxFinder, String> {
+fn open_finder(
+    settings: &Settings,
+    dialling: ServerConnectConfig,
+) -> Result<MailboxFinder, String> {
     let net = net_config(settings);
     // The configuration files of domains are fetched from public addresses only.
     let guard = SsrfGuard::of(&NetConfig { allow_private: false, ..net })?;

@@ -36,7 +36,7 @@ const RIDGE: f64 = 12.0;
 
 /// What was decided about a guess.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DecidedScore {
+pub struct GuessOutcome {
     /// The confidence that the guess had before anybody decided.
     pub confidence: f64,
     /// Somebody decided for the guess.
@@ -121,7 +121,7 @@ impl Calibration {
     }
 
     /// Lets decisions about earlier guesses move the threshold.
-    pub fn follow(&mut self, decisions: &[DecidedScore]) {
+    pub fn follow(&mut self, decisions: &[GuessOutcome]) {
         let latest = &decisions[decisions.len().saturating_sub(FOLLOWED)..];
         let mass: f64 = self.measured.iter().map(|score| score.mass).sum();
         let scale = if mass > 0.0 { MEASURED_MASS / mass } else { 0.0 };
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn decisions_move_the_threshold() {
         let mut calibration = Calibration::default();
-        let decision = |confidence, right| DecidedScore { confidence, right };
+        let decision = |confidence, right| GuessOutcome { confidence, right };
         let mut decisions = vec![decision(0.8, true); 20];
         calibration.follow(&decisions);
         assert_eq!(calibration.threshold, 0.8);

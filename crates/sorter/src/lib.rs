@@ -61,7 +61,7 @@ mod nearest;
 mod reasons;
 mod urgency;
 
-pub use calibration::{DecidedScore, PRECISION};
+pub use calibration::{GuessOutcome, PRECISION};
 pub use example::{SorterExample, UnreadableExample};
 pub use features::{TextFeatures, WORDS};
 pub use language::{MailLanguage, language};

@@ -2,7 +2,7 @@
 
 use phrases::folded_words;
 
-use crate::calibration::{Calibration, DecidedScore};
+use crate::calibration::{Calibration, GuessOutcome};
 use crate::centroids::{Centroids, LabelledVector};
 use crate::example::SorterExample;
 use crate::features::{TextFeatures, WORDS};
@@ -53,7 +53,7 @@ impl TopicModel {
     /// Moves the threshold by what people decided about this model's or its forerunners' best
     /// guesses, the oldest first: the confidence that a guess had before the decision was learned,
     /// and whether it was right.
-    pub fn with_decisions(mut self, decisions: &[DecidedScore]) -> TopicModel {
+    pub fn with_decisions(mut self, decisions: &[GuessOutcome]) -> TopicModel {
         self.calibration.follow(decisions);
         self
     }
@@ -312,7 +312,7 @@ mod tests {
         let text = "Hello, please refund the money for the broken lamp";
         let sure = TopicModel::learn(&decided(4));
         let confidence = sure.sort(text).confidence;
-        let wrong = vec![DecidedScore { confidence: confidence + 0.01, right: false }; 200];
+        let wrong = vec![GuessOutcome { confidence: confidence + 0.01, right: false }; 200];
         let careful = TopicModel::learn(&decided(4)).with_decisions(&wrong);
         assert_eq!(careful.sort(text).topic, None);
         assert!(careful.sort(text).suggested.is_some());

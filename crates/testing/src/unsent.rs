@@ -1,6 +1,6 @@
 //! Files of unsent texts, as the app attaches them and makes them fit the message that they go with.
 
-use inbox::actions::{self, NewReply, UnsentPlace};
+use inbox::actions::{self, AutosaveKey, NewReply};
 use inbox::base::actor::Actor;
 use inbox::base::ids::AttachmentId;
 use inbox::model::secure::seal_file;
@@ -12,7 +12,7 @@ impl TestApp {
     pub async fn attach(
         &self,
         person: &Actor,
-        place: &UnsentPlace,
+        place: &AutosaveKey,
         files: &[(&str, &str, &[u8])],
     ) -> Vec<AttachmentId> {
         let sealed = files.iter().map(|(name, kind, bytes)| {
@@ -26,7 +26,7 @@ impl TestApp {
     }
 
     /// Seals or opens the files of somebody's unsent text for a message to the team's inbox.
-    pub async fn fit_files(&self, person: &Actor, place: &UnsentPlace, message: &NewReply) {
+    pub async fn fit_files(&self, person: &Actor, place: &AutosaveKey, message: &NewReply) {
         let (mailbox, message) = (self.support.id.to_string(), message.clone());
         let (there, place) = (place.clone(), place.clone());
         let unfit = self

@@ -5,17 +5,17 @@ use std::{fmt, iter};
 
 /// A text with some of its places filled. What a value itself says is never taken for a place.
 #[derive(Clone, Debug, Default)]
-pub struct FilledText {
+pub struct InterpolatedText {
     text: String,
     /// Where the values stand, in order.
     values: Vec<Range<usize>>,
 }
 
-impl FilledText {
+impl InterpolatedText {
     /// Fills every place of a name: `{name}`.
-    pub fn with(self, name: &str, value: &dyn fmt::Display) -> FilledText {
+    pub fn with(self, name: &str, value: &dyn fmt::Display) -> InterpolatedText {
         let (place, value) = (format!("{{{name}}}"), value.to_string());
-        let mut filled = FilledText::default();
+        let mut filled = InterpolatedText::default();
         let mut from = 0;
         let end = self.text.len()..self.text.len();
         for known in self.values.iter().cloned().chain(iter::once(end)) {
@@ -39,13 +39,13 @@ impl FilledText {
     }
 }
 
-impl From<&str> for FilledText {
-    fn from(text: &str) -> FilledText {
-        FilledText { text: text.to_owned(), values: Vec::new() }
+impl From<&str> for InterpolatedText {
+    fn from(text: &str) -> InterpolatedText {
+        InterpolatedText { text: text.to_owned(), values: Vec::new() }
     }
 }
 
-impl Deref for FilledText {
+impl Deref for InterpolatedText {
     type Target = str;
 
     fn deref(&self) -> &str {
@@ -53,7 +53,7 @@ impl Deref for FilledText {
     }
 }
 
-impl fmt::Display for FilledText {
+impl fmt::Display for InterpolatedText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
@@ -65,10 +65,10 @@ mod tests {
 
     #[test]
     fn a_value_is_never_taken_for_a_place() {
-        let text = FilledText::from("{name} wrote to {inbox}, {name}");
+        let text = InterpolatedText::from("{name} wrote to {inbox}, {name}");
         let text = text.with("name", &"{inbox} {name}").with("inbox", &"Support {name}");
         assert_eq!(&*text, "{inbox} {name} wrote to Support {name}, {inbox} {name}");
-        assert_eq!(&*FilledText::from("{n} {m").with("n", &3).with("m", &4), "3 {m");
-        assert_eq!(&*FilledText::from("").with("n", &3), "");
+        assert_eq!(&*InterpolatedText::from("{n} {m").with("n", &3).with("m", &4), "3 {m");
+        assert_eq!(&*InterpolatedText::from("").with("n", &3), "");
     }
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use catalogue::{CATALOGUES, Catalogue};
-pub use filled::FilledText;
+pub use filled::InterpolatedText;
 
 tokio::task_local! {
     static READER: Reader;

@@ -238,6 +238,7 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
         "/search",
         "/search?q=order",
         "/search?q=absentword",
+        "/search?q=is%3Aopen+order+-%22late+fee%22",
         "/help",
         "/new",
         "/settings/you",

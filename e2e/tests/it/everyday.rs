@@ -40,6 +40,11 @@ async fn search_finds_letters_by_words_and_their_beginnings() {
     browser.write("[name=q]", "\"samovar quixotic\"").await;
     browser.click(".searchbox .btn").await;
     browser.says("No message says").await;
+    browser.write("[name=q]", "samovar absentword").await;
+    browser.click(".searchbox .btn").await;
+    browser.click(".op a[aria-label='Remove absentword']").await;
+    browser.says("1 conversation").await;
+    assert_eq!(browser.value("[name=q]").await, "samovar");
     browser.close().await;
 }
 

@@ -104,3 +104,55 @@ async fn keys_on_rows_keep_their_place_and_their_ticks() {
         .await;
     browser.close().await;
 }
+
+#[tokio::test]
+async fn shift_ticks_rows_on_the_way_and_they_become_one_conversation() {
+    let server = TestServer::open().await;
+    let browser = Browser::signed_in(&server, &server.ines).await;
+    let inbox = server.add_inbox("Workshop").await;
+    for subject in ["First letter", "Second letter", "Third letter"] {
+        server.mail_to(&inbox, "ann@shop.example Ann Shop", subject, "One").await;
+        server.advance(1_000);
+    }
+    browser.goto(&format!("{}/inbox?mailbox={}", server.address, inbox.id)).await;
+    browser.find(".row").await;
+    let ticked = async |number: usize| {
+        let what = format!("{number} are ticked");
+        browser
+            .until(&what, || async { browser.count(".tick input:checked").await == number })
+            .await;
+    };
+    let focused = async |subject: &str| {
+        browser
+            .until(subject, || async { browser.text(".row:focus").await.contains(subject) })
+            .await;
+    };
+    browser.press("j").await;
+    focused("Third letter").await;
+    browser.press(Key::Shift + "jj").await;
+    ticked(2).await;
+    focused("First letter").await;
+    let said = "return document.querySelector('[data-selection]').textContent";
+    assert_eq!(browser.script(said).await, "2 selected");
+    browser.press(Key::Escape).await;
+    ticked(0).await;
+    focused("First letter").await;
+    assert_eq!(browser.script(said).await, "Nothing selected");
+    browser.press(Key::Shift + "kk").await;
+    ticked(2).await;
+    focused("Third letter").await;
+    browser.click(".bulk [type=reset]").await;
+    ticked(0).await;
+    focused("Second letter").await;
+    browser.press("k").await;
+    browser.press(Key::Shift + "jj").await;
+    browser.press("x").await;
+    ticked(3).await;
+    browser.click(".bulk [value=merge]").await;
+    browser.says("Merged 3 conversations into the oldest of them.").await;
+    assert_eq!(browser.count(".rows .row").await, 1);
+    browser.press("z").await;
+    browser.says("Undone.").await;
+    assert_eq!(browser.count(".rows .row").await, 3);
+    browser.close().await;
+}

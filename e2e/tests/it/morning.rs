@@ -7,7 +7,7 @@ use inbox::model::mailboxes::Mailbox;
 use thirtyfour::prelude::*;
 
 use crate::browser::Browser;
-use crate::rules::choose;
+use crate::rules::{add_act, choose};
 use crate::test_server::TestServer;
 
 const INES: &str = "Ines Marti";
@@ -254,6 +254,7 @@ async fn a_rule_that_assigns(morning: &Morning<'_>, ines: &Browser, jonas: &Brow
     ines.write("[aria-label='Condition 1, value']", "ladder").await;
     choose(ines, "[aria-label='Act 1, what']", "assign").await;
     ines.write("[aria-label='Act 1, value']", JONAS).await;
+    add_act(ines).await;
     choose(ines, "[aria-label='Act 2, what']", "tag").await;
     ines.write("[aria-label='Act 2, value']", "ladders").await;
     ines.click("#edit .btn.primary").await;

@@ -22,7 +22,7 @@ use server::mail_in::imap::{Fetchers, ImapTiming};
 use server::mail_in::smtp::ListenAddress;
 use server::mail_oauth::{MailboxTokens, OAuthClients};
 use server::mail_out::dns_records::SendingSetup;
-use server::mail_out::{Dialling, RelayConfig, RelayRouter, RelayTarget, SmtpTimeouts};
+use server::mail_out::{RelayConfig, RelayRouter, RelayTarget, ServerConnectConfig, SmtpTimeouts};
 use server::mailbox_setup::MailboxFinder;
 use server::net::config::NetConfig;
 use server::net::host_guard::HostGuard;
@@ -56,7 +56,7 @@ pub struct NewWorkspaceServer {
     app: App,
     owner: UserId,
     workspace: Actor,
-    dialling: Dialling,
+    dialling: ServerConnectConfig,
     vault: Vault,
     clock: Arc<MovedClock>,
     _folder: tempfile::TempDir,
@@ -103,7 +103,7 @@ impl NewWorkspaceServer {
             has_relay: false,
         };
         let (owner, workspace) = set_up(&app).await;
-        let dialling = Dialling {
+        let dialling = ServerConnectConfig {
             helo: "mail.oram-sails.example".into(),
             guard: HostGuard::new(Arc::new(SystemResolver::default()), true),
             roots,
@@ -158,7 +158,7 @@ fn relays() -> RelayConfig {
     RelayConfig { target: RelayTarget::Nowhere, public_url: None, net: NetConfig::default() }
 }
 
-fn options(dialling: &Dialling, oauth_clients: OAuthClients) -> router::HttpOptions {
+fn options(dialling: &ServerConnectConfig, oauth_clients: OAuthClients) -> router::HttpOptions {
     let resolver = Arc::new(SystemResolver::default());
     let guard = SsrfGuard::new(resolver, SsrfRules::new(false));
     let relay = RelayRouter::new(relays().open().unwrap(), false, dialling.clone());

@@ -38,3 +38,29 @@ async fn without_scripts_one_reads_answers_stops_and_approves() {
     browser.says("gave this to Ines Marti").await;
     browser.close().await;
 }
+
+#[tokio::test]
+async fn without_scripts_ticked_rows_are_cleared_and_merged() {
+    let server = TestServer::open().await;
+    let browser = Browser::open(Kind::WithoutScripts).await;
+    browser.sign_in(&server, &server.ines).await;
+    for subject in ["First letter", "Second letter"] {
+        server.mail("ann@shop.example Ann Shop", subject, "One", None).await;
+        server.advance(1_000);
+    }
+    browser.goto(&format!("{}/inbox?view=open", server.address)).await;
+    for row in ["1", "2"] {
+        browser.click(&format!(".rows li:nth-child({row}) .tick input")).await;
+    }
+    assert_eq!(browser.count(".tick input:checked").await, 2);
+    browser.click(".bulk [type=reset]").await;
+    assert_eq!(browser.count(".tick input:checked").await, 0);
+    for row in ["1", "2"] {
+        browser.click(&format!(".rows li:nth-child({row}) .tick input")).await;
+    }
+    browser.click(".bulk [value=merge]").await;
+    browser.says("Merged 2 conversations into the older one.").await;
+    browser.click(".flash form[action='/undo'] button").await;
+    browser.says("Undone.").await;
+    browser.close().await;
+}

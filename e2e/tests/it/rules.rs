@@ -1,5 +1,7 @@
 //! A rule that assigns, and the report that shows it.
 
+use thirtyfour::prelude::Key;
+
 use crate::axe::{axe, violations};
 use crate::browser::Browser;
 use crate::test_server::TestServer;
@@ -11,16 +13,22 @@ async fn a_rule_assigns_and_the_report_shows_it() {
     let browser = Browser::signed_in(&server, &server.ines).await;
     let page = format!("{}/settings/rules", server.address);
     browser.goto(&page).await;
-    browser.write("#name", "Lamps to Ines").await;
     choose(&browser, "[aria-label='Condition 1, what']", "subject").await;
     browser.write("[aria-label='Condition 1, value']", "lamp").await;
     choose(&browser, "[aria-label='Act 1, what']", "assign").await;
     browser.write("[aria-label='Act 1, value']", "Ines Marti").await;
+    add_act(&browser).await;
+    browser.says("Changed, not saved").await;
+    let axe = axe();
+    assert_eq!(violations(&browser, &axe).await, Vec::<String>::new());
+    assert_eq!(browser.value("[aria-label='Condition 1, value']").await, "lamp");
     choose(&browser, "[aria-label='Act 2, what']", "tag").await;
     browser.write("[aria-label='Act 2, value']", "lamps").await;
-    browser.click("#edit .btn.primary").await;
+    browser.write("#name", "Lamps to Ines").await;
+    // It saves, and removes no row.
+    browser.press(Key::Enter).await;
     browser.says("Tried on the last").await;
-    let axe = axe();
+    assert_eq!(browser.value("[aria-label='Act 2, value']").await, "lamps");
     assert_eq!(violations(&browser, &axe).await, Vec::<String>::new());
     browser.click(".rules .on form[action$='/switch'] button").await;
     browser.says("Switched on. It acts from the next mail on.").await;
@@ -40,6 +48,12 @@ async fn a_rule_assigns_and_the_report_shows_it() {
     assert_eq!(violations(&browser, &axe).await, Vec::<String>::new());
     browser.close().await;
     drop(working);
+}
+
+/// Adds an empty second row of what a rule does, in which one goes on.
+pub async fn add_act(browser: &Browser) {
+    browser.click("#edit [name=add][value=act]").await;
+    browser.find("[aria-label='Act 2, what']:focus").await;
 }
 
 /// Chooses from a menu of the form.

@@ -86,7 +86,7 @@ impl TestServer {
             sorters: Arc::default(),
             background: inbox::base::background_writes::BackgroundWrites::default(),
             scanner: None,
-            sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
+            sealer: Arc::new(inbox::base::secret_sealer::NoopSealer),
             has_relay: true,
             public_url: address.as_str().into(),
         };

@@ -16,8 +16,8 @@ use std::path::Path;
 
 use calendar::{
     BookingFeed, BookingFeedEntry, BookingFeedStatus, BookingInvitation, BusyQuery, HostHours,
-    HostMode, HostTurns, InvitationPerson, SlotHost, SlotQuery, SlotRules, TimeRange, booking_feed,
-    busy_times, cancellation, clock_ranges, invitation, slots, zone_named,
+    HostMode, InvitationPerson, RoundRobinState, SlotHost, SlotQuery, SlotRules, TimeRange,
+    booking_feed, busy_times, cancellation, clock_ranges, invitation, slots, zone_named,
 };
 use jiff::civil::Date;
 use jiff::{Timestamp, ToSpan};
@@ -88,7 +88,7 @@ fn starts(question: &Value) -> Result<Vec<String>, Failure> {
         horizon_days: None,
         per_day: None,
     };
-    let turns = HostTurns { weight: 1, given: 0, last_given: None };
+    let turns = RoundRobinState { weight: 1, given: 0, last_given: None };
     let hosts = [SlotHost { hours: &hours, busy: &busy, bookings: &[], turns }];
     let last: Date = text("to").parse()?;
     let mut first: Date = text("from").parse()?;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Instant;
 
 use calendar::{
-    BusyQuery, HostBooking, HostHours, HostMode, HostTurns, SlotHost, SlotQuery, SlotRules,
+    BusyQuery, HostBooking, HostHours, HostMode, RoundRobinState, SlotHost, SlotQuery, SlotRules,
     TimeRange, busy_times, slots, zone_named,
 };
 use jiff::{SignedDuration, Timestamp};
@@ -115,7 +115,7 @@ fn month_of_slots(zone: &jiff::tz::TimeZone) -> Result<usize, Failure> {
         HostBooking { range, padded: range, is_same_type: true }
     };
     let bookings: Vec<HostBooking> = (0..500).map(|n| booking(n * 2)).collect();
-    let turns = HostTurns { weight: 1, given: 0, last_given: None };
+    let turns = RoundRobinState { weight: 1, given: 0, last_given: None };
     let host = || SlotHost { hours: &hours, busy: &[], bookings: &bookings, turns };
     let hosts: Vec<SlotHost<'_>> = (0..10).map(|_| host()).collect();
     let query = SlotQuery {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::ics::{CalendarEvent, EventDetail, EventStatus, FeedError, ParticipationStatus, read};
 use crate::limits::{BUSY_DAYS, BUSY_INTERVALS};
 use crate::range::TimeRange;
-use crate::rule::ExpansionWork;
+use crate::rule::ExpansionBudget;
 pub(crate) use moment::{Clocks, EventMoment};
 use series::Series;
 
@@ -59,7 +59,7 @@ pub fn busy_times(feed: &[u8], query: &BusyQuery<'_>) -> Result<BusyTimes, FeedE
     }
     let clocks = Clocks::new(&calendar, query.host_zone);
     let is_free = |event: &CalendarEvent| is_free(event, query);
-    let mut work = ExpansionWork::new();
+    let mut work = ExpansionBudget::new();
     let mut intervals = Vec::new();
     for events in by_uid(&calendar.events) {
         let uid = &events[0].uid;

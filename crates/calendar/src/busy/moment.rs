@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::civil::{CivilSeconds, DAY_SECONDS, civil_seconds, date_time_of};
 use crate::ics::value::{NominalDuration, WrittenTime};
-use crate::ics::{CalendarEvent, EventTime, PeriodEnd, ReadCalendar};
+use crate::ics::{CalendarEvent, EventTime, ParsedCalendar, PeriodEnd};
 use crate::range::TimeRange;
 use crate::zones::CalendarZone;
 
@@ -37,7 +37,7 @@ pub(crate) struct EventLength {
 }
 
 impl<'a> Clocks<'a> {
-    pub fn new(calendar: &'a ReadCalendar, host_zone: &TimeZone) -> Clocks<'a> {
+    pub fn new(calendar: &'a ParsedCalendar, host_zone: &TimeZone) -> Clocks<'a> {
         let floating = calendar.floating_zone.as_ref().unwrap_or(host_zone);
         Clocks {
             zones: &calendar.zones,

@@ -11,7 +11,7 @@ use crate::civil::{CivilSeconds, DAY_SECONDS, civil_seconds, date_time_of};
 use crate::ics::value::WrittenTime;
 use crate::ics::{CalendarEvent, EventTime};
 use crate::range::TimeRange;
-use crate::rule::{ExpansionWork, RecurrenceRule, TooMuchWork, occurrences};
+use crate::rule::{ExpansionBudget, RecurrenceRule, TooMuchWork, occurrences};
 use crate::zones::instant_in;
 
 /// Clocks of two zones differ by less than this.
@@ -95,7 +95,7 @@ impl<'a> Series<'a> {
     pub fn busy(
         &self,
         window: TimeRange,
-        work: &mut ExpansionWork,
+        work: &mut ExpansionBudget,
     ) -> Result<Vec<TimeRange>, TooMuchWork> {
         let mut busy = Vec::new();
         for master in &self.masters {
@@ -121,7 +121,7 @@ impl<'a> Series<'a> {
         &self,
         master: &CalendarEvent,
         window: TimeRange,
-        work: &mut ExpansionWork,
+        work: &mut ExpansionBudget,
         busy: &mut Vec<TimeRange>,
     ) -> Result<(), TooMuchWork> {
         let start = self.clocks.moment(master.start);
@@ -168,7 +168,7 @@ impl<'a> Series<'a> {
         master: &CalendarEvent,
         start: EventMoment<'_>,
         (from, to): (CivilSeconds, CivilSeconds),
-        work: &mut ExpansionWork,
+        work: &mut ExpansionBudget,
     ) -> Result<Vec<CivilSeconds>, TooMuchWork> {
         let mut starts = Vec::new();
         let mut has_start = master.rules.is_empty();

@@ -8,7 +8,7 @@ mod reader;
 pub(crate) mod value;
 
 pub(crate) use event::{CalendarEvent, EventStatus, EventTime, PeriodEnd};
-pub(crate) use reader::{EventDetail, ReadCalendar, read};
+pub(crate) use reader::{EventDetail, ParsedCalendar, read};
 
 pub use event::{CalendarPerson, ParticipationStatus};
 

@@ -12,7 +12,7 @@ use super::value::{WrittenTime, parse_offset, parse_time};
 use crate::limits::{
     EVENT_DATES, EVENT_RULES, FEED_BYTES, FEED_EVENTS, FEED_ZONES, ZONE_OBSERVANCES,
 };
-use crate::rule::{ExpansionWork, RecurrenceRule};
+use crate::rule::{ExpansionBudget, RecurrenceRule};
 use crate::zones::{CalendarZone, Observance, ObservedZone, zone_of_tzid};
 
 /// How much of each event is kept.
@@ -22,7 +22,7 @@ pub(crate) enum EventDetail {
     Everything,
 }
 
-pub(crate) struct ReadCalendar {
+pub(crate) struct ParsedCalendar {
     /// In capitals.
     pub method: Option<String>,
     /// The zone of times that name none (X-WR-TIMEZONE).
@@ -36,7 +36,7 @@ pub(crate) struct ReadCalendar {
     pub is_complete: bool,
 }
 
-pub(crate) fn read(bytes: &[u8], detail: EventDetail) -> Result<ReadCalendar, FeedError> {
+pub(crate) fn read(bytes: &[u8], detail: EventDetail) -> Result<ParsedCalendar, FeedError> {
     if bytes.len() > FEED_BYTES {
         return Err(FeedError::TooLarge);
     }
@@ -248,16 +248,16 @@ impl Reader {
         Some(at)
     }
 
-    fn finish(self) -> Result<ReadCalendar, FeedError> {
+    fn finish(self) -> Result<ParsedCalendar, FeedError> {
         if !self.has_calendar {
             return Err(FeedError::NotCalendar);
         }
         let mut zones = vec![None; self.tzids.len()];
-        let mut work = ExpansionWork::new();
+        let mut work = ExpansionBudget::new();
         for (tzid, at) in &self.tzids {
             zones[*at] = zone(tzid, self.descriptions.get(tzid), &mut work);
         }
-        Ok(ReadCalendar {
+        Ok(ParsedCalendar {
             method: self.method,
             floating_zone: self.floating_zone,
             events: self.events,
@@ -272,7 +272,7 @@ impl Reader {
 fn zone(
     tzid: &str,
     description: Option<&ZoneDescription>,
-    work: &mut ExpansionWork,
+    work: &mut ExpansionBudget,
 ) -> Option<CalendarZone> {
     let location = || zone_of_tzid(description?.location.as_deref()?);
     if let Some(zone) = zone_of_tzid(tzid).or_else(location) {

@@ -9,7 +9,7 @@ use crate::busy::{Clocks, EventMoment};
 use crate::civil::{DAY_SECONDS, date_time_of};
 use crate::ics::value::WrittenTime;
 use crate::ics::{
-    CalendarEvent, CalendarPerson, EventDetail, EventStatus, EventTime, FeedError, ReadCalendar,
+    CalendarEvent, CalendarPerson, EventDetail, EventStatus, EventTime, FeedError, ParsedCalendar,
     read,
 };
 use crate::limits::SHOWN_EVENTS;
@@ -126,7 +126,7 @@ pub fn read_reply(bytes: &[u8]) -> Result<Vec<CalendarReply>, FeedError> {
     Ok(calendar.events.iter().take(SHOWN_EVENTS).map(reply).collect())
 }
 
-fn method(calendar: &ReadCalendar) -> InvitationMethod {
+fn method(calendar: &ParsedCalendar) -> InvitationMethod {
     match calendar.method.as_deref() {
         Some("REQUEST") => InvitationMethod::Request,
         Some("CANCEL") => InvitationMethod::Cancel,
@@ -139,7 +139,7 @@ fn method(calendar: &ReadCalendar) -> InvitationMethod {
 
 fn invited_event(
     event: &CalendarEvent,
-    calendar: &ReadCalendar,
+    calendar: &ParsedCalendar,
     clocks: &Clocks<'_>,
     method: InvitationMethod,
 ) -> InvitedEvent {
@@ -161,13 +161,17 @@ fn invited_event(
     }
 }
 
-fn invited_time(time: EventTime, calendar: &ReadCalendar, clocks: &Clocks<'_>) -> InvitedTime {
+fn invited_time(time: EventTime, calendar: &ParsedCalendar, clocks: &Clocks<'_>) -> InvitedTime {
     let moment = clocks.moment(time);
     invited_moment(moment, moment.instant(), is_floating(time, calendar))
 }
 
 /// The end on the start's clock, so that both are shown in one zone.
-fn end(event: &CalendarEvent, calendar: &ReadCalendar, clocks: &Clocks<'_>) -> Option<InvitedTime> {
+fn end(
+    event: &CalendarEvent,
+    calendar: &ParsedCalendar,
+    clocks: &Clocks<'_>,
+) -> Option<InvitedTime> {
     let start = clocks.moment(event.start);
     if start.is_day {
         let days = clocks.length_of(event).seconds().div_euclid(DAY_SECONDS).max(1);
@@ -190,7 +194,7 @@ fn invited_moment(clock_of: EventMoment<'_>, instant: Timestamp, is_floating: bo
     }
 }
 
-fn is_floating(time: EventTime, calendar: &ReadCalendar) -> bool {
+fn is_floating(time: EventTime, calendar: &ParsedCalendar) -> bool {
     let has_zone = || time.zone.is_some_and(|at| calendar.zones[at].is_some());
     matches!(time.time, WrittenTime::Local(_)) && calendar.floating_zone.is_none() && !has_zone()
 }

@@ -8,7 +8,7 @@ use crate::civil::CivilSeconds;
 use crate::limits::{BUSY_INTERVALS, EXPANSION_STEPS};
 
 /// What is left of the work that one feed may cause.
-pub(crate) struct ExpansionWork {
+pub(crate) struct ExpansionBudget {
     steps: u64,
 }
 
@@ -16,9 +16,9 @@ pub(crate) struct ExpansionWork {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooMuchWork;
 
-impl ExpansionWork {
-    pub fn new() -> ExpansionWork {
-        ExpansionWork { steps: EXPANSION_STEPS }
+impl ExpansionBudget {
+    pub fn new() -> ExpansionBudget {
+        ExpansionBudget { steps: EXPANSION_STEPS }
     }
 
     pub fn spend(&mut self, steps: u64) -> Result<(), TooMuchWork> {
@@ -34,7 +34,7 @@ pub(crate) fn occurrences(
     start: CivilSeconds,
     from: CivilSeconds,
     to: CivilSeconds,
-    work: &mut ExpansionWork,
+    work: &mut ExpansionBudget,
 ) -> Result<Vec<CivilSeconds>, TooMuchWork> {
     let pattern = Pattern::new(rule, start, work)?;
     let mut found = Vec::new();
@@ -69,7 +69,7 @@ mod tests {
     fn expand(rule: &str, start: &str, from: &str, to: &str) -> Vec<String> {
         let at = |text: &str| civil_seconds(text.parse::<DateTime>().unwrap());
         let rule = RecurrenceRule::parse(rule).unwrap();
-        occurrences(&rule, at(start), at(from), at(to), &mut ExpansionWork::new())
+        occurrences(&rule, at(start), at(from), at(to), &mut ExpansionBudget::new())
             .unwrap()
             .into_iter()
             .map(|time| date_time_of(time).strftime("%Y-%m-%d %H:%M").to_string())
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn every_second_for_years_is_too_much_work() {
         let rule = RecurrenceRule::parse("FREQ=SECONDLY").unwrap();
-        let work = &mut ExpansionWork::new();
+        let work = &mut ExpansionBudget::new();
         assert_eq!(occurrences(&rule, 0, 1_700_000_000, 1_800_000_000, work), Err(TooMuchWork));
     }
 }

@@ -6,7 +6,7 @@ mod expand;
 mod pattern;
 
 pub use described::RecurrencePattern;
-pub(crate) use expand::{ExpansionWork, TooMuchWork, occurrences};
+pub(crate) use expand::{ExpansionBudget, TooMuchWork, occurrences};
 
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! A rule as periods of years, months, weeks, days or less, and the occurrences of each period.
 
 use super::day_facts::{DayFacts, week_of};
-use super::expand::{ExpansionWork, TooMuchWork};
+use super::expand::{ExpansionBudget, TooMuchWork};
 use super::{Frequency, RecurrenceRule};
 use crate::civil::{
     CivilSeconds, DAY_SECONDS, DayNumber, days_before, month_length, split, week_start, year_length,
@@ -30,7 +30,7 @@ impl<'a> Pattern<'a> {
     pub fn new(
         rule: &'a RecurrenceRule,
         start: CivilSeconds,
-        work: &mut ExpansionWork,
+        work: &mut ExpansionBudget,
     ) -> Result<Pattern<'a>, TooMuchWork> {
         let facts = DayFacts::of(start.div_euclid(DAY_SECONDS));
         let mut pattern = Pattern {
@@ -86,7 +86,7 @@ impl<'a> Pattern<'a> {
     pub fn first_period(
         &self,
         from: CivilSeconds,
-        work: &mut ExpansionWork,
+        work: &mut ExpansionBudget,
     ) -> Result<(i64, u64), TooMuchWork> {
         let period = self.period_of(from);
         if period == 0 || self.rule.count.is_none() {
@@ -197,7 +197,7 @@ impl<'a> Pattern<'a> {
         &self,
         period: i64,
         set: &mut Vec<CivilSeconds>,
-        work: &mut ExpansionWork,
+        work: &mut ExpansionBudget,
     ) -> Result<(), TooMuchWork> {
         let begins = self.period_start(period);
         let first_day = begins.div_euclid(DAY_SECONDS);
@@ -235,7 +235,7 @@ impl<'a> Pattern<'a> {
         &self,
         days: std::ops::Range<DayNumber>,
         set: &mut Vec<CivilSeconds>,
-        work: &mut ExpansionWork,
+        work: &mut ExpansionBudget,
     ) -> Result<(), TooMuchWork> {
         work.spend(1 + (days.end - days.start) as u64 * self.day_cost())?;
         let mut day = DayFacts::of(days.start);

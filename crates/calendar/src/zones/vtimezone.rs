@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use crate::civil::{CivilSeconds, DAY_SECONDS, civil_seconds, date_time_of, days_before};
 use crate::ics::value::WrittenTime;
 use crate::limits::ZONE_OBSERVANCES;
-use crate::rule::{ExpansionWork, RecurrenceRule, occurrences};
+use crate::rule::{ExpansionBudget, RecurrenceRule, occurrences};
 
 /// Changes of offset are worked out for these years. Before them the first offset holds, after
 /// them the last.
@@ -40,7 +40,7 @@ struct OffsetChange {
 
 impl ObservedZone {
     /// `None` if nothing in it says an offset, or if it asks for too much work.
-    pub fn new(observances: &[Observance], work: &mut ExpansionWork) -> Option<ObservedZone> {
+    pub fn new(observances: &[Observance], work: &mut ExpansionBudget) -> Option<ObservedZone> {
         let mut onsets = Vec::new();
         for observance in observances.iter().take(ZONE_OBSERVANCES) {
             onsets.extend(onsets_of(observance, work)?);
@@ -90,7 +90,7 @@ fn timestamp(seconds: i64) -> Timestamp {
 }
 
 /// Onsets are local times by the offset before them. A part without an offset says nothing.
-fn onsets_of(observance: &Observance, work: &mut ExpansionWork) -> Option<Vec<OffsetChange>> {
+fn onsets_of(observance: &Observance, work: &mut ExpansionBudget) -> Option<Vec<OffsetChange>> {
     let (Some(start), Some(after)) = (observance.start, observance.offset) else {
         return Some(Vec::new());
     };
@@ -150,7 +150,7 @@ mod tests {
             7_200,
             "FREQ=YEARLY;BYDAY=-1SU;BYMONTH=3",
         );
-        ObservedZone::new(&[standard, daylight], &mut ExpansionWork::new()).unwrap()
+        ObservedZone::new(&[standard, daylight], &mut ExpansionBudget::new()).unwrap()
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_description_without_offsets_is_no_zone() {
-        assert!(ObservedZone::new(&[Observance::default()], &mut ExpansionWork::new()).is_none());
-        assert!(ObservedZone::new(&[], &mut ExpansionWork::new()).is_none());
+        assert!(ObservedZone::new(&[Observance::default()], &mut ExpansionBudget::new()).is_none());
+        assert!(ObservedZone::new(&[], &mut ExpansionBudget::new()).is_none());
     }
 }

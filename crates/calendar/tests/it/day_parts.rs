@@ -1,7 +1,7 @@
 //! The parts of a host's day that explain what is offered and what is not.
 
 use calendar::{
-    DayPartKind, HostBooking, HostHours, HostMode, HostTurns, SlotHost, SlotQuery, SlotRules,
+    DayPartKind, HostBooking, HostHours, HostMode, RoundRobinState, SlotHost, SlotQuery, SlotRules,
     TimeRange, day_parts, slots, zone_named,
 };
 use jiff::Timestamp;
@@ -31,7 +31,7 @@ fn berlin(weekly: &str) -> HostHours {
 }
 
 fn host(hours: &HostHours) -> SlotHost<'_> {
-    let turns = HostTurns { weight: 1, given: 0, last_given: None };
+    let turns = RoundRobinState { weight: 1, given: 0, last_given: None };
     SlotHost { hours, busy: &[], bookings: &[], turns }
 }
 

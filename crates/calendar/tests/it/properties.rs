@@ -1,9 +1,9 @@
 //! Rules that hold for any bytes, any rule and any hours.
 
 use calendar::{
-    BookingInvitation, BusyQuery, HostBooking, HostHours, HostMode, HostTurns, InvitationPerson,
-    SlotHost, SlotQuery, SlotRules, TimeRange, WeeklyHours, busy_times, invitation,
-    read_invitation, read_reply, slots, zone_named,
+    BookingInvitation, BusyQuery, HostBooking, HostHours, HostMode, InvitationPerson,
+    RoundRobinState, SlotHost, SlotQuery, SlotRules, TimeRange, WeeklyHours, busy_times,
+    invitation, read_invitation, read_reply, slots, zone_named,
 };
 use jiff::{SignedDuration, Timestamp};
 use proptest::prelude::*;
@@ -95,7 +95,7 @@ proptest! {
             .map(moved)
             .map(|range| HostBooking { range, padded: range, is_same_type: true })
             .collect();
-        let turns = HostTurns { weight: 1, given: 0, last_given: None };
+        let turns = RoundRobinState { weight: 1, given: 0, last_given: None };
         let rules = SlotRules { length, step, before, after, notice: 0, horizon_days: None, per_day: None };
         let query = SlotQuery {
             window,

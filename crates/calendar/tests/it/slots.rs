@@ -1,9 +1,9 @@
 //! Which times are offered, to whom they go, and why others are not.
 
 use calendar::{
-    HostBooking, HostHours, HostMode, HostTurns, SlotError, SlotHost, SlotObstacle, SlotQuery,
-    SlotRules, TimeRange, TimeSlot, order_of_turns, slot_at, slot_report, slots, turns_of_new_host,
-    zone_named,
+    HostBooking, HostHours, HostMode, RoundRobinState, SlotError, SlotHost, SlotObstacle,
+    SlotQuery, SlotRules, TimeRange, TimeSlot, order_of_turns, slot_at, slot_report, slots,
+    turns_of_new_host, zone_named,
 };
 use jiff::civil::date;
 use jiff::{SignedDuration, Timestamp};
@@ -17,7 +17,7 @@ const RULES: SlotRules = SlotRules {
     horizon_days: None,
     per_day: None,
 };
-const FRESH: HostTurns = HostTurns { weight: 1, given: 0, last_given: None };
+const FRESH: RoundRobinState = RoundRobinState { weight: 1, given: 0, last_given: None };
 
 fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -168,7 +168,7 @@ fn a_full_day_offers_nothing_more() {
 #[test]
 fn any_host_is_offered_in_the_order_of_their_turns() {
     let (early, late) = (berlin("mon 09:00-10:00"), berlin("mon 09:30-10:30"));
-    let often = HostTurns { given: 3, ..FRESH };
+    let often = RoundRobinState { given: 3, ..FRESH };
     let hosts = [SlotHost { turns: often, ..host(&early) }, host(&late)];
     let found = slots(&monday(&hosts, RULES)).unwrap();
     assert_eq!(clock(&found), ["09:00", "09:30", "10:00"]);
@@ -191,8 +191,11 @@ fn hosts_together_are_offered_when_all_are_free() {
 
 #[test]
 fn turns_go_by_weight_then_by_waiting_and_a_newcomer_is_not_flooded() {
-    let given =
-        |given, weight, last: Option<&str>| HostTurns { weight, given, last_given: last.map(at) };
+    let given = |given, weight, last: Option<&str>| RoundRobinState {
+        weight,
+        given,
+        last_given: last.map(at),
+    };
     let hosts = [
         given(4, 1, Some("2026-11-03T00:00:00Z")),
         given(6, 2, Some("2026-11-02T00:00:00Z")),

@@ -18,6 +18,7 @@ on_sqlite! {
     a_write_does_not_see_what_a_failed_neighbour_wrote,
     when_the_disk_is_full_only_what_was_acknowledged_is_there,
     what_must_last_is_not_committed_with_what_need_not,
+    what_a_neighbour_put_off_can_be_cancelled,
 }
 
 async fn writes_that_queue_up_share_one_commit(db: &Database) {
@@ -163,6 +164,49 @@ async fn when_the_disk_is_full_only_what_was_acknowledged_is_there(db: &Database
     store.write(|tx| limit_pages(tx, 1 << 30)).await.unwrap();
     store.write(|tx| insert(tx, 4)).await.unwrap();
     assert_eq!(stored(&store).await.last(), Some(&4));
+}
+
+async fn what_a_neighbour_put_off_can_be_cancelled(db: &Database) {
+    const COUNT: &str = "INSERT INTO counters (n, name) VALUES (?1, ?2)";
+    let store = db.open();
+    let put_off =
+        |n: i64| move |tx: &mut Tx<'_>| Ok(tx.exec_last(COUNT, n, format!("put off {n}"))?);
+    let mut gate = Held::gate(&store).await;
+    let first = Answer::of(&store, put_off(1)).await;
+    let second = Answer::of(&store, put_off(2)).await;
+    let third = Answer::of(&store, put_off(3)).await;
+    let cancels = Answer::of(&store, |tx| {
+        tx.cancel_last(COUNT, 1);
+        Ok(())
+    })
+    .await;
+    let writes_itself = Answer::of(&store, |tx| {
+        tx.cancel_last(COUNT, 2);
+        Ok(tx.exec(COUNT, &[&2_i64, &"written"])?)
+    })
+    .await;
+    let fails = Answer::of(&store, |tx| {
+        tx.cancel_last(COUNT, 3);
+        Err::<(), _>(Failure::Own(3))
+    })
+    .await;
+    let changes_its_mind = Answer::of(&store, move |tx| {
+        tx.exec_last(COUNT, 4, "first".to_owned())?;
+        tx.cancel_last(COUNT, 4);
+        Ok(tx.exec_last(COUNT, 4, "second".to_owned())?)
+    })
+    .await;
+    gate.let_go();
+
+    for done in [first, second, third, cancels, changes_its_mind] {
+        done.get().await.unwrap();
+    }
+    assert_eq!(writes_itself.get().await.unwrap(), 1);
+    assert!(matches!(fails.get().await, Err(Failure::Own(3))));
+    let names: Vec<(String,)> =
+        store.read(|tx| tx.all("SELECT name FROM counters ORDER BY n", &[])).await.unwrap();
+    let names: Vec<String> = names.into_iter().map(|(name,)| name).collect();
+    assert_eq!(names, ["written", "put off 3", "second"]);
 }
 
 /// Makes the database as large as it may get; a limit below its size stops it from growing.

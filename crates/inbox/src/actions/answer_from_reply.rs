@@ -11,7 +11,7 @@ use crate::model::answers::language_of;
 use crate::model::conversations::Conversation;
 use crate::model::drafting::examples::{self, ReplyLesson};
 use crate::model::drafting::matching::GAP;
-use crate::model::drafting::particulars::{Particular, ParticularKind, particulars};
+use crate::model::drafting::named_entities::{NamedEntity, NamedEntityKind, named_entities};
 use crate::model::members;
 use crate::model::messages::{self, OutgoingMessage};
 use crate::model::placeholders::first_word;
@@ -24,7 +24,7 @@ const MARKED: usize = 60;
 pub struct ReplyAsAnswer {
     pub input: AnswerInput,
     /// What belongs to this customer: what it is, and its words. Each once.
-    pub particulars: Vec<(ParticularKind, String)>,
+    pub particulars: Vec<(NamedEntityKind, String)>,
 }
 
 /// A sent reply as an answer that can be saved: names become placeholders, other particulars are
@@ -34,8 +34,8 @@ pub fn reply_as_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<R
     let names = ReplyNames::of(tx, cx, &conversation, id)?;
     let body = message.markdown.as_deref().unwrap_or(&message.text);
     let body = with_placeholders(body, &names);
-    let mut marked: Vec<(ParticularKind, String)> = Vec::new();
-    for found in particulars(&body, &names.all) {
+    let mut marked: Vec<(NamedEntityKind, String)> = Vec::new();
+    for found in named_entities(&body, &names.all) {
         let words = body[found.start..found.end].to_owned();
         if !marked.iter().any(|(_, known)| *known == words) && marked.len() < MARKED {
             marked.push((found.kind, words));
@@ -116,15 +116,18 @@ impl ReplyNames {
 /// A gap in place of each of these particulars, and of nothing that only has the same letters.
 fn with_gaps(body: &str, names: &[String], removed: &[String]) -> String {
     let is_removed =
-        |found: &Particular| removed.iter().any(|words| *words == body[found.start..found.end]);
+        |found: &NamedEntity| removed.iter().any(|words| *words == body[found.start..found.end]);
     replaced(
         body,
-        particulars(body, names).iter().filter(|found| is_removed(found)).map(|found| (found, GAP)),
+        named_entities(body, names)
+            .iter()
+            .filter(|found| is_removed(found))
+            .map(|found| (found, GAP)),
     )
 }
 
 /// A text with something else in place of some of its particulars, which stand in their order.
-fn replaced<'a>(body: &str, with: impl Iterator<Item = (&'a Particular, &'static str)>) -> String {
+fn replaced<'a>(body: &str, with: impl Iterator<Item = (&'a NamedEntity, &'static str)>) -> String {
     let mut shown = String::with_capacity(body.len());
     let mut done = 0;
     for (found, words) in with {
@@ -140,7 +143,7 @@ fn replaced<'a>(body: &str, with: impl Iterator<Item = (&'a Particular, &'static
 /// to the whole team and to the model.
 fn title<'a>(subject: &'a str, names: &[String]) -> &'a str {
     let subject = without_reply_mark(subject);
-    if particulars(subject, names).is_empty() { subject } else { "" }
+    if named_entities(subject, names).is_empty() { subject } else { "" }
 }
 
 /// A subject without `Re:` before it.
@@ -154,15 +157,15 @@ fn without_reply_mark(subject: &str) -> &str {
 /// The customer's name and the writer's as placeholders; those of others stay, as particulars.
 fn with_placeholders(body: &str, names: &ReplyNames) -> String {
     let (customer, sender) = (names.customer.as_str(), names.sender.as_str());
-    let placeholder = |found: &Particular| match &body[found.start..found.end] {
-        _ if found.kind != ParticularKind::Name => None,
+    let placeholder = |found: &NamedEntity| match &body[found.start..found.end] {
+        _ if found.kind != NamedEntityKind::Name => None,
         words if words == customer && words.contains(' ') => Some("{{name}}"),
         words if words == first_word(customer) => Some("{{first_name}}"),
         words if words == sender && words.contains(' ') => Some("{{my_name}}"),
         words if words == first_word(sender) => Some("{{my_first_name}}"),
         _ => None,
     };
-    let found = particulars(body, &names.all);
+    let found = named_entities(body, &names.all);
     replaced(body, found.iter().filter_map(|found| Some((found, placeholder(found)?))))
 }
 

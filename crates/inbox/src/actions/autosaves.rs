@@ -20,26 +20,26 @@ string_enum! {
 
 /// What an unsent text belongs to. Everybody has one in each conversation, and one first mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UnsentPlace {
+pub enum AutosaveKey {
     Conversation(ConversationId),
     /// A first mail, which has no conversation yet.
     New,
 }
 
-impl UnsentPlace {
+impl AutosaveKey {
     /// That of a conversation that the actor may see; without an id, that of a first mail.
-    pub fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: Option<&str>) -> Result<UnsentPlace> {
+    pub fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: Option<&str>) -> Result<AutosaveKey> {
         Ok(match conversation {
-            Some(id) => UnsentPlace::Conversation(conversations::load(tx, cx.actor, id)?.id),
-            None => UnsentPlace::New,
+            Some(id) => AutosaveKey::Conversation(conversations::load(tx, cx.actor, id)?.id),
+            None => AutosaveKey::New,
         })
     }
 
     /// As the column `conversation` has it.
     pub(super) fn key(&self) -> &str {
         match self {
-            UnsentPlace::Conversation(id) => id.as_str(),
-            UnsentPlace::New => "",
+            AutosaveKey::Conversation(id) => id.as_str(),
+            AutosaveKey::New => "",
         }
     }
 }
@@ -96,7 +96,7 @@ impl Autosave {
 pub fn load_autosave(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    place: &UnsentPlace,
+    place: &AutosaveKey,
 ) -> Result<Option<Autosave>> {
     let Some(me) = cx.actor.member() else { return Ok(None) };
     let found: Option<Autosave> = tx.opt(
@@ -118,7 +118,7 @@ pub fn load_autosave(
 pub fn autosave(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    place: &UnsentPlace,
+    place: &AutosaveKey,
     autosave: &Autosave,
 ) -> Result<()> {
     let Some(me) = cx.actor.member() else { return Ok(()) };
@@ -191,7 +191,7 @@ pub(super) fn too_long() -> String {
     format!("A message has at most {} characters.", thousands(REPLY_CHARS))
 }
 
-pub fn forget_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, place: &UnsentPlace) -> Result<()> {
+pub fn forget_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, place: &AutosaveKey) -> Result<()> {
     let Some(me) = cx.actor.member() else { return Ok(()) };
     tx.exec(
         "DELETE FROM autosaves WHERE ws = ?1 AND person = ?2 AND conversation = ?3",

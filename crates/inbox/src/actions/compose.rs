@@ -3,9 +3,9 @@
 
 use db::Tx;
 
-use super::autosaves::{UnsentPlace, forget_autosave, too_long};
+use super::autosaves::{AutosaveKey, forget_autosave, too_long};
 use super::sessions::own_id;
-use super::timeline::FilePlace;
+use super::timeline::FileLocation;
 use crate::app::Cx;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result, ValidationError, ValidationErrors};
@@ -21,7 +21,7 @@ use crate::model::mailboxes;
 use crate::model::recipients::{Party, RecipientList};
 use crate::model::scheduling::MessageTimes;
 use crate::model::sealed_attachments;
-use crate::model::secure::{self, SecureWish};
+use crate::model::secure::{self, SecureSendOptions};
 use crate::model::written_text::{TextFormat, WrittenText};
 
 /// A message as a person wrote it.
@@ -44,9 +44,9 @@ pub struct NewReply {
 impl NewReply {
     /// Whether it is secure, as far as its writer has said. A message that is passed on goes to others
     /// than the one who answered on a page.
-    pub(super) fn secure_wish(&self) -> SecureWish {
+    pub(super) fn secure_wish(&self) -> SecureSendOptions {
         let in_the_clear = self.forwards.as_ref().map(|_| false);
-        SecureWish { secure: self.secure.or(in_the_clear), days: None }
+        SecureSendOptions { secure: self.secure.or(in_the_clear), days: None }
     }
 }
 
@@ -54,7 +54,7 @@ impl NewReply {
 #[derive(Clone, Debug)]
 pub struct ForwardedMessage {
     pub id: MessageId,
-    pub files: Vec<FilePlace>,
+    pub files: Vec<FileLocation>,
 }
 
 /// Sends a message after the undo window or at its time, or keeps it as a draft for the team.
@@ -69,7 +69,7 @@ pub fn send_reply(
     if let Some(forwarded) = &message.forwards {
         add_forwarded_files(tx, cx, &conversation, forwarded)?;
     }
-    let place = UnsentPlace::Conversation(conversation.id.clone());
+    let place = AutosaveKey::Conversation(conversation.id.clone());
     let result = write(tx, cx, &conversation, message, &place, None)?;
     if message.send && message.close {
         conversations::set_status(tx, cx, &mut conversation, Status::Closed)?;
@@ -88,7 +88,7 @@ pub fn offer_times(
     let conversation = conversations::load(tx, cx.actor, id)?;
     check(message)?;
     let offer = offers::check(tx, cx, offer)?;
-    let place = UnsentPlace::Conversation(conversation.id.clone());
+    let place = AutosaveKey::Conversation(conversation.id.clone());
     write(tx, cx, &conversation, message, &place, Some(offer))
 }
 
@@ -120,7 +120,7 @@ pub fn send_first_mail(
     }
     let recipients = &first.message.recipients;
     let conversation = drafts::begin_conversation(tx, cx, &mailbox, subject, recipients)?;
-    let result = write(tx, cx, &conversation, &first.message, &UnsentPlace::New, None)?;
+    let result = write(tx, cx, &conversation, &first.message, &AutosaveKey::New, None)?;
     Ok((conversation.id, result))
 }
 
@@ -130,7 +130,7 @@ fn write(
     cx: &Cx<'_>,
     conversation: &Conversation,
     message: &NewReply,
-    place: &UnsentPlace,
+    place: &AutosaveKey,
     offer: Option<CheckedOffer>,
 ) -> Result<ReplyResult> {
     let written = WrittenText::new(&message.body, message.format);
@@ -185,9 +185,9 @@ fn add_forwarded_files(
     let mut files: Vec<StoredAttachment> = Vec::new();
     for file in &forwarded.files {
         let (table, id) = match file {
-            FilePlace::Document(id) => ("documents", id.as_str()),
-            FilePlace::Attachment(id) => ("attachments", id.as_str()),
-            FilePlace::Protected(..) => return Err(Error::NotFound("file")),
+            FileLocation::Document(id) => ("documents", id.as_str()),
+            FileLocation::Attachment(id) => ("attachments", id.as_str()),
+            FileLocation::Protected(..) => return Err(Error::NotFound("file")),
         };
         let found: Option<StoredAttachment> = tx.opt(
             &format!(

@@ -4,7 +4,7 @@
 use db::Tx;
 use serde_json::Value;
 
-use super::autosaves::{Autosave, AutosaveKind, UnsentPlace, autosave, load_autosave};
+use super::autosaves::{Autosave, AutosaveKey, AutosaveKind, autosave, load_autosave};
 use crate::app::Cx;
 use crate::base::actor::Circles;
 use crate::base::error::{Error, Result};
@@ -16,7 +16,7 @@ use crate::model::conversations;
 use crate::model::drafting::budget::{self, ModelHealth};
 use crate::model::drafting::case::newest_case;
 use crate::model::drafting::examples;
-use crate::model::drafting::findings::{self, AnsweredBefore};
+use crate::model::drafting::findings::{self, SimilarConversation};
 use crate::model::drafting::markdown_values::escape_markdown;
 use crate::model::drafting::matching::find_answers;
 use crate::model::drafting::outcomes::{self, OutcomeTally};
@@ -133,7 +133,7 @@ pub fn preview_request(
 pub struct HelperFindings {
     /// Answers to choose from.
     pub offers: Vec<KnownAnswer>,
-    pub answered_before: Vec<AnsweredBefore>,
+    pub answered_before: Vec<SimilarConversation>,
 }
 
 pub fn helper_findings(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &str) -> Result<HelperFindings> {
@@ -151,7 +151,7 @@ pub fn insert_answer(
     conversation: &str,
     id: &AnswerId,
 ) -> Result<()> {
-    let place = UnsentPlace::find(tx, cx, Some(conversation))?;
+    let place = AutosaveKey::find(tx, cx, Some(conversation))?;
     let text = fill_answer(tx, cx, conversation, id)?;
     let unsent = load_autosave(tx, cx, &place)?.filter(|one| one.kind == AutosaveKind::Reply);
     let mut unsent = unsent.unwrap_or_else(|| Autosave::new(AutosaveKind::Reply, String::new()));

@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::autosaves::{Autosave, AutosaveKind, UnsentPlace, autosave, load_autosave};
+use super::autosaves::{Autosave, AutosaveKey, AutosaveKind, autosave, load_autosave};
 use super::compose::recipient_line;
 use super::unsent_files::attached;
 use crate::app::Cx;
@@ -222,7 +222,7 @@ pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Stop
     messages::stop(tx, cx, &conversation, &message)?;
     let draft = StoppedMessage::Draft { leaves_at: times.leaves_at };
     let Principal::Person { id: me, .. } = &cx.actor.who else { return Ok(draft) };
-    let place = UnsentPlace::Conversation(conversation.id.clone());
+    let place = AutosaveKey::Conversation(conversation.id.clone());
     let is_own = message.author.as_deref() == Some(me.as_str());
     let is_free = load_autosave(tx, cx, &place)?.is_none() && attached(tx, cx, &place)?.is_empty();
     // A document request stays with its message, and so do the sealed words of a secure one.

@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::timeline::{FilePlace, FiledAs};
+use super::timeline::{FileLocation, TimelineFile};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{AttachmentId, DocumentId, MessageId};
@@ -79,7 +79,7 @@ pub fn files_of_message(
     cx: &Cx<'_>,
     conversation: &str,
     id: &MessageId,
-) -> Result<Vec<FiledAs>> {
+) -> Result<Vec<TimelineFile>> {
     let missing = || Error::NotFound("message");
     let conversation = conversations::load(tx, cx.actor, conversation).map_err(|_| missing())?;
     let rows: Vec<(DocumentId, String, String, i64)> = tx.all(
@@ -87,8 +87,8 @@ pub fn files_of_message(
          WHERE ws = ?1 AND message = ?2 AND conversation = ?3 ORDER BY id LIMIT ?4",
         &[&cx.actor.ws, id, &conversation.id, &FILES],
     )?;
-    let filed = |(document, filename, content_type, size)| FiledAs {
-        place: FilePlace::Document(document),
+    let filed = |(document, filename, content_type, size)| TimelineFile {
+        place: FileLocation::Document(document),
         filename,
         content_type,
         size,

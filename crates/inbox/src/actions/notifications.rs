@@ -10,9 +10,9 @@ use crate::base::ids::{MailboxId, SessionId, SubscriptionId};
 use crate::base::web_push::PushTarget;
 use crate::model::mailboxes::{self, Mailbox};
 use crate::model::notifications::choices::{self, NoticeChoice, NoticeKind, OwnNoticeChoice};
+use crate::model::notifications::dispatch;
 use crate::model::notifications::push::{self, SubscribedBrowser};
 use crate::model::notifications::settings::{DigestPace, NoticeSettings, WEEK};
-use crate::model::notifications::telling;
 
 /// Days of the week as a form names them.
 pub const QUIET_DAYS: [&str; WEEK] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
@@ -79,7 +79,7 @@ pub fn choose_notices(
     chosen: &[(NoticeKind, NoticeChoice)],
 ) -> Result<()> {
     for (kind, choice) in chosen {
-        // What is as usual is not kept, so that it goes on following what is usual.
+        // A choice that equals the default is not stored, so that it follows later changes of the default.
         let is_usual = *choice == kind.usual();
         let own = OwnNoticeChoice {
             kind: *kind,
@@ -227,7 +227,7 @@ pub fn end_subscription(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &SubscriptionId) -> Re
 
 /// Sends the actor a test notice; false where they got too many within a minute.
 pub fn send_test_notice(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
-    telling::tell_test(tx, cx, own_id(cx)?)
+    dispatch::tell_test(tx, cx, own_id(cx)?)
 }
 
 #[cfg(test)]

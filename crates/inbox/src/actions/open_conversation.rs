@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::autosaves::{Autosave, UnsentPlace, load_autosave};
+use super::autosaves::{Autosave, AutosaveKey, load_autosave};
 use super::following::is_followed;
 use super::picture_senders::among_picture_senders;
 use super::pins::pins;
@@ -115,7 +115,7 @@ pub fn read_conversation(
         &[&ws, &found.id],
     )?;
     let mailbox = mailboxes::seen_by(tx, cx.actor, &found.mailbox)?;
-    let place = UnsentPlace::Conversation(found.id.clone());
+    let place = AutosaveKey::Conversation(found.id.clone());
     Ok(OpenConversation {
         assignee: found.assignee_named(tx, ws)?,
         team: members::team(tx, ws, &found.circle)?,
@@ -207,13 +207,9 @@ pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> 
          WHERE ws = ?1 AND conversation = ?2 ORDER BY at DESC, id DESC LIMIT ?3",
         &[&ws, &found.id, &WATCHED],
     )?;
-    let mut latest = vec![serial.to_string(), note, event, found.status.as_str().to_owned()];
+    // All of the row, so that no field can be forgotten.
+    let mut latest = vec![format!("{found:?}"), serial.to_string(), note, event];
     latest.extend(states.into_iter().map(|(status, revision)| format!("{status} {revision}")));
-    latest.push(found.snoozed_until.unwrap_or(0).to_string());
-    latest.push(found.topic_by.clone().unwrap_or_default());
-    latest.extend(found.topic.clone());
-    latest.extend(found.suggested_topic().map(str::to_owned));
-    latest.push(found.urgency.map_or("", |urgency| urgency.as_str()).to_owned());
     Ok(latest)
 }
 

@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::provider_rules::OtherWays;
+use super::provider_rules::LocalSignInPolicy;
 use super::second_step::tell;
 use super::sessions::{begin_session, end_other_ways_in, own_id};
 use crate::app::{App, Cx};
@@ -144,7 +144,7 @@ pub fn sign_in_with_passkey(
     site: &RelyingParty,
     challenge: &str,
     used: &Assertion,
-    other_ways: OtherWays,
+    other_ways: LocalSignInPolicy,
     device: &str,
 ) -> Result<std::result::Result<String, PasskeyFault>> {
     let credential = match used.credential() {

@@ -24,21 +24,21 @@ pub struct ProviderRules {
     pub trusts_email: bool,
     /// The slug of the workspace that people join whom nobody has added.
     pub joins: Option<String>,
-    pub other_ways: OtherWays,
+    pub other_ways: LocalSignInPolicy,
 }
 
 /// Who signs in by passkey, password or link where there is a provider.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OtherWays {
+pub enum LocalSignInPolicy {
     #[default]
     ForEverybody,
     /// For the day on which the provider is down.
     ForOwners,
 }
 
-impl OtherWays {
+impl LocalSignInPolicy {
     pub fn let_in(self, role: Role) -> bool {
-        self == OtherWays::ForEverybody || role == Role::Owner
+        self == LocalSignInPolicy::ForEverybody || role == Role::Owner
     }
 }
 

@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::autosaves::UnsentPlace;
+use super::autosaves::AutosaveKey;
 use super::sessions::own_id;
 use crate::app::Cx;
 use crate::base::blobs;
@@ -201,7 +201,7 @@ pub fn delete_saved_reply(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &SavedReplyId) -> Re
 pub fn attach_saved_files(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    place: &UnsentPlace,
+    place: &AutosaveKey,
     id: &SavedReplyId,
 ) -> Result<()> {
     let files = stored_files(tx, cx, id)?;
@@ -212,12 +212,12 @@ pub fn attach_saved_files(
 pub fn fill_saved_reply(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    place: &UnsentPlace,
+    place: &AutosaveKey,
     id: &SavedReplyId,
 ) -> Result<String> {
     let conversation = match place {
-        UnsentPlace::Conversation(id) => Some(conversations::load(tx, cx.actor, id.as_str())?),
-        UnsentPlace::New => None,
+        AutosaveKey::Conversation(id) => Some(conversations::load(tx, cx.actor, id.as_str())?),
+        AutosaveKey::New => None,
     };
     let body: Option<(String,)> =
         tx.opt("SELECT body FROM saved_replies WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;

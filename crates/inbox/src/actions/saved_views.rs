@@ -51,8 +51,12 @@ fn save(tx: &mut Tx<'_>, cx: &Cx<'_>, owner: &str, name: &str, q: &str) -> Resul
         let sentence = format!("Give the view a name of 1 to {VIEW_NAME_CHARS} characters.");
         return Err(Error::invalid("name", sentence));
     }
-    if q.is_empty() || q.chars().count() > QUERY_CHARS || q.contains('\0') {
+    if q.is_empty() || q.contains('\0') {
         return Err(Error::invalid("q", "Search for something first."));
+    }
+    if q.chars().count() > QUERY_CHARS {
+        let sentence = format!("A view keeps a search of at most {QUERY_CHARS} characters.");
+        return Err(Error::invalid("q", sentence));
     }
     let (known,): (i64,) = tx.one(
         "SELECT CAST(count(*) AS BIGINT) FROM saved_views WHERE ws = ?1 AND owner = ?2",

@@ -3,7 +3,7 @@
 use db::{Arg, Tx, Value};
 use sha2::{Digest, Sha256};
 
-use super::provider_rules::OtherWays;
+use super::provider_rules::LocalSignInPolicy;
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle, Circles, Plan, Principal, Role};
 use crate::base::email_address::EmailAddress;
@@ -111,7 +111,7 @@ pub fn mail_sign_in_link(
     cx: &Cx<'_>,
     email: &str,
     by_operator: bool,
-    other_ways: OtherWays,
+    other_ways: LocalSignInPolicy,
     asker: &LinkAsker,
 ) -> Result<()> {
     let found: Vec<(i64, WorkspaceId, String, UserId, Role)> = tx.all(

@@ -6,7 +6,7 @@
 use db::Tx;
 
 use super::passkeys::uses_passkeys;
-use super::provider_rules::{OtherWays, ProviderPlan};
+use super::provider_rules::{LocalSignInPolicy, ProviderPlan};
 use super::second_step::{
     SecondStepEntry, TotpSetUp, already_set_up, confirm_totp_of, enter_second_step,
     new_totp_secret, replace_totp_of, second_step_of, totp_set_up_of,
@@ -82,7 +82,7 @@ pub fn go_on_signing_in(
     tx: &mut Tx<'_>,
     app: &App,
     first: &FirstStep,
-    other_ways: OtherWays,
+    other_ways: LocalSignInPolicy,
     device: &str,
 ) -> Result<SignInProgress> {
     if !other_ways.let_in(role_of(tx, first)?) {
@@ -115,7 +115,7 @@ pub(super) fn go_on_after_first_step(
     tx: &mut Tx<'_>,
     app: &App,
     first: &FirstStep,
-    other_ways: OtherWays,
+    other_ways: LocalSignInPolicy,
     device: &str,
 ) -> Result<SignInProgress> {
     let (ws, person) = (first.ws, &first.person);

@@ -152,7 +152,7 @@ db::row! {
         pub protected: Option<ProtectedState>,
         /// True when the text is truncated.
         pub cut: bool,
-        pub files: Vec<FiledAs>,
+        pub files: Vec<TimelineFile>,
         /// Its document request, with the state.
         pub asks: Option<RequestCard>,
         /// What a message of the drafting helper rests on; `None` for those of others.
@@ -161,8 +161,8 @@ db::row! {
 }
 
 #[derive(Clone, Debug)]
-pub struct FiledAs {
-    pub place: FilePlace,
+pub struct TimelineFile {
+    pub place: FileLocation,
     pub filename: String,
     pub content_type: String,
     pub size: i64,
@@ -173,7 +173,7 @@ pub struct FiledAs {
 /// Where a message's file is stored: received attachments are in the library, ours belong to the
 /// message.
 #[derive(Clone, Debug)]
-pub enum FilePlace {
+pub enum FileLocation {
     Document(DocumentId),
     Attachment(AttachmentId),
     /// A file of a secure message.
@@ -341,7 +341,7 @@ pub(super) fn attach_files(
         ),
         &args,
     )?;
-    let mut files: HashMap<MessageId, Vec<FiledAs>> = HashMap::new();
+    let mut files: HashMap<MessageId, Vec<TimelineFile>> = HashMap::new();
     let mut cards = 0;
     for row in rows {
         let is_card = is_card(&row.content_type, &row.filename)
@@ -351,8 +351,8 @@ pub(super) fn attach_files(
         cards += usize::from(is_card);
         let content = if is_card { cx.blobs.get(tx, ws, &row.hash)? } else { None };
         let Some(message) = row.message else { continue };
-        files.entry(message).or_default().push(FiledAs {
-            place: FilePlace::Document(row.id),
+        files.entry(message).or_default().push(TimelineFile {
+            place: FileLocation::Document(row.id),
             filename: row.filename,
             content_type: row.content_type,
             size: row.size,
@@ -362,8 +362,8 @@ pub(super) fn attach_files(
     files.values_mut().for_each(|files| files.reverse());
     for file in attachments::of_messages(tx, ws, &ids, FILES)? {
         let Some(message) = file.message else { continue };
-        files.entry(message).or_default().push(FiledAs {
-            place: FilePlace::Attachment(file.id),
+        files.entry(message).or_default().push(TimelineFile {
+            place: FileLocation::Attachment(file.id),
             filename: file.filename,
             content_type: file.content_type,
             size: file.size,
@@ -390,8 +390,8 @@ fn open_secure(tx: &mut Tx<'_>, cx: &Cx<'_>, messages: &mut [&mut MessageEntry])
         message.files = content
             .files
             .iter()
-            .map(|file| FiledAs {
-                place: FilePlace::Protected(message.id.clone(), file.id.clone()),
+            .map(|file| TimelineFile {
+                place: FileLocation::Protected(message.id.clone(), file.id.clone()),
                 filename: file.filename.clone(),
                 content_type: file.content_type.clone(),
                 size: file.size,

@@ -2,7 +2,7 @@
 //! sorting helper learned about each.
 
 use db::Tx;
-use sorter::{DECISIONS, DecidedScore, SorterExample, TopicModel};
+use sorter::{DECISIONS, GuessOutcome, SorterExample, TopicModel};
 
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle, Circles};
@@ -229,7 +229,7 @@ impl DecidedMail {
         let name = |topic: &Topic| TopicScore { name: topic.name.clone(), ..TopicScore::default() };
         score.topics = self.topics.iter().map(name).collect();
         let first = self.examples.iter().filter(|one| !one.decided).count();
-        let mut decisions: Vec<DecidedScore> = Vec::new();
+        let mut decisions: Vec<GuessOutcome> = Vec::new();
         let mut model = TopicModel::learn(&self.examples[..first]);
         let mut learned = first;
         for (at, example) in self.examples.iter().enumerate().skip(first) {
@@ -240,7 +240,7 @@ impl DecidedMail {
             let sorted = model.sort_kept(&example.features);
             if sorted.suggested.is_some() {
                 let right = sorted.suggested == example.topic;
-                decisions.push(DecidedScore { confidence: sorted.confidence, right });
+                decisions.push(GuessOutcome { confidence: sorted.confidence, right });
             }
             self.count(&mut score, example, &sorted);
         }

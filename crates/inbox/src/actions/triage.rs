@@ -64,6 +64,7 @@ string_enum! {
         Deleted = "deleted",
         Restored = "restored",
         Merged = "merged",
+        MergedTogether = "merged-together",
         Split = "split",
         Pinned = "pinned",
         Unpinned = "unpinned",
@@ -92,6 +93,13 @@ impl TriageAct {
             TriageAct::Follow => ActKind::Followed,
             TriageAct::Unfollow => ActKind::Unfollowed,
         }
+    }
+}
+
+impl ActKind {
+    /// True when conversations went into another one.
+    pub(super) fn is_merge(self) -> bool {
+        matches!(self, ActKind::Merged | ActKind::MergedTogether)
     }
 }
 
@@ -139,6 +147,10 @@ impl StateAfter {
 
 /// Begins an act that can be undone; the one before it cannot be undone any more.
 pub fn begin_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, act: &TriageAct) -> Result<UndoId> {
+    begin_act(tx, cx, act.kind())
+}
+
+pub(super) fn begin_act(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: ActKind) -> Result<UndoId> {
     let (ws, me) = (cx.actor.ws, person(cx)?);
     tx.exec(
         "DELETE FROM undo_steps WHERE ws = ?1 AND undo IN (
@@ -151,7 +163,7 @@ pub fn begin_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, act: &TriageAct) -> Result<Und
     tx.exec(
         "INSERT INTO undos (ws, person, id, act, changed, created_at)
          VALUES (?1, ?2, ?3, ?4, 0, ?5)",
-        &[&ws, &me, &id, &act.kind(), &cx.now],
+        &[&ws, &me, &id, &kind, &cx.now],
     )?;
     Ok(id)
 }

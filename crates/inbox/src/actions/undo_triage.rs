@@ -43,7 +43,7 @@ pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
         &[&ws, &me, id, &(cx.now - UNDO_ACT_MS)],
     )?;
     let Some((kind, acted_at)) = found else { return Ok(false) };
-    let steps: Vec<(ConversationId, Json<StateBefore>, Json<StateAfter>)> = tx.all(
+    let mut steps: Vec<(ConversationId, Json<StateBefore>, Json<StateAfter>)> = tx.all(
         "SELECT conversation, before, after FROM undo_steps WHERE ws = ?1 AND undo = ?2
          ORDER BY conversation LIMIT ?3",
         &[&ws, id, &(TRIAGED_AT_ONCE as i64)],
@@ -52,12 +52,16 @@ pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
         tx.exec("DELETE FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3", &[&ws, &me, id])?;
         return Ok(false);
     }
+    if kind.is_merge() {
+        // What came last goes first: the one before it may have opened the conversation.
+        steps.reverse();
+    }
     for (conversation, before, after) in &steps {
         tx.exec(
             "DELETE FROM undo_steps WHERE ws = ?1 AND undo = ?2 AND conversation = ?3",
             &[&ws, id, conversation],
         )?;
-        if kind == ActKind::Merged {
+        if kind.is_merge() {
             undo_merge(tx, cx, conversation)?;
             continue;
         }

@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::autosaves::{UnsentPlace, forget_autosave};
+use super::autosaves::{AutosaveKey, forget_autosave};
 use super::compose::NewReply;
 use super::sessions::own_id;
 use crate::app::Cx;
@@ -19,7 +19,7 @@ use crate::model::{conversations, mailboxes};
 pub fn attach(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    place: &UnsentPlace,
+    place: &AutosaveKey,
     files: &[(ProtectedFile, Blob)],
 ) -> Result<()> {
     sealed_attachments::add(tx, cx, place.key(), own_id(cx)?, files)
@@ -29,7 +29,7 @@ pub fn attach(
 pub fn take_out(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    place: &UnsentPlace,
+    place: &AutosaveKey,
     file: &AttachmentId,
 ) -> Result<()> {
     sealed_attachments::remove(tx, cx, place.key(), own_id(cx)?, file)
@@ -39,7 +39,7 @@ pub fn take_out(
 pub fn attached(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    place: &UnsentPlace,
+    place: &AutosaveKey,
 ) -> Result<Vec<OutgoingAttachment>> {
     match &cx.actor.who {
         Principal::Person { id: me, .. } => sealed_attachments::named(tx, cx, place.key(), me),
@@ -48,7 +48,7 @@ pub fn attached(
 }
 
 /// Deletes the actor's unsent text and its files.
-pub fn discard_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, place: &UnsentPlace) -> Result<()> {
+pub fn discard_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, place: &AutosaveKey) -> Result<()> {
     sealed_attachments::discard(tx, cx, place.key(), own_id(cx)?)?;
     forget_autosave(tx, cx, place)
 }
@@ -58,16 +58,16 @@ pub fn discard_autosave(tx: &mut Tx<'_>, cx: &Cx<'_>, place: &UnsentPlace) -> Re
 pub fn unfit_files(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    place: &UnsentPlace,
+    place: &AutosaveKey,
     mailbox: &str,
     message: &NewReply,
 ) -> Result<Vec<UnfitFile>> {
     let (mailbox, by_itself) = match place {
-        UnsentPlace::Conversation(id) => {
+        AutosaveKey::Conversation(id) => {
             let conversation = conversations::load(tx, cx.actor, id.as_str())?;
             (Some(conversation.mailbox), conversation.secure_answer)
         }
-        UnsentPlace::New => (mailboxes::named(tx, cx.actor, mailbox)?.map(|inbox| inbox.id), false),
+        AutosaveKey::New => (mailboxes::named(tx, cx.actor, mailbox)?.map(|inbox| inbox.id), false),
     };
     let always = match mailbox {
         Some(mailbox) => secure::is_always_secure(tx, cx.actor.ws, &mailbox)?,
@@ -81,7 +81,7 @@ pub fn unfit_files(
 pub fn refit_files(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    place: &UnsentPlace,
+    place: &AutosaveKey,
     files: &[RefittedFile],
 ) -> Result<()> {
     sealed_attachments::replace(tx, cx, place.key(), own_id(cx)?, files)

@@ -2,9 +2,11 @@
 
 pub mod booking_json;
 pub(crate) mod calls;
+pub mod contact_json;
+pub mod conversation_json;
 pub(crate) mod cursor;
 pub mod fields;
 pub mod idempotency;
 pub mod operations;
+pub mod rules_json;
 pub mod wire;
-pub mod wire_rules;

@@ -5,6 +5,7 @@ use tracing::Span;
 use tracing::field::display;
 
 use crate::base::api_key::KeyHash;
+use crate::base::circles::InboxCircles;
 pub use crate::base::circles::{Circle, Circles};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
@@ -123,6 +124,8 @@ db::row! {
         scopes: String,
         livemode: bool,
         private: Circle = "CASE WHEN a.sees_private = TRUE THEN a.made_by ELSE 'team' END",
+        inboxes: InboxCircles = "(SELECT string_agg(x.mailbox, ' ') FROM mailbox_access x
+             WHERE x.ws = a.ws AND x.holder = a.id AND x.may_see = TRUE)",
         workspace: WorkspaceId = "w.id",
         plan: Plan = "w.plan",
     }
@@ -151,7 +154,7 @@ pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<(Actor, 
     };
     let found = found.ok_or(Error::Unauthorized)?;
     let circles = match found.livemode {
-        true => Circles::of_agent(tx, found.ws, found.private, &found.id)?,
+        true => Circles::of_agent(found.private, found.inboxes),
         false => Circles::only(Circle::sandbox()),
     };
     let scopes = Scopes::from_stored(&found.scopes);

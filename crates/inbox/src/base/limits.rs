@@ -100,13 +100,15 @@ pub const HOST_STAYS: i64 = 50;
 pub const WEEKLY_HOURS_CHARS: usize = 1_000;
 /// Calendars of a host.
 pub const BUSY_CALENDARS: i64 = 10;
-/// A calendar is read this often; one that cannot be read for so long is told to its host, and for so
-/// long takes its host out of what is offered.
+/// A calendar is read this often.
 pub const CALENDAR_EVERY_MS: i64 = 10 * MINUTE_MS;
-/// A calendar that was read this long ago is read again before a booking, which waits so long for it.
+/// A calendar that was read longer ago is read again before a booking.
 pub const CALENDAR_FRESH_MS: i64 = 2 * MINUTE_MS;
+/// How long a booking waits for that.
 pub const CALENDAR_WAIT_MS: u64 = 3_000;
+/// The host is notified when a calendar could not be read for this long.
 pub const CALENDAR_WARNING_MS: i64 = HOUR_MS;
+/// The host is no longer offered when a calendar could not be read for this long.
 pub const CALENDAR_STALE_MS: i64 = DAY_MS;
 /// Days of a calendar that are kept: before today, and from then on.
 pub const BUSY_DAYS_BEFORE: i64 = 2;
@@ -159,12 +161,18 @@ pub const APP_MAIL_KEPT: i64 = 50_000;
 
 /// Messages that two conversations may have together to be merged, and a conversation to be split.
 pub const MERGED_MESSAGES: i64 = 1_000;
+/// Conversations that become one in one transaction.
+pub const MERGED_TOGETHER: usize = 20;
+/// Messages that are indexed again where several become one: those of all, once for each that goes over.
+pub const MERGED_INDEXED: i64 = 3_000;
 
 pub const SNIPPET_CHARS: usize = 140;
 /// The longest snippet that a caller can ask for.
 pub const LONG_SNIPPET_CHARS: usize = 300;
 /// Conversations of a list that are counted one by one; more are at least so many.
 pub const COUNTED_CONVERSATIONS: usize = 10_000;
+/// The same beside a page of the list.
+pub const COUNTED_BESIDE_PAGE: usize = 1_000;
 /// Addresses that one contact may have.
 pub const CONTACT_ADDRESSES: usize = 20;
 pub const CONTACT_NOTE_CHARS: usize = 2_000;

@@ -14,9 +14,9 @@ pub trait SecretSealer: Send + Sync {
 
 /// Keeps secrets as they are, for tools that fill a database before its server has a key: the
 /// server seals them when it starts.
-pub struct PlainSecrets;
+pub struct NoopSealer;
 
-impl SecretSealer for PlainSecrets {
+impl SecretSealer for NoopSealer {
     fn seal(&self, _: &Ids, _: &str, secret: &str) -> String {
         secret.to_owned()
     }

@@ -183,13 +183,13 @@ fn check_client_data(
     let data: ClientData = serde_json::from_slice(bytes)
         .map_err(|_| PasskeyFault("the client data cannot be read"))?;
     if data.kind != kind {
-        return Err(PasskeyFault("the client data is for something else"));
+        return Err(PasskeyFault("the type of the client data is not the expected one"));
     }
     if data.challenge != challenge {
-        return Err(PasskeyFault("the challenge is another"));
+        return Err(PasskeyFault("the challenge does not match"));
     }
     if data.origin != site.origin || data.cross_origin {
-        return Err(PasskeyFault("another site asked for it"));
+        return Err(PasskeyFault("the origin does not match, or the request is cross-origin"));
     }
     Ok(())
 }
@@ -204,7 +204,7 @@ fn check_head(data: &[u8], site: &RelyingParty) -> Result<i64, PasskeyFault> {
     }
     let wanted = USER_PRESENT | USER_VERIFIED;
     if data[32] & wanted != wanted {
-        return Err(PasskeyFault("the device has not checked who it was"));
+        return Err(PasskeyFault("the flag of user presence or user verification is missing"));
     }
     Ok(i64::from(u32::from_be_bytes([data[33], data[34], data[35], data[36]])))
 }
@@ -339,7 +339,7 @@ mod tests {
             let check = |used: &Assertion| used.check(&site(), CHALLENGE, PERSON, &spki, algorithm);
             assert_eq!(check(&used), Ok(4));
             let other = used.check(&site(), "b3RoZXI", PERSON, &spki, algorithm);
-            assert_eq!(other, Err(PasskeyFault("the challenge is another")));
+            assert_eq!(other, Err(PasskeyFault("the challenge does not match")));
             assert!(used.check(&site(), CHALLENGE, "usr_2", &spki, algorithm).is_err());
             for (data, said) in [
                 (head("evil.test", USER_PRESENT | USER_VERIFIED, 4), said.clone()),

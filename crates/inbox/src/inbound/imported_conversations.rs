@@ -391,7 +391,7 @@ fn file_note(
             &text,
         ],
     )?;
-    search_index::note(tx, cx.actor.ws, &conversation.id, &id)?;
+    search_index::new_note(tx, cx.actor.ws, &conversation.id, &id, (&note.author, &text))?;
     let then = &Cx { now: note.at, ..*cx };
     for (file, blob) in note.files.iter().zip(&read.blobs) {
         let document = NewDocument {

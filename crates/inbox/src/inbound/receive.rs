@@ -35,7 +35,8 @@ use crate::model::rule_queue;
 use crate::model::sorting;
 use crate::model::targets;
 use crate::model::timeline::{self, RetiredBy, TimelineEvent, WokenBy};
-use crate::search::{self, HAS_FILE, IndexPlace, IndexedText};
+use crate::model::trash;
+use crate::search::{self, HAS_FILE, IndexRowKey, IndexedText};
 
 /// Mail that is fetched later than this gets no draft: it was answered long ago.
 const DRAFTED_WITHIN_MS: i64 = DAY_MS;
@@ -204,7 +205,7 @@ fn goes_to_spam(
 ) -> Result<bool> {
     match conversation.removed {
         Some(Removal::Spam) => return Ok(true),
-        Some(Removal::Trash) => conversations::set_removed(tx, cx, conversation, None)?,
+        Some(Removal::Trash) => trash::set_removed(tx, cx, conversation, None)?,
         None => {}
     }
     let from = &mail.from.email;
@@ -353,7 +354,7 @@ pub(super) fn index(
         files: mail.attachments.iter().map(|file| file.filename.as_str()).collect(),
         has: if mail.attachments.is_empty() { Vec::new() } else { vec![HAS_FILE] },
     };
-    let place = IndexPlace { num: conversation.num, conversation: &conversation.id, serial };
+    let place = IndexRowKey { num: conversation.num, conversation: &conversation.id, serial };
     search::index_mail(tx, cx.actor.ws, place, &text)
 }
 

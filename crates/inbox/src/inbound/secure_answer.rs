@@ -30,7 +30,8 @@ use crate::model::secure::{
     SecureLink,
 };
 use crate::model::timeline::RetiredBy;
-use crate::search::{self, IndexPlace, IndexedText};
+use crate::model::trash;
+use crate::search::{self, IndexRowKey, IndexedText};
 
 /// An answer as it was written on the page. Its files are sealed and stored already.
 #[derive(Clone)]
@@ -62,7 +63,7 @@ pub fn receive_answer(
     let mailbox = mailbox.ok_or(Error::NotFound("page"))?;
     // What was deleted comes back when somebody writes.
     if conversation.removed == Some(Removal::Trash) {
-        conversations::set_removed(tx, cx, &mut conversation, None)?;
+        trash::set_removed(tx, cx, &mut conversation, None)?;
     }
     let subject = reply_subject(&conversation);
     let from = author(&conversation, link);
@@ -204,7 +205,7 @@ fn write(
         from: search_index::names(from).collect(),
         ..IndexedText::default()
     };
-    let place = IndexPlace { num: conversation.num, conversation: &conversation.id, serial };
+    let place = IndexRowKey { num: conversation.num, conversation: &conversation.id, serial };
     search::index_mail(tx, cx.actor.ws, place, &text)
 }
 

@@ -6,12 +6,12 @@ use crate::model::services::Service;
 
 /// Fetches the text of a mail from the service that sent it.
 pub trait AppMailReader: Send + Sync {
-    fn read<'a>(&'a self, wanted: &'a WantedMail) -> BoxFuture<'a, AppMailBody>;
+    fn read<'a>(&'a self, wanted: &'a AppMailRequest) -> BoxFuture<'a, AppMailBody>;
 }
 
 /// The mail to read, with the credentials of its service.
 #[derive(Clone)]
-pub struct WantedMail {
+pub struct AppMailRequest {
     pub connection: ServiceId,
     pub service: Service,
     pub api_url: String,
@@ -38,7 +38,7 @@ pub enum AppMailBody {
 pub(super) struct NoAppMailReader;
 
 impl AppMailReader for NoAppMailReader {
-    fn read<'a>(&'a self, _: &'a WantedMail) -> BoxFuture<'a, AppMailBody> {
+    fn read<'a>(&'a self, _: &'a AppMailRequest) -> BoxFuture<'a, AppMailBody> {
         Box::pin(async { AppMailBody::Later("This process cannot ask the service.".into()) })
     }
 }

@@ -73,7 +73,7 @@ const RULE: JobRule = JobRule {
 
 /// A due delivery.
 #[derive(Clone)]
-struct Claimed {
+struct DeliveryJob {
     actor: Actor,
     webhook: WebhookId,
     event: EventId,
@@ -87,7 +87,7 @@ struct Claimed {
 
 struct Claims {
     set_aside: usize,
-    claimed: Vec<Claimed>,
+    claimed: Vec<DeliveryJob>,
     /// Those whose webhook or event cannot be read.
     unreadable: Vec<(DueJob, Error)>,
     last: String,
@@ -158,7 +158,7 @@ impl DeliverWebhooks {
         Ok(round)
     }
 
-    async fn attempt_delivery(&self, claimed: Claimed, slot: JobSlot) -> Result<()> {
+    async fn attempt_delivery(&self, claimed: DeliveryJob, slot: JobSlot) -> Result<()> {
         let at = self.runtime.app.clock.now();
         let answer = match claimed.secrets.is_empty() {
             true => WebhookResponse::Failed(SECRET_SHUT.into()),
@@ -189,7 +189,7 @@ impl DeliverWebhooks {
     }
 }
 
-impl Claimed {
+impl DeliveryJob {
     fn job(&self) -> DueJob {
         let key = vec![self.webhook.to_string(), self.event.to_string()];
         DueJob { ws: self.actor.ws, key }
@@ -347,7 +347,7 @@ fn claim_of(
             claims.unreadable.push((job, Error::NotFound("event")));
             continue;
         };
-        claims.claimed.push(Claimed {
+        claims.claimed.push(DeliveryJob {
             actor: Actor::system(webhook.ws, webhook.workspace.clone(), webhook.circle.clone()),
             webhook: webhook.id.clone(),
             event: id,
@@ -393,7 +393,12 @@ impl Webhook {
     }
 }
 
-fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &DeliveryAttempt) -> Result<()> {
+fn record(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    claimed: &DeliveryJob,
+    tried: &DeliveryAttempt,
+) -> Result<()> {
     if !log(tx, cx, claimed, tried)? {
         return Ok(());
     }
@@ -412,7 +417,12 @@ fn record(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &DeliveryAttem
 }
 
 /// Writes an attempt into the webhook's log; false when the webhook was deleted meanwhile.
-fn log(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &DeliveryAttempt) -> Result<bool> {
+fn log(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    claimed: &DeliveryJob,
+    tried: &DeliveryAttempt,
+) -> Result<bool> {
     let logged = tx.exec(
         "INSERT INTO delivery_attempts (ws, webhook, event, number, at, took, status, answer)
          SELECT d.ws, d.webhook, d.event, 1 + (
@@ -433,7 +443,7 @@ fn log(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, tried: &DeliveryAttempt)
     Ok(logged > 0)
 }
 
-fn delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
+fn delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob) -> Result<()> {
     tx.exec(
         "UPDATE deliveries SET state = 'delivered', next_attempt_at = NULL, attempts = attempts + 1
          WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
@@ -449,7 +459,7 @@ fn delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
 
 /// Schedules the next retry, or drops the event after the last. An expired lease that another
 /// process took over is left to that process.
-fn failed(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed, wait: Option<i64>) -> Result<()> {
+fn failed(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob, wait: Option<i64>) -> Result<()> {
     let state = if wait.is_some() { "waiting" } else { "failed" };
     tx.exec(
         "UPDATE deliveries SET state = ?5, next_attempt_at = ?6, attempts = attempts + 1
@@ -475,7 +485,7 @@ fn varied(cx: &Cx<'_>, wait: i64) -> i64 {
     wait + cx.ids.between(-wait / 5, wait / 5)
 }
 
-fn turn_off(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
+fn turn_off(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob) -> Result<()> {
     let turned = end(tx, cx, &claimed.webhook, State::Off)?;
     if !turned {
         return Ok(());
@@ -490,7 +500,7 @@ fn turn_off(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
 }
 
 /// Pauses a webhook that has failed for a whole day without one success.
-fn pause_if_failing(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
+fn pause_if_failing(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob) -> Result<()> {
     let (since,): (Option<i64>,) = tx.one(
         "SELECT failing_since FROM webhooks WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &claimed.webhook],
@@ -523,7 +533,7 @@ fn end(tx: &mut Tx<'_>, cx: &Cx<'_>, webhook: &WebhookId, state: State) -> Resul
 fn tell_owner(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    claimed: &Claimed,
+    claimed: &DeliveryJob,
     subject: &str,
     what: &str,
 ) -> Result<()> {

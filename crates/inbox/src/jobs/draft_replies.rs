@@ -25,7 +25,7 @@ use crate::model::drafting::examples::{self, AnsweredMail, ReplyExample, ReplyLe
 use crate::model::drafting::helper_drafts::DraftSource;
 use crate::model::drafting::matching::{HelperMatch, filled_answer, find_answers};
 use crate::model::drafting::redaction::Redaction;
-use crate::model::drafting::reply::{CheckedDraft, RefusedAnswer, check_answer};
+use crate::model::drafting::reply::{AnswerRejection, CheckedDraft, check_answer};
 use crate::model::drafting::request::request_body;
 use crate::model::drafting::writing::{DraftMethod, HelperDraft, write_draft};
 use crate::model::drafting::{budget, findings, promises, queue};
@@ -197,7 +197,7 @@ impl DraftReplies {
         let took_ms = self.runtime.app.clock.now() - began;
         let tokens = answered.as_ref().map_or(0, |answer| answer.tokens);
         let checked = answered
-            .map_err(RefusedAnswer::Failed)
+            .map_err(AnswerRejection::Failed)
             .and_then(|answer| check_answer(&answer.content, case, &found.sources, &redaction));
         self.note_call(actor, case, tokens, &checked).await?;
         Ok(checked
@@ -222,16 +222,16 @@ impl DraftReplies {
         actor: &Actor,
         case: &DraftingCase,
         tokens: i64,
-        checked: &Result<CheckedDraft, RefusedAnswer>,
+        checked: &Result<CheckedDraft, AnswerRejection>,
     ) -> Result<()> {
         let mailbox = case.mailbox.id.clone();
         let (label, failure) = match checked {
             Ok(_) => ("used", None),
-            Err(RefusedAnswer::Unusable(reason)) => {
+            Err(AnswerRejection::Unusable(reason)) => {
                 tracing::debug!(reason, "drafting model answer not used");
                 ("refused", None)
             }
-            Err(RefusedAnswer::Failed(reason)) => ("failed", Some(reason.clone())),
+            Err(AnswerRejection::Failed(reason)) => ("failed", Some(reason.clone())),
         };
         counter!("mailroom_model_calls_total", "outcome" => label).increment(1);
         let note = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {

@@ -51,7 +51,7 @@ fn retry_after(attempts: i64) -> i64 {
 db::row! {
     /// A claimed document.
     #[derive(Clone)]
-    struct Claimed from "d" {
+    struct ExtractionJob from "d" {
         ws: i64,
         workspace: WorkspaceId = "w.id",
         circle: Circle,
@@ -145,7 +145,7 @@ impl ExtractDocuments {
     }
 
     /// The document's file; `None` above the size limit of the readers.
-    async fn fetch(&self, claimed: &Claimed) -> Result<Option<DocumentFile>> {
+    async fn fetch(&self, claimed: &ExtractionJob) -> Result<Option<DocumentFile>> {
         if claimed.size > DOCUMENT_READ_BYTES {
             return Ok(None);
         }
@@ -158,7 +158,11 @@ impl ExtractDocuments {
         }))
     }
 
-    async fn record_extraction(&self, claimed: Claimed, found: ExtractionOutcome) -> Result<()> {
+    async fn record_extraction(
+        &self,
+        claimed: ExtractionJob,
+        found: ExtractionOutcome,
+    ) -> Result<()> {
         let (workspace, circle) = (claimed.workspace.clone(), claimed.circle.clone());
         let actor = Actor::system(claimed.ws, workspace, circle);
         self.runtime.app.act(&actor, move |tx, cx| record(tx, cx, &claimed, &found)).await
@@ -168,7 +172,7 @@ impl ExtractDocuments {
 fn record(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    claimed: &Claimed,
+    claimed: &ExtractionJob,
     found: &ExtractionOutcome,
 ) -> Result<()> {
     let (ws, id) = (cx.actor.ws, &claimed.id);
@@ -243,12 +247,12 @@ fn due_documents(tx: &mut Tx<'_>, ws: i64, now: i64, most: usize) -> Result<Vec<
     Ok(due.into_iter().map(|(id,)| id).collect())
 }
 
-fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<Claimed> {
+fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<ExtractionJob> {
     Ok(tx.one(
         &format!(
             "SELECT {} FROM documents d JOIN workspaces w ON w.ws = d.ws
              WHERE d.ws = ?1 AND d.id = ?2",
-            Claimed::COLUMNS
+            ExtractionJob::COLUMNS
         ),
         &[&job.ws, &job.key[0]],
     )?)

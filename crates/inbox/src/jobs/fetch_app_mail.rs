@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use db::Tx;
 
-use super::app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
+use super::app_mail_reader::{AppMailBody, AppMailReader, AppMailRequest};
 use super::failures::{JobRule, notify_owners};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 use super::send_messages::RETRY_FOR_MS;
@@ -41,7 +41,7 @@ const RULE: JobRule = JobRule {
 };
 
 db::row! {
-    struct Claimed from "m" {
+    struct AppMailJob from "m" {
         ws: i64,
         livemode: bool,
         header_key: String,
@@ -55,9 +55,9 @@ db::row! {
     }
 }
 
-impl Claimed {
-    fn wanted(&self) -> WantedMail {
-        WantedMail {
+impl AppMailJob {
+    fn wanted(&self) -> AppMailRequest {
+        AppMailRequest {
             connection: self.connection.clone(),
             service: self.service,
             api_url: self.api_url.clone(),
@@ -114,7 +114,7 @@ impl FetchAppMail {
         }
     }
 
-    async fn record_body(&self, claimed: Claimed, body: AppMailBody) -> Result<()> {
+    async fn record_body(&self, claimed: AppMailJob, body: AppMailBody) -> Result<()> {
         let now = self.runtime.app.clock.now();
         let record = move |tx: &mut Tx<'_>| {
             let key: [&dyn db::Arg; 3] = [&claimed.ws, &claimed.livemode, &claimed.header_key];
@@ -173,12 +173,12 @@ impl From<(i64, bool, String)> for DueJob {
     }
 }
 
-fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<Option<Claimed>> {
+fn load(tx: &mut Tx<'_>, job: &DueJob) -> Result<Option<AppMailJob>> {
     Ok(tx.opt(
         &format!(
             "SELECT {} FROM app_mail m JOIN services s ON s.ws = m.ws AND s.id = m.service
              WHERE m.ws = ?1 AND m.livemode = ?2 AND m.header_key = ?3",
-            Claimed::COLUMNS
+            AppMailJob::COLUMNS
         ),
         &[&job.ws, &(job.key[0] == LIVE), &job.key[1]],
     )?)

@@ -33,7 +33,7 @@ const RULE: JobRule = JobRule {
 };
 
 /// What a claimed calendar is read with.
-struct Claimed {
+struct CalendarJob {
     actor: Actor,
     id: BusyCalendarId,
     source: CalendarSource,
@@ -104,7 +104,7 @@ impl FetchCalendars {
     }
 }
 
-fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
+fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<CalendarJob>> {
     let id = BusyCalendarId::parse(&job.key[0]).ok_or(Error::NotFound("calendar"))?;
     let actor = system(tx, job.ws, Circle::team())?;
     let cx = app.cx(&actor);
@@ -116,5 +116,5 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
          WHERE c.ws = ?1 AND c.id = ?2",
         &[&job.ws, &id],
     )?;
-    Ok(found.map(|(_, zone, email)| Claimed { actor, id, source, zone, email }))
+    Ok(found.map(|(_, zone, email)| CalendarJob { actor, id, source, zone, email }))
 }

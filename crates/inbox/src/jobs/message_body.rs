@@ -5,8 +5,8 @@ use db::{Json, Tx};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use mail::{
-    Address, Attachment, EarlierMail, EarlierRole, EarlierWords, InlineFile, InlinePicture,
-    MessageBody, PictureUrls,
+    Address, Attachment, EarlierWords, InlineFile, InlinePicture, MessageBody, PictureUrls,
+    QuotedMail, QuotedMailRole,
 };
 use translation::{Reader, t};
 
@@ -46,7 +46,7 @@ pub(super) fn of_message(
     let mut forwarded_pictures = Vec::new();
     let earlier = match (stored.forwards, stored.quotes) {
         (Some(id), _) => {
-            let found = earlier_mail(tx, cx, stored.conversation, id, EarlierRole::Forwarded)?;
+            let found = earlier_mail(tx, cx, stored.conversation, id, QuotedMailRole::Forwarded)?;
             found.map(|(mut earlier, raw)| {
                 if let Some(forwarded) =
                     raw.and_then(|raw| mail::forwarded_html(&raw, stored.domain))
@@ -58,7 +58,7 @@ pub(super) fn of_message(
             })
         }
         (None, Some(id)) => {
-            let found = earlier_mail(tx, cx, stored.conversation, id, EarlierRole::Answered)?;
+            let found = earlier_mail(tx, cx, stored.conversation, id, QuotedMailRole::Answered)?;
             found.map(|(earlier, _)| earlier)
         }
         (None, None) => None,
@@ -122,8 +122,8 @@ fn earlier_mail(
     cx: &Cx<'_>,
     conversation: &ConversationId,
     id: &MessageId,
-    role: EarlierRole,
-) -> Result<Option<(EarlierMail, Option<Vec<u8>>)>> {
+    role: QuotedMailRole,
+) -> Result<Option<(QuotedMail, Option<Vec<u8>>)>> {
     let found: Option<EarlierRow> = tx.opt(
         &format!(
             "SELECT {} FROM messages m WHERE m.ws = ?1 AND m.id = ?2 AND m.conversation = ?3",
@@ -134,8 +134,8 @@ fn earlier_mail(
     let Some(found) = found else { return Ok(None) };
     let address = |party: Party| Address { name: party.name, email: party.email };
     let (text, raw) = match (role, &found.raw_hash) {
-        (EarlierRole::Answered, _) => (found.text, None),
-        (EarlierRole::Forwarded, hash) => {
+        (QuotedMailRole::Answered, _) => (found.text, None),
+        (QuotedMailRole::Forwarded, hash) => {
             let text = originals::whole_text(tx, cx, id, hash.as_deref())?;
             let raw = match hash {
                 Some(hash) => cx.blobs.get(tx, cx.actor.ws, hash)?,
@@ -146,12 +146,12 @@ fn earlier_mail(
     };
     let from = Address { name: found.from_name, email: found.from_email };
     let reader = match role {
-        EarlierRole::Answered => mail_language::of_conversation(tx, cx.actor.ws, conversation)?,
+        QuotedMailRole::Answered => mail_language::of_conversation(tx, cx.actor.ws, conversation)?,
         // To whom it is passed on, and in which language they read, is not known.
-        EarlierRole::Forwarded => Reader::default(),
+        QuotedMailRole::Forwarded => Reader::default(),
     };
     let words = reader.run(|| earlier_words(&from, found.at));
-    let earlier = EarlierMail {
+    let earlier = QuotedMail {
         role,
         from,
         at: found.at,

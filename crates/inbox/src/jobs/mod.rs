@@ -22,6 +22,7 @@ mod index_maintenance;
 mod lease;
 mod message_body;
 mod miss_targets;
+mod notify_people;
 mod open_pages;
 mod outgoing_mail;
 mod push_sender;
@@ -42,7 +43,6 @@ mod send_notices;
 mod send_pushes;
 mod sending_lanes;
 mod sort_conversations;
-mod tell_people;
 mod test_mail;
 mod upload_cleanup;
 mod webhook_sender;
@@ -51,7 +51,7 @@ mod worker;
 use std::sync::Arc;
 
 pub use crate::base::future::BoxFuture;
-pub use app_mail_reader::{AppMailBody, AppMailReader, WantedMail};
+pub use app_mail_reader::{AppMailBody, AppMailReader, AppMailRequest};
 pub use calendar_reader::CalendarReader;
 pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
 pub use document_reader::{DocumentFile, DocumentReader, ExtractionOutcome};
@@ -108,7 +108,7 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(deliver_webhooks::DeliverWebhooks::new(runtime(), webhook_sender)),
         Arc::new(sandbox_replies::SandboxReplies { runtime: runtime() }),
         Arc::new(end_snoozes::EndSnoozes { runtime: runtime() }),
-        Arc::new(tell_people::TellPeople { runtime: runtime(), open_pages }),
+        Arc::new(notify_people::NotifyPeople { runtime: runtime(), open_pages }),
         Arc::new(send_notices::SendNotices { runtime: runtime(), relay }),
         Arc::new(fetch_app_mail::FetchAppMail { runtime: runtime(), app_mail_reader }),
         Arc::new(remind::Remind { runtime: runtime() }),

@@ -15,7 +15,7 @@ use super::failures::{JobFailure, JobRule, system};
 use super::fair_share::{FairShare, FairShareCursor};
 use super::outgoing_mail::{self, UnsignedMail};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
-use super::sending_lanes::{self, OwnServerPlaces};
+use super::sending_lanes::{self, OwnServerSlots};
 use super::{OutgoingMail, Relay, RelayOutcome, lease, recipient_outcomes};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
@@ -62,7 +62,7 @@ const RULE: JobRule = JobRule {
 
 /// A due message, claimed.
 #[derive(Clone)]
-struct Claimed {
+struct MessageJob {
     actor: Actor,
     message: MessageId,
     attempts: i64,
@@ -169,7 +169,7 @@ impl SendMessages {
     /// Sends to every part of the recipients at once; the outcomes are in the mail's order.
     async fn send_parts(
         &self,
-        claimed: &Claimed,
+        claimed: &MessageJob,
         outgoing: Vec<OutgoingMail>,
     ) -> Vec<RelayOutcome> {
         let parts: Vec<OutgoingMail> =
@@ -213,7 +213,7 @@ impl SendMessages {
 
     async fn record_outcomes(
         &self,
-        claimed: &Claimed,
+        claimed: &MessageJob,
         recipients: &[String],
         outcomes: &[RelayOutcome],
     ) {
@@ -230,7 +230,7 @@ impl SendMessages {
 
     /// A mail server may take longer than the lease, and no other process may send the message
     /// meanwhile.
-    async fn renew(&self, claimed: &Claimed) {
+    async fn renew(&self, claimed: &MessageJob) {
         let (ws, message, attempts) = (claimed.actor.ws, claimed.message.clone(), claimed.attempts);
         let lapses = self.runtime.app.clock.now() + LEASE_MS;
         let renewed = self.runtime.app.store.write(move |tx| {
@@ -248,7 +248,11 @@ impl SendMessages {
 
     /// Records what became of a message. A server may have accepted it, so it would leave twice if the
     /// database is away for a moment, as in a failover, and nobody remembers it.
-    async fn record_patiently(&self, claimed: &Claimed, outcomes: &[RelayOutcome]) -> Result<()> {
+    async fn record_patiently(
+        &self,
+        claimed: &MessageJob,
+        outcomes: &[RelayOutcome],
+    ) -> Result<()> {
         let last = Instant::now() + RECORDED_WITHIN;
         loop {
             match self.record_sending(claimed.clone(), outcomes.to_vec()).await {
@@ -260,7 +264,7 @@ impl SendMessages {
         }
     }
 
-    async fn record_sending(&self, claimed: Claimed, outcomes: Vec<RelayOutcome>) -> Result<()> {
+    async fn record_sending(&self, claimed: MessageJob, outcomes: Vec<RelayOutcome>) -> Result<()> {
         let actor = claimed.actor.clone();
         let recorded = self.runtime.app.act(&actor, move |tx, cx| {
             let (message, mut conversation) =
@@ -309,7 +313,7 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<
     lanes.sort_by_cached_key(|lane| lane.taken(free));
     let mut claims = Claims { jobs: Vec::new(), last: due.end, partial: due.partial };
     let most = free.all.min(CLAIMED_AT_ONCE);
-    let mut own_servers = OwnServerPlaces::default();
+    let mut own_servers = OwnServerSlots::default();
     for lane in lanes {
         let before = claims.places();
         let room = lane.free(free, &own_servers).min(most.saturating_sub(before));
@@ -353,7 +357,7 @@ fn claim(tx: &mut Tx<'_>, ws: i64, id: &str, now: i64) -> Result<()> {
 fn note_health(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    claimed: &Claimed,
+    claimed: &MessageJob,
     outcomes: &[RelayOutcome],
 ) -> Result<()> {
     let Some(server) = &claimed.unsigned.server else { return Ok(()) };
@@ -370,7 +374,7 @@ fn note_health(
 
 /// A claimed message with the data to send it and to record the outcome; `None` for one that no server
 /// gets, see [`end_here`].
-fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
+fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<MessageJob>> {
     let (ws, id) = (job.ws, &job.key[0]);
     let Some(circle) = leaving_circle(tx, job)?.filter(|circle| !circle.is_sandbox()) else {
         return Ok(None);
@@ -385,7 +389,7 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
     // A message that cannot be loaded could not be recorded as sent either, so it must not be sent.
     messages::load_outgoing(tx, &actor, &message)?;
     let unsigned = outgoing_mail::of_message(tx, &cx, &message)?;
-    Ok(Some(Claimed { actor, message, attempts, first_attempt_at, unsigned }))
+    Ok(Some(MessageJob { actor, message, attempts, first_attempt_at, unsigned }))
 }
 
 /// The circle of a claimed message; `None` when it was stopped since, or its inbox was deleted.
@@ -440,7 +444,7 @@ fn note_in_timeline(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<
     timeline::record(tx, &app.cx(&actor), &conversation, &event)
 }
 
-fn try_again(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
+fn try_again(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &MessageJob) -> Result<()> {
     tx.exec(
         "UPDATE messages SET sends_at = ?3
          WHERE ws = ?1 AND id = ?2 AND status = 'sending' AND attempts = ?4",
@@ -455,7 +459,7 @@ fn try_again(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<()> {
 }
 
 /// False where another process has taken over the expired lease: the message is its to end.
-fn is_still_ours(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &Claimed) -> Result<bool> {
+fn is_still_ours(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &MessageJob) -> Result<bool> {
     let (attempts,): (i64,) = tx.one(
         "SELECT attempts FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &claimed.message],

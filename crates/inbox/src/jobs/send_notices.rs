@@ -18,7 +18,7 @@ use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::ids::{ConversationId, MailboxId, UserId};
 use crate::base::queue::Queue;
-use crate::model::notifications::telling::seen_circle;
+use crate::model::notifications::dispatch::seen_circle;
 use crate::model::sealing;
 
 const CLAIM: ClaimRule = ClaimRule {
@@ -35,7 +35,7 @@ const RULE: JobRule = JobRule {
     report: send_no_notice,
 };
 
-struct Claimed {
+struct NoticeJob {
     ws: i64,
     id: String,
     attempts: i64,
@@ -89,7 +89,7 @@ impl SendNotices {
         self.record_notice(claimed, outcome).await
     }
 
-    async fn renew_notice(&self, claimed: &Claimed) {
+    async fn renew_notice(&self, claimed: &NoticeJob) {
         let (ws, id) = (claimed.ws, claimed.id.clone());
         let lapses = self.runtime.app.clock.now() + LEASE_MS;
         let renewed = self.runtime.app.store.write(move |tx| {
@@ -102,7 +102,7 @@ impl SendNotices {
         }
     }
 
-    async fn record_notice(&self, claimed: Claimed, outcome: RelayOutcome) -> Result<()> {
+    async fn record_notice(&self, claimed: NoticeJob, outcome: RelayOutcome) -> Result<()> {
         let now = self.runtime.app.clock.now();
         let again = outcome.is_temporary() && now - claimed.created_at < RETRY_FOR_MS;
         if let (
@@ -153,7 +153,7 @@ db::row! {
 
 /// The notice, as far as its reader may still see what it is about. One of which nothing is left is
 /// deleted; a digest of which something is left says how much, without names.
-fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
+fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<NoticeJob>> {
     let mut due: Due = tx.one(
         &format!("SELECT {} FROM notices WHERE ws = ?1 AND id = ?2", Due::COLUMNS),
         &[&job.ws, &job.key[0]],
@@ -175,7 +175,7 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<Claimed>> {
             leave_out_names(tx, cx, &mut due, &seen)?;
         }
     }
-    Ok(Some(Claimed {
+    Ok(Some(NoticeJob {
         ws: due.ws,
         id: due.id.clone(),
         attempts: due.attempts,

@@ -16,8 +16,8 @@ use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::limits::{HOUR_MS, PUSH_TTL_MS};
 use crate::base::queue::Queue;
+use crate::model::notifications::dispatch::seen_circle;
 use crate::model::notifications::push::{self, PushMessage};
-use crate::model::notifications::telling::seen_circle;
 
 /// Calls under way at one time.
 const IN_FLIGHT: usize = 64;

@@ -58,14 +58,14 @@ enum LaneServer {
 
 /// The slots that lanes with servers of workspaces took in one round.
 #[derive(Default)]
-pub(super) struct OwnServerPlaces {
+pub(super) struct OwnServerSlots {
     /// Of single inboxes, by workspace.
     of_inboxes: HashMap<i64, usize>,
     of_failing: usize,
     of_all: usize,
 }
 
-impl OwnServerPlaces {
+impl OwnServerSlots {
     pub fn add(&mut self, lane: &SendingLane, places: usize) {
         if lane.server != LaneServer::Relay {
             self.of_all += places;
@@ -129,7 +129,7 @@ impl SendingLane {
     }
 
     /// The slots that the lane may still take; `claimed` are those that lanes took in this round.
-    pub fn free(&self, free: &FreeSlots, claimed: &OwnServerPlaces) -> usize {
+    pub fn free(&self, free: &FreeSlots, claimed: &OwnServerSlots) -> usize {
         let each = match (self.server, &self.inboxes) {
             (LaneServer::Relay, _) => return free.of(&self.owner),
             (LaneServer::Failing, _) => 1,
@@ -252,7 +252,7 @@ mod tests {
 
     /// The slots that these lanes get in one round, one after the other.
     fn claimed(lanes: &[SendingLane], slots: &JobSlots) -> Vec<usize> {
-        let (free, mut claimed) = (slots.free(), OwnServerPlaces::default());
+        let (free, mut claimed) = (slots.free(), OwnServerSlots::default());
         let places = lanes.iter().map(|lane| {
             let places = lane.free(&free, &claimed);
             claimed.add(lane, places);

@@ -15,6 +15,7 @@ const QUEUES: &[(&str, &str)] = &[
     ("notices that wait for others", "notice_facts WHERE due_at IS NOT NULL"),
     ("notices to browsers", "push_messages"),
     ("webhook calls", "deliveries WHERE next_attempt_at IS NOT NULL"),
+    ("reminders of protected messages", "secure_messages WHERE remind_at IS NOT NULL"),
     ("reminders of documents", "document_requests WHERE remind_at IS NOT NULL"),
     ("reminders of bookings", "bookings WHERE remind_at IS NOT NULL"),
 ];

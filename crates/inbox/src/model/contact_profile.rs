@@ -10,7 +10,7 @@ use crate::base::states::{Status, View};
 use crate::model::contact_notes::{self, ContactNote};
 use crate::model::recipients::Party;
 use crate::model::{blocked_senders, contact_addresses, contacts};
-use crate::search::list::{Filter, ListCount, ListWalk};
+use crate::search::list::{CountEffort, Filter, ListCount, ListWalk};
 
 /// People of the same company that are shown.
 const COLLEAGUES: usize = 10;
@@ -80,7 +80,8 @@ pub fn count_conversations(
     addresses: &[EmailAddress],
     views: &[View],
 ) -> Result<ListCount> {
-    ListWalk::begin(actor, &conversations(addresses, views)).count(tx, None)
+    let walk = ListWalk::begin(actor, &conversations(addresses, views));
+    walk.count(tx, None, CountEffort::Thorough)
 }
 
 fn language(tx: &mut Tx<'_>, actor: &Actor, addresses: &[EmailAddress]) -> Result<Option<String>> {

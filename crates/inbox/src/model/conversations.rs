@@ -8,7 +8,7 @@ use crate::base::assignee::Assignee;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MemberId, TopicId};
-use crate::base::limits::{BASE_SUBJECT_CHARS, SUBJECT_CHARS, TRASH_MS};
+use crate::base::limits::{BASE_SUBJECT_CHARS, SUBJECT_CHARS};
 use crate::base::queue::Queue;
 use crate::base::states::{ConversationRisk, Direction, Removal, Status, Urgency, View};
 use crate::base::time::Moment;
@@ -386,48 +386,6 @@ pub fn wake(
     }
     put_in_view(tx, cx, conversation, conversation.status, None)?;
     timeline::record(tx, cx, &conversation.id, &TimelineEvent::Woken { by })
-}
-
-/// Puts a conversation with the spam or into the trash, or back among the others. What is in the
-/// trash is erased after a time.
-pub fn set_removed(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &mut Conversation,
-    to: Option<Removal>,
-) -> Result<()> {
-    let from = conversation.removed;
-    if from == to {
-        return Ok(());
-    }
-    let erase_at = (to == Some(Removal::Trash)).then_some(cx.now + TRASH_MS);
-    tx.exec(
-        "UPDATE conversations SET removed = ?3, erase_at = ?4 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &to, &erase_at],
-    )?;
-    conversation.removed = to;
-    let (status, snoozed_until) = (conversation.status, conversation.snoozed_until);
-    put_in_view(tx, cx, conversation, status, snoozed_until)?;
-    targets::refresh(tx, cx, &conversation.id)?;
-    if erase_at.is_some() {
-        tx.wake(Queue::Trash);
-    }
-    let event = match (from, to) {
-        (_, Some(Removal::Spam)) => TimelineEvent::Spam {},
-        (_, Some(Removal::Trash)) => TimelineEvent::Deleted {},
-        (Some(Removal::Spam), None) => TimelineEvent::NotSpam {},
-        (_, None) => TimelineEvent::Restored {},
-    };
-    timeline::record(tx, cx, &conversation.id, &event)
-}
-
-/// Takes a conversation out of the trash because something new came into it, so that this is not erased
-/// with the rest.
-pub fn leave_trash(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
-    match conversation.removed {
-        Some(Removal::Trash) => set_removed(tx, cx, conversation, None),
-        Some(Removal::Spam) | None => Ok(()),
-    }
 }
 
 /// Leads the id of a conversation to another one, or back to itself, without an entry in its timeline.

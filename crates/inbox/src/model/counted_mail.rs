@@ -7,7 +7,8 @@ use crate::base::error::Result;
 use crate::base::limits::SNIPPET_CHARS;
 use crate::base::queue::Queue;
 use crate::base::states::Direction;
-use crate::model::conversations::{self, Conversation};
+use crate::model::conversations::Conversation;
+use crate::model::trash;
 use crate::search::list::ConversationSummary;
 
 /// A received or sent mail, as its conversation counts it.
@@ -32,7 +33,7 @@ pub fn count_mail(
     mail: &CountedMail<'_>,
 ) -> Result<()> {
     if !mail.automatic && mail.at >= conversation.last_message_at {
-        conversations::leave_trash(tx, cx, conversation)?;
+        trash::leave(tx, cx, conversation)?;
     }
     let waiting_since = match mail.direction {
         Direction::Inbound => "coalesce(waiting_since, ?3)",

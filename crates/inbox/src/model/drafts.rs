@@ -26,7 +26,7 @@ use crate::model::recipients::{Party, RecipientList};
 use crate::model::report_facts;
 use crate::model::scheduling::{self, MessageTimes};
 use crate::model::search_index;
-use crate::model::secure::{self, PROTECTED, ProtectedContent, ProtectedFile, SecureWish};
+use crate::model::secure::{self, PROTECTED, ProtectedContent, ProtectedFile, SecureSendOptions};
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::written_text::WrittenText;
 
@@ -65,7 +65,7 @@ pub struct DraftContent<'a> {
     /// The message that it passes on.
     pub forwards: Option<&'a MessageId>,
     /// Whether the words are kept on a page, as far as the writer has said.
-    pub secure: SecureWish,
+    pub secure: SecureSendOptions,
     /// Files of a secure message, sealed already.
     pub files: Vec<ProtectedFile>,
     /// Times to pick from, whose links stand under the text.
@@ -309,7 +309,7 @@ pub fn send_automatic(
     let draft = DraftContent {
         recipients: RecipientList::contact(conversation),
         text: automatic.text,
-        secure: SecureWish { secure: Some(false), days: None },
+        secure: SecureSendOptions { secure: Some(false), days: None },
         ..DraftContent::default()
     };
     let message = write_row(tx, cx, conversation, &draft, None)?;

@@ -89,6 +89,7 @@ pub(crate) mod targets;
 pub mod teams;
 pub(crate) mod timeline;
 pub mod topics;
+pub mod trash;
 pub mod uploads;
 pub mod webhook_signing;
 pub mod webhooks;

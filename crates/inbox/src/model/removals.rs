@@ -5,8 +5,9 @@ use db::Tx;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::states::Removal;
-use crate::model::conversations::{self, Conversation};
+use crate::model::conversations::Conversation;
 use crate::model::messages::{self, OutgoingMessage};
+use crate::model::trash;
 
 /// Puts a conversation with the spam or into the trash, or back among the others. What was to leave is
 /// a draft again.
@@ -19,7 +20,7 @@ pub fn set_removed(
     if to.is_some() && conversation.removed != to {
         stop_leaving(tx, cx, conversation)?;
     }
-    conversations::set_removed(tx, cx, conversation, to)
+    trash::set_removed(tx, cx, conversation, to)
 }
 
 /// Takes back all that somebody wrote and that is still to leave; automatic mail is on its way.

@@ -6,7 +6,7 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, DocumentId, MessageId, NoteId};
 use crate::model::attachments::AttachmentInfo;
 use crate::model::recipients::Party;
-use crate::search::{self, HAS_FILE, HAS_NOTE, IndexPlace, IndexedText};
+use crate::search::{self, HAS_FILE, HAS_NOTE, IndexRowKey, IndexedText};
 
 /// The entry of a conversation's tags; the others are named by the id of a note or document.
 const TAGS: &str = "tags";
@@ -32,8 +32,8 @@ db::row! {
 }
 
 impl FoundMessage {
-    fn place(&self) -> IndexPlace<'_> {
-        IndexPlace { num: self.num, conversation: &self.conversation, serial: self.serial }
+    fn place(&self) -> IndexRowKey<'_> {
+        IndexRowKey { num: self.num, conversation: &self.conversation, serial: self.serial }
     }
 
     /// A secure message is found by subject and people alone. Whose name a draft leaves under may
@@ -71,7 +71,7 @@ pub fn sent(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
 /// Makes a new draft findable.
 pub fn new_draft(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
     let message = load(tx, ws, id)?;
-    search::extend(tx, ws, message.place(), &message.text())
+    search::add(tx, ws, message.place(), &message.text())
 }
 
 /// Brings the index up to date with a draft that was changed or discarded.
@@ -95,20 +95,30 @@ fn load(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<FoundMessage> {
     )?)
 }
 
-/// Makes a note findable.
+/// Makes a new note findable.
+pub fn new_note(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    id: &NoteId,
+    (author, body): (&str, &str),
+) -> Result<()> {
+    let entry = new_entry(tx, ws, conversation, id.as_str())?;
+    search::add(tx, ws, entry.place(conversation), &note_text(author, body))
+}
+
+/// Writes the row of a note again.
 pub fn note(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId, id: &NoteId) -> Result<()> {
     let (author, body): (String, String) = tx.one(
         "SELECT author_name, body FROM notes WHERE ws = ?1 AND conversation = ?2 AND id = ?3",
         &[&ws, conversation, id],
     )?;
     let entry = entry(tx, ws, conversation, id.as_str())?;
-    let text = IndexedText {
-        from: vec![&author],
-        text: &body,
-        has: vec![HAS_NOTE],
-        ..IndexedText::default()
-    };
-    search::extend(tx, ws, entry.place(conversation), &text)
+    search::extend(tx, ws, entry.place(conversation), &note_text(&author, &body))
+}
+
+fn note_text<'a>(author: &'a str, body: &'a str) -> IndexedText<'a> {
+    IndexedText { from: vec![author], text: body, has: vec![HAS_NOTE], ..IndexedText::default() }
 }
 
 /// Makes a document findable in its conversation by its name, what was read in it, and its text.
@@ -124,7 +134,7 @@ pub fn document(tx: &mut Tx<'_>, ws: i64, id: &DocumentId, words: &[&str]) -> Re
         ..IndexedText::default()
     };
     match entry.is_new {
-        true => search::extend(tx, ws, entry.place(&conversation), &text),
+        true => search::add(tx, ws, entry.place(&conversation), &text),
         false => search::replace(tx, ws, entry.place(&conversation), &text),
     }
 }
@@ -140,7 +150,7 @@ pub fn tags(
     let files = tags.iter().map(String::as_str).collect();
     let text = IndexedText { files, ..IndexedText::default() };
     match entry.is_new {
-        true => search::extend(tx, ws, entry.place(conversation), &text),
+        true => search::add(tx, ws, entry.place(conversation), &text),
         false => search::replace(tx, ws, entry.place(conversation), &text),
     }
 }
@@ -153,8 +163,8 @@ struct IndexEntry {
 }
 
 impl IndexEntry {
-    fn place<'a>(&self, conversation: &'a ConversationId) -> IndexPlace<'a> {
-        IndexPlace { num: self.num, conversation, serial: self.serial }
+    fn place<'a>(&self, conversation: &'a ConversationId) -> IndexRowKey<'a> {
+        IndexRowKey { num: self.num, conversation, serial: self.serial }
     }
 }
 
@@ -173,6 +183,15 @@ fn entry(
     if let Some((num, serial)) = known {
         return Ok(IndexEntry { num, serial, is_new: false });
     }
+    new_entry(tx, ws, conversation, item)
+}
+
+fn new_entry(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    item: &str,
+) -> Result<IndexEntry> {
     let (num, serial): (i64, i64) = tx.one(
         "UPDATE conversations SET next_entry = next_entry + 1
          WHERE ws = ?1 AND id = ?2 RETURNING num, next_entry - 1",

@@ -2,7 +2,7 @@
 //! kind, and the revision by which a model in memory is known to be theirs.
 
 use db::Tx;
-use sorter::{DecidedScore, SorterExample, TextFeatures, TopicModel};
+use sorter::{GuessOutcome, SorterExample, TextFeatures, TopicModel};
 
 use crate::app::Cx;
 use crate::base::actor::{Circle, Principal};
@@ -162,7 +162,7 @@ pub fn revision(tx: &mut Tx<'_>, key: &ModelKey) -> Result<i64> {
 pub struct TrainingSet {
     pub examples: Vec<SorterExample>,
     /// What was decided about the helper's guesses, the oldest first.
-    pub decisions: Vec<DecidedScore>,
+    pub decisions: Vec<GuessOutcome>,
 }
 
 impl TrainingSet {
@@ -189,7 +189,7 @@ pub fn training_set(tx: &mut Tx<'_>, key: &ModelKey) -> Result<TrainingSet> {
     }
     for row in rows(tx, key)? {
         if let (Some(guess), Some(confidence)) = (&row.guess, row.confidence) {
-            set.decisions.push(DecidedScore { confidence, right: *guess == row.label });
+            set.decisions.push(GuessOutcome { confidence, right: *guess == row.label });
         }
         set.examples.push(row.example()?);
     }

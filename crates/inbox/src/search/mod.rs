@@ -3,6 +3,7 @@
 
 mod amounts;
 mod compounds;
+mod conversation_words;
 mod fold;
 mod frequent_terms;
 mod highlight;
@@ -11,10 +12,11 @@ pub(crate) mod list;
 mod operators;
 mod probe;
 mod query;
+mod query_parts;
 mod search_term;
 mod word_lists;
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use db::Tx;
 
@@ -29,6 +31,7 @@ use operators::Field;
 pub use operators::{Condition, HAS_FILE, HAS_NOTE, OPERATORS, OperatorHelp};
 pub use probe::{PROBED_AT_ONCE, probe_width};
 pub use query::{Query, Term};
+pub use query_parts::{QueryPart, QuerySwitch, query_parts, query_switch};
 pub use search_term::{
     SearchTerm, all_terms, any_term, conversations_with, search_term, those_with_all, those_without,
 };
@@ -45,8 +48,6 @@ pub const FIRST_ENTRY: i64 = 1 << (SERIAL_BITS - 1);
 const HAS_OTHERS: u8 = b'~';
 /// Words of one mail or document that are indexed.
 const WORDS_INDEXED: usize = 200_000;
-/// How long the list of a conversation's different words may grow, in bytes.
-const CONVERSATION_WORDS_BYTES: usize = 64 * 1024;
 /// PostgreSQL: words of one row, whose tsvector may hold 1 MB.
 const ROW_WORDS: usize = 2_000;
 /// PostgreSQL: how often one word may occur in a row; a tsvector keeps at most 256 positions of a
@@ -100,31 +101,36 @@ impl IndexedText<'_> {
 
 /// A row of the index: a conversation, and the number of a message, note or document within it.
 #[derive(Clone, Copy)]
-pub struct IndexPlace<'a> {
+pub struct IndexRowKey<'a> {
     pub num: i64,
     pub conversation: &'a ConversationId,
     pub serial: i64,
 }
 
-impl IndexPlace<'_> {
+impl IndexRowKey<'_> {
     fn rowid(self) -> i64 {
         self.num << SERIAL_BITS | self.serial
     }
 }
 
-/// Makes a mail findable by its words; it must not be in the index yet. On SQLite the entries of
-/// mails are written last and together.
+/// Makes a mail findable by its words; it must not be in the index yet.
 pub fn index_mail(
     tx: &mut Tx<'_>,
     ws: i64,
-    place: IndexPlace<'_>,
+    place: IndexRowKey<'_>,
     text: &IndexedText<'_>,
 ) -> Result<()> {
     if place.serial >= FIRST_ENTRY {
         return Ok(());
     }
+    add(tx, ws, place, text)
+}
+
+/// Makes a message, note or document findable that is not in the index yet. On SQLite new rows are
+/// written last and together.
+pub fn add(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>, text: &IndexedText<'_>) -> Result<()> {
     let words = text.words(ws);
-    add_conversation_words(tx, ws, place, &words)?;
+    conversation_words::add(tx, ws, place, &words)?;
     match tx.pick(true, false) {
         true => tx.exec_last(INSERT_SQLITE, place.rowid(), words.join(" "))?,
         false => insert_rows(tx, ws, place, &words)?,
@@ -136,7 +142,7 @@ pub fn index_mail(
 pub fn index_sent(
     tx: &mut Tx<'_>,
     ws: i64,
-    place: IndexPlace<'_>,
+    place: IndexRowKey<'_>,
     text: &IndexedText<'_>,
 ) -> Result<()> {
     delete_row(tx, ws, place)?;
@@ -147,7 +153,7 @@ pub fn index_sent(
 pub fn replace(
     tx: &mut Tx<'_>,
     ws: i64,
-    place: IndexPlace<'_>,
+    place: IndexRowKey<'_>,
     text: &IndexedText<'_>,
 ) -> Result<()> {
     remove(tx, ws, place)?;
@@ -158,12 +164,12 @@ pub fn replace(
 pub fn extend(
     tx: &mut Tx<'_>,
     ws: i64,
-    place: IndexPlace<'_>,
+    place: IndexRowKey<'_>,
     text: &IndexedText<'_>,
 ) -> Result<()> {
     delete_row(tx, ws, place)?;
     let words = text.words(ws);
-    add_conversation_words(tx, ws, place, &words)?;
+    conversation_words::add(tx, ws, place, &words)?;
     match tx.pick(true, false) {
         true => drop(tx.exec(INSERT_SQLITE, &[&place.rowid(), &words.join(" ")])?),
         false => insert_rows(tx, ws, place, &words)?,
@@ -173,7 +179,7 @@ pub fn extend(
 
 const INSERT_SQLITE: &str = "INSERT INTO message_index (rowid, words) VALUES (?1, ?2)";
 
-fn insert_rows(tx: &mut Tx<'_>, ws: i64, place: IndexPlace<'_>, words: &[String]) -> Result<()> {
+fn insert_rows(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>, words: &[String]) -> Result<()> {
     for (part, row) in rows(words).into_iter().enumerate() {
         tx.exec(
             "INSERT INTO message_index (ws, conversation, num, serial, part, words)
@@ -191,11 +197,11 @@ pub fn forget_mail(
     (num, conversation): (i64, &ConversationId),
     serial: i64,
 ) -> Result<()> {
-    delete_row(tx, ws, IndexPlace { num, conversation, serial })
+    delete_row(tx, ws, IndexRowKey { num, conversation, serial })
 }
 
 /// Takes a row out of the index, so that its words are not found any more.
-pub fn remove(tx: &mut Tx<'_>, ws: i64, place: IndexPlace<'_>) -> Result<()> {
+pub fn remove(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>) -> Result<()> {
     delete_row(tx, ws, place)?;
     tx.exec(
         "UPDATE conversation_index SET words = '~' || words
@@ -215,8 +221,9 @@ pub fn no_other_words(tx: &mut Tx<'_>, num: i64) -> Result<()> {
     Ok(())
 }
 
-fn delete_row(tx: &mut Tx<'_>, ws: i64, place: IndexPlace<'_>) -> Result<()> {
+fn delete_row(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>) -> Result<()> {
     if tx.pick(true, false) {
+        tx.cancel_last(INSERT_SQLITE, place.rowid());
         tx.exec("DELETE FROM message_index WHERE rowid = ?1", &[&place.rowid()])?;
     } else {
         tx.exec(
@@ -236,7 +243,7 @@ pub fn forget_conversation(
 ) -> Result<()> {
     if tx.pick(true, false) {
         for serial in serials {
-            delete_row(tx, ws, IndexPlace { num, conversation, serial: *serial })?;
+            delete_row(tx, ws, IndexRowKey { num, conversation, serial: *serial })?;
         }
     } else {
         tx.exec(
@@ -353,64 +360,6 @@ pub fn newest_match(
         &[&ws, conversation, &expression, &below],
     )?;
     Ok(found.map(|(serial,)| serial))
-}
-
-/// Adds the words that the conversation did not have yet, without the workspace's tag.
-fn add_conversation_words(
-    tx: &mut Tx<'_>,
-    ws: i64,
-    place: IndexPlace<'_>,
-    words: &[String],
-) -> Result<()> {
-    let sql = tx.pick(
-        "SELECT words FROM conversation_index WHERE num = ?1",
-        "SELECT words FROM conversation_index WHERE num = ?1 FOR UPDATE",
-    );
-    let kept: Option<(String,)> = tx.opt(sql, &[&place.num])?;
-    let (is_known, before) = match kept {
-        Some((text,)) if text.is_empty() => return Ok(()),
-        Some((text,)) => (true, text),
-        None => (false, indexed_before(tx, ws, place)?),
-    };
-    let mut text = before.clone();
-    let mut seen: HashSet<&str> = before.lines().collect();
-    for word in words {
-        let word = &word[TAG_CHARS as usize..];
-        if seen.insert(word) {
-            text.push_str(word);
-            text.push('\n');
-        }
-    }
-    if text.len() > CONVERSATION_WORDS_BYTES {
-        text.clear();
-    }
-    let sql = match is_known {
-        true => "UPDATE conversation_index SET words = ?2 WHERE num = ?1",
-        false => "INSERT INTO conversation_index (num, words) VALUES (?1, ?2)",
-    };
-    if !is_known || text != before {
-        tx.exec(sql, &[&place.num, &text])?;
-    }
-    Ok(())
-}
-
-/// The list of a conversation that has none yet: empty for a new one. PostgreSQL's conversations from
-/// before there were lists have messages in the index.
-fn indexed_before(tx: &mut Tx<'_>, ws: i64, place: IndexPlace<'_>) -> Result<String> {
-    let mut text = "\n".to_owned();
-    if tx.pick(true, false) {
-        return Ok(text);
-    }
-    let words: Vec<(String,)> = tx.all(
-        "SELECT DISTINCT CAST(w.lexeme AS TEXT) FROM message_index m, unnest(m.words) w
-         WHERE m.ws = ?1 AND m.conversation = ?2",
-        &[&ws, place.conversation],
-    )?;
-    for (word,) in &words {
-        text.push_str(&word[TAG_CHARS as usize..]);
-        text.push('\n');
-    }
-    Ok(text)
 }
 
 /// The words of one mail as PostgreSQL can keep them.

@@ -110,6 +110,7 @@ pub const HAS_FILE: &str = "attachment";
 pub const HAS_NOTE: &str = "note";
 
 /// What an operator asks for.
+#[derive(PartialEq, Eq)]
 pub enum OperatorMeaning {
     Row(Condition),
     Words(Field, String),

@@ -1,5 +1,7 @@
 //! Parses a search query into terms and operators.
 
+use std::ops::Range;
+
 use super::amounts::amounts;
 use super::fold::{Piece, pieces};
 use super::inflection::other_forms;
@@ -53,7 +55,7 @@ impl Query {
         }
         let mut query = Query::default();
         let mut may_go_on = true;
-        for token in tokens(text) {
+        for (token, _) in tokens(text) {
             let asked = token.name.and_then(|name| known(name, token.value));
             let terms = match asked {
                 Some(OperatorMeaning::Row(condition)) => {
@@ -131,19 +133,19 @@ fn once(terms: Vec<Term>) -> Vec<Term> {
 
 /// One stretch of the typed text.
 #[derive(Debug)]
-struct Token<'t> {
-    negated: bool,
+pub(super) struct QueryToken<'t> {
+    pub negated: bool,
     /// What stands before a colon, where something stands behind it.
-    name: Option<&'t str>,
+    pub name: Option<&'t str>,
     /// What stands behind the colon.
-    value: &'t str,
+    pub value: &'t str,
     whole: &'t str,
     is_quoted: bool,
     /// True for a quote that was ended.
     is_closed: bool,
 }
 
-impl Token<'_> {
+impl QueryToken<'_> {
     /// What is in quotes, or must not be there, is looked for as it was typed.
     fn terms(&self) -> Vec<Term> {
         let mut terms = terms_of(self.whole);
@@ -168,12 +170,14 @@ impl Token<'_> {
     }
 }
 
-fn tokens(text: &str) -> Vec<Token<'_>> {
+/// The stretches of a text, each with its place in it.
+pub(super) fn tokens(text: &str) -> Vec<(QueryToken<'_>, Range<usize>)> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
+        let start = text.len() - rest.len();
         let (token, left) = first_token(rest);
-        tokens.push(token);
+        tokens.push((token, start..text.len() - left.len()));
         rest = left.trim_start();
     }
     tokens
@@ -181,13 +185,13 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
 
 /// The first stretch, and what is left. It ends at white space or at a quote, but a quote right
 /// behind a colon is the value.
-fn first_token(text: &str) -> (Token<'_>, &str) {
+fn first_token(text: &str) -> (QueryToken<'_>, &str) {
     let bare = text.strip_prefix('-').filter(|bare| !bare.starts_with(char::is_whitespace));
     let (negated, text) = (bare.is_some_and(|bare| !bare.is_empty()), bare.unwrap_or(text));
     if let Some(quoted) = text.strip_prefix('"') {
         let (whole, left, is_closed) = quote(quoted);
-        let token = Token { negated, name: None, value: whole, whole, is_quoted: true, is_closed };
-        return (token, left);
+        let (value, is_quoted) = (whole, true);
+        return (QueryToken { negated, name: None, value, whole, is_quoted, is_closed }, left);
     }
     let end = text.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(text.len());
     let (whole, left) = text.split_at(end);
@@ -197,13 +201,13 @@ fn first_token(text: &str) -> (Token<'_>, &str) {
             let (value, left, is_closed) = quote(quoted);
             let whole = &text[..text.len() - left.len()];
             let is_quoted = true;
-            (Token { negated, name: Some(name), value, whole, is_quoted, is_closed }, left)
+            (QueryToken { negated, name: Some(name), value, whole, is_quoted, is_closed }, left)
         }
         (name, _) => {
             let value = name.map_or("", |(_, value)| value);
             let name = name.map(|(name, _)| name);
             let (is_quoted, is_closed) = (false, false);
-            (Token { negated, name, value, whole, is_quoted, is_closed }, left)
+            (QueryToken { negated, name, value, whole, is_quoted, is_closed }, left)
         }
     }
 }

@@ -7,8 +7,8 @@ mod element;
 mod lines;
 mod quote_role;
 mod sheet;
-mod sight;
 mod style;
+mod visibility;
 
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 
@@ -19,8 +19,8 @@ use element::{Attributes, ElementRole};
 use lines::{Lines, Setting};
 pub(crate) use quote_role::QuoteRole;
 use sheet::StyleSheet;
-pub(crate) use sight::{PageSight, WordSight};
 use style::{CascadedStyles, Shade, StyleDeclarations, StyleEffect};
+pub(crate) use visibility::{TextVisibility, VisibilityTracker};
 
 /// Open elements among which an end tag looks for its own.
 const CLOSING_REACH: usize = 64;

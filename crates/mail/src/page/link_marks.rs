@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::css::RESERVED_PREFIX;
 use super::node::{PageAttributes, PageElement, PageNode};
-use crate::html::{PageSight, WordSight, is_block};
+use crate::html::{TextVisibility, VisibilityTracker, is_block};
 use crate::limits::LINK_WORDS;
 use crate::scam::{disguised_link, link_target, shown_host};
 
@@ -27,7 +27,7 @@ pub(super) fn mark_links(
     body: &PageAttributes,
 ) -> (Vec<PageNode>, usize) {
     let mut marker = LinkMarker {
-        sight: PageSight::new(sheet, body),
+        sight: VisibilityTracker::new(sheet, body),
         written: Vec::with_capacity(nodes.len()),
         starts: Vec::new(),
         links: Vec::new(),
@@ -59,7 +59,7 @@ fn reverses(node: &PageNode) -> bool {
 }
 
 struct LinkMarker {
-    sight: PageSight,
+    sight: VisibilityTracker,
     written: Vec<PageNode>,
     /// The places of the open elements in what is written.
     starts: Vec<usize>,
@@ -83,7 +83,7 @@ impl LinkMarker {
                 let sight = self.sight.words();
                 match self.links.last_mut() {
                     Some(link) => link.words(text, sight),
-                    None if sight == WordSight::Hidden => {}
+                    None if sight == TextVisibility::Hidden => {}
                     None => self.before.clear(),
                 }
             }
@@ -135,14 +135,16 @@ impl LinkMarker {
         self.sight.enter(element.tag, &element.attributes);
         let sight = self.sight.words();
         self.sight.leave();
-        if sight == WordSight::Hidden {
+        if sight == TextVisibility::Hidden {
             return;
         }
         match self.links.last_mut() {
-            Some(link) => link.pieces.push(match sight == WordSight::Seen && !is_styled(element) {
-                true => LinkPiece::Break,
-                false => LinkPiece::PerhapsBreak,
-            }),
+            Some(link) => {
+                link.pieces.push(match sight == TextVisibility::Seen && !is_styled(element) {
+                    true => LinkPiece::Break,
+                    false => LinkPiece::PerhapsBreak,
+                })
+            }
             None => self.before.clear(),
         }
     }
@@ -204,7 +206,7 @@ struct OpenLink {
 enum LinkPiece {
     Words {
         text: String,
-        sight: WordSight,
+        sight: TextVisibility,
         look: u64,
     },
     Break,
@@ -248,8 +250,8 @@ impl OpenLink {
         self.looks.last().copied().unwrap_or_default()
     }
 
-    fn words(&mut self, text: &str, sight: WordSight) {
-        if sight != WordSight::Hidden {
+    fn words(&mut self, text: &str, sight: TextVisibility) {
+        if sight != TextVisibility::Hidden {
             self.pieces.push(LinkPiece::Words { text: text.to_owned(), sight, look: self.look() });
         }
     }
@@ -269,12 +271,14 @@ impl OpenLink {
     /// What stands in it: all that may be seen, what the styles show, what they show for certain, and what
     /// looks the same; with breaks, and without those that may be none.
     fn readings(&self) -> Vec<String> {
-        let shown = |sight: WordSight| matches!(sight, WordSight::Seen | WordSight::PerhapsSeen);
+        let shown = |sight: TextVisibility| {
+            matches!(sight, TextVisibility::Seen | TextVisibility::PerhapsSeen)
+        };
         let mut readings = Vec::new();
         for breaks in [true, false] {
             readings.push(self.reading(breaks, |_| true));
             readings.push(self.reading(breaks, shown));
-            readings.push(self.reading(breaks, |sight| sight == WordSight::Seen));
+            readings.push(self.reading(breaks, |sight| sight == TextVisibility::Seen));
         }
         readings.extend(self.same_looks());
         readings.sort_unstable();
@@ -282,7 +286,7 @@ impl OpenLink {
         readings
     }
 
-    fn reading(&self, breaks: bool, is_read: impl Fn(WordSight) -> bool) -> String {
+    fn reading(&self, breaks: bool, is_read: impl Fn(TextVisibility) -> bool) -> String {
         let mut reading = String::new();
         for piece in &self.pieces {
             match piece {

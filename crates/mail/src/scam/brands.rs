@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use super::domain::{self, SeenDomain};
+use super::domain::{self, DomainSkeleton};
 use super::letters::fold;
 
 /// A brand of the list.
@@ -31,7 +31,7 @@ struct BrandList {
     /// Names as one word, as a domain has them, and the brand of each.
     solid: Vec<(String, usize)>,
     /// The first domain of each brand, for look-alikes.
-    seen: Vec<(SeenDomain, usize)>,
+    seen: Vec<(DomainSkeleton, usize)>,
     /// Every domain of every brand, and every name of one as one word.
     owned: HashSet<String>,
 }
@@ -78,7 +78,7 @@ impl BrandList {
         let name = names[0].trim().trim_end_matches('!').to_owned();
         let domains: Vec<String> = domains.map(str::to_owned).collect();
         let first = domains.first().filter(|first| first.len() > SOLID_CHARS);
-        self.seen.extend(first.map(|first| (SeenDomain::of(first), brand)));
+        self.seen.extend(first.map(|first| (DomainSkeleton::of(first), brand)));
         let solid = name.replace(' ', "");
         self.owned.extend(domains.iter().cloned().chain([solid.clone()]));
         self.brands.push(Brand { name, solid, domains });
@@ -145,7 +145,7 @@ pub(super) fn brand_in_domain(host: &str) -> Option<&'static Brand> {
 
 /// The brand that a domain looks like without being it.
 pub(super) fn brand_looked_like(host: &str) -> Option<&'static Brand> {
-    let seen = SeenDomain::of(host);
+    let seen = DomainSkeleton::of(host);
     let alike = BRANDS.seen.iter().find(|(real, _)| seen.looks_like(real))?;
     Some(&BRANDS.brands[alike.1]).filter(|brand| !brand.owns(host))
 }

@@ -43,26 +43,26 @@ pub(super) fn has_known_ending(domain: &str) -> bool {
 /// True for another owner's domain that a reader takes for this one: letters swapped for ones that
 /// look alike, one letter off, or words added by a hyphen.
 pub(super) fn looks_like(domain: &str, real: &str) -> bool {
-    SeenDomain::of(domain).looks_like(&SeenDomain::of(real))
+    DomainSkeleton::of(domain).looks_like(&DomainSkeleton::of(real))
 }
 
 /// A registered domain as an eye in a hurry sees it, ready to be compared with many.
 #[derive(Debug)]
-pub(super) struct SeenDomain {
+pub(super) struct DomainSkeleton {
     pub registered: String,
     /// The name without its public ending, in the letters that are shown.
     name: String,
     seen: String,
 }
 
-impl SeenDomain {
-    pub fn of(domain: &str) -> SeenDomain {
+impl DomainSkeleton {
+    pub fn of(domain: &str) -> DomainSkeleton {
         let registered = registered(domain);
         let name = name_of(&registered);
-        SeenDomain { seen: as_seen(&name), name, registered }
+        DomainSkeleton { seen: as_seen(&name), name, registered }
     }
 
-    pub fn looks_like(&self, real: &SeenDomain) -> bool {
+    pub fn looks_like(&self, real: &DomainSkeleton) -> bool {
         if self.registered == real.registered || real.name.chars().count() < NAME_CHARS {
             return false;
         }
@@ -70,8 +70,9 @@ impl SeenDomain {
             // The same name under another ending is most often the same owner.
             return self.name != real.name;
         }
-        let ending =
-            |domain: &SeenDomain| domain.registered.split_once('.').map(|(_, end)| end.to_owned());
+        let ending = |domain: &DomainSkeleton| {
+            domain.registered.split_once('.').map(|(_, end)| end.to_owned())
+        };
         real.name.chars().count() > NAME_CHARS
             && (one_step(&self.seen, &real.seen) || one_step(&self.name, &real.name))
             && ending(self) == ending(real)

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use calendar::{
-    BusyQuery, HostHours, HostMode, HostTurns, SlotHost, SlotQuery, SlotRules, TimeRange,
+    BusyQuery, HostHours, HostMode, RoundRobinState, SlotHost, SlotQuery, SlotRules, TimeRange,
 };
 use clap::{Args, Subcommand};
 use inbox::actions;
@@ -403,7 +403,7 @@ impl TrySlots {
             horizon_days: None,
             per_day: None,
         };
-        let turns = HostTurns { weight: 1, given: 0, last_given: None };
+        let turns = RoundRobinState { weight: 1, given: 0, last_given: None };
         let hosts = [SlotHost { hours, busy: &busy, bookings: &[], turns }];
         let mut starts: Vec<jiff::Timestamp> = Vec::new();
         let mut left = window;

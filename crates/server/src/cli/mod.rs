@@ -306,7 +306,7 @@ fn start_log(serving: bool) {
 fn log_panic(panic: &std::panic::PanicHookInfo<'_>) {
     let said = panic.payload().downcast_ref::<&'static str>().copied();
     let place = panic.location().map(ToString::to_string);
-    tracing::error!(place, said, "a panic");
+    tracing::error!(place, said, "a thread panicked");
 }
 
 #[cfg(test)]

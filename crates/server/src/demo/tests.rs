@@ -41,7 +41,7 @@ async fn filled(now: i64) -> (tempfile::TempDir, App, Sample) {
         sorters: Arc::default(),
         background: inbox::base::background_writes::BackgroundWrites::default(),
         scanner: None,
-        sealer: Arc::new(inbox::base::secret_sealer::PlainSecrets),
+        sealer: Arc::new(inbox::base::secret_sealer::NoopSealer),
         has_relay: true,
         public_url: "http://127.0.0.1:8080".into(),
     };

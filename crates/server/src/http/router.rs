@@ -15,7 +15,7 @@ use crate::drafting::ModelEndpoint;
 use crate::http::request_body::LARGE_BODIES;
 use crate::http::slots::Slots;
 use crate::mail_oauth::OAuthClients;
-use crate::mail_out::Dialling;
+use crate::mail_out::ServerConnectConfig;
 use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
@@ -41,7 +41,7 @@ pub struct HttpOptions {
     /// Sends test mails.
     pub relay: Arc<dyn Relay>,
     /// Tries out the servers that people name.
-    pub dialling: Dialling,
+    pub dialling: ServerConnectConfig,
     /// Finds the servers of a mailbox.
     pub mailbox_finder: Arc<MailboxFinder>,
     /// The language model that drafts replies, as the settings page names it.

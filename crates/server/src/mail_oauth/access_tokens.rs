@@ -134,7 +134,7 @@ impl MailboxTokens {
         match outcome {
             RefreshOutcome::Refreshed(tokens) => Ok(tokens.access_token),
             RefreshOutcome::Ended if is_ours => {
-                tracing::warn!(mailbox, "the provider ended the access to a mailbox");
+                tracing::warn!(mailbox, "the provider ended the OAuth grant of a mailbox");
                 Err(TokenFailure::SignInOver(lease.provider))
             }
             RefreshOutcome::Ended | RefreshOutcome::Failed => {
@@ -184,7 +184,7 @@ impl AccessTokens for NoTokens {
 const OURS: &str = "Something failed on our side; the log tells what.";
 
 fn ours(error: inbox::Error) -> TokenFailure {
-    tracing::error!(cause = ?error, "the access to a mailbox could not be read");
+    tracing::error!(cause = ?error, "the OAuth token of a mailbox could not be read or stored");
     TokenFailure::Passing(OURS.into())
 }
 

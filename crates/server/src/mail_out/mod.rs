@@ -1,6 +1,6 @@
 //! Outgoing mail: the relays that `MAILROOM_RELAY` can name.
 
-mod dialling;
+mod connect_config;
 pub mod dns_records;
 mod domain_slots;
 mod envelope;
@@ -30,7 +30,7 @@ use crate::net::host_guard::HostGuard;
 use crate::net::http_client::system_roots;
 use crate::net::ssrf_guard::SsrfGuard;
 
-pub use dialling::Dialling;
+pub use connect_config::ServerConnectConfig;
 pub use folder::FolderRelay;
 pub use mta_sts::{PolicySource, WebPolicies};
 pub use mx::MxRelay;
@@ -90,8 +90,8 @@ impl RelayConfig {
     }
 
     /// How the servers of inboxes are connected to.
-    pub fn dialling(&self, tokens: Arc<dyn AccessTokens>) -> Result<Dialling, String> {
-        Ok(Dialling {
+    pub fn dialling(&self, tokens: Arc<dyn AccessTokens>) -> Result<ServerConnectConfig, String> {
+        Ok(ServerConnectConfig {
             helo: self.host_name().unwrap_or_else(|| "localhost".into()),
             guard: HostGuard::of(&self.net)?,
             roots: system_roots(),

@@ -15,7 +15,9 @@ use super::envelope;
 use super::mta_sts::{PolicySource, StsMode, StsPolicies, StsPolicy};
 use super::options::{MxOptions, MxTls};
 use super::pool::SmtpPool;
-use super::smtp::{self, Dial, Security, SmtpClientSession, SmtpTimeouts, TransactionOutcome};
+use super::smtp::{
+    self, Security, SmtpClientSession, SmtpSessionConfig, SmtpTimeouts, TransactionOutcome,
+};
 use crate::net::dns_lookup::{Lookup, LookupFailure, MailExchanger};
 
 /// Attempted mail servers of a domain, and addresses of each server.
@@ -43,7 +45,7 @@ struct Inner {
 /// TLS settings for connections to mail servers, with the pool of idle sessions that were opened
 /// with them.
 struct ConnectionProfile {
-    dial: Dial,
+    dial: SmtpSessionConfig,
     /// Retry without encryption when STARTTLS was offered and fails.
     fallback: bool,
     pool: SmtpPool,
@@ -60,7 +62,8 @@ impl MxRelay {
         policies: Arc<dyn PolicySource>,
     ) -> Result<MxRelay, String> {
         let profile = |security, tls, fallback| {
-            let dial = Dial { helo: helo.clone(), security, tls, login: None, patience };
+            let dial =
+                SmtpSessionConfig { helo: helo.clone(), security, tls, login: None, patience };
             ConnectionProfile { dial, fallback, pool: SmtpPool::default() }
         };
         let checked = smtp::checked(roots)?;
@@ -220,7 +223,7 @@ impl ConnectionProfile {
         match SmtpClientSession::open(address, server, &self.dial).await {
             Ok(session) => Ok(session),
             Err(trouble) if trouble.encryption_failed() && self.fallback => {
-                let clear = Dial { security: Security::Clear, ..self.dial.clone() };
+                let clear = SmtpSessionConfig { security: Security::Clear, ..self.dial.clone() };
                 SmtpClientSession::open(address, server, &clear)
                     .await
                     .map_err(|trouble| trouble.sentence)

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
 use inbox::model::outgoing_servers::SubmissionServer;
 
-use super::dialling::Dialling;
+use super::connect_config::ServerConnectConfig;
 use super::smarthost::SmarthostRelay;
 
 /// Servers that are kept with their open sessions.
@@ -17,7 +17,7 @@ pub struct RelayRouter {
     default: Arc<dyn Relay>,
     /// The operator's relay reaches people.
     reaches_people: bool,
-    dialling: Dialling,
+    dialling: ServerConnectConfig,
     open: Mutex<HashMap<String, OpenServer>>,
 }
 
@@ -27,7 +27,11 @@ struct OpenServer {
 }
 
 impl RelayRouter {
-    pub fn new(default: Arc<dyn Relay>, reaches_people: bool, dialling: Dialling) -> RelayRouter {
+    pub fn new(
+        default: Arc<dyn Relay>,
+        reaches_people: bool,
+        dialling: ServerConnectConfig,
+    ) -> RelayRouter {
         RelayRouter { default, reaches_people, dialling, open: Mutex::default() }
     }
 

@@ -9,11 +9,11 @@ use inbox::model::outgoing_servers::{SubmissionLogin, SubmissionSecurity, Submis
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
 
-use super::dialling::Dialling;
+use super::connect_config::ServerConnectConfig;
 use super::pool::SmtpPool;
 use super::smtp::{
-    self, ConnectFailure, ConnectFault, Dial, Login, Security, SmtpClientSession, SmtpTimeouts,
-    TransactionOutcome,
+    self, ConnectFailure, ConnectFault, Login, Security, SmtpClientSession, SmtpSessionConfig,
+    SmtpTimeouts, TransactionOutcome,
 };
 use super::{envelope, options::SmtpOptions};
 use crate::mail_oauth::{AccessTokens, with_fresh_token};
@@ -29,7 +29,7 @@ const ADDRESSES: usize = 4;
 pub struct SmarthostRelay {
     host: String,
     port: u16,
-    dial: Dial,
+    dial: SmtpSessionConfig,
     /// Where an access token is signed in with: the user, the grant, and who has the token.
     grant: Option<GrantLogin>,
     guard: HostGuard,
@@ -54,7 +54,7 @@ impl SmarthostRelay {
         let tls = smtp::checked(roots)?;
         let login = options.login.clone();
         let login = login.map(|(user, password)| Login::Password { user, password });
-        let dial = Dial { helo, security: options.security, tls, login, patience };
+        let dial = SmtpSessionConfig { helo, security: options.security, tls, login, patience };
         // The operator's relay may be anywhere.
         let guard = HostGuard::new(resolver, true);
         Ok(SmarthostRelay::with(options.host.clone(), options.port, dial, guard))
@@ -63,9 +63,9 @@ impl SmarthostRelay {
     /// The server of an inbox, which people name in the app.
     pub fn guarded(
         server: &SubmissionServer,
-        dialling: &Dialling,
+        dialling: &ServerConnectConfig,
     ) -> Result<SmarthostRelay, String> {
-        let dial = Dial {
+        let dial = SmtpSessionConfig {
             helo: dialling.helo.clone(),
             security: match server.security {
                 SubmissionSecurity::Tls => Security::FromTheStart,
@@ -93,7 +93,7 @@ impl SmarthostRelay {
         Ok(SmarthostRelay { grant, ..relay })
     }
 
-    fn with(host: String, port: u16, dial: Dial, guard: HostGuard) -> SmarthostRelay {
+    fn with(host: String, port: u16, dial: SmtpSessionConfig, guard: HostGuard) -> SmarthostRelay {
         let (pool, places) = (SmtpPool::default(), Semaphore::new(SESSIONS));
         SmarthostRelay { host, port, dial, grant: None, guard, pool, places }
     }
@@ -136,12 +136,15 @@ impl SmarthostRelay {
         let is_refusal = |failure: &ConnectFailure| failure.fault == ConnectFault::Refused;
         with_fresh_token(&**tokens, key, is_refusal, |token: String| async move {
             let login = Some(Login::AccessToken { user: user.clone(), token });
-            self.connect_with(&Dial { login, ..self.dial.clone() }).await
+            self.connect_with(&SmtpSessionConfig { login, ..self.dial.clone() }).await
         })
         .await
     }
 
-    async fn connect_with(&self, dial: &Dial) -> Result<SmtpClientSession, ConnectFailure> {
+    async fn connect_with(
+        &self,
+        dial: &SmtpSessionConfig,
+    ) -> Result<SmtpClientSession, ConnectFailure> {
         let addresses =
             self.guard.addresses(&self.host).await.map_err(|refusal| match refusal {
                 HostRefusal::NotFound => {

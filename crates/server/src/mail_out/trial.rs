@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use inbox::model::outgoing_servers::{SubmissionLogin, SubmissionServer};
 
-use super::dialling::Dialling;
+use super::connect_config::ServerConnectConfig;
 use super::smarthost::SmarthostRelay;
 use super::smtp::{ConnectFailure, ConnectFault, SmtpTimeouts};
 
@@ -30,9 +30,9 @@ pub struct TrialFailure {
 /// Connects, encrypts and logs in, and sends nothing.
 pub async fn try_submission(
     server: &SubmissionServer,
-    dialling: &Dialling,
+    dialling: &ServerConnectConfig,
 ) -> Result<(), TrialFailure> {
-    let dialling = Dialling { timeouts: TRIAL, ..dialling.clone() };
+    let dialling = ServerConnectConfig { timeouts: TRIAL, ..dialling.clone() };
     let relay = SmarthostRelay::guarded(server, &dialling).map_err(|sentence| TrialFailure {
         sentence,
         refused: false,

@@ -6,7 +6,7 @@ use inbox::inbound::imap::Security;
 use inbox::model::outgoing_servers::SubmissionSecurity;
 use roxmltree::{Document, Node, ParsingOptions};
 
-use super::found::{FoundBy, FoundServers};
+use super::discovery::{DiscoverySource, ServerDiscovery};
 use super::servers::{IncomingServer, OutgoingServer};
 use crate::net::https_fetch::Pages;
 
@@ -17,7 +17,7 @@ const CONFIG_NODES: u32 = 2_000;
 pub const CONFIG_TIME: Duration = Duration::from_secs(5);
 
 /// The servers that a domain's own file names; only HTTPS is asked, without redirects.
-pub async fn find(pages: &Pages, address: &str, domain: &str) -> Option<FoundServers> {
+pub async fn find(pages: &Pages, address: &str, domain: &str) -> Option<ServerDiscovery> {
     let places = [
         format!("https://autoconfig.{domain}/mail/config-v1.1.xml"),
         format!("https://{domain}/.well-known/autoconfig/mail/config-v1.1.xml"),
@@ -32,7 +32,7 @@ pub async fn find(pages: &Pages, address: &str, domain: &str) -> Option<FoundSer
 }
 
 /// The first IMAP and SMTP servers of a file that encrypt.
-pub fn read(file: &str, address: &str) -> Option<FoundServers> {
+pub fn read(file: &str, address: &str) -> Option<ServerDiscovery> {
     let file = file.trim_start_matches('\u{feff}').trim_start();
     // Entities are how small files become large.
     let options =
@@ -63,11 +63,11 @@ pub fn read(file: &str, address: &str) -> Option<FoundServers> {
     });
     let (incoming, node) = incoming?;
     let username = text(node, "username").map(|name| filled(name, address));
-    Some(FoundServers {
+    Some(ServerDiscovery {
         incoming: Some(incoming),
         outgoing,
         username: username.unwrap_or_else(|| address.to_owned()),
-        source: FoundBy::Autoconfig,
+        source: DiscoverySource::Autoconfig,
         provider: None,
     })
 }

@@ -6,7 +6,7 @@
 //! addresses is called unless the operator allows it.
 
 mod autoconfig;
-mod found;
+mod discovery;
 mod guesses;
 mod providers;
 mod servers;
@@ -20,12 +20,12 @@ use inbox::model::outgoing_servers::SubmissionSecurity;
 use tokio::time::timeout;
 
 use crate::imap_client::Dialer;
-use crate::mail_out::Dialling;
+use crate::mail_out::ServerConnectConfig;
 use crate::net::dns_lookup::{Lookup, ServiceHost};
 use crate::net::https_fetch::Pages;
 use crate::net::ssrf_guard::SsrfGuard;
 
-pub use found::{FoundBy, FoundServers};
+pub use discovery::{DiscoverySource, ServerDiscovery};
 pub use providers::{PasswordAccess, Provider};
 pub use servers::{IncomingServer, OutgoingServer};
 pub use trial::{MailboxTrial, TrialCredential, TriedMailbox};
@@ -38,7 +38,7 @@ pub struct MailboxFinder {
     /// `None` where the machine has no DNS server.
     lookup: Option<Lookup>,
     pages: Pages,
-    dialling: Dialling,
+    dialling: ServerConnectConfig,
     dialer: Dialer,
 }
 
@@ -46,7 +46,7 @@ impl MailboxFinder {
     pub fn new(
         dns: Option<SocketAddr>,
         ssrf_guard: SsrfGuard,
-        dialling: Dialling,
+        dialling: ServerConnectConfig,
     ) -> Result<MailboxFinder, String> {
         let lookup =
             Lookup::at(dns).map_err(|error| tracing::warn!(%error, "no DNS resolver")).ok();
@@ -57,12 +57,12 @@ impl MailboxFinder {
     }
 
     /// The servers of an address; the fields that were not found are empty.
-    pub async fn find(&self, address: &str) -> FoundServers {
-        let nothing = FoundServers {
+    pub async fn find(&self, address: &str) -> ServerDiscovery {
+        let nothing = ServerDiscovery {
             incoming: None,
             outgoing: None,
             username: address.to_owned(),
-            source: FoundBy::Nothing,
+            source: DiscoverySource::Nothing,
             provider: None,
         };
         let Some(domain) = address.rsplit_once('@').and_then(|(_, name)| mail::ascii_domain(name))
@@ -80,13 +80,13 @@ impl MailboxFinder {
         timeout(SEARCH_TIME, self.provider(&domain)).await.ok()?
     }
 
-    async fn search(&self, address: &str, domain: &str) -> Option<FoundServers> {
+    async fn search(&self, address: &str, domain: &str) -> Option<ServerDiscovery> {
         if let Some(provider) = self.provider(domain).await {
-            return Some(FoundServers {
+            return Some(ServerDiscovery {
                 incoming: provider.incoming(),
                 outgoing: provider.outgoing(),
                 username: address.to_owned(),
-                source: FoundBy::Provider,
+                source: DiscoverySource::Provider,
                 provider: Some(provider),
             });
         }
@@ -95,24 +95,24 @@ impl MailboxFinder {
         let (incoming, outgoing) = recorded;
         if let Some(found) = configured {
             let outgoing = found.outgoing.or(outgoing);
-            return Some(FoundServers { outgoing, ..found });
+            return Some(ServerDiscovery { outgoing, ..found });
         }
         if incoming.is_some() {
-            return Some(FoundServers {
+            return Some(ServerDiscovery {
                 incoming,
                 outgoing,
                 username: address.to_owned(),
-                source: FoundBy::ServiceRecords,
+                source: DiscoverySource::ServiceRecords,
                 provider: None,
             });
         }
         let (incoming, outgoing) = guesses::find(&self.dialling.guard, domain).await;
         let found = incoming.is_some() || outgoing.is_some();
-        found.then(|| FoundServers {
+        found.then(|| ServerDiscovery {
             incoming,
             outgoing,
             username: address.to_owned(),
-            source: FoundBy::Guess,
+            source: DiscoverySource::Guess,
             provider: None,
         })
     }

@@ -73,7 +73,7 @@ impl NodePlace {
         }
         let id = self.node.id.clone();
         if let Err(error) = self.app.store.write(move |tx| nodes::leave(tx, &id)).await {
-            tracing::debug!(%error, "the list of nodes was not left");
+            tracing::debug!(%error, "the row of this node could not be deleted at shutdown");
         }
     }
 }

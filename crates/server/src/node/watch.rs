@@ -1,4 +1,4 @@
-//! Figures that nobody counts on the way: whether and how fast the database answers, whether its standby
+//! Samples the gauges of the metrics every few seconds: whether and how fast the database answers, whether its standby
 //! is used, how much room the disks have, what fails for a while, and which version runs.
 
 use std::path::PathBuf;

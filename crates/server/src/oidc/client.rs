@@ -298,7 +298,9 @@ impl OidcClient {
         };
         let is_plain = token.bytes().all(|byte| byte.is_ascii_graphic());
         if token.len() > ACCESS_TOKEN_CHARS || !is_plain {
-            return Err(OidcFault::Untrusted("the access token is none"));
+            return Err(OidcFault::Untrusted(
+                "the access token is too long or not printable ASCII",
+            ));
         }
         let body = self.0.http.get(url, Some(token)).await?.success("its userinfo")?;
         let mut told: IdentityClaims = serde_json::from_slice(&body)

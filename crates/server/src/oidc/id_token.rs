@@ -110,7 +110,7 @@ impl<'t> ReadToken<'t> {
         // Extensions that must be understood (RFC 7515, 4.1.11), and access tokens (RFC 9068, 2.1).
         if !header.crit.is_null() || header.typ.as_deref().is_some_and(|typ| typ.contains("at+jwt"))
         {
-            return Err("the identity token is of another kind");
+            return Err("the ID token has a crit header or is an access token (at+jwt)");
         }
         let (signature, payload) = (part(signature)?, part(payload)?);
         Ok(ReadToken { algorithm, key_id: header.kid, signed, signature, payload })
@@ -139,7 +139,7 @@ impl<'t> ReadToken<'t> {
         let claims: IdentityClaims = serde_json::from_slice(&self.payload).map_err(unreadable)?;
         let is_subject = claims.sub.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
         if claims.sub.is_empty() || claims.sub.len() > SUBJECT_CHARS || !is_subject {
-            return Err("the subject of the identity token is none");
+            return Err("sub of the ID token is empty, too long or not printable ASCII");
         }
         Ok(claims)
     }
@@ -148,7 +148,7 @@ impl<'t> ReadToken<'t> {
 impl Bounds {
     fn check(&self, expected: &TokenExpectation<'_>) -> Result<(), &'static str> {
         if self.iss != expected.issuer {
-            return Err("the identity token is of another issuer");
+            return Err("iss of the ID token is not the issuer of the provider");
         }
         let (is_for_us, is_for_others) = match &self.aud {
             Audience::One(audience) => (audience == expected.client_id, false),
@@ -157,14 +157,14 @@ impl Bounds {
             }
         };
         if !is_for_us {
-            return Err("the identity token is for another client");
+            return Err("aud of the ID token does not contain our client_id");
         }
         let is_asked_by_us = match &self.azp {
             Some(party) => party == expected.client_id,
             None => !is_for_others,
         };
         if !is_asked_by_us {
-            return Err("the identity token was asked for by another client");
+            return Err("azp of the ID token is not our client_id");
         }
         let now = expected.now;
         if self.exp <= now - SKEW {
@@ -172,10 +172,10 @@ impl Bounds {
         }
         let is_early = self.iat > now + SKEW || self.nbf.is_some_and(|from| from > now + SKEW);
         if is_early || self.iat < now - AGE - SKEW {
-            return Err("the identity token is of another time");
+            return Err("iat or nbf of the ID token is outside the allowed time");
         }
         if self.nonce.as_deref() != Some(expected.nonce) {
-            return Err("the identity token is of another sign-in");
+            return Err("the nonce of the ID token does not match");
         }
         Ok(())
     }

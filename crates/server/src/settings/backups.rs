@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Found;
+use super::setting_sources::SettingSources;
 use crate::backup::{BackupSettings, BackupTiming};
 
 /// When backups are written unless the settings say otherwise.
@@ -29,7 +29,7 @@ pub struct BackupFlags {
 pub(super) const NAMES: &[&str] =
     &["backup_to", "backup_at", "backup_keep", "backup_passphrase_file"];
 
-impl Found {
+impl SettingSources {
     /// The scheduled backups, where a place is named.
     pub(super) fn backups(&mut self, flags: &BackupFlags) -> Option<BackupSettings> {
         let at = self.text("backup_at", &flags.backup_at).unwrap_or_else(|| USUAL_TIME.into());

@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use super::{Found, Settings};
+use super::Settings;
+use super::setting_sources::SettingSources;
 use crate::http::secure_listeners::HttpsListen;
 
 pub(super) const NAMES: &[&str] = &["https_listen", "redirect_listen"];
@@ -18,7 +19,7 @@ pub struct HttpsFlags {
     pub redirect_listen: Option<String>,
 }
 
-impl Found {
+impl SettingSources {
     pub(super) fn https(&mut self, flags: &HttpsFlags) -> HttpsListen {
         let (https, redirect) = (&flags.https_listen, &flags.redirect_listen);
         HttpsListen {

@@ -5,7 +5,7 @@ use std::fs;
 
 use clap::Args;
 
-use super::Found;
+use super::setting_sources::SettingSources;
 use crate::mail_oauth::{OAuthClient, OAuthClients};
 
 /// Any account, of an organisation or of a person.
@@ -49,7 +49,7 @@ pub(super) const NAMES: &[&str] = &[
     "microsoft_endpoints",
 ];
 
-impl Found {
+impl SettingSources {
     /// The clients whose settings are there and right.
     pub(super) fn oauth_clients(&mut self, flags: &MailProviderFlags) -> OAuthClients {
         let google = self.client(

@@ -1,10 +1,10 @@
 //! The settings of the OpenID provider at which people sign in.
 
 use clap::Args;
-use inbox::actions::{OtherWays, ProviderRules};
+use inbox::actions::{LocalSignInPolicy, ProviderRules};
 
-use super::Found;
 use super::mail_providers::secret_in;
+use super::setting_sources::SettingSources;
 use crate::oidc::{OidcConfig, issuer_address};
 
 /// Characters of the name on the button.
@@ -56,7 +56,7 @@ pub(super) const NAMES: &[&str] = &[
     "oidc_second_step",
 ];
 
-impl Found {
+impl SettingSources {
     /// The provider, if its settings are there and right.
     pub(super) fn oidc(&mut self, flags: &OidcFlags) -> Option<OidcConfig> {
         let typed: [(&str, &Option<String>); 9] = [
@@ -109,7 +109,8 @@ impl Found {
                         could not link their account";
             self.mistakes.push(rule.into());
         }
-        let other_ways = if only { OtherWays::ForOwners } else { OtherWays::ForEverybody };
+        let other_ways =
+            if only { LocalSignInPolicy::ForOwners } else { LocalSignInPolicy::ForEverybody };
         Some(OidcConfig {
             issuer: address.ok()?,
             client_id,
@@ -148,7 +149,7 @@ impl Found {
 mod tests {
     use std::fs;
 
-    use inbox::actions::OtherWays;
+    use inbox::actions::LocalSignInPolicy;
 
     use crate::oidc::ProviderSecondStep;
     use crate::settings::{Flags, Settings};
@@ -168,13 +169,13 @@ mod tests {
         assert_eq!(config.rules.issuer, "https://login.acme.example/", "character by character");
         assert_eq!(config.rules.name, "login.acme.example");
         assert_eq!(config.second_step, ProviderSecondStep::Ours);
-        assert_eq!(config.rules.other_ways, OtherWays::ForEverybody);
+        assert_eq!(config.rules.other_ways, LocalSignInPolicy::ForEverybody);
         assert!(config.rules.joins.is_none() && !config.rules.trusts_email);
         let all = "oidc_name = 'Acme'\noidc_domains = 'Acme.example, acme.test'\noidc_join = 'acme'\n\
                    oidc_trust_email = true\noidc_only = true\noidc_second_step = 'amr'";
         let config = load(&format!("{PROVIDER}{all}")).unwrap().oidc.expect("a provider");
         assert_eq!(config.rules.domains, ["acme.example", "acme.test"]);
-        assert_eq!(config.rules.other_ways, OtherWays::ForOwners);
+        assert_eq!(config.rules.other_ways, LocalSignInPolicy::ForOwners);
         assert_eq!(config.second_step, ProviderSecondStep::WhereSaid);
     }
 

@@ -2,7 +2,8 @@
 
 use clap::Args;
 
-use super::{Found, Settings};
+use super::Settings;
+use super::setting_sources::SettingSources;
 
 pub(super) const NAMES: &[&str] = &["database_replica_url"];
 
@@ -21,7 +22,7 @@ pub struct ReplicaFlags {
     pub database_replica_url: Option<String>,
 }
 
-impl Found {
+impl SettingSources {
     pub(super) fn database_replica_url(&mut self, flags: &ReplicaFlags) -> Option<String> {
         self.text("database_replica_url", &flags.database_replica_url)
             .filter(|url| !url.trim().is_empty())

@@ -134,17 +134,17 @@ macro_rules! form {
 pub(crate) use form;
 
 /// A form that was posted from a page of the same session.
-pub struct Posted<F = ()> {
+pub struct PostedForm<F = ()> {
     pub visitor: Visitor,
     pub form: F,
 }
 
-impl<F: Form> FromRequest<Arc<Web>> for Posted<F> {
+impl<F: Form> FromRequest<Arc<Web>> for PostedForm<F> {
     type Rejection = PageError;
 
     async fn from_request(request: Request, web: &Arc<Web>) -> Result<Self, PageError> {
         let (visitor, fields) = read(request, web).await?;
-        Ok(Posted { visitor, form: F::read(&fields)? })
+        Ok(PostedForm { visitor, form: F::read(&fields)? })
     }
 }
 

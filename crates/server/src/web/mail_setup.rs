@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use inbox::jobs::Relay;
 
-use crate::mail_out::Dialling;
+use crate::mail_out::ServerConnectConfig;
 use crate::mail_out::dns_records::SendingSetup;
 use crate::net::listen_address::ListenAddress;
 
@@ -25,5 +25,5 @@ pub struct OutgoingMailSetup {
     /// True if mail that takes the operator's relay reaches people.
     pub reaches_people: bool,
     pub relay: Arc<dyn Relay>,
-    pub dialling: Dialling,
+    pub dialling: ServerConnectConfig,
 }

@@ -18,7 +18,7 @@ use multer::Multipart;
 use crate::http::request_body::SMALL_BODY_BYTES;
 use crate::http::slots::{Slot, SlotOwner, SlotShare, Slots};
 use crate::web::Web;
-use crate::web::form::{Form, FormFields, Posted};
+use crate::web::form::{Form, FormFields, PostedForm};
 use crate::web::layout::responses::{FORM_BYTES, FORM_WITH_FILES_BYTES, PageError};
 use crate::web::visitor::{CsrfToken, Visitor, is_from_here};
 
@@ -59,7 +59,7 @@ impl<F: Form> FromRequest<Arc<Web>> for FormUpload<F> {
         let content_type = request.headers().get(header::CONTENT_TYPE);
         let content_type = content_type.and_then(|value| value.to_str().ok());
         let Some(boundary) = content_type.and_then(|kind| multer::parse_boundary(kind).ok()) else {
-            let Posted { visitor, form } = Posted::from_request(request, web).await?;
+            let PostedForm { visitor, form } = PostedForm::from_request(request, web).await?;
             return Ok(FormUpload { visitor, form, files: FormFiles::Kept(Vec::new()) });
         };
         let (parts, body) = request.into_parts();

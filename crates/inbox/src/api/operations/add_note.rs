@@ -75,7 +75,8 @@ pub fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: AddNoteInput) -> Result<Add
             &input.body,
         ],
     )?;
-    search_index::note(tx, cx.actor.ws, &conversation.id, &id)?;
+    let text = (cx.actor.name(), input.body.as_str());
+    search_index::new_note(tx, cx.actor.ws, &conversation.id, &id, text)?;
     let mentions = mentions::tell(tx, cx, &conversation, &id, &input.body)?;
     Ok(AddedNote {
         ok: true,

@@ -4,7 +4,8 @@ use db::Tx;
 use serde::Deserialize;
 
 use super::{Access, Method, Operation, OperationOutput, ScopeRule, Tool, answer, typed, warning};
-use crate::api::wire::{ContactJson, ContactNoteJson, ConversationSummaryJson, SenderJson};
+use crate::api::contact_json::{ContactJson, ContactNoteJson};
+use crate::api::conversation_json::{ConversationSummaryJson, SenderJson, summary_example};
 use crate::app::Cx;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
@@ -43,7 +44,8 @@ pub const OPERATION: Operation = Operation {
     success: 200,
     output: |schemas| schemas.subschema_for::<ContactJson>(),
     example_input: "",
-    example_output: r#"{
+    example_output: concat!(
+        r#"{
         "email": "bruno@keller.example",
         "name": "Bruno Keller",
         "addresses": ["bruno@keller.example", "b.keller@post.example"],
@@ -56,27 +58,12 @@ pub const OPERATION: Operation = Operation {
             "author": "Ines Marti",
             "body": "Prefers a call when it is about money."
         }],
-        "conversations": [{
-            "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
-            "subject": "Where is my order 20418?",
-            "snippet": "Hello, I ordered two lamps last Monday and have not heard since.",
-            "status": "open",
-            "contact": { "name": "Bruno Keller", "email": "bruno@keller.example", "known": true },
-            "mailbox": "Support",
-            "lastMessageAt": "2026-11-15T09:14:03.120Z",
-            "messageCount": 3,
-            "assignee": null,
-            "tags": ["shipping"],
-            "topic": "Delivery",
-            "urgency": "normal",
-            "risk": null,
-            "lastDirection": "inbound",
-            "waitingSince": "2026-11-15T09:14:03.120Z",
-            "language": "en",
-            "hasDraft": false
-        }],
+        "conversations": ["#,
+        summary_example!(),
+        r#"],
         "colleagues": [{ "name": "Lea Keller", "email": "lea@keller.example" }]
-    }"#,
+    }"#
+    ),
     run: |tx, cx, input| {
         let found = get_contact(tx, cx, &typed(input)?)?;
         let risks = found.conversations.iter().map(|row| (&row.id, row.risk));

@@ -7,18 +7,19 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Access, Method, Operation, OperationOutput, ScopeRule, Tool, answer, typed, warning};
-use crate::api::fields::{InputField, InputKind, Rule, text};
-use crate::api::wire::{
-    AppSentJson, Contact, ConversationJson, DraftSourceJson, DraftingHelper, EventType,
+use crate::api::conversation_json::{
+    BesideConversation, CONVERSATION_EXAMPLE, ConversationJson, DraftingHelper, EventType,
     MessageType, NoteType, SenderJson, TimelineEventJson, TimelineItem, TimelineMessage,
     TimelineNote,
 };
+use crate::api::fields::{InputField, InputKind, Rule, text};
+use crate::api::wire::{AppSentJson, DraftSourceJson};
 use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MessageId, NoteId};
 use crate::base::limits::{FILTER_CHARS, OMIT_CHARS, READ_TEXT_CHARS};
 use crate::base::scopes::Scope;
-use crate::base::states::{ConversationRisk, Direction, MessageStatus};
+use crate::base::states::{Direction, MessageStatus};
 use crate::base::time::Moment;
 use crate::model::attachments::AttachmentInfo;
 use crate::model::conversations;
@@ -74,59 +75,7 @@ pub const OPERATION: Operation = Operation {
     success: 200,
     output: |schemas| schemas.subschema_for::<ConversationJson>(),
     example_input: "",
-    example_output: r#"{
-        "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
-        "subject": "Where is my order 20418?",
-        "status": "open",
-        "contact": { "name": "Bruno Keller", "email": "bruno@keller.example", "known": true },
-        "mailbox": "support@acme.example",
-        "lastMessageAt": "2026-11-15T09:14:03.120Z",
-        "assignee": null,
-        "tags": ["shipping"],
-        "topic": "Delivery",
-        "topicReasons": ["Because of “ordered” and “have not heard”.", "Like 14 mails that were sorted so."],
-        "suggestedTopic": null,
-        "urgency": "normal",
-        "urgencyReasons": [],
-        "risk": null,
-        "riskReasons": [],
-        "snoozedUntil": null,
-        "lastDirection": "inbound",
-        "waitingSince": "2026-11-15T09:14:03.120Z",
-        "language": "en",
-        "hasDraft": false,
-        "timeline": [
-            {
-                "type": "message",
-                "id": "msg_01kag0z8m4s6y2t9r5w1q3n7xf",
-                "at": "2026-11-15T09:14:03.120Z",
-                "direction": "inbound",
-                "from": { "name": "Bruno Keller", "email": "bruno@keller.example" },
-                "status": null,
-                "text": "Hello, I ordered two lamps last Monday and have not heard since.",
-                "attachments": [],
-                "secure": false
-            },
-            {
-                "type": "note",
-                "id": "not_01kag10a1b2c3d4e5f6g7h8j9k",
-                "at": "2026-11-15T09:20:00.000Z",
-                "author": "Robo",
-                "body": "The parcel left on Tuesday. @Ines, can you check with the carrier?"
-            },
-            {
-                "type": "event",
-                "at": "2026-11-15T09:20:01.000Z",
-                "actor": "Robo",
-                "event": "tagged",
-                "data": { "added": ["shipping"], "removed": [] }
-            }
-        ],
-        "team": {
-            "people": [{ "id": "user:usr_01kag0x2p4r6t8v1w3y5z7a9bc", "name": "Ines Marti" }],
-            "agents": [{ "id": "agent:agt_01kag0y5c0e2r8t4vq3w6n9m1z", "name": "Robo" }]
-        }
-    }"#,
+    example_output: CONVERSATION_EXAMPLE,
     run: |tx, cx, input| {
         let found = get_conversation(tx, cx, typed(input)?)?;
         let risks = [(&found.id, found.risk)].into_iter();
@@ -158,40 +107,18 @@ fn get_conversation(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Conver
     };
     let (mailbox,): (String,) =
         tx.one("SELECT address FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, &found.mailbox])?;
-    let known = contacts::is_known(tx, ws, &found.id)?;
-    Ok(ConversationJson {
+    let beside = BesideConversation {
+        known: contacts::is_known(tx, ws, &found.id)?,
+        mailbox,
         assignee: found.assignee_named(tx, ws)?,
-        suggested_topic: found.suggested_topic().map(str::to_owned),
         timeline: timeline(tx, cx, &found.id, &input, originals)?,
         team: match input.omits("team") {
             true => None,
             false => Some(members::team(tx, ws, &found.circle)?.into()),
         },
         app_sent: app_mail::of_conversation(tx, ws, &found.id)?.map(AppSentJson::from),
-        id: found.id,
-        subject: found.subject,
-        status: found.status,
-        contact: Contact {
-            known,
-            name: found.contact_name,
-            email: Some(found.contact_email.into()),
-        },
-        mailbox,
-        last_message_at: Moment(found.last_message_at),
-        tags: found.tags.0,
-        topic: found.topic,
-        topic_reasons: found.topic_reasons.0,
-        urgency: found.urgency,
-        urgency_reasons: found.urgency_reasons.0,
-        risk: found.risk.map(ConversationRisk::as_str),
-        risk_reasons: found.risk_reasons.0,
-        snoozed_until: found.snoozed_until.map(Moment),
-        last_direction: found.last_direction,
-        waiting_since: found.waiting_since.map(Moment),
-        language: found.language,
-        has_draft: found.has_draft,
-        reference: found.reference,
-    })
+    };
+    Ok(ConversationJson::new(found, beside))
 }
 
 /// Messages, notes and events in the order they happened, or those after a message. Ids of the same

@@ -4,9 +4,9 @@ use db::Tx;
 use serde::Deserialize;
 
 use super::{Access, ListPage, Method, Operation, OperationOutput, ScopeRule, Tool, page, warning};
+use crate::api::conversation_json::{ConversationSummaryJson, summary_example};
 use crate::api::cursor::PageCursor;
 use crate::api::fields::{EMAIL, InputField, InputKind, Rule, TIME, filled, text};
-use crate::api::wire::ConversationSummaryJson;
 use crate::app::Cx;
 use crate::base::actor::Actor;
 use crate::base::email_address::EmailAddress;
@@ -24,8 +24,8 @@ use crate::model::{
 };
 use crate::search::Query;
 use crate::search::list::{
-    ConversationSummary, Filter, FoundConversations, ListCount, ListOrder, ListPosition, ListWalk,
-    RowCondition, RowTest, TaggedWith,
+    ConversationSummary, CountEffort, Filter, FoundConversations, ListCount, ListOrder,
+    ListPosition, ListWalk, RowCondition, RowTest, TaggedWith,
 };
 
 pub const OPERATION: Operation = Operation {
@@ -148,29 +148,11 @@ pub const OPERATION: Operation = Operation {
     success: 200,
     output: |schemas| schemas.subschema_for::<Vec<ConversationSummaryJson>>(),
     example_input: "",
-    example_output: r#"[{
-        "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
-        "subject": "Where is my order 20418?",
-        "snippet": "Hello, I ordered two lamps last Monday and have not heard since.",
-        "status": "open",
-        "contact": { "name": "Bruno Keller", "email": "bruno@keller.example", "known": true },
-        "mailbox": "Support",
-        "lastMessageAt": "2026-11-15T09:14:03.120Z",
-        "messageCount": 3,
-        "assignee": { "id": "agt_01kag0y5c0e2r8t4vq3w6n9m1z", "name": "Robo", "type": "agent" },
-        "tags": ["shipping"],
-        "topic": "Delivery",
-        "urgency": "normal",
-        "risk": null,
-        "lastDirection": "inbound",
-        "waitingSince": "2026-11-15T09:14:03.120Z",
-        "language": "en",
-        "hasDraft": false
-    }]"#,
+    example_output: concat!("[", summary_example!(), "]"),
     run: |tx, cx, input| {
         let input: ListConversationsInput = super::typed(input)?;
         let count = match input.count {
-            Some(true) => Some(count_conversations(tx, cx, &input)?),
+            Some(true) => Some(count_conversations(tx, cx, &input, CountEffort::Thorough)?),
             _ => None,
         };
         let (snippet, found) = (input.snippet, list_conversations(tx, cx, input)?);
@@ -227,14 +209,15 @@ fn rows(
 }
 
 /// How many conversations the whole list has, whatever page of it is asked for.
-fn count_conversations(
+pub fn count_conversations(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     input: &ListConversationsInput,
+    effort: CountEffort,
 ) -> Result<ListCount> {
     let query = parsed(tx, cx, input)?;
     match filter(tx, cx.actor, input, query.as_ref())? {
-        Some(filter) => ListWalk::begin(cx.actor, &filter).count(tx, query.as_ref()),
+        Some(filter) => ListWalk::begin(cx.actor, &filter).count(tx, query.as_ref(), effort),
         None => Ok(ListCount::NONE),
     }
 }

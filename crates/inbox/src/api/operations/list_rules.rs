@@ -3,7 +3,7 @@
 use db::Tx;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer};
-use crate::api::wire_rules::{RuleActJson, RuleConditionJson, RuleJson};
+use crate::api::rules_json::{RuleActJson, RuleConditionJson, RuleJson};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::scopes::Scope;

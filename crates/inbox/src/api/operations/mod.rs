@@ -55,7 +55,8 @@ pub use find_slots::{FindSlotsInput, find_slots};
 pub use get_reports::{GetReportsInput, get_reports};
 pub use list_booking_types::list_booking_types;
 pub use list_conversations::{
-    ListConversationsInput, OPERATION as LIST_CONVERSATIONS, list_conversations,
+    ListConversationsInput, OPERATION as LIST_CONVERSATIONS, count_conversations,
+    list_conversations,
 };
 pub use list_rules::list_rules;
 pub use list_tags::list_tags;
@@ -83,7 +84,7 @@ use crate::app::Cx;
 use crate::base::error::{Error, Result};
 use crate::base::scopes::{Scope, Scopes};
 use crate::model::documents::StoredFile;
-pub use crate::search::list::ListCount;
+pub use crate::search::list::{CountEffort, ListCount};
 
 /// Characters of an id in a body.
 const CONVERSATION_ID_CHARS: usize = 104;

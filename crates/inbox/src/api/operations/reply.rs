@@ -20,7 +20,7 @@ use crate::model::document_requests::RequestedDocument;
 use crate::model::drafts::{self, DraftContent, ReplyResult};
 use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::scheduling::MessageTimes;
-use crate::model::secure::SecureWish;
+use crate::model::secure::SecureSendOptions;
 
 /// One asked document (API section 2.9).
 pub const ITEM: InputKind = InputKind::Object(&[
@@ -217,7 +217,7 @@ pub fn reply(tx: &mut Tx<'_>, cx: &Cx<'_>, input: ReplyInput) -> Result<ReplyRes
         text: &input.body,
         summary: input.summary.as_deref(),
         documents: &input.documents,
-        secure: SecureWish { secure: input.secure, days: input.secure_days },
+        secure: SecureSendOptions { secure: input.secure, days: input.secure_days },
         times: message_times(input.send_at, input.follow_up_at),
         ..DraftContent::default()
     };

@@ -17,7 +17,7 @@ use crate::model::drafts::{self, DraftContent, ReplyResult};
 use crate::model::mail_language::{self, salutation};
 use crate::model::messages;
 use crate::model::recipients::RecipientList;
-use crate::model::secure::SecureWish;
+use crate::model::secure::SecureSendOptions;
 
 pub const OPERATION: Operation = Operation {
     name: "request_documents",
@@ -134,7 +134,7 @@ pub fn request_documents(
         text: &text,
         documents: &input.documents,
         due_date: input.due_date.as_deref(),
-        secure: SecureWish { secure: input.secure, days: input.secure_days },
+        secure: SecureSendOptions { secure: input.secure, days: input.secure_days },
         ..DraftContent::default()
     };
     let result = if input.send {

@@ -14,7 +14,7 @@ use crate::base::time::Moment;
 use crate::model::drafts::{self, DraftContent};
 use crate::model::mailboxes;
 use crate::model::recipients::{Party, RecipientList};
-use crate::model::secure::SecureWish;
+use crate::model::secure::SecureSendOptions;
 
 pub const OPERATION: Operation = Operation {
     name: "start_conversation",
@@ -126,7 +126,7 @@ pub fn start_conversation(
         recipients,
         text: &input.body,
         summary: input.summary.as_deref(),
-        secure: SecureWish { secure: input.secure, days: input.secure_days },
+        secure: SecureSendOptions { secure: input.secure, days: input.secure_days },
         times: message_times(input.send_at, input.follow_up_at),
         ..DraftContent::default()
     };

@@ -5,8 +5,8 @@
 use std::collections::HashMap;
 
 use calendar::{
-    DayPart, HostBooking, HostDayReport, HostHours, HostTurns, SlotHost, SlotQuery, TimeRange,
-    TimeSlot, WeeklyHours,
+    DayPart, HostBooking, HostDayReport, HostHours, RoundRobinState, SlotHost, SlotQuery,
+    TimeRange, TimeSlot, WeeklyHours,
 };
 use db::Tx;
 use jiff::Timestamp;
@@ -48,7 +48,7 @@ pub struct HostAvailability {
     hours: HostHours,
     busy: Vec<TimeRange>,
     bookings: Vec<HostBooking>,
-    turns: HostTurns,
+    turns: RoundRobinState,
 }
 
 /// A time that can be booked.

@@ -45,7 +45,7 @@ pub(super) fn invite(
         return Ok(());
     }
     let sender = sender(tx, cx, kind, booking)?;
-    let news = if before.is_some() { BookingNews::Moved } else { BookingNews::Booked };
+    let news = if before.is_some() { BookingMailKind::Moved } else { BookingMailKind::Booked };
     let link = manage_url(tx, cx, &booking.id)?;
     guest_reader(tx, cx, booking)?.run(|| {
         let lead = match before {
@@ -87,8 +87,8 @@ fn tell_former_host(
     let gone = Booking { sequence: booking.sequence, ..before.clone() };
     let entry = cancelled_entry(cx, kind, &gone, sender);
     mail_language::of_person(tx, cx.actor.ws, host)?.run(|| {
-        let (_, text) = host_text(cx, kind, before, BookingNews::GivenAway);
-        let news = BookingNews::Moved;
+        let (_, text) = host_text(cx, kind, before, BookingMailKind::GivenAway);
+        let news = BookingMailKind::Moved;
         let letter = Letter { news, text: &text, calendar: Some(("CANCEL", &entry)) };
         write_host(tx, cx, kind, before, sender, host, &letter)
     })
@@ -111,7 +111,7 @@ pub(super) fn cancel(
         true => String::new(),
         false => format!("\n\n  {}", booking.reason),
     };
-    let news = BookingNews::Cancelled;
+    let news = BookingMailKind::Cancelled;
     guest_reader(tx, cx, booking)?.run(|| {
         let lead = format!("{}{said}", t!("this appointment is cancelled."));
         let text = guest_text(kind, booking, &lead, None, &sender.firm);
@@ -137,7 +137,7 @@ pub fn remind(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, booking: &Bookin
     let sender = sender(tx, cx, kind, booking)?;
     let link = manage_url(tx, cx, &booking.id)?;
     let is_tomorrow = booking.starts_at - cx.now > DAY_MS / 2;
-    let news = BookingNews::Reminder;
+    let news = BookingMailKind::Reminder;
     guest_reader(tx, cx, booking)?.run(|| {
         let lead = match is_tomorrow {
             true => t!("we remind you of your appointment tomorrow."),
@@ -210,7 +210,7 @@ struct BookingSender {
 
 /// What a mail is about; its subject begins with the word for it.
 #[derive(Clone, Copy)]
-enum BookingNews {
+enum BookingMailKind {
     Booked,
     Moved,
     /// It has moved to another host.
@@ -219,20 +219,20 @@ enum BookingNews {
     Reminder,
 }
 
-impl BookingNews {
+impl BookingMailKind {
     fn word(self) -> &'static str {
         match self {
-            BookingNews::Booked => text_in_context("booking mail", "Booked"),
-            BookingNews::Moved => text_in_context("booking mail", "Moved"),
-            BookingNews::GivenAway => text_in_context("booking mail", "Moved to somebody else"),
-            BookingNews::Cancelled => text_in_context("booking mail", "Cancelled"),
-            BookingNews::Reminder => text_in_context("booking mail", "Reminder"),
+            BookingMailKind::Booked => text_in_context("booking mail", "Booked"),
+            BookingMailKind::Moved => text_in_context("booking mail", "Moved"),
+            BookingMailKind::GivenAway => text_in_context("booking mail", "Moved to somebody else"),
+            BookingMailKind::Cancelled => text_in_context("booking mail", "Cancelled"),
+            BookingMailKind::Reminder => text_in_context("booking mail", "Reminder"),
         }
     }
 }
 
 struct Letter<'a> {
-    news: BookingNews,
+    news: BookingMailKind,
     text: &'a str,
     /// Method and entry for the recipient's calendar.
     calendar: Option<(&'a str, &'a str)>,
@@ -371,7 +371,12 @@ fn write_host(
     notices::write_to_customer(tx, cx, &booking.circle, &notice)
 }
 
-fn subject(kind: &BookingType, booking: &Booking, news: BookingNews, zone: &TimeZone) -> String {
+fn subject(
+    kind: &BookingType,
+    booking: &Booking,
+    news: BookingMailKind,
+    zone: &TimeZone,
+) -> String {
     let at = short_date_and_clock(booking.starts_at, zone);
     let place = zone.iana_name().unwrap_or("UTC");
     format!("{}: {}, {at} ({})", news.word(), kind.name, city(place))
@@ -453,7 +458,7 @@ fn host_text(
     cx: &Cx<'_>,
     kind: &BookingType,
     booking: &Booking,
-    news: BookingNews,
+    news: BookingMailKind,
 ) -> (String, String) {
     let link = format!("{}/calendar/{}", cx.public_url, booking.id);
     let guest = format!("{} <{}>", booking.guest_name, booking.guest_email);

@@ -1,6 +1,6 @@
 //! Booking types: what can be booked, by which rules, and who is there.
 
-use calendar::{HostMode, HostTurns, SlotRules};
+use calendar::{HostMode, RoundRobinState, SlotRules};
 use db::{Json, Tx};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -170,8 +170,8 @@ impl BookingType {
 }
 
 impl BookingHost {
-    pub fn turns(&self) -> HostTurns {
-        HostTurns {
+    pub fn turns(&self) -> RoundRobinState {
+        RoundRobinState {
             weight: u32::try_from(self.weight).unwrap_or(0),
             given: u64::try_from(self.given).unwrap_or(0),
             last_given: self.last_given_at.and_then(|at| Timestamp::from_millisecond(at).ok()),
@@ -350,14 +350,14 @@ fn write_hosts(
             &[&ws, id, &gone.person],
         )?;
     }
-    let turns: Vec<HostTurns> = before.iter().map(BookingHost::turns).collect();
+    let turns: Vec<RoundRobinState> = before.iter().map(BookingHost::turns).collect();
     for (place, person) in people.iter().enumerate() {
         let kept = before.iter().find(|host| host.person == *person).map(|host| host.weight);
         let said = input.weights.iter().find(|(who, _)| who == person).map(|(_, weight)| *weight);
         let weight = said.or(kept).unwrap_or(WEIGHT);
         // Somebody whose share changes begins with the others' average too, so that they get neither
         // everything nor nothing until the turns are even again.
-        let others: Vec<HostTurns> = before
+        let others: Vec<RoundRobinState> = before
             .iter()
             .zip(&turns)
             .filter(|(host, _)| host.person != *person)

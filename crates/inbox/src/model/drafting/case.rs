@@ -2,7 +2,7 @@
 
 use db::{Json, Tx};
 
-use super::grounds::Grounds;
+use super::grounding::GroundingValues;
 use crate::base::actor::Actor;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MessageId};
@@ -62,11 +62,11 @@ impl DraftingCase {
     }
 
     /// What the mail states.
-    pub fn grounds(&self, language: &str) -> Grounds {
-        let mut grounds = Grounds::of(&self.conversation.subject, language);
-        grounds.add(&Grounds::of(self.conversation.contact_email.as_str(), language));
+    pub fn grounds(&self, language: &str) -> GroundingValues {
+        let mut grounds = GroundingValues::of(&self.conversation.subject, language);
+        grounds.add(&GroundingValues::of(self.conversation.contact_email.as_str(), language));
         for turn in &self.turns {
-            grounds.add(&Grounds::of(&turn.text, language));
+            grounds.add(&GroundingValues::of(&turn.text, language));
         }
         grounds
     }

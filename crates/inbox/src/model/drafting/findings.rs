@@ -16,7 +16,7 @@ const OFFER: &str = "answer";
 const BEFORE: &str = "other";
 
 /// A conversation in which something alike was answered.
-pub struct AnsweredBefore {
+pub struct SimilarConversation {
     pub id: ConversationId,
     pub subject: String,
     pub contact: String,
@@ -80,7 +80,7 @@ pub fn answered_before(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-) -> Result<Vec<AnsweredBefore>> {
+) -> Result<Vec<SimilarConversation>> {
     let (first, second) = cx.actor.circles.pair();
     let mut before = Vec::new();
     for (_, id) in found(tx, cx.actor.ws, conversation, BEFORE, ANSWERED_BEFORE)? {
@@ -98,7 +98,7 @@ pub fn answered_before(
             &[&cx.actor.ws, &id],
         )?;
         let Some((at, by, text)) = reply else { continue };
-        before.push(AnsweredBefore { id, subject, contact, at, by, text });
+        before.push(SimilarConversation { id, subject, contact, at, by, text });
     }
     Ok(before)
 }

@@ -1,6 +1,6 @@
 //! Takes names and numbers out of what leaves for a language model, and puts them back afterwards.
 
-use super::particulars::{ParticularKind, particulars};
+use super::named_entities::{NamedEntityKind, named_entities};
 
 /// The tokens that stand for what was taken out, in the order in which they were met.
 #[derive(Debug, Default)]
@@ -11,7 +11,7 @@ pub struct Redaction {
 
 #[derive(Debug)]
 struct HiddenValue {
-    kind: ParticularKind,
+    kind: NamedEntityKind,
     token: String,
     value: String,
 }
@@ -27,9 +27,9 @@ impl Redaction {
     pub fn hide(&mut self, text: &str) -> String {
         let mut shown = String::with_capacity(text.len());
         let mut done = 0;
-        for particular in particulars(text, &self.names) {
+        for particular in named_entities(text, &self.names) {
             let value = &text[particular.start..particular.end];
-            if particular.kind == ParticularKind::Date && !value.chars().any(char::is_numeric) {
+            if particular.kind == NamedEntityKind::Date && !value.chars().any(char::is_numeric) {
                 continue;
             }
             shown.push_str(&text[done..particular.start]);
@@ -40,7 +40,7 @@ impl Redaction {
         shown
     }
 
-    fn token(&mut self, kind: ParticularKind, value: &str) -> &str {
+    fn token(&mut self, kind: NamedEntityKind, value: &str) -> &str {
         let known = self.hidden.iter().position(|one| one.kind == kind && one.value == value);
         let place = known.unwrap_or_else(|| {
             let number = 1 + self.hidden.iter().filter(|one| one.kind == kind).count();
@@ -80,13 +80,13 @@ impl Redaction {
     }
 }
 
-fn word(kind: ParticularKind) -> &'static str {
+fn word(kind: NamedEntityKind) -> &'static str {
     match kind {
-        ParticularKind::Name => "NAME",
-        ParticularKind::Number => "NUMBER",
-        ParticularKind::Date => "DATE",
-        ParticularKind::Address => "ADDRESS",
-        ParticularKind::Link => "LINK",
+        NamedEntityKind::Name => "NAME",
+        NamedEntityKind::Number => "NUMBER",
+        NamedEntityKind::Date => "DATE",
+        NamedEntityKind::Address => "ADDRESS",
+        NamedEntityKind::Link => "LINK",
     }
 }
 

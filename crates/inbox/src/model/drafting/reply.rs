@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 
 use super::case::DraftingCase;
-use super::grounds::Grounds;
+use super::grounding::GroundingValues;
 use super::promises::{self, is_promise};
 use super::redaction::Redaction;
 use crate::base::ids::AnswerId;
@@ -50,16 +50,16 @@ pub struct CheckedDraft {
 
 /// Why no draft is made of a model's answer, without words of it or of a mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RefusedAnswer {
+pub enum AnswerRejection {
     /// The model failed: no answer came, or one that does not match the schema.
     Failed(String),
     /// The model did as it was asked, and its answer is of no use.
     Unusable(&'static str),
 }
 
-impl From<&'static str> for RefusedAnswer {
-    fn from(reason: &'static str) -> RefusedAnswer {
-        RefusedAnswer::Unusable(reason)
+impl From<&'static str> for AnswerRejection {
+    fn from(reason: &'static str) -> AnswerRejection {
+        AnswerRejection::Unusable(reason)
     }
 }
 
@@ -69,9 +69,9 @@ pub fn check_answer(
     case: &DraftingCase,
     sources: &[KnownAnswer],
     redaction: &Redaction,
-) -> Result<CheckedDraft, RefusedAnswer> {
+) -> Result<CheckedDraft, AnswerRejection> {
     let answer: ModelAnswer = serde_json::from_str(content)
-        .map_err(|_| RefusedAnswer::Failed("the answer does not match the schema".into()))?;
+        .map_err(|_| AnswerRejection::Failed("the answer does not match the schema".into()))?;
     if !answer.answerable {
         return Err("the model found no answer in the sources".into());
     }
@@ -131,8 +131,8 @@ pub fn check_answer(
 /// The rules for the sentences of one paragraph.
 struct SentenceCheck<'a> {
     language: &'a str,
-    grounds: Grounds,
-    links: Grounds,
+    grounds: GroundingValues,
+    links: GroundingValues,
     /// The sentences of the cited answers, each as its words.
     own_sentences: HashSet<Vec<String>>,
 }
@@ -140,17 +140,17 @@ struct SentenceCheck<'a> {
 impl<'a> SentenceCheck<'a> {
     fn new<'b>(
         language: &'a str,
-        mail: &Grounds,
+        mail: &GroundingValues,
         cited: impl Iterator<Item = &'b KnownAnswer>,
     ) -> SentenceCheck<'a> {
         let mut check = SentenceCheck {
             language,
             grounds: mail.clone(),
-            links: Grounds::default(),
+            links: GroundingValues::default(),
             own_sentences: HashSet::new(),
         };
         for answer in cited {
-            check.links.add(&Grounds::of(&answer.body, language));
+            check.links.add(&GroundingValues::of(&answer.body, language));
             check.own_sentences.extend(sentences(&answer.body).into_iter().map(words));
         }
         check.grounds.add(&check.links);
@@ -273,7 +273,7 @@ mod tests {
             inboxes: Vec::new(),
             changed_at: 0,
         };
-        SentenceCheck::new("en", &Grounds::default(), std::iter::once(&answer))
+        SentenceCheck::new("en", &GroundingValues::default(), std::iter::once(&answer))
     }
 
     #[test]

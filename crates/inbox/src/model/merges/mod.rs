@@ -1,6 +1,7 @@
 //! Merging two conversations, undoing it, and splitting a message off.
 
 mod recount;
+mod refusals;
 mod rows;
 mod standing;
 
@@ -11,13 +12,13 @@ use crate::app::Cx;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MemberId, MessageId};
-use crate::base::limits::MERGED_MESSAGES;
 use crate::base::states::{Direction, Status};
 use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::recipients::{self, Party};
 use crate::model::tags::{self, TagName};
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::{index_rebuild, members, sorting, targets};
+pub use refusals::{MergeRefusal, count_messages, counted_refusal, refusal};
 use rows::MovedRows;
 
 /// How both conversations stood before a merge, as far as it changed them.
@@ -44,26 +45,6 @@ struct BeforeMerge {
     led_to_source: Vec<ConversationId>,
 }
 
-/// Why two conversations cannot become one; `None` when they can.
-pub fn refusal(source: &Conversation, target: &Conversation) -> Option<&'static str> {
-    let differ = |a: &Option<String>, b: &Option<String>| a.is_some() && b.is_some() && a != b;
-    if source.id == target.id {
-        Some("is the same conversation")
-    } else if source.circle != target.circle || source.mailbox != target.mailbox {
-        Some("is in another inbox; only conversations of one inbox can be merged")
-    } else if source.held || target.held {
-        Some("cannot be merged while one of them is held; release it first")
-    } else if source.removed.is_some() || target.removed.is_some() {
-        Some("cannot be merged while one of them is in the spam or the trash")
-    } else if source.risk.is_some() && target.risk.is_none() {
-        Some("cannot take in one that carries a warning; look at it and remove the warning first")
-    } else if differ(&source.reference, &target.reference) {
-        Some("carries another reference of your app, so it is another matter")
-    } else {
-        None
-    }
-}
-
 /// Merges a conversation into another one: its messages and all that belongs to them go over, and its
 /// id leads there from now on.
 pub fn merge(
@@ -72,11 +53,10 @@ pub fn merge(
     source: &mut Conversation,
     target: &mut Conversation,
 ) -> Result<()> {
-    if let Some(sentence) = refusal(source, target) {
-        return Err(Error::invalid("into", sentence));
-    }
     let ws = cx.actor.ws;
-    check_size(tx, ws, &[&source.id, &target.id])?;
+    if let Some(refusal) = counted_refusal(tx, ws, source, target)? {
+        return Err(Error::invalid("into", refusal.sentence()));
+    }
     let mut before = BeforeMerge {
         snoozed_until: source.snoozed_until,
         tags: source.tags.to_vec(),
@@ -114,24 +94,6 @@ pub fn merge(
         subject: source.subject.clone(),
     };
     timeline::record(tx, cx, &target.id, &merged)
-}
-
-fn check_size(tx: &mut Tx<'_>, ws: i64, ids: &[&ConversationId]) -> Result<()> {
-    let mut left = MERGED_MESSAGES;
-    for id in ids {
-        let found: Vec<(i64,)> = tx.all(
-            "SELECT serial FROM messages WHERE ws = ?1 AND conversation = ?2 LIMIT ?3",
-            &[&ws, id, &(left + 1)],
-        )?;
-        left -= found.len() as i64;
-        if left < 0 {
-            return Err(Error::invalid(
-                "into",
-                format!("is too long: together they have more than {MERGED_MESSAGES} messages"),
-            ));
-        }
-    }
-    Ok(())
 }
 
 /// Leads the ids of what was merged into a conversation to where that one goes.
@@ -257,7 +219,7 @@ pub fn undo_merge(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Conversation
         )?;
     }
     give_back(tx, cx, &mut source, &mut target, &before)?;
-    standing::put_target_back(tx, cx, &mut target, &before, merged_at)?;
+    standing::put_target_back(tx, cx, &mut target, &before, (merged_at, &source.id))?;
     index_rebuild::rebuild(tx, ws, &source.id)?;
     index_rebuild::rebuild(tx, ws, &target.id)?;
     recount::recount(tx, ws, &source.id)?;
@@ -348,7 +310,9 @@ pub fn split(
     if conversation.held || conversation.removed.is_some() {
         return Err(Error::invalid("messageId", "is held, or in the spam or the trash"));
     }
-    check_size(tx, ws, &[&conversation.id])?;
+    if refusals::are_too_long(tx, ws, &[&conversation.id])? {
+        return Err(Error::invalid("into", MergeRefusal::TooLong.sentence()));
+    }
     let (counted_at, direction, from, subject) = split_message(tx, ws, conversation, message)?;
     let contact = match direction {
         Direction::Inbound => from,
@@ -422,7 +386,7 @@ struct SplitOrigin {
     conversation_id: ConversationId,
 }
 
-/// What was split off is still with whoever had it, and it is the turn of whom it was.
+/// The new conversation keeps the assignee and the turn of the one it was split off from.
 fn settle_split(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

@@ -34,25 +34,32 @@ pub(super) fn open_target(
     Ok(())
 }
 
-/// Puts the target back to the status it had, unless somebody changed it or something new came since.
+/// Puts the target back to the status it had, unless somebody changed it or something new came since the
+/// merge of the source.
 pub(super) fn put_target_back(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     target: &mut Conversation,
     before: &BeforeMerge,
-    merged_at: i64,
+    merge: (i64, &ConversationId),
 ) -> Result<()> {
     let Some(status) = before.status else { return Ok(()) };
     let is_as_left = target.status == Status::Open
         && target.snoozed_until.is_none_or(|until| Some(until) == before.given_snooze);
-    if !is_as_left || has_news(tx, cx.actor.ws, &target.id, merged_at)? {
+    if !is_as_left || has_news(tx, cx.actor.ws, &target.id, merge)? {
         return Ok(());
     }
     conversations::put_back(tx, cx, target, status, before.target_snoozed_until)
 }
 
-/// True when a mail or another merged conversation came into the target since.
-fn has_news(tx: &mut Tx<'_>, ws: i64, target: &ConversationId, merged_at: i64) -> Result<bool> {
+/// True when a mail or another merged conversation came into the target since. Those that are merged
+/// together have one time, and go over in the order of their ids.
+fn has_news(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    target: &ConversationId,
+    (merged_at, source): (i64, &ConversationId),
+) -> Result<bool> {
     let mail: Option<(String,)> = tx.opt(
         "SELECT id FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND direction = 'inbound' AND counted_at >= ?3
@@ -62,8 +69,10 @@ fn has_news(tx: &mut Tx<'_>, ws: i64, target: &ConversationId, merged_at: i64) -
     let merged: Option<(String,)> = tx.opt(
         "SELECT m.source FROM conversations c
          JOIN merges m ON m.ws = c.ws AND m.source = c.id
-         WHERE c.ws = ?1 AND c.merged_into = ?2 AND m.merged_at >= ?3 LIMIT 1",
-        &[&ws, target, &merged_at],
+         WHERE c.ws = ?1 AND c.merged_into = ?2
+           AND (m.merged_at > ?3 OR (m.merged_at = ?3 AND m.source > ?4))
+         LIMIT 1",
+        &[&ws, target, &merged_at, source],
     )?;
     Ok(mail.is_some() || merged.is_some())
 }

@@ -3,9 +3,9 @@
 //! a browser (`push`).
 
 pub mod choices;
+pub mod dispatch;
 pub mod facts;
+mod notified_conversation;
 pub mod push;
 pub mod settings;
-pub mod telling;
-mod told;
 mod wording;

@@ -4,8 +4,8 @@
 use translation::t;
 
 use super::choices::NoticeKind;
+use super::notified_conversation::NotifiedConversation;
 use super::push::BrowserNotice;
-use super::told::ToldConversation;
 use crate::base::ids::ConversationId;
 
 /// Characters of a name and of a subject in a notice.
@@ -20,7 +20,7 @@ pub struct NoticeMail {
     pub text: String,
 }
 
-impl ToldConversation {
+impl NotifiedConversation {
     /// What happened, with names where the person wants them. The words of a protected message, and who wrote
     /// it, are never said.
     fn title(&self, names: bool) -> String {
@@ -118,14 +118,14 @@ pub fn browser_summary(count: usize) -> BrowserNotice {
 }
 
 /// One mail of several conversations, by inbox.
-pub fn digest(told: &[&ToldConversation], names: bool, public_url: &str) -> NoticeMail {
+pub fn digest(told: &[&NotifiedConversation], names: bool, public_url: &str) -> NoticeMail {
     let mut inboxes: Vec<&str> = told.iter().map(|one| one.inbox_by_mail()).collect();
     inboxes.sort_unstable();
     inboxes.dedup();
     let mut text = String::new();
     let mut room = LISTED;
     for inbox in inboxes {
-        let of_inbox: Vec<&&ToldConversation> =
+        let of_inbox: Vec<&&NotifiedConversation> =
             told.iter().filter(|one| one.inbox_by_mail() == inbox).collect();
         text.push_str(&format!("{} ({})\n\n", clipped(inbox, NAME_CHARS), of_inbox.len()));
         for one in of_inbox.iter().take(room) {

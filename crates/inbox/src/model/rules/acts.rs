@@ -104,8 +104,8 @@ fn can_take(tx: &mut Tx<'_>, ws: i64, value: &str, conversation: &Conversation) 
     Ok(members::in_circle(tx, ws, &conversation.circle, &id)?.is_some())
 }
 
-/// True where a conversation stays with whom it belongs to. Mail that arrives, replies included, takes
-/// it from nobody whom a member gave it to; turns and the least busy are for what nobody has.
+/// True where a conversation keeps its assignee. Rules that mail starts never replace an assignee that a
+/// member set; round robin and least busy apply only to unassigned conversations.
 fn keeps_assignee(
     tx: &mut Tx<'_>,
     ws: i64,

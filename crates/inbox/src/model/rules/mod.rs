@@ -5,7 +5,7 @@ mod acts;
 mod conditions;
 mod rule;
 mod run;
-mod sight;
+mod visibility;
 mod words;
 
 pub(crate) use acts::would_change;
@@ -14,5 +14,5 @@ pub use rule::{
     ConditionField, IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, RuleCondition, TeamRule, all,
 };
 pub(crate) use run::run_due;
-pub use sight::{ClosedInbox, asked_for, by_id, circle_of, forget_inbox, seen_by};
+pub use visibility::{ClosedInbox, asked_for, by_id, circle_of, forget_inbox, seen_by};
 pub use words::{RuleNames, rule_names};

@@ -22,7 +22,7 @@ pub(crate) use life::{is_open, left, open_links, renew_links};
 pub use links::{LinkState, SecureLink, code_subject, enter_code, link_at, link_of, request_code};
 pub(crate) use links::{address, recipients_left};
 pub use page::{PageAuthor, PageMessage, SecureFront, SecurePage, file_of_page, front, read};
-pub(crate) use rules::{ALWAYS_SECURE, SecureWish, days_of};
+pub(crate) use rules::{ALWAYS_SECURE, SecureSendOptions, days_of};
 pub use rules::{SecureRules, SecureSenders, is_always_secure, may_protect, rules_of};
 
 /// What stands where the words of a secure message would.

@@ -27,7 +27,7 @@ db::row! {
 
 /// What the writer of a message asked for.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SecureWish {
+pub struct SecureSendOptions {
     /// `None` leaves it to the conversation and the inbox.
     pub secure: Option<bool>,
     pub days: Option<i64>,
@@ -46,7 +46,7 @@ pub(crate) fn days_of(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-    wish: SecureWish,
+    wish: SecureSendOptions,
 ) -> Result<Option<i64>> {
     let always = is_always_secure(tx, cx.actor.ws, &conversation.mailbox)?;
     if always && wish.secure == Some(false) {

@@ -14,6 +14,7 @@ use crate::model::document_requests;
 use crate::model::documents::{self, NewDocument};
 use crate::model::report_facts::{self, ReportMeasure};
 use crate::model::timeline::{self, TimelineEvent};
+use crate::model::trash;
 
 /// The result of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +109,7 @@ fn file_all(
         filed += 1;
     }
     if filed > 0 {
-        conversations::leave_trash(tx, cx, &mut conversation)?;
+        trash::leave(tx, cx, &mut conversation)?;
     }
     let (place, received) = (&conversation.report_place(), filed as i64);
     report_facts::count(tx, cx, place, ReportMeasure::DocumentsReceived, "", cx.now, received)?;

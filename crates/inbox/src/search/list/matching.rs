@@ -7,8 +7,8 @@ use db::{FromRow, Row, StoreError, Tx};
 use super::readable_summary::ReadableSummary;
 use super::sql::Sql;
 use super::{
-    FoundConversations, List, ListCount, ListOrder, ListPosition, ListWalk, ListedConversation,
-    UNREADABLE, select,
+    CountEffort, FoundConversations, LISTS_AT_ONCE, List, ListCount, ListOrder, ListPosition,
+    ListWalk, ListedConversation, UNREADABLE, in_list, select,
 };
 use crate::base::error::Result;
 use crate::search::{self, PROBED_AT_ONCE, Query, SearchTerm, Term};
@@ -36,12 +36,12 @@ const AT_ONCE: usize = 25;
 /// The most that are tested at a time on PostgreSQL, where each test is a round trip. Each time they are
 /// twice as many as before.
 const TESTED_AT_ONCE: usize = 100;
-/// Lists whose next rows are fetched in one statement.
-const LISTS_AT_ONCE: usize = 50;
 /// Conversations tested for one page when a query says only what they must not have.
 const TRIED_WITHOUT: usize = 1_000;
 /// A term with at most this many mails is looked up in the index where matches are counted.
 const COUNTED_MAILS: i64 = 10_000;
+/// The same where the count must be quick.
+const QUICKLY_COUNTED_MAILS: i64 = 500;
 /// Conversations tested where matches of frequent words are counted.
 const TRIED_COUNTING: usize = 2_000;
 /// The largest fetch; each fetch is twice as large as the one before.
@@ -105,7 +105,7 @@ fn first_with_all(
 ) -> Result<Matches> {
     let has_all = |tx: &mut Tx<'_>, nums: &[i64]| terms.those_matching(tx, walk.ws, nums);
     let mut scan = ListScan::new(walk, limit);
-    let mut candidates = Candidates::by_few_mails(tx, terms)?;
+    let mut candidates = Candidates::by_few_mails(tx, terms, FEW_MAILS)?;
     if candidates.nums.is_none() {
         if scan.go_on(tx, TRIED_FIRST, has_all)? {
             return scan.listed(tx);
@@ -123,15 +123,23 @@ fn first_with_all(
     scan.end(tx, &candidates)
 }
 
-/// Counts all that match, where one of the terms is rare enough to be looked up; else those among the
-/// first conversations of the list.
+/// Counts all that match, where one of the terms is rare enough to be looked up; else, unless the count
+/// must be quick, those among the first conversations of the list.
 pub(super) fn count_matching(
     tx: &mut Tx<'_>,
     walk: &ListWalk,
     terms: &QueryTerms,
+    effort: CountEffort,
 ) -> Result<ListCount> {
-    let mut candidates = Candidates::by_few_mails(tx, terms)?;
+    let few = match effort {
+        CountEffort::Thorough => FEW_MAILS,
+        CountEffort::Quick => QUICKLY_COUNTED_MAILS,
+    };
+    let mut candidates = Candidates::by_few_mails(tx, terms, few)?;
     if candidates.nums.is_none() {
+        if effort == CountEffort::Quick {
+            return Ok(ListCount::UNKNOWN);
+        }
         candidates.by_more_mails(tx, COUNTED_MAILS)?;
     }
     let Some(nums) = &candidates.nums else {
@@ -142,7 +150,7 @@ pub(super) fn count_matching(
     };
     let fit = candidates.those_with_all(tx, walk.ws, nums.iter().copied().collect())?;
     let fit: Vec<i64> = fit.into_iter().collect();
-    Ok(ListCount::up_to_limit(keys_among(tx, walk, &fit)?.len()))
+    Ok(ListCount::up_to(keys_among(tx, walk, &fit)?.len(), effort.most()))
 }
 
 /// The terms of a query in the language of the index.
@@ -183,13 +191,16 @@ struct Candidates<'n> {
 }
 
 impl<'n> Candidates<'n> {
-    fn by_few_mails(tx: &mut Tx<'_>, terms: &'n QueryTerms) -> Result<Candidates<'n>> {
+    /// Looks up the terms that at most a few mails have.
+    fn by_few_mails(tx: &mut Tx<'_>, terms: &'n QueryTerms, few: i64) -> Result<Candidates<'n>> {
         let mut candidates =
             Candidates { nums: None, unchecked: Vec::new(), without: &terms.without };
         for term in &terms.all {
-            match search::conversations_with(tx, &term.whole, FEW_MAILS)? {
+            match search::conversations_with(tx, &term.whole, few)? {
                 Some(nums) if term.is_whole() => candidates.keep(nums),
-                Some(nums) if !nums.is_empty() => candidates.by_expression(tx, term, RARE_MAILS)?,
+                Some(nums) if !nums.is_empty() => {
+                    candidates.by_expression(tx, term, few.max(RARE_MAILS))?;
+                }
                 _ => candidates.unchecked.push(term),
             }
         }
@@ -429,8 +440,10 @@ impl<'w> ListScan<'w> {
         let mut cursors: Vec<_> = self.cursors.iter_mut().filter(empty).collect();
         for cursors in cursors.chunks_mut(LISTS_AT_ONCE) {
             let mut sql = Sql::default();
+            let conditions = walk.conditions(&mut sql);
             let parts = cursors.iter().enumerate().map(|(place, cursor)| {
-                let rows = cursor.sql(&mut sql, walk);
+                let at = in_list(&mut sql, cursor.list, &conditions);
+                let rows = walk.keys(&mut sql, &at, &cursor.from, cursor.fetches);
                 format!("SELECT CAST({place} AS BIGINT), at, id, num FROM ({rows}) AS list{place}")
             });
             let text = parts.collect::<Vec<_>>().join(" UNION ALL ");
@@ -454,19 +467,6 @@ impl<'w> ListScan<'w> {
 impl ListCursor<'_> {
     fn head(&self) -> (i64, &str) {
         self.fetched.front().map_or((0, ""), Key::place)
-    }
-
-    /// Its next rows.
-    fn sql(&self, sql: &mut Sql, walk: &ListWalk) -> String {
-        let at = walk.in_list(sql, self.list);
-        let after = walk.order.after(sql, &self.from);
-        format!(
-            "SELECT {} AS at, c.id, c.num FROM conversations c
-             WHERE {at} AND {after} ORDER BY {} LIMIT {}",
-            walk.order.column(),
-            walk.order.by(),
-            self.fetches
-        )
     }
 
     /// Sets it to continue behind the rows that were fetched.

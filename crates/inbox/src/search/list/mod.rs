@@ -17,7 +17,7 @@ use crate::base::error::Result;
 use crate::base::ids::{ConversationId, MailboxId, MemberId, TagId, TopicId};
 use crate::base::states::{ConversationRisk, Direction, Status, Urgency, View};
 use crate::search::Query;
-pub use list_count::ListCount;
+pub use list_count::{CountEffort, ListCount};
 use matching::QueryTerms;
 pub use order::ListOrder;
 use readable_summary::ReadableSummary;
@@ -26,6 +26,13 @@ use sql::Sql;
 
 /// Rows that are read beyond a page in place of those that cannot be read.
 const UNREADABLE: usize = 100;
+
+/// Lists of a walk that SQLite reads each by itself; more are read by their sort keys. On PostgreSQL
+/// each statement is a round trip.
+const SEPARATE_LISTS: usize = 2;
+
+/// Lists that are read in one statement.
+const LISTS_AT_ONCE: usize = 50;
 
 /// Conversations that moved since a walk began and whose former place is looked up.
 const MOVED_LOOKED_AT: usize = 1_000;
@@ -102,7 +109,8 @@ impl Filter {
     /// The lists whose union is the filter's result for an actor who sees `circles`.
     fn lists(&self, circles: &[&Circle]) -> Vec<List> {
         // An inbox has one circle, which was checked when the inbox was looked up.
-        let circles = if self.mailbox.is_some() { &circles[..1] } else { circles };
+        let is_one = self.mailbox.is_some() || self.tests_circles();
+        let circles = if is_one { &circles[..1] } else { circles };
         let mut lists = Vec::new();
         for circle in circles {
             for view in &self.views {
@@ -124,15 +132,15 @@ impl Filter {
         let mut narrow = self.narrow(contact);
         let leading = (!narrow.is_empty()).then(|| narrow.remove(0));
         let place = match (&leading, &self.mailbox) {
-            (Some(_), Some(mailbox)) => ("c.mailbox || ''", mailbox.to_string()),
-            (Some(_), None) => ("c.circle || ''", circle),
-            (None, Some(mailbox)) => ("c.mailbox", mailbox.to_string()),
-            (None, None) => ("c.circle", circle),
+            (Some(_), Some(mailbox)) => Some(("c.mailbox || ''", mailbox.to_string())),
+            (Some(_), None) => None,
+            (None, Some(mailbox)) => Some(("c.mailbox", mailbox.to_string())),
+            (None, None) => Some(("c.circle", circle)),
         };
         let is_led = leading.is_some();
         let has_view = leading.as_ref().is_none_or(|leading| leading.has_view);
         let mut list: List = leading.into_iter().map(|leading| leading.leads).collect();
-        list.push(place);
+        list.extend(place);
         list.push((if has_view { "c.view" } else { "c.view || ''" }, view));
         list.extend(narrow.into_iter().map(|narrow| (narrow.tested, narrow.leads.1)));
         if let Some(assignee) = &self.assignee {
@@ -144,6 +152,13 @@ impl Filter {
         }
         list.extend(self.tested());
         list
+    }
+
+    /// True when an index leads the list that has conversations of all circles: they are one list, in
+    /// which the circle is tested. One list for each circle would read the conversations of the others.
+    fn tests_circles(&self) -> bool {
+        let is_led = !self.contacts.is_empty() || !self.narrow(None).is_empty();
+        is_led && self.mailbox.is_none()
     }
 
     /// What narrows the list by an index of its own, the narrowest first.
@@ -181,6 +196,13 @@ impl Filter {
     }
 }
 
+/// True when a list has columns that its index does not lead with.
+fn tests_rows(list: &List) -> bool {
+    let of_inbox = list.iter().any(|(column, _)| *column == "c.mailbox");
+    let tested = |column: &str| column.ends_with("|| ''") || of_inbox && column == "c.assignee";
+    list.iter().any(|(column, _)| tested(column))
+}
+
 /// Most mail is of normal urgency, so the index has the rest, and is used only where the condition
 /// says so.
 const UNUSUAL_URGENCY: &str = "c.urgency <> 'normal' AND c.urgency";
@@ -196,6 +218,8 @@ struct NarrowColumn {
 
 /// What else the conversations of every list must have.
 struct Conditions {
+    /// The circles of which one must be that of the conversation, where its list does not say so.
+    circles: Vec<Circle>,
     tag: Option<TaggedWith>,
     since: Option<i64>,
     until: Option<i64>,
@@ -206,6 +230,11 @@ impl Conditions {
     /// The conditions in SQL, each with its AND.
     fn sql(&self, sql: &mut Sql, ws: i64) -> String {
         let mut text = String::new();
+        if !self.circles.is_empty() {
+            let circles = self.circles.iter().map(|circle| sql.text(&circle.to_string()));
+            let circles = circles.collect::<Vec<_>>().join(", ");
+            text += &format!(" AND (c.circle || '') IN ({circles})");
+        }
         if let Some(since) = self.since {
             text += &format!(" AND c.last_message_at >= {}", sql.int(since));
         }
@@ -330,11 +359,13 @@ impl ListWalk {
     pub fn begin(actor: &Actor, filter: &Filter) -> ListWalk {
         let circles: Vec<&Circle> = actor.circles.distinct().collect();
         let Filter { tag, since, until, tests, order, .. } = filter;
+        let tested = circles.iter().filter(|_| filter.tests_circles());
         ListWalk {
             ws: actor.ws,
             lists: filter.lists(&circles),
             order: *order,
             conditions: Conditions {
+                circles: tested.copied().cloned().collect(),
                 tag: tag.clone(),
                 since: *since,
                 until: *until,
@@ -360,7 +391,8 @@ impl ListWalk {
         }
         for list in &walk.lists {
             let mut sql = Sql::default();
-            let at = walk.in_list(&mut sql, list);
+            let conditions = walk.conditions(&mut sql);
+            let at = in_list(&mut sql, list, &conditions);
             let since = format!("{at} AND c.last_message_at > {}", sql.int(as_of));
             let moved = in_order(tx, sql, &since, ListOrder::Newest, MOVED_LOOKED_AT)?;
             walk.moved.extend(moved);
@@ -437,26 +469,70 @@ impl ListWalk {
         found
     }
 
-    /// Up to `limit` conversations after a position, from each list.
+    /// The first conversations of the lists after a position: at least `limit`, if there are so many.
     fn after(
         &self,
         tx: &mut Tx<'_>,
         from: &ListPosition,
         limit: usize,
     ) -> Result<Vec<ListedConversation>> {
+        if self.lists.len() > tx.pick(SEPARATE_LISTS, 1) {
+            return self.first_of_all(tx, from, limit);
+        }
         let mut found = Vec::new();
         for list in &self.lists {
             let mut sql = Sql::default();
-            let at = self.in_list(&mut sql, list);
+            let conditions = self.conditions(&mut sql);
+            let at = in_list(&mut sql, list, &conditions);
             let after = format!("{at} AND {}", self.order.after(&mut sql, from));
             found.extend(in_order(tx, sql, &after, self.order, limit)?);
         }
         Ok(found)
     }
 
-    fn in_list(&self, sql: &mut Sql, list: &List) -> String {
-        let (ws, values) = (sql.int(self.ws), has_values(sql, list));
-        format!("c.ws = {ws} AND {values}{}", self.conditions.sql(sql, self.ws))
+    /// Reads the sort keys of many lists in one statement, and only the rows of those that come first.
+    fn first_of_all(
+        &self,
+        tx: &mut Tx<'_>,
+        from: &ListPosition,
+        limit: usize,
+    ) -> Result<Vec<ListedConversation>> {
+        let mut found = Vec::new();
+        for lists in self.lists.chunks(LISTS_AT_ONCE) {
+            found.extend(readable(self.order, limit, |most| {
+                let mut sql = Sql::default();
+                let conditions = self.conditions(&mut sql);
+                let keys = lists.iter().enumerate().map(|(place, list)| {
+                    let at = in_list(&mut sql, list, &conditions);
+                    let keys = self.keys(&mut sql, &at, from, most);
+                    format!("SELECT at, id, num FROM ({keys}) AS list{place}")
+                });
+                let keys = keys.collect::<Vec<_>>().join(" UNION ALL ");
+                let way = self.order.way();
+                let first = format!(
+                    "(SELECT num FROM ({keys}) AS keys ORDER BY at {way}, id {way} LIMIT {most})
+                     AS first JOIN conversations c ON c.num = first.num"
+                );
+                sql.all::<ReadableSummary>(tx, &select(&first))
+            })?);
+        }
+        Ok(found)
+    }
+
+    /// The SQL of the first sort keys of one list after a position; it needs only the index.
+    fn keys(&self, sql: &mut Sql, at: &str, from: &ListPosition, most: usize) -> String {
+        let after = self.order.after(sql, from);
+        format!(
+            "SELECT {} AS at, c.id, c.num FROM conversations c
+             WHERE {at} AND {after} ORDER BY {} LIMIT {most}",
+            self.order.column(),
+            self.order.by()
+        )
+    }
+
+    /// The conditions of every list, which are bound once for all lists of a statement.
+    fn conditions(&self, sql: &mut Sql) -> ListConditions {
+        ListConditions { ws: sql.int(self.ws), others: self.conditions.sql(sql, self.ws) }
     }
 
     /// For a lookup by conversation numbers: `ws + 0` keeps the planner from using the lists'
@@ -467,6 +543,18 @@ impl ListWalk {
         let conditions = self.conditions.sql(sql, self.ws);
         format!("c.ws + 0 = {ws} AND ({}){conditions}", lists.join(" OR "))
     }
+}
+
+/// Conditions in SQL.
+struct ListConditions {
+    ws: String,
+    /// Each with its AND.
+    others: String,
+}
+
+fn in_list(sql: &mut Sql, list: &List, conditions: &ListConditions) -> String {
+    let ListConditions { ws, others } = conditions;
+    format!("c.ws = {ws} AND {}{others}", has_values(sql, list))
 }
 
 fn has_values(sql: &mut Sql, list: &List) -> String {
@@ -492,19 +580,27 @@ fn in_order(
     order: ListOrder,
     limit: usize,
 ) -> Result<Vec<ListedConversation>> {
-    let mut read = |most: usize| {
+    readable(order, limit, |most| {
         let text = format!(
             "{} WHERE {condition} ORDER BY {} LIMIT {most}",
             select("conversations c"),
             order.by()
         );
         sql.all::<ReadableSummary>(tx, &text)
-    };
+    })
+}
+
+/// Reads more where some cannot be read: others take their places, because a short page is the last
+/// one.
+fn readable(
+    order: ListOrder,
+    limit: usize,
+    mut read: impl FnMut(usize) -> Result<Vec<ReadableSummary>>,
+) -> Result<Vec<ListedConversation>> {
     let mut rows = read(limit)?;
     if rows.len() == limit && rows.iter().any(|row| row.0.is_none()) {
-        // Others take their places, because a short page is the last one.
         rows = read(limit + UNREADABLE)?;
     }
-    let found = rows.into_iter().filter_map(|row| row.0).take(limit);
+    let found = rows.into_iter().filter_map(|row| row.0);
     Ok(found.map(|summary| ListedConversation::new(summary, order)).collect())
 }

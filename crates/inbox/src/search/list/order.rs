@@ -28,8 +28,12 @@ impl ListOrder {
 
     /// The ORDER BY of a list.
     pub(super) fn by(self) -> String {
-        let (column, way) = (self.column(), if self.is_descending() { "DESC" } else { "ASC" });
+        let (column, way) = (self.column(), self.way());
         format!("{column} {way}, c.id {way}")
+    }
+
+    pub(super) fn way(self) -> &'static str {
+        if self.is_descending() { "DESC" } else { "ASC" }
     }
 
     /// The condition for what comes after a position. An index without nulls is used only where the

@@ -5,6 +5,7 @@ mod contacts;
 mod corrections;
 mod inbox_access;
 mod merging;
+mod merging_together;
 mod people;
 mod reading;
 mod send_later;

@@ -1,7 +1,7 @@
 //! A time to leave that a person chooses: for a draft that they approve, and for their own message, with
 //! which it comes back when the message is stopped.
 
-use inbox::actions::{self, Autosave, AutosaveKind, NewReply, StoppedMessage, UnsentPlace};
+use inbox::actions::{self, Autosave, AutosaveKey, AutosaveKind, NewReply, StoppedMessage};
 use inbox::base::ids::MessageId;
 use inbox::base::time::Moment;
 use inbox::model::mailboxes::DraftingMode;
@@ -145,7 +145,7 @@ async fn stopped_after(app: &TestApp, subject: &str, times: MessageTimes, wait: 
     let id = sent.message_id;
     let stopped = app.act(&app.owner, move |tx, cx| actions::stop_message(tx, cx, &id)).await;
     assert_eq!(stopped, StoppedMessage::InComposer);
-    let place = UnsentPlace::Conversation(mail.conversation);
+    let place = AutosaveKey::Conversation(mail.conversation);
     let saved = app.act(&app.owner, move |tx, cx| actions::load_autosave(tx, cx, &place)).await;
     saved.unwrap()
 }
@@ -172,8 +172,8 @@ async fn times_are_kept_with_an_unsent_text(app: TestApp) {
     let unsent = Autosave { times, ..Autosave::new(AutosaveKind::New, "By sea.".into()) };
     let kept = app
         .act(&app.owner, move |tx, cx| {
-            actions::autosave(tx, cx, &UnsentPlace::New, &unsent)?;
-            actions::load_autosave(tx, cx, &UnsentPlace::New)
+            actions::autosave(tx, cx, &AutosaveKey::New, &unsent)?;
+            actions::load_autosave(tx, cx, &AutosaveKey::New)
         })
         .await
         .unwrap();

@@ -1,8 +1,8 @@
 //! Writing in the app: replies to all, first mails, forwarding, rich text, signatures, and stopping.
 
 use inbox::actions::{
-    self, Autosave, AutosaveKind, FilePlace, FirstMail, ForwardedMessage, NewReply,
-    SavedReplyInput, StoppedMessage, TimelineEntry, TimelinePart, UnsentPlace,
+    self, Autosave, AutosaveKey, AutosaveKind, FileLocation, FirstMail, ForwardedMessage, NewReply,
+    SavedReplyInput, StoppedMessage, TimelineEntry, TimelinePart,
 };
 use inbox::api::operations::{self, ReplyInput};
 use inbox::base::actor::Actor;
@@ -60,7 +60,7 @@ fn file(app: &TestApp, name: &str, kind: &str, bytes: &[u8]) -> NewAttachment {
 
 async fn send(app: &TestApp, by: &Actor, id: &str, message: NewReply) -> MessageId {
     let id = id.to_owned();
-    let place = UnsentPlace::Conversation(ConversationId::parse(&id).unwrap());
+    let place = AutosaveKey::Conversation(ConversationId::parse(&id).unwrap());
     app.fit_files(by, &place, &message).await;
     let sent = app.act(by, move |tx, cx| actions::send_reply(tx, cx, &id, &message)).await;
     sent.message_id
@@ -109,7 +109,7 @@ async fn a_picture_in_the_text_leaves_as_a_part_that_the_html_names(app: TestApp
     let received = app.mail("ann@shop.example", "Fee", "How?").await;
     let id = received.conversation.to_string();
     let picture = ("so.png", "image/png", b"\x89PNG\r\n\x1a\n".as_slice());
-    let place = UnsentPlace::Conversation(received.conversation.clone());
+    let place = AutosaveKey::Conversation(received.conversation.clone());
     let name = app.attach(&app.owner, &place, &[picture, PAPER]).await.remove(0).to_string();
     let body = format!("So:\n\n![so.png](cid:{name})");
     send(&app, &app.owner, &id, reply(&body, TextFormat::Markdown)).await;
@@ -139,12 +139,12 @@ async fn a_first_mail_starts_a_conversation_that_waits_for_them(app: TestApp) {
     };
     let (id, _) = app
         .act(&app.owner, move |tx, cx| {
-            actions::autosave(tx, cx, &UnsentPlace::New, &saved)?;
+            actions::autosave(tx, cx, &AutosaveKey::New, &saved)?;
             actions::send_first_mail(tx, cx, &first)
         })
         .await;
     let left_over =
-        app.act(&app.owner, |tx, cx| actions::load_autosave(tx, cx, &UnsentPlace::New)).await;
+        app.act(&app.owner, |tx, cx| actions::load_autosave(tx, cx, &AutosaveKey::New)).await;
     assert!(left_over.is_none());
     app.pass(11 * MINUTE).await;
     let read = app.read(&key, &id).await;
@@ -234,7 +234,7 @@ async fn a_forwarded_message_goes_as_html_with_its_pictures(app: TestApp) {
     assert!(whole.contains("Forwarded message") && whole.contains("348.00"), "{whole}");
 }
 
-async fn forwarded_files(app: &App, by: &Actor, id: &str) -> Vec<FilePlace> {
+async fn forwarded_files(app: &App, by: &Actor, id: &str) -> Vec<FileLocation> {
     let id = id.to_owned();
     let open =
         app.act(by, move |tx, cx| actions::read_conversation(tx, cx, &id, &TimelinePart::Newest));
@@ -267,7 +267,7 @@ async fn only_files_of_the_forwarded_message_go_along(app: TestApp) {
 async fn what_its_author_stops_comes_back_into_their_composer(app: TestApp) {
     let received = app.mail("ann@shop.example", "Fee", "How?").await;
     let id = received.conversation.to_string();
-    let place = UnsentPlace::Conversation(received.conversation.clone());
+    let place = AutosaveKey::Conversation(received.conversation.clone());
     app.attach(&app.owner, &place, &[PAPER]).await;
     let message = reply("You are **right**.", TextFormat::Markdown);
     let sent = send(&app, &app.owner, &id, message).await;
@@ -397,7 +397,7 @@ async fn an_own_signature_takes_the_place_of_the_inboxs(app: TestApp) {
 
 async fn a_saved_reply_brings_its_files(app: TestApp) {
     let received = app.mail("ann@shop.example", "Fee", "How?").await;
-    let place = UnsentPlace::Conversation(received.conversation.clone());
+    let place = AutosaveKey::Conversation(received.conversation.clone());
     let paper = file(&app, "terms.txt", "text/plain", b"be kind");
     let input = SavedReplyInput {
         name: "Terms".into(),

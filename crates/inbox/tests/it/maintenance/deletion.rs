@@ -1,7 +1,7 @@
 //! Deleting an inbox or a workspace: what ends at once, what is erased, and who may do it.
 
 use inbox::Error;
-use inbox::actions::{self, Autosave, AutosaveKind, InboxAccess, UnsentPlace};
+use inbox::actions::{self, Autosave, AutosaveKey, AutosaveKind, InboxAccess};
 use inbox::base::actor::{Actor, Role};
 use inbox::base::ids::MailboxId;
 use inbox::inbound::Ingested;
@@ -145,15 +145,15 @@ async fn an_unsent_first_mail_outlasts_the_inbox_that_was_chosen_for_it(app: Tes
         mailbox: billing.id.to_string(),
         ..Autosave::new(AutosaveKind::New, "Dear Ann".into())
     };
-    app.act(&bo, move |tx, cx| actions::autosave(tx, cx, &UnsentPlace::New, &unsent)).await;
-    app.attach(&bo, &UnsentPlace::New, &[("plan.txt", "text/plain", b"A plan".as_slice())]).await;
+    app.act(&bo, move |tx, cx| actions::autosave(tx, cx, &AutosaveKey::New, &unsent)).await;
+    app.attach(&bo, &AutosaveKey::New, &[("plan.txt", "text/plain", b"A plan".as_slice())]).await;
     delete(&app, &app.owner, &billing).await;
     app.pass(HOUR).await;
     assert_eq!(app.count("deletions").await, 0);
     let (kept, files) = app
         .act(&bo, |tx, cx| {
-            let kept = actions::load_autosave(tx, cx, &UnsentPlace::New)?;
-            Ok((kept, actions::attached(tx, cx, &UnsentPlace::New)?.len()))
+            let kept = actions::load_autosave(tx, cx, &AutosaveKey::New)?;
+            Ok((kept, actions::attached(tx, cx, &AutosaveKey::New)?.len()))
         })
         .await;
     let kept = kept.unwrap();

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use inbox::actions::{self, Autosave, AutosaveKind, SavedReplyInput, TriageAct, UnsentPlace};
+use inbox::actions::{self, Autosave, AutosaveKey, AutosaveKind, SavedReplyInput, TriageAct};
 use inbox::api::idempotency::IdempotencyKey;
 use inbox::api::operations::OPERATIONS;
 use inbox::base::api_key::KeyHash;
@@ -219,7 +219,7 @@ async fn write_everywhere(app: &TestApp, inbox: &Mailbox) -> Written {
     app.pass(HOUR).await;
     let (id, text) = (conversation.clone(), format!("Unsent to {word}"));
     app.act(&app.owner, move |tx, cx| {
-        let place = UnsentPlace::find(tx, cx, Some(&id))?;
+        let place = AutosaveKey::find(tx, cx, Some(&id))?;
         actions::autosave(tx, cx, &place, &Autosave::new(AutosaveKind::Reply, text.clone()))
     })
     .await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inbox::inbound::imap::{ImapServer, PostFetchAction};
 
-use super::listing::{ListedMail, ListedPlace};
+use super::listing::{ListedMail, MailLocation};
 use crate::cli::imap::server;
 use crate::imap_client::{Dialer, Folder, ImapCredential, ImapFault, ImapTimeouts};
 use crate::net::host_guard::HostGuard;
@@ -94,7 +94,7 @@ impl ImapHistory {
                         at: outline.taken_at.unwrap_or(0),
                         bytes: u64::from(outline.bytes),
                         taken_at: outline.taken_at,
-                        place: ListedPlace::Imap { account, folder, uid },
+                        place: MailLocation::Imap { account, folder, uid },
                     }));
                 }
             }

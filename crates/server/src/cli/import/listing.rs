@@ -21,11 +21,11 @@ pub struct ListedMail {
     pub bytes: u64,
     /// When the mailbox took it, where its own date does not say enough.
     pub taken_at: Option<i64>,
-    pub place: ListedPlace,
+    pub place: MailLocation,
 }
 
 /// Where a mail can be read.
-pub enum ListedPlace {
+pub enum MailLocation {
     File(PathBuf),
     /// In an mbox.
     Part {
@@ -40,12 +40,12 @@ pub enum ListedPlace {
     },
 }
 
-impl ListedPlace {
+impl MailLocation {
     pub fn shown(&self) -> String {
         match self {
-            ListedPlace::File(path) => path.display().to_string(),
-            ListedPlace::Part { file, offset } => format!("{} at byte {offset}", file.display()),
-            ListedPlace::Imap { account, folder, uid } => {
+            MailLocation::File(path) => path.display().to_string(),
+            MailLocation::Part { file, offset } => format!("{} at byte {offset}", file.display()),
+            MailLocation::Imap { account, folder, uid } => {
                 format!("account {}, folder {}, UID {uid}", account + 1, folder + 1)
             }
         }
@@ -117,7 +117,7 @@ fn list_file(path: &Path, listed: &mut Vec<ListedMail>) -> io::Result<()> {
     }
     let (file, written) = (Arc::<Path>::from(path), written_at(path)?);
     mbox::each_part(path, HEADER_BYTES, &mut |part, header| {
-        let place = ListedPlace::Part { file: file.clone(), offset: part.offset };
+        let place = MailLocation::Part { file: file.clone(), offset: part.offset };
         listed.push(dated(header, written, part.bytes, place));
     })
 }
@@ -127,7 +127,7 @@ fn mail_file(path: PathBuf) -> io::Result<ListedMail> {
     File::open(&path)?.take(HEADER_BYTES as u64).read_to_end(&mut start)?;
     let header = header_of(&start);
     let (written, bytes) = (written_at(&path)?, fs::metadata(&path)?.len());
-    Ok(dated(header, written, bytes, ListedPlace::File(path)))
+    Ok(dated(header, written, bytes, MailLocation::File(path)))
 }
 
 fn header_of(start: &[u8]) -> &[u8] {
@@ -138,7 +138,7 @@ fn header_of(start: &[u8]) -> &[u8] {
 }
 
 /// A mail without a date is of the time when its file was written.
-fn dated(header: &[u8], written: i64, bytes: u64, place: ListedPlace) -> ListedMail {
+fn dated(header: &[u8], written: i64, bytes: u64, place: MailLocation) -> ListedMail {
     let date = mail::parse(header, mail::Envelope { sender: None }).date;
     let taken_at = date.is_none().then_some(written);
     ListedMail { at: date.unwrap_or(written), bytes, taken_at, place }

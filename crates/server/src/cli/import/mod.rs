@@ -30,7 +30,7 @@ use crate::settings::Settings;
 use account::ImapHistory;
 use batches::BatchFiling;
 use help_desk::{DeskAccess, DeskTransfer, HelpDesk, is_help_desk};
-use listing::{ListedMail, ListedPlace, list_local};
+use listing::{ListedMail, MailLocation, list_local};
 use report::ImportReport;
 
 /// Mails that are parsed together, and their bytes.
@@ -228,11 +228,11 @@ async fn read(
         return Ok(Err(format!("it is larger than {most} MB")));
     }
     let raw = match &mail.place {
-        ListedPlace::File(path) => std::fs::read(path).map_err(|error| error.to_string()),
-        ListedPlace::Part { file, offset } => {
+        MailLocation::File(path) => std::fs::read(path).map_err(|error| error.to_string()),
+        MailLocation::Part { file, offset } => {
             mbox::read_part(file, *offset, mail.bytes).map_err(|error| error.to_string())
         }
-        ListedPlace::Imap { account, folder, uid } => {
+        MailLocation::Imap { account, folder, uid } => {
             accounts[*account].read(*folder, *uid, mail.bytes).await?
         }
     };

@@ -170,7 +170,7 @@ impl Fetchers {
         match folder.afterwards(uid, &account.after).await {
             Err(fault) if fault.is_refusal() => {
                 let (mailbox, why) = (&account.inbox.mailbox.id, fault.trouble(account).sentence);
-                tracing::warn!(%mailbox, uid, why, "a fetched mail stays as it was elsewhere");
+                tracing::warn!(%mailbox, uid, why, "the IMAP server refused the post-fetch action; the mail is unchanged there");
             }
             done => done?,
         }

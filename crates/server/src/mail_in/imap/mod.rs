@@ -30,7 +30,7 @@ use crate::mail_oauth::{AccessTokens, with_fresh_token};
 use crate::net::host_guard::HostGuard;
 use crate::node::vault::{Vault, imap_purpose};
 use fetch_round::ours;
-use sent::SentRound;
+use sent::SentFolderProgress;
 
 /// Mails that are downloaded and filed at the same time, in all inboxes together.
 const DOWNLOADS: usize = 4;
@@ -99,7 +99,7 @@ impl Fetchers {
         let mut stop = std::pin::pin!(stop);
         let mut wakes = self.app.store.wakes();
         if let Err(error) = self.take_over().await {
-            tracing::error!(%error, "what an earlier process held was not taken over");
+            tracing::error!(%error, "IMAP leases of an earlier process could not be taken over");
         }
         loop {
             let sleep_at_most = match self.begin_due(&tasks, &stopping).await {
@@ -201,7 +201,7 @@ impl Fetchers {
         };
         if let Err(error) = recorded {
             let mailbox = &held.inbox.mailbox.id;
-            tracing::error!(%mailbox, %error, "how fetching went was not recorded");
+            tracing::error!(%mailbox, %error, "the result of an IMAP fetch could not be recorded");
         }
     }
 
@@ -214,12 +214,13 @@ impl Fetchers {
         loop {
             self.catch_up(&mut account, &mut folder).await?;
             let sent = self.keep_sent(&account, &mut folder).await?;
-            if sent != SentRound::NoFolder {
+            if sent != SentFolderProgress::NoFolder {
                 // What came in while the other folder was open was not announced.
                 self.catch_up(&mut account, &mut folder).await?;
             }
             match until {
-                Some(until) if sent == SentRound::Unfinished && Instant::now() < until => {}
+                Some(until) if sent == SentFolderProgress::Unfinished && Instant::now() < until => {
+                }
                 Some(until) if Instant::now() < until => {
                     let idle = self.pace.idle.min(SENT_EVERY).min(until - Instant::now());
                     folder = folder.wait_for_news(idle, self.pace.poll).await?;

@@ -16,7 +16,7 @@ const SENT_AT_ONCE: usize = 200;
 
 /// How far the folder of sent mail was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SentRound {
+pub(super) enum SentFolderProgress {
     /// There is no such folder.
     NoFolder,
     UpToDate,
@@ -31,10 +31,10 @@ impl Fetchers {
         &self,
         account: &ImapAccount,
         folder: &mut Folder,
-    ) -> Result<SentRound, ImapFault> {
-        let mut round = SentRound::UpToDate;
+    ) -> Result<SentFolderProgress, ImapFault> {
+        let mut round = SentFolderProgress::UpToDate;
         match self.sync_sent(account, folder).await {
-            Ok(SentRound::NoFolder) => return Ok(SentRound::NoFolder),
+            Ok(SentFolderProgress::NoFolder) => return Ok(SentFolderProgress::NoFolder),
             Ok(synced) => round = synced,
             Err(fault) if fault.is_refusal() || matches!(fault, ImapFault::NoFolder(_)) => {
                 let (mailbox, why) = (&account.inbox.mailbox.id, fault.trouble(account).sentence);
@@ -50,7 +50,7 @@ impl Fetchers {
         &self,
         account: &ImapAccount,
         folder: &mut Folder,
-    ) -> Result<SentRound, ImapFault> {
+    ) -> Result<SentFolderProgress, ImapFault> {
         let asked = account.clone();
         let cursor = self.app.store.read(move |tx| imap::sent_cursor(tx, &asked)).await;
         let mut cursor = cursor.map_err(ours)?;
@@ -58,7 +58,7 @@ impl Fetchers {
             Some(name) if !name.is_empty() => name.clone(),
             _ => match folder.find_sent().await? {
                 Some(name) => name,
-                None => return Ok(SentRound::NoFolder),
+                None => return Ok(SentFolderProgress::NoFolder),
             },
         };
         folder.select_named(&name).await?;
@@ -95,7 +95,7 @@ impl Fetchers {
         account: &ImapAccount,
         folder: &mut Folder,
         cursor: &mut SentCursor,
-    ) -> Result<SentRound, ImapFault> {
+    ) -> Result<SentFolderProgress, ImapFault> {
         let uids = folder.uids_after(cursor.last_uid).await?;
         let now = &uids[..uids.len().min(SENT_AT_ONCE)];
         for some in now.chunks(OUTLINES) {
@@ -124,8 +124,8 @@ impl Fetchers {
             }
         }
         match now.len() < uids.len() {
-            true => Ok(SentRound::Unfinished),
-            false => Ok(SentRound::UpToDate),
+            true => Ok(SentFolderProgress::Unfinished),
+            false => Ok(SentFolderProgress::UpToDate),
         }
     }
 

@@ -133,7 +133,7 @@ impl ServicesApi {
     ) -> bool {
         let Some(sealed) = &connection.secret else { return false };
         let Ok(secret) = self.vault.unseal(&purpose("secret", &connection.id), sealed) else {
-            tracing::error!(id = %connection.id, "the secret of a connection cannot be opened");
+            tracing::error!(id = %connection.id, "the webhook secret of a sending service could not be decrypted");
             return false;
         };
         let now = self.app.clock.now();
@@ -157,7 +157,7 @@ impl ServicesApi {
                 self.app.act(&actor, move |tx, cx| services::note_sent(tx, cx, &connection, &mail));
             match noted.await {
                 Err(Error::Invalid(problems)) => {
-                    tracing::warn!(%id, %problems, "a service told of a mail that cannot be noted");
+                    tracing::warn!(%id, %problems, "mail reported by a sending service is invalid and was not recorded");
                 }
                 noted => noted.map_err(failed)?,
             }
@@ -167,7 +167,7 @@ impl ServicesApi {
 }
 
 fn failed(error: Error) -> Refusal {
-    tracing::error!(cause = ?error, "a service's call was not taken");
+    tracing::error!(cause = ?error, "a webhook call of a sending service failed");
     FAILED
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inbox::jobs::{AppMailBody, AppMailReader, BoxFuture, WantedMail};
+use inbox::jobs::{AppMailBody, AppMailReader, AppMailRequest, BoxFuture};
 use inbox::model::services::Service;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
@@ -29,7 +29,7 @@ impl HttpReader {
         Ok(HttpReader { client: api_client(WITHIN)?, vault })
     }
 
-    async fn ask(&self, wanted: &WantedMail) -> AppMailBody {
+    async fn ask(&self, wanted: &AppMailRequest) -> AppMailBody {
         if !wanted.service.keeps_text() {
             let label = wanted.service.label();
             return AppMailBody::Never(format!("{label} does not keep the text of sent mail."));
@@ -74,7 +74,7 @@ impl HttpReader {
 }
 
 impl AppMailReader for HttpReader {
-    fn read<'a>(&'a self, wanted: &'a WantedMail) -> BoxFuture<'a, AppMailBody> {
+    fn read<'a>(&'a self, wanted: &'a AppMailRequest) -> BoxFuture<'a, AppMailBody> {
         Box::pin(async move {
             let slow = || AppMailBody::Later("The service did not answer in time.".into());
             timeout(WITHIN, self.ask(wanted)).await.unwrap_or_else(|_| slow())

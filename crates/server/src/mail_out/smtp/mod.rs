@@ -10,7 +10,8 @@ mod text;
 mod tls;
 
 pub use session::{
-    ConnectFailure, ConnectFault, Dial, Login, Security, SmtpClientSession, TransactionOutcome,
+    ConnectFailure, ConnectFault, Login, Security, SmtpClientSession, SmtpSessionConfig,
+    TransactionOutcome,
 };
 pub use stream::SmtpTimeouts;
 pub use tls::{checked, unchecked};

@@ -20,7 +20,7 @@ use crate::mail_oauth::{TokenFailure, xoauth2};
 
 /// The connection settings.
 #[derive(Clone)]
-pub struct Dial {
+pub struct SmtpSessionConfig {
     /// The name given in EHLO.
     pub helo: String,
     pub security: Security,
@@ -139,7 +139,7 @@ impl SmtpClientSession {
     pub async fn open(
         address: SocketAddr,
         name: &str,
-        dial: &Dial,
+        dial: &SmtpSessionConfig,
     ) -> Result<SmtpClientSession, ConnectFailure> {
         let stream = within(dial.patience.connect, TcpStream::connect(address)).await;
         let stream = stream.map_err(|error| ConnectFailure::connection(&error))?;
@@ -379,7 +379,7 @@ async fn greet(line: &mut SmtpStream, helo: &str) -> Result<SmtpExtensions, Conn
 async fn start_tls(
     mut line: SmtpStream,
     name: &str,
-    dial: &Dial,
+    dial: &SmtpSessionConfig,
 ) -> Result<SmtpStream, ConnectFailure> {
     let answer = ask(&mut line, "STARTTLS\r\n", "STARTTLS").await?;
     if !answer.is_positive() {
@@ -389,7 +389,11 @@ async fn start_tls(
     encrypt(line, name, dial).await
 }
 
-async fn encrypt(line: SmtpStream, name: &str, dial: &Dial) -> Result<SmtpStream, ConnectFailure> {
+async fn encrypt(
+    line: SmtpStream,
+    name: &str,
+    dial: &SmtpSessionConfig,
+) -> Result<SmtpStream, ConnectFailure> {
     let name = ServerName::try_from(name.trim_end_matches('.').to_owned())
         .map_err(|_| ConnectFailure::new("the server's name cannot stand in a certificate"))?;
     line.encrypted(&dial.tls, name).await.map_err(|error| ConnectFailure::encryption(&error))

@@ -61,7 +61,7 @@ impl SmtpStream {
         name: ServerName<'static>,
     ) -> io::Result<SmtpStream> {
         if !self.stream.buffer().is_empty() {
-            return Err(io::Error::other("it spoke on before the connection was encrypted"));
+            return Err(io::Error::other("the server sent data before the TLS handshake"));
         }
         let patience = self.patience;
         let connector = TlsConnector::from(Arc::clone(config));

@@ -15,10 +15,12 @@ use inbox::model::bookings::mail::code_subject;
 use inbox::model::one_time_codes::{CodeEntry, SentCode};
 use translation::t;
 
+use super::form_input::BookingFormInput;
 use super::public::held_path;
 use super::times_view::{clock, zoned};
-use super::typed::TypedGuest;
-use super::views::{BookingBanner, BookingCodePage, BookingSheet, SentCodeView, SlipView, zone_of};
+use super::views::{
+    BookingBanner, BookingCodePage, BookingPageHeader, BookingSummaryView, SentCodeView, zone_of,
+};
 use super::{refusal, start_of};
 use crate::web::Web;
 use crate::web::form::FormFields;
@@ -140,11 +142,11 @@ impl Web {
             is_again: sent.sent_at > booking.created_at,
         };
         Ok(BookingCodePage {
-            sheet: BookingSheet::public(&workspace.name, browser.csrf.to_string()),
+            sheet: BookingPageHeader::public(&workspace.name, browser.csrf.to_string()),
             token: token.to_owned(),
             path: format!("/b/{}/{}", workspace.slug, kind.slug),
             banner: None,
-            slip: SlipView::of_booking(kind, booking, visitor),
+            slip: BookingSummaryView::of_booking(kind, booking, visitor),
             email: booking.guest_email.to_string(),
             sent: sent.as_ref().map(view),
             subject: code_subject(&workspace.name),
@@ -169,7 +171,7 @@ impl Web {
         let Ok(found) = self.found_type(visitor, browser, of, fields).await else {
             return refusal(error);
         };
-        let guest = TypedGuest::read(fields, &found.kind);
+        let guest = BookingFormInput::read(fields, &found.kind);
         let title = match start_of(&fields.get("until")) {
             Some(until) => {
                 let until = clock(&zoned(until, &found.asked.zone.zone));
@@ -210,7 +212,7 @@ fn kept(found: &GuestBooking, token: &str, is_asker: bool) -> Vec<(String, Strin
     if is_asker {
         kept.push(("at".to_owned(), (booking.starts_at / 1_000).to_string()));
         kept.push(("held".to_owned(), token.to_owned()));
-        kept.extend(TypedGuest::of_booking(kind, booking).fields());
+        kept.extend(BookingFormInput::of_booking(kind, booking).fields());
     }
     kept
 }

@@ -16,10 +16,10 @@ use translation::t;
 use super::change_words::{change_words, late_words};
 use super::times_view::{TimesView, zoned};
 use super::views::{
-    BookingAskPage, BookingBackLink, BookingBanner, BookingSheet, DonePage, HostsLine, SlipView,
-    TimesPage, is_cancelled_by_guest, reason_words, zone_of,
+    BookingAskPage, BookingBackLink, BookingBanner, BookingPageHeader, BookingSummaryView,
+    DonePage, HostsLine, TimesPage, is_cancelled_by_guest, reason_words, zone_of,
 };
-use super::{AskedTimes, refusal, shown_times, start_of, too_many_words};
+use super::{TimesQuery, refusal, shown_times, start_of, too_many_words};
 use crate::web::Web;
 use crate::web::form::Asked;
 use crate::web::guest::{GuestBrowser, GuestForm};
@@ -107,7 +107,7 @@ pub async fn times(
     if !found.booking.guest_may_change(web.app.clock.now()) {
         return see_other(&format!("/b/m/{token}"));
     }
-    let mut asked = AskedTimes::of(&fields, &visitor);
+    let mut asked = TimesQuery::of(&fields, &visitor);
     if fields.get("zone").is_empty() {
         asked.zone = zone_of(&found.booking, &visitor);
     }
@@ -124,7 +124,7 @@ pub async fn times(
             let mut page = ask_page(&found, &browser, &visitor, &token);
             let range = (at, at + found.kind.minutes * MINUTE_MS);
             let host_zone = &found.booking.host_zone;
-            let mut new = SlipView::of_time(&found.kind, range, &asked.zone, host_zone);
+            let mut new = BookingSummaryView::of_time(&found.kind, range, &asked.zone, host_zone);
             new.place.clone_from(&found.booking.place);
             (page.moves_to, page.at) = (Some(new), at / 1_000);
             page.is_last_move = at - found.kind.cancel_hours * HOUR_MS <= web.app.clock.now();
@@ -330,7 +330,7 @@ impl Web {
         Ok(DonePage {
             sheet: sheet(found, browser),
             token: token.to_owned(),
-            slip: SlipView::of_booking(kind, booking, visitor),
+            slip: BookingSummaryView::of_booking(kind, booking, visitor),
             first: first_name(&booking.guest_name).to_owned(),
             email: booking.guest_email.to_string(),
             host: booking.host_name.clone(),
@@ -354,14 +354,15 @@ impl Web {
         found: &GuestBooking,
         browser: &GuestBrowser,
         token: &str,
-        mut asked: AskedTimes,
+        mut asked: TimesQuery,
     ) -> Result<TimesPage, PageError> {
         let (app, actor, kind) =
             (self.app.clone(), found.workspace.actor.clone(), found.kind.clone());
         let (id, present) = (found.booking.id.clone(), found.booking.starts_at);
         let banner = asked.at.map(|at| {
             let range = (at, at + kind.minutes * MINUTE_MS);
-            let slip = SlipView::of_time(&kind, range, &asked.zone, &found.booking.host_zone);
+            let slip =
+                BookingSummaryView::of_time(&kind, range, &asked.zone, &found.booking.host_zone);
             if at == present {
                 let sentence = t!("Choose another time, or keep the one you have.");
                 return BookingBanner::new(t!("It is at this time already"), sentence);
@@ -391,7 +392,7 @@ impl Web {
             hosts: HostsLine::of(&shown.hosts, found.kind.mode),
             minutes: found.kind.minutes,
             place: found.booking.place.clone(),
-            present: Some(SlipView::of_booking(&found.kind, &found.booking, visitor)),
+            present: Some(BookingSummaryView::of_booking(&found.kind, &found.booking, visitor)),
             times: TimesView::new(path, &asked, &shown, self.app.clock.now()),
             kept: Vec::new(),
         })
@@ -407,7 +408,7 @@ fn ask_page(
     BookingAskPage {
         sheet: sheet(found, browser),
         token: token.to_owned(),
-        slip: SlipView::of_booking(&found.kind, &found.booking, visitor),
+        slip: BookingSummaryView::of_booking(&found.kind, &found.booking, visitor),
         host: found.booking.host_name.clone(),
         moves_to: None,
         is_last_move: false,
@@ -417,7 +418,7 @@ fn ask_page(
     }
 }
 
-fn sheet(found: &GuestBooking, browser: &GuestBrowser) -> BookingSheet {
+fn sheet(found: &GuestBooking, browser: &GuestBrowser) -> BookingPageHeader {
     let (firm, csrf) = (&found.workspace.name, browser.csrf.to_string());
-    BookingSheet::private(firm, csrf, &found.booking.guest_name)
+    BookingPageHeader::private(firm, csrf, &found.booking.guest_name)
 }

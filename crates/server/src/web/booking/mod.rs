@@ -3,12 +3,12 @@
 //! of it works without scripts.
 
 mod change_words;
+mod form_input;
 mod held;
 mod manage;
 mod offer;
 mod public;
 mod times_view;
-mod typed;
 mod views;
 
 pub use times_view::{day_of_year, day_words};
@@ -85,7 +85,7 @@ fn shown_times(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     kind: &BookingType,
-    asked: &AskedTimes,
+    asked: &TimesQuery,
     except: Option<&BookingId>,
 ) -> inbox::Result<ShownTimes> {
     let zone = &asked.zone.zone;
@@ -158,7 +158,7 @@ fn days_of(hours: impl Iterator<Item = TimeRange>, zone: &TimeZone) -> BTreeSet<
 
 /// What the address or the form of a page says about times.
 #[derive(Clone)]
-struct AskedTimes {
+struct TimesQuery {
     zone: GuestZone,
     from: Option<Date>,
     at: Option<i64>,
@@ -166,12 +166,12 @@ struct AskedTimes {
     is_form: bool,
 }
 
-impl AskedTimes {
-    fn of(fields: &FormFields, visitor: &Visitor) -> AskedTimes {
+impl TimesQuery {
+    fn of(fields: &FormFields, visitor: &Visitor) -> TimesQuery {
         // The zone in the list of a form counts once its button is pressed.
         let zone = if fields.get("step") == "zone" { "newZone" } else { "zone" };
         let picked = start_of(&fields.get("pick"));
-        AskedTimes {
+        TimesQuery {
             zone: GuestZone::of(&fields.get(zone), visitor),
             from: fields.get("from").parse().ok(),
             at: picked.or_else(|| start_of(&fields.get("at"))),
@@ -180,7 +180,7 @@ impl AskedTimes {
     }
 
     /// The zone of the hosts, where the guest has named none.
-    fn with_host_zone(mut self, hosts: &[BookingHost]) -> AskedTimes {
+    fn with_host_zone(mut self, hosts: &[BookingHost]) -> TimesQuery {
         if !self.zone.is_chosen {
             let name = host_zone(hosts);
             self.zone.zone = zone_or_utc(name);

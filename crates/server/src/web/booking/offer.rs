@@ -16,13 +16,13 @@ use inbox::model::bookings::{Booking, availability, manage_token, types, zone_or
 use translation::t;
 
 use super::change_words::until_words;
+use super::form_input::BookingFormInput;
 use super::times_view::{TimesView, clock, day_words, zoned};
-use super::typed::TypedGuest;
 use super::views::{
-    BookingBanner, BookingSheet, GuestZone, OfferBookedPage, OfferPage, OfferedTime, SlipView,
-    host_names, questions, zone_of,
+    BookingBanner, BookingPageHeader, BookingSummaryView, GuestZone, OfferBookedPage, OfferPage,
+    OfferedTime, host_names, questions, zone_of,
 };
-use super::{AskedTimes, ShownTimes, host_zone, refusal, shown_times, too_many_words};
+use super::{ShownTimes, TimesQuery, host_zone, refusal, shown_times, too_many_words};
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields};
 use crate::web::guest::{GuestBrowser, GuestForm};
@@ -33,7 +33,7 @@ use crate::web::visitor::Visitor;
 /// An offer, which of its times are still free, and all free times.
 struct FoundOffer {
     found: GuestOffer,
-    asked: AskedTimes,
+    asked: TimesQuery,
     shown: ShownTimes,
     /// The offered times, and the asked one if it is free, soonest first, with whether they are free;
     /// after a choice when none is, the next that are.
@@ -57,7 +57,7 @@ pub async fn page(
         let page = web.booked_page(&found.found, booked, &visitor);
         return html(StatusCode::OK, &page);
     }
-    let guest = known_guest(&found, TypedGuest::blank(&found.found.kind));
+    let guest = known_guest(&found, BookingFormInput::blank(&found.found.kind));
     let page = web.offer_page(&found, &browser, &token, guest, not_free(&found));
     browser.keep(&web, html(StatusCode::OK, &page))
 }
@@ -78,7 +78,7 @@ pub async fn book(
     if found.found.booked.is_some() {
         return see_other(&format!("/b/o/{token}"));
     }
-    let guest = known_guest(&found, TypedGuest::read(form.fields(), &found.found.kind));
+    let guest = known_guest(&found, BookingFormInput::read(form.fields(), &found.found.kind));
     let is_step = ["step", "pick", "from"].iter().any(|name| form.fields().has(name));
     let response = if !browser.csrf.fits(&form.csrf()) {
         let banner = Some(BookingBanner::too_old());
@@ -106,7 +106,7 @@ impl Web {
             let found = guest::offer_at(tx, &token, app.clock.now())?;
             let cx = app.cx(&found.workspace.actor);
             let hosts = types::hosts(tx, cx.actor.ws, &found.kind.id)?;
-            let asked = AskedTimes::of(&fields, &of).with_host_zone(&hosts);
+            let asked = TimesQuery::of(&fields, &of).with_host_zone(&hosts);
             let shown = shown_times(tx, &cx, &found.kind, &asked, None)?;
             let mut starts = found.offer.times.0.clone();
             starts.extend(asked.at);
@@ -142,7 +142,7 @@ impl Web {
         browser: &GuestBrowser,
         token: &str,
         form: &GuestForm,
-        (found, mut guest): (FoundOffer, TypedGuest),
+        (found, mut guest): (FoundOffer, BookingFormInput),
     ) -> Response<Body> {
         let again = |found: &FoundOffer, guest, banner, status| {
             html(status, &self.offer_page(found, browser, token, guest, Some(banner)))
@@ -194,7 +194,7 @@ impl Web {
         found: &FoundOffer,
         token: &str,
         starts_at: i64,
-        typed: &TypedGuest,
+        typed: &BookingFormInput,
     ) -> inbox::Result<Option<String>> {
         self.look_again(found.found.workspace.actor.ws, &found.found.kind).await;
         let (app, token, typed) = (self.app.clone(), token.to_owned(), typed.clone());
@@ -220,7 +220,7 @@ impl Web {
         found: &FoundOffer,
         browser: &GuestBrowser,
         token: &str,
-        guest: TypedGuest,
+        guest: BookingFormInput,
         banner: Option<BookingBanner>,
     ) -> OfferPage {
         let GuestOffer { workspace, kind, offer, .. } = &found.found;
@@ -241,7 +241,7 @@ impl Web {
         // Without an offered time there is nothing to type yet.
         times.is_form = !found.offered.is_empty();
         OfferPage {
-            sheet: BookingSheet::private(&workspace.name, browser.csrf.to_string(), name),
+            sheet: BookingPageHeader::private(&workspace.name, browser.csrf.to_string(), name),
             title: kind.name.clone(),
             hosts: host_names(&found.shown.hosts, kind.mode),
             minutes: kind.minutes,
@@ -271,8 +271,8 @@ impl Web {
         let can_again = kind.active && kind.listed && kind.circle.is_team();
         let again = can_again.then(|| format!("/b/{}/{}", workspace.slug, kind.slug));
         OfferBookedPage {
-            sheet: BookingSheet::private(&workspace.name, String::new(), &booked.guest_name),
-            slip: SlipView::of_booking(kind, booked, visitor),
+            sheet: BookingPageHeader::private(&workspace.name, String::new(), &booked.guest_name),
+            slip: BookingSummaryView::of_booking(kind, booked, visitor),
             first: first_name(&booked.guest_name).to_owned(),
             email: booked.guest_email.to_string(),
             host: booked.host_name.clone(),
@@ -309,7 +309,7 @@ fn not_free(found: &FoundOffer) -> Option<BookingBanner> {
 }
 
 /// The guest is the one whom the reply went to.
-fn known_guest(found: &FoundOffer, mut guest: TypedGuest) -> TypedGuest {
+fn known_guest(found: &FoundOffer, mut guest: BookingFormInput) -> BookingFormInput {
     let offer = &found.found.offer;
     guest.email.clone_from(&offer.guest_email);
     if let Some(name) = &offer.guest_name {

@@ -17,13 +17,13 @@ use inbox::model::bookings::types::{self, BookingType};
 use inbox::model::bookings::{Booking, availability, manage_token};
 use translation::t;
 
+use super::form_input::BookingFormInput;
 use super::times_view::{TimesView, by_day, zoned};
-use super::typed::TypedGuest;
 use super::views::{
-    BookingBackLink, BookingBanner, BookingSheet, FormPage, HostsLine, SlipView, TimesPage,
-    TypesPage, host_names, questions,
+    BookingBackLink, BookingBanner, BookingPageHeader, BookingSummaryView, FormPage, HostsLine,
+    TimesPage, TypesPage, host_names, questions,
 };
-use super::{AskedTimes, ShownTimes, host_zone, refusal, shown_times, too_many_words};
+use super::{ShownTimes, TimesQuery, host_zone, refusal, shown_times, too_many_words};
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields};
 use crate::web::guest::{GuestBrowser, GuestForm};
@@ -47,7 +47,7 @@ pub async fn types(
     let found = web.app.store.read(work).await;
     match web.or_miss(&visitor, found).await {
         Ok((workspace, types)) => {
-            let sheet = BookingSheet::public(&workspace.name, String::new());
+            let sheet = BookingPageHeader::public(&workspace.name, String::new());
             html(StatusCode::OK, &TypesPage { sheet, slug: workspace.slug, types })
         }
         Err(error) => refusal(error),
@@ -55,10 +55,10 @@ pub async fn types(
 }
 
 /// A type with its free times.
-pub(super) struct FoundType {
+pub(super) struct TypeAvailability {
     workspace: GuestWorkspace,
     pub(super) kind: BookingType,
-    pub(super) asked: AskedTimes,
+    pub(super) asked: TimesQuery,
     shown: ShownTimes,
     /// The asked time can be booked.
     is_free: bool,
@@ -66,7 +66,7 @@ pub(super) struct FoundType {
     held: Option<(String, Booking)>,
 }
 
-impl FoundType {
+impl TypeAvailability {
     fn path(&self) -> String {
         format!("/b/{}/{}", self.workspace.slug, self.kind.slug)
     }
@@ -100,7 +100,7 @@ pub async fn times(
         Ok(found) => found,
         Err(error) => return refusal(error),
     };
-    let guest = TypedGuest::blank(&found.kind);
+    let guest = BookingFormInput::blank(&found.kind);
     browser.keep(&web, web.form_or_times(&found, &browser, guest))
 }
 
@@ -138,7 +138,7 @@ pub async fn hold(
         Ok(found) => found,
         Err(error) => return refusal(error),
     };
-    let guest = TypedGuest::read(form.fields(), &found.kind);
+    let guest = BookingFormInput::read(form.fields(), &found.kind);
     let response = if browser.csrf.fits(&form.csrf()) {
         match FormStep::of(form.fields()) {
             FormStep::Times if guest.is_blank() && found.held.is_none() => {
@@ -157,7 +157,7 @@ pub async fn hold(
     browser.keep(&web, response)
 }
 
-fn times_address(found: &FoundType) -> String {
+fn times_address(found: &TypeAvailability) -> String {
     let zone = found.asked.zone.in_address();
     if zone.is_empty() { found.path() } else { format!("{}?zone={zone}", found.path()) }
 }
@@ -169,7 +169,7 @@ impl Web {
         browser: &GuestBrowser,
         (slug, kind): (&str, &str),
         fields: &FormFields,
-    ) -> Result<FoundType, PageError> {
+    ) -> Result<TypeAvailability, PageError> {
         let (app, slug, kind) = (self.app.clone(), slug.to_owned(), kind.to_owned());
         let (fields, of, browser) = (fields.clone(), visitor.clone(), browser.id);
         let work = move |tx: &mut Tx<'_>| {
@@ -177,7 +177,7 @@ impl Web {
             let missing = || Error::NotFound("page");
             let kind = types::with_slug(tx, workspace.actor.ws, &kind)?.ok_or_else(missing)?;
             let hosts = types::hosts(tx, workspace.actor.ws, &kind.id)?;
-            let mut asked = AskedTimes::of(&fields, &of).with_host_zone(&hosts);
+            let mut asked = TimesQuery::of(&fields, &of).with_host_zone(&hosts);
             let cx = app.cx(&workspace.actor);
             let token = fields.get("held");
             let held = guest::held_by(tx, &cx, &token, browser)?;
@@ -193,7 +193,7 @@ impl Web {
                 }
             }
             let shown = shown_times(tx, &cx, &kind, &asked, except)?;
-            Ok(FoundType { workspace, kind, asked, shown, is_free, held })
+            Ok(TypeAvailability { workspace, kind, asked, shown, is_free, held })
         };
         let found = self.app.store.read(work).await;
         self.or_miss(visitor, found).await
@@ -202,9 +202,9 @@ impl Web {
     /// The form for the asked time; the times, where none is asked or it is not free.
     fn form_or_times(
         &self,
-        found: &FoundType,
+        found: &TypeAvailability,
         browser: &GuestBrowser,
-        guest: TypedGuest,
+        guest: BookingFormInput,
     ) -> Response<Body> {
         match found.asked.at {
             Some(at) if found.is_free => {
@@ -220,9 +220,9 @@ impl Web {
     /// The times as links; as buttons of a form, once there is something to carry along.
     pub(super) fn times_page(
         &self,
-        found: &FoundType,
+        found: &TypeAvailability,
         browser: &GuestBrowser,
-        guest: &TypedGuest,
+        guest: &BookingFormInput,
         banner: Option<BookingBanner>,
     ) -> TimesPage {
         let now = self.app.clock.now();
@@ -255,8 +255,8 @@ impl Web {
         &self,
         visitor: &Visitor,
         browser: &GuestBrowser,
-        found: &FoundType,
-        mut guest: TypedGuest,
+        found: &TypeAvailability,
+        mut guest: BookingFormInput,
     ) -> Response<Body> {
         match self.count_booking_form(visitor).await {
             Ok(true) => {}
@@ -311,11 +311,11 @@ impl Web {
     /// The token of the guest's page for the held time. What the browser held before is given back.
     async fn hold_time(
         &self,
-        found: &FoundType,
+        found: &TypeAvailability,
         browser: &GuestBrowser,
         visitor: &Visitor,
         starts_at: i64,
-        typed: &TypedGuest,
+        typed: &BookingFormInput,
     ) -> inbox::Result<String> {
         let (app, actor, kind) =
             (self.app.clone(), found.workspace.actor.clone(), found.kind.clone());
@@ -344,8 +344,8 @@ impl Web {
         &self,
         visitor: &Visitor,
         browser: &GuestBrowser,
-        found: &FoundType,
-        guest: TypedGuest,
+        found: &TypeAvailability,
+        guest: BookingFormInput,
         banner: BookingBanner,
         status: StatusCode,
     ) -> Response<Body> {
@@ -364,8 +364,8 @@ impl Web {
         &self,
         visitor: &Visitor,
         browser: &GuestBrowser,
-        found: &FoundType,
-        guest: TypedGuest,
+        found: &TypeAvailability,
+        guest: BookingFormInput,
         banner: BookingBanner,
         status: StatusCode,
     ) -> Response<Body> {
@@ -395,7 +395,12 @@ impl Web {
     }
 }
 
-fn form_page(found: &FoundType, browser: &GuestBrowser, at: i64, guest: TypedGuest) -> FormPage {
+fn form_page(
+    found: &TypeAvailability,
+    browser: &GuestBrowser,
+    at: i64,
+    guest: BookingFormInput,
+) -> FormPage {
     let zone = &found.asked.zone;
     let asks_zone = !zone.is_chosen && !found.asked.is_form;
     FormPage {
@@ -416,14 +421,14 @@ fn form_page(found: &FoundType, browser: &GuestBrowser, at: i64, guest: TypedGue
     }
 }
 
-fn slip(found: &FoundType, at: i64) -> SlipView {
+fn slip(found: &TypeAvailability, at: i64) -> BookingSummaryView {
     let range = (at, at + found.kind.minutes * MINUTE_MS);
     let host_zone = host_zone(&found.shown.hosts);
-    let mut slip = SlipView::of_time(&found.kind, range, &found.asked.zone, host_zone);
+    let mut slip = BookingSummaryView::of_time(&found.kind, range, &found.asked.zone, host_zone);
     slip.hosts = host_names(&found.shown.hosts, found.kind.mode);
     slip
 }
 
-fn sheet(found: &FoundType, browser: &GuestBrowser) -> BookingSheet {
-    BookingSheet::public(&found.workspace.name, browser.csrf.to_string())
+fn sheet(found: &TypeAvailability, browser: &GuestBrowser) -> BookingPageHeader {
+    BookingPageHeader::public(&found.workspace.name, browser.csrf.to_string())
 }

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
 use translation::t;
 
-use super::{AskedTimes, ShownTimes, host_zone};
+use super::{ShownTimes, TimesQuery, host_zone};
 use crate::web::layout::wording;
 
 /// A day with its free times; without any it says so.
@@ -58,7 +58,7 @@ pub struct TimesView {
 }
 
 impl TimesView {
-    pub fn new(path: String, asked: &AskedTimes, shown: &ShownTimes, now: i64) -> TimesView {
+    pub fn new(path: String, asked: &TimesQuery, shown: &ShownTimes, now: i64) -> TimesView {
         let zone = &asked.zone;
         let there = host_zone(&shown.hosts);
         let today = zoned(now, &zone.zone).date();

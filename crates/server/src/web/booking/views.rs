@@ -10,8 +10,8 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use translation::{msg, t, text_in_context};
 
+use super::form_input::BookingFormInput;
 use super::times_view::{DayView, TimesView, clock, zoned};
-use super::typed::TypedGuest;
 use crate::web::layout::filters;
 use crate::web::layout::wording::{Avatar, month_name, weekday};
 use crate::web::visitor::Visitor;
@@ -65,7 +65,7 @@ impl GuestZone {
 }
 
 /// What every page has.
-pub struct BookingSheet {
+pub struct BookingPageHeader {
     pub csrf: String,
     pub firm: String,
     pub icon: &'static str,
@@ -73,17 +73,17 @@ pub struct BookingSheet {
     pub whose: String,
 }
 
-impl BookingSheet {
+impl BookingPageHeader {
     /// A page that everybody may see.
-    pub fn public(firm: &str, csrf: String) -> BookingSheet {
+    pub fn public(firm: &str, csrf: String) -> BookingPageHeader {
         let whose = t!("Book a time").to_owned();
-        BookingSheet { csrf, firm: firm.to_owned(), icon: "cal", whose }
+        BookingPageHeader { csrf, firm: firm.to_owned(), icon: "cal", whose }
     }
 
     /// The page of one guest.
-    pub fn private(firm: &str, csrf: String, guest: &str) -> BookingSheet {
+    pub fn private(firm: &str, csrf: String, guest: &str) -> BookingPageHeader {
         let whose = t!("Private page for {name}", name = guest);
-        BookingSheet { csrf, firm: firm.to_owned(), icon: "lock", whose }
+        BookingPageHeader { csrf, firm: firm.to_owned(), icon: "lock", whose }
     }
 }
 
@@ -126,7 +126,7 @@ impl BookingBanner {
 }
 
 /// An appointment, or one that is about to become one.
-pub struct SlipView {
+pub struct BookingSummaryView {
     pub weekday: &'static str,
     pub day: i8,
     pub month: &'static str,
@@ -155,13 +155,13 @@ pub struct SlipStatus {
     pub class: &'static str,
 }
 
-impl SlipView {
+impl BookingSummaryView {
     pub fn of_time(
         kind: &BookingType,
         (starts_at, ends_at): (i64, i64),
         zone: &GuestZone,
         host_zone: &str,
-    ) -> SlipView {
+    ) -> BookingSummaryView {
         let (start, end) = (zoned(starts_at, &zone.zone), zoned(ends_at, &zone.zone));
         let host = zone_or_utc(host_zone);
         let (there, there_end) = (zoned(starts_at, &host), zoned(ends_at, &host));
@@ -175,7 +175,7 @@ impl SlipView {
                 city = city(host_zone),
             )
         };
-        SlipView {
+        BookingSummaryView {
             weekday: weekday(start.weekday()),
             day: start.day(),
             month: month_name(start.month()),
@@ -198,10 +198,14 @@ impl SlipView {
         }
     }
 
-    pub fn of_booking(kind: &BookingType, booking: &Booking, visitor: &Visitor) -> SlipView {
+    pub fn of_booking(
+        kind: &BookingType,
+        booking: &Booking,
+        visitor: &Visitor,
+    ) -> BookingSummaryView {
         let zone = zone_of(booking, visitor);
         let range = (booking.starts_at, booking.ends_at);
-        let mut slip = SlipView::of_time(kind, range, &zone, &booking.host_zone);
+        let mut slip = BookingSummaryView::of_time(kind, range, &zone, &booking.host_zone);
         slip.hosts.clone_from(&booking.host_name);
         slip.place.clone_from(&booking.place);
         slip.minutes = (booking.ends_at - booking.starts_at) / MINUTE_MS;
@@ -324,7 +328,7 @@ pub fn days(first: Date, days: i64, zone: &TimeZone) -> (i64, i64) {
 #[derive(Template)]
 #[template(path = "booking_types.html", whitespace = "minimize")]
 pub struct TypesPage {
-    pub sheet: BookingSheet,
+    pub sheet: BookingPageHeader,
     pub slug: String,
     pub types: Vec<BookingType>,
 }
@@ -333,7 +337,7 @@ pub struct TypesPage {
 #[derive(Template)]
 #[template(path = "booking_times.html", whitespace = "minimize")]
 pub struct TimesPage {
-    pub sheet: BookingSheet,
+    pub sheet: BookingPageHeader,
     /// The way back, for somebody who has a time already.
     pub back: Option<BookingBackLink>,
     pub banner: Option<BookingBanner>,
@@ -343,7 +347,7 @@ pub struct TimesPage {
     pub minutes: i64,
     pub place: String,
     /// The appointment that is about to be moved.
-    pub present: Option<SlipView>,
+    pub present: Option<BookingSummaryView>,
     pub times: TimesView,
     /// What was typed, in the fields of the form that the times are buttons of.
     pub kept: Vec<(String, String)>,
@@ -359,7 +363,7 @@ pub struct BookingBackLink {
 #[derive(Template)]
 #[template(path = "booking_form.html", whitespace = "minimize")]
 pub struct FormPage {
-    pub sheet: BookingSheet,
+    pub sheet: BookingPageHeader,
     pub path: String,
     /// The zone that the guest has named.
     pub zone: String,
@@ -367,7 +371,7 @@ pub struct FormPage {
     pub asks_zone: String,
     pub city: String,
     pub banner: Option<BookingBanner>,
-    pub slip: Option<SlipView>,
+    pub slip: Option<BookingSummaryView>,
     pub at: i64,
     /// The times to choose from where there is no slip.
     pub days: Vec<DayView>,
@@ -375,7 +379,7 @@ pub struct FormPage {
     pub held: String,
     pub held_page: String,
     pub questions: Vec<QuestionView>,
-    pub guest: TypedGuest,
+    pub guest: BookingFormInput,
     pub most: usize,
 }
 
@@ -388,7 +392,7 @@ pub struct QuestionView {
 }
 
 /// The questions of a type with what was answered.
-pub fn questions(kind: &BookingType, guest: &TypedGuest) -> Vec<QuestionView> {
+pub fn questions(kind: &BookingType, guest: &BookingFormInput) -> Vec<QuestionView> {
     let questions = kind.questions.iter().enumerate();
     questions
         .map(|(place, question)| QuestionView {
@@ -418,7 +422,7 @@ pub struct OfferedTime {
 #[derive(Template)]
 #[template(path = "booking_offer.html", whitespace = "minimize")]
 pub struct OfferPage {
-    pub sheet: BookingSheet,
+    pub sheet: BookingPageHeader,
     pub path: String,
     /// The zone that the guest has named.
     pub zone: String,
@@ -431,7 +435,7 @@ pub struct OfferPage {
     pub offered: Vec<OfferedTime>,
     pub has_free: bool,
     pub questions: Vec<QuestionView>,
-    pub guest: TypedGuest,
+    pub guest: BookingFormInput,
     pub needs_name: bool,
     pub times: TimesView,
     pub most: usize,
@@ -442,8 +446,8 @@ pub struct OfferPage {
 #[derive(Template)]
 #[template(path = "booking_offer_booked.html", whitespace = "minimize")]
 pub struct OfferBookedPage {
-    pub sheet: BookingSheet,
-    pub slip: SlipView,
+    pub sheet: BookingPageHeader,
+    pub slip: BookingSummaryView,
     pub first: String,
     pub email: String,
     pub host: String,
@@ -460,12 +464,12 @@ pub struct OfferBookedPage {
 #[derive(Template)]
 #[template(path = "booking_code.html", whitespace = "minimize")]
 pub struct BookingCodePage {
-    pub sheet: BookingSheet,
+    pub sheet: BookingPageHeader,
     pub token: String,
     /// The page of the type, for another address or time.
     pub path: String,
     pub banner: Option<BookingBanner>,
-    pub slip: SlipView,
+    pub slip: BookingSummaryView,
     pub email: String,
     /// The code of this browser; none in another one.
     pub sent: Option<SentCodeView>,
@@ -488,9 +492,9 @@ pub struct SentCodeView {
 #[derive(Template)]
 #[template(path = "booking_done.html", whitespace = "minimize")]
 pub struct DonePage {
-    pub sheet: BookingSheet,
+    pub sheet: BookingPageHeader,
     pub token: String,
-    pub slip: SlipView,
+    pub slip: BookingSummaryView,
     /// The guest's first name.
     pub first: String,
     pub email: String,
@@ -518,12 +522,12 @@ pub struct DonePage {
 #[derive(Template)]
 #[template(path = "booking_ask.html", whitespace = "minimize")]
 pub struct BookingAskPage {
-    pub sheet: BookingSheet,
+    pub sheet: BookingPageHeader,
     pub token: String,
-    pub slip: SlipView,
+    pub slip: BookingSummaryView,
     pub host: String,
     /// The new time, for a move.
-    pub moves_to: Option<SlipView>,
+    pub moves_to: Option<BookingSummaryView>,
     /// At the new time it cannot be moved or cancelled again.
     pub is_last_move: bool,
     pub at: i64,

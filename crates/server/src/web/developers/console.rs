@@ -16,7 +16,7 @@ use super::examples::ExampleRequest;
 use super::reference::PREFIX;
 use super::{ArticlePage, SiteFrame, html};
 use crate::web::Web;
-use crate::web::form::{Asked, Form, FormFields, Posted};
+use crate::web::form::{Asked, Form, FormFields, PostedForm};
 use crate::web::layout::filters;
 use crate::web::layout::responses::{self, PageResult};
 use crate::web::visitor::Visitor;
@@ -108,8 +108,8 @@ pub async fn page(
     responses::page(&page)
 }
 
-pub async fn run(State(web): State<Arc<Web>>, posted: Posted<ConsoleForm>) -> PageResult {
-    let Posted { visitor, form: ConsoleForm(form) } = posted;
+pub async fn run(State(web): State<Arc<Web>>, posted: PostedForm<ConsoleForm>) -> PageResult {
+    let PostedForm { visitor, form: ConsoleForm(form) } = posted;
     let operation = operation(&form)?;
     let agent = web.act_quietly(&visitor, |tx, cx, _| actions::console_agent(tx, cx)).await?;
     let id = operation.has_id().then(|| form.get("id").trim().to_owned());

@@ -26,7 +26,7 @@ use inbox::base::scopes::Scope;
 
 use crate::http::download::disposition;
 use crate::web::Web;
-use crate::web::form::{Asked, Posted};
+use crate::web::form::{Asked, PostedForm};
 use crate::web::layout::filters;
 use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::visitor::{CsrfToken, Visitor};
@@ -215,7 +215,7 @@ fn text(text: String, kind: &'static str) -> Response<Body> {
 /// A test key in one click, shown once with the lines for a terminal.
 async fn make_key(
     State(web): State<Arc<Web>>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> Result<Response<Body>, PageError> {
     let visitor = posted.visitor;
     let all = [Scope::Read, Scope::Write, Scope::Draft, Scope::Send, Scope::Record];

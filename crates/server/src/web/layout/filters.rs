@@ -6,7 +6,7 @@ use std::fmt;
 use askama::filters::{Escaper, Html, Safe};
 use askama::{Result, Values};
 use mail::TextSegment;
-use translation::FilledText;
+use translation::InterpolatedText;
 
 use crate::web::layout::asset_files::VERSION;
 
@@ -41,12 +41,12 @@ pub fn tc<'a>(english: &'a str, _: &dyn Values, context: &str) -> Result<&'a str
 
 /// The text with a value in the place that bears its name.
 #[askama::filter_fn]
-pub fn fill<T: Into<FilledText>, V: fmt::Display>(
+pub fn fill<T: Into<InterpolatedText>, V: fmt::Display>(
     text: T,
     _: &dyn Values,
     name: &str,
     value: V,
-) -> Result<FilledText> {
+) -> Result<InterpolatedText> {
     Ok(text.into().with(name, &value))
 }
 

@@ -314,6 +314,7 @@ pub fn act_words(offer: &UndoOffer) -> String {
             }
             ActKind::Restored => t!("Restored.").into(),
             ActKind::Merged => t!("Merged. The old link leads here.").into(),
+            ActKind::MergedTogether => t!("Merged 2 conversations into the older one.").into(),
             ActKind::Split => t!("Split off into a conversation of its own.").into(),
             ActKind::Pinned => t!("Pinned. It stays on top of your lists.").into(),
             ActKind::Unpinned => t!("Unpinned.").into(),
@@ -343,6 +344,9 @@ pub fn act_words(offer: &UndoOffer) -> String {
         }
         ActKind::Restored => t!("Restored {n} conversations.", n),
         ActKind::Merged => t!("Merged {n} conversations into another.", n),
+        ActKind::MergedTogether => {
+            t!("Merged {n} conversations into the oldest of them.", n = n + 1)
+        }
         ActKind::Split => t!("Split {n} messages off.", n),
         ActKind::Pinned => t!("Pinned {n} conversations. They stay on top of your lists.", n),
         ActKind::Unpinned => t!("Unpinned {n} conversations.", n),

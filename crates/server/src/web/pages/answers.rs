@@ -14,7 +14,7 @@ use inbox::{Cx, Error, ValidationErrors};
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::{Asked, Posted, form};
+use crate::web::form::{Asked, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
@@ -366,8 +366,8 @@ impl AnswerForm {
     }
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted<AnswerForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<AnswerForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let (input, removed) = (form.input(), form.remove.clone());
     let from = match form.from.as_str() {
         "" => None,
@@ -388,9 +388,9 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<AnswerForm>) -> Pag
 pub async fn change(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<AnswerForm>,
+    posted: PostedForm<AnswerForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (answer, input) = (answer_id(&id)?, form.input());
     let changed =
         web.act(&visitor, move |tx, cx, _| actions::change_answer(tx, cx, &answer, &input)).await;
@@ -423,7 +423,7 @@ async fn again(
 pub async fn retire(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let answer = answer_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::retire_answer(tx, cx, &answer)).await?;
@@ -433,7 +433,7 @@ pub async fn retire(
 pub async fn restore(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let answer = answer_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::restore_answer(tx, cx, &answer)).await?;

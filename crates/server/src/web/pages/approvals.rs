@@ -13,7 +13,7 @@ use inbox::{Error, RecipientList};
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::form::{FormFields, FormValue, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
@@ -22,10 +22,10 @@ use crate::web::layout::wording::{Avatar, DisplayTime, first_name, thousands};
 use crate::web::page_version::PartVersion;
 use crate::web::pages::booking_cards::OfferView;
 use crate::web::pages::conversation_list::{RowBadge, subject};
-use crate::web::pages::later_times::{ChosenMoment, LaterTimes, departure};
 use crate::web::pages::mail_frame::MailReference;
 use crate::web::pages::recipients::{RecipientLines, party_line};
 use crate::web::pages::rich_text::{formatted, formatted_protected};
+use crate::web::pages::schedule_options::{ScheduleChoice, ScheduleOptions, departure};
 use crate::web::pages::timeline::{MessageView, view};
 use crate::web::visitor::Visitor;
 
@@ -77,7 +77,7 @@ struct DecisionView {
     /// When the customer wrote after the draft was made.
     meanwhile: Option<String>,
     /// When it can leave.
-    later: LaterTimes,
+    later: ScheduleOptions,
     changed: bool,
     error: String,
     place: usize,
@@ -235,7 +235,7 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
         risk: conversation.risk,
         risk_reasons: conversation.risk_reasons.0.clone(),
         meanwhile,
-        later: LaterTimes::default(),
+        later: ScheduleOptions::default(),
         changed: false,
         error: String::new(),
         place: place + 1,
@@ -270,7 +270,7 @@ form! {
         /// The text, where the form lets it be edited.
         body: Option<String>,
         recipients: Option<RecipientLines>,
-        later: ChosenMoment,
+        later: ScheduleChoice,
         reason: String,
         next: NextPage,
     }
@@ -311,9 +311,9 @@ enum Outcome {
 pub async fn approve(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<DecisionForm>,
+    posted: PostedForm<DecisionForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let (revision, seen, typed) = (form.revision(), form.seen.unwrap_or(0), form.body.clone());
     let recipients = match form.addressed() {
@@ -357,9 +357,9 @@ pub async fn approve(
 pub async fn save(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<DecisionForm>,
+    posted: PostedForm<DecisionForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let (revision, text) = (form.revision(), form.body.clone().unwrap_or_default());
     let recipients = match form.addressed() {
@@ -383,9 +383,9 @@ pub async fn save(
 pub async fn discard(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<DecisionForm>,
+    posted: PostedForm<DecisionForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let revision = form.revision();
     let reason: String = form.reason.trim().chars().take(DISCARD_REASON_CHARS).collect();
@@ -455,7 +455,7 @@ async fn refused(
 }
 
 fn keep_typed(decision: &mut DecisionView, form: &DecisionForm) {
-    decision.later.fill(&form.later, &ChosenMoment::default());
+    decision.later.fill(&form.later, &ScheduleChoice::default());
     if let Some(body) = &form.body {
         decision.typed = body.clone();
         decision.changed = decision.typed != decision.text;

@@ -27,7 +27,7 @@ use translation::{t, text_in_context};
 
 use crate::web::Web;
 use crate::web::booking::{day_of_year, day_words, reason_words};
-use crate::web::form::{Asked, Posted, form};
+use crate::web::form::{Asked, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
@@ -406,9 +406,9 @@ form! {
 pub async fn cancel(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<CancelForm>,
+    posted: PostedForm<CancelForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let cancelled = web.act(&visitor, move |tx, cx, _| {
         let reason = form.reason.clone();
         cancel_booking(tx, cx, CancelBookingInput { id: id.clone(), reason })
@@ -425,9 +425,9 @@ pub async fn cancel(
 pub async fn reschedule(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<MoveForm>,
+    posted: PostedForm<MoveForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let starts_at: Moment =
         serde_json::from_value(form.starts_at.into()).map_err(|_| Error::NotFound("time"))?;
     let wanted = id.clone();

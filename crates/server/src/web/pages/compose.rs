@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use inbox::ReplyResult;
-use inbox::actions::{self, Autosave, AutosaveKind, ForwardedMessage, NewReply, UnsentPlace};
+use inbox::actions::{self, Autosave, AutosaveKey, AutosaveKind, ForwardedMessage, NewReply};
 use inbox::api::operations::{AddNoteInput, add_note};
 use inbox::base::ids::AnswerId;
 use inbox::base::limits::NOTE_CHARS;
@@ -14,16 +14,16 @@ use inbox::{Error, MessageTimes, ValidationErrors};
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::thousands;
 use crate::web::multipart::FormUpload;
 use crate::web::pages::composer::{Composer, ReplyButton, ReplyForm};
 use crate::web::pages::conversation;
-use crate::web::pages::later_times::{message_times, unsent_times};
 use crate::web::pages::list_query::ListQuery;
 use crate::web::pages::recipients::RecipientLines;
+use crate::web::pages::schedule_options::{message_times, unsent_times};
 use crate::web::pages::unsent::{self, UnsentForm};
 use crate::web::visitor::Visitor;
 
@@ -187,9 +187,9 @@ form! {
 pub async fn insert_answer(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<InsertAnswerForm>,
+    posted: PostedForm<InsertAnswerForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let answer = AnswerId::parse(&form.answer).ok_or(Error::NotFound("answer"))?;
     let conversation = id.clone();
     web.act_quietly(&visitor, move |tx, cx, _| {
@@ -202,9 +202,9 @@ pub async fn insert_answer(
 pub async fn note(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<NoteForm>,
+    posted: PostedForm<NoteForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     if form.discard {
         return discard(&web, &visitor, &id, &form.from).await;
     }
@@ -220,7 +220,7 @@ pub async fn note(
     let input = AddNoteInput { id: id.clone(), body: form.body };
     web.act(&visitor, move |tx, cx, _| {
         add_note(tx, cx, input.clone())?;
-        let place = UnsentPlace::find(tx, cx, Some(&input.id))?;
+        let place = AutosaveKey::find(tx, cx, Some(&input.id))?;
         actions::forget_autosave(tx, cx, &place)
     })
     .await?;
@@ -262,9 +262,9 @@ async fn discard(web: &Web, visitor: &Visitor, id: &str, from: &ListQuery) -> Pa
 pub async fn keep(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<UnsentForm>,
+    posted: PostedForm<UnsentForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (ws, me) = unsent::keep(&web, &visitor, Some(&id), form).await?;
     web.presence.writes(&(ws, id), &me, web.app.clock.now());
     Ok(responses::no_content())

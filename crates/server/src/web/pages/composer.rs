@@ -2,7 +2,7 @@
 
 use inbox::Error;
 use inbox::actions::{
-    self, Autosave, AutosaveKind, FilePlace, MessageEntry, OpenConversation, SavedReply,
+    self, Autosave, AutosaveKind, FileLocation, MessageEntry, OpenConversation, SavedReply,
     TimelineEntry,
 };
 use inbox::base::ids::{AttachmentId, DocumentId, MessageId, SavedReplyId};
@@ -14,11 +14,11 @@ use translation::t;
 
 use crate::web::form::{FormFields, FormValue, form};
 use crate::web::layout::wording::{TimeFormat, size};
-use crate::web::pages::later_times::{ChosenMoment, LaterTimes};
 use crate::web::pages::list_query::ListQuery;
 use crate::web::pages::lock::ComposerLock;
 use crate::web::pages::recipients::{RecipientLines, party_line};
 use crate::web::pages::rich_text::formatted;
+use crate::web::pages::schedule_options::{ScheduleChoice, ScheduleOptions};
 
 /// Messages that a forward can choose among.
 const FORWARD_CHOICES: usize = 20;
@@ -64,7 +64,7 @@ pub struct Composer {
     /// The lock, where a message can be protected.
     pub lock: Option<ComposerLock>,
     /// When it can leave, and when the conversation can come back unanswered.
-    pub later: LaterTimes,
+    pub later: ScheduleOptions,
 }
 
 /// A way of writing.
@@ -245,7 +245,7 @@ impl Composer {
             meanwhile: None,
             kept: false,
             lock: (kind == AutosaveKind::New && writing.may_protect).then(ComposerLock::default),
-            later: LaterTimes::default(),
+            later: ScheduleOptions::default(),
         }
     }
 
@@ -401,10 +401,10 @@ fn forward_view(
         let name = message.from_name.as_deref().unwrap_or(&message.from_email);
         format!("{name}, {}", times.long(message.at).text)
     };
-    let file = |file: &actions::FiledAs| ForwardFile {
+    let file = |file: &actions::TimelineFile| ForwardFile {
         value: match &file.place {
-            FilePlace::Document(id) => id.to_string(),
-            FilePlace::Attachment(id) | FilePlace::Protected(_, id) => id.to_string(),
+            FileLocation::Document(id) => id.to_string(),
+            FileLocation::Attachment(id) | FileLocation::Protected(_, id) => id.to_string(),
         },
         // What was added before, as by a message that was stopped, is not added again.
         checked: !open
@@ -470,8 +470,8 @@ form! {
         drop: FormValues,
         secure: bool,
         has_lock: bool = "lock",
-        later: ChosenMoment,
-        follow_up: ChosenMoment,
+        later: ScheduleChoice,
+        follow_up: ScheduleChoice,
         button: ReplyButton,
     }
 }
@@ -495,10 +495,10 @@ impl FormValue for FormValues {
 
 impl FormValues {
     /// The files that the values name.
-    pub fn files(&self) -> inbox::Result<Vec<FilePlace>> {
+    pub fn files(&self) -> inbox::Result<Vec<FileLocation>> {
         let file = |value: &String| {
-            let document = DocumentId::parse(value).map(FilePlace::Document);
-            document.or_else(|| AttachmentId::parse(value).map(FilePlace::Attachment))
+            let document = DocumentId::parse(value).map(FileLocation::Document);
+            document.or_else(|| AttachmentId::parse(value).map(FileLocation::Attachment))
         };
         self.0.iter().map(|value| file(value).ok_or(Error::NotFound("file"))).collect()
     }

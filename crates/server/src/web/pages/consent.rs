@@ -13,7 +13,7 @@ use inbox::base::scopes::{Scope, Scopes};
 use inbox::model::oauth_clients::{OauthClient, is_document_address};
 
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields, Posted, form};
+use crate::web::form::{Asked, FormFields, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::layout::wording::{DisplayTime, TimeFormat};
@@ -253,8 +253,8 @@ fn ticked(scope: &str, granted: Option<&Scopes>) -> Vec<Scope> {
     all.into_iter().filter(|scope| has(scope) || is_wanted(scope)).collect()
 }
 
-pub async fn decide(State(web): State<Arc<Web>>, posted: Posted<ConsentForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn decide(State(web): State<Arc<Web>>, posted: PostedForm<ConsentForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let (client, redirect_uri) = match client_of(&web, &visitor, &form).await? {
         Ok(found) => found,
         Err(answered) => return Ok(answered),

@@ -18,7 +18,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields, Posted, form};
+use crate::web::form::{Asked, FormFields, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::hrefs::contact_href;
@@ -278,9 +278,9 @@ form! {
 pub async fn add_note(
     State(web): State<Arc<Web>>,
     Path(address): Path<String>,
-    posted: Posted<ContactNoteForm>,
+    posted: PostedForm<ContactNoteForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (email, body) = (EmailAddress::new(&address), form.body.clone());
     let work =
         move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::add_contact_note(tx, cx, &email, &body);
@@ -299,7 +299,7 @@ pub async fn add_note(
 pub async fn delete_note(
     State(web): State<Arc<Web>>,
     Path((address, note)): Path<(String, String)>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let note = ContactNoteId::parse(&note).ok_or(Error::NotFound("note"))?;
     let email = EmailAddress::new(&address);
@@ -314,9 +314,9 @@ pub async fn delete_note(
 pub async fn merge(
     State(web): State<Arc<Web>>,
     Path(address): Path<String>,
-    posted: Posted<ContactMergeForm>,
+    posted: PostedForm<ContactMergeForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (into, with) = (EmailAddress::new(&address), EmailAddress::new(&form.with));
     let work =
         move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::merge_contacts(tx, cx, &with, &into);
@@ -341,9 +341,9 @@ fn sentences(problems: inbox::ValidationErrors) -> String {
 pub async fn separate(
     State(web): State<Arc<Web>>,
     Path(address): Path<String>,
-    posted: Posted<SeparateForm>,
+    posted: PostedForm<SeparateForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let email = EmailAddress::new(&form.email);
     let of = EmailAddress::new(&address);
     let work =
@@ -355,7 +355,7 @@ pub async fn separate(
 pub async fn block(
     State(web): State<Arc<Web>>,
     Path(address): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let email = EmailAddress::new(&address);
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::block_contact(tx, cx, &email);
@@ -366,7 +366,7 @@ pub async fn block(
 pub async fn unblock(
     State(web): State<Arc<Web>>,
     Path(address): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let email = EmailAddress::new(&address);
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::unblock_contact(tx, cx, &email);

@@ -16,12 +16,12 @@ use inbox::base::agent_presence::AGENT_STAYS_MS;
 use inbox::base::ids::{AgentId, UserId};
 use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
 use inbox::base::states::Status;
-use inbox::model::drafting::findings::AnsweredBefore;
+use inbox::model::drafting::findings::SimilarConversation;
 use inbox::{Cx, Error, MessageTimes};
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields, FormValue, Posted, form};
+use crate::web::form::{Asked, FormFields, FormValue, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
@@ -208,7 +208,7 @@ pub async fn build(
     })
 }
 
-fn before_view(before: &AnsweredBefore, times: &TimeFormat) -> BeforeView {
+fn before_view(before: &SimilarConversation, times: &TimeFormat) -> BeforeView {
     let when = times.short(before.at).text;
     BeforeView {
         href: format!("/conversations/{}", before.id),
@@ -356,9 +356,9 @@ impl FormValue for TagNames {
 pub async fn set_status(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<StatusForm>,
+    posted: PostedForm<StatusForm>,
 ) -> PageResult {
-    let Posted { visitor, form: StatusForm { status, from } } = posted;
+    let PostedForm { visitor, form: StatusForm { status, from } } = posted;
     if status == Status::Closed {
         return triage::act_on_open(&web, &visitor, TriageAct::Close, &id, &from).await;
     }
@@ -370,9 +370,9 @@ pub async fn set_status(
 pub async fn assign(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<AssignForm>,
+    posted: PostedForm<AssignForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let act = TriageAct::Assign(form.to.clone());
     // Who takes it stays with it; who passes it on goes on with the next.
     match form.to.as_str() {
@@ -384,10 +384,12 @@ pub async fn assign(
 pub async fn tag(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<TagsForm>,
+    posted: PostedForm<TagsForm>,
 ) -> PageResult {
-    let Posted { visitor, form: TagsForm { add: TagNames(add), remove: TagNames(remove), from } } =
-        posted;
+    let PostedForm {
+        visitor,
+        form: TagsForm { add: TagNames(add), remove: TagNames(remove), from },
+    } = posted;
     let too_long = |name: &String| name.chars().count() > TAG_CHARS || name.contains('\0');
     if add.len() > TAGS_PER_CALL || remove.len() > TAGS_PER_CALL || add.iter().any(too_long) {
         let sentence = format!(
@@ -403,9 +405,9 @@ pub async fn tag(
 pub async fn snooze(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<SnoozeForm>,
+    posted: PostedForm<SnoozeForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let until = match form.until {
         Some(until) => until,
         None => day_and_time(&visitor, &form.at)?,
@@ -417,9 +419,9 @@ pub async fn snooze(
 pub async fn remove_warning(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<ConversationButton>,
+    posted: PostedForm<ConversationButton>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let wanted = id.clone();
     web.act(&visitor, move |tx, cx, _| actions::remove_warning(tx, cx, &wanted)).await?;
     web.redirect(&form.from.conversation(&id), Flash::WarningRemoved)
@@ -428,9 +430,9 @@ pub async fn remove_warning(
 pub async fn release(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<ConversationButton>,
+    posted: PostedForm<ConversationButton>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let wanted = id.clone();
     web.act(&visitor, move |tx, cx, _| actions::release_held(tx, cx, &wanted)).await?;
     web.redirect(&form.from.conversation(&id), Flash::Released)

@@ -11,7 +11,7 @@ use crate::web::layout::wording::{
 };
 use crate::web::pages::conversation_list::{ConversationFilter, subject};
 use crate::web::pages::event_words::risk_word;
-use crate::web::pages::later_times::LaterTimes;
+use crate::web::pages::schedule_options::ScheduleOptions;
 use crate::web::pages::snooze_times::snoozes;
 use crate::web::pages::sorting::SortingView;
 use crate::web::pages::targets::{TargetView, target};
@@ -62,7 +62,7 @@ pub struct ConvoView {
     /// The response target that is due first.
     pub target: Option<TargetView>,
     /// When a draft that is approved can leave.
-    pub later: LaterTimes,
+    pub later: ScheduleOptions,
     /// The draft that somebody stopped while it waited for its time.
     pub stopped: String,
 }
@@ -163,7 +163,7 @@ impl ConvoView {
             has_mail,
             sorting,
             target: target(conversation.answer_due_at, conversation.resolve_due_at, times),
-            later: LaterTimes::default(),
+            later: ScheduleOptions::default(),
             stopped: String::new(),
             row: conversation,
         }

@@ -10,7 +10,7 @@ use inbox::{Cx, Error};
 use translation::{t, text_in_context};
 
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::PostedForm;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::PageResult;
 use crate::web::layout::wording::{DisplayTime, TimeFormat};
@@ -98,7 +98,7 @@ fn item_view(item: &RequestItem) -> ItemView {
 pub async fn close(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<ConversationButton>,
+    posted: PostedForm<ConversationButton>,
 ) -> PageResult {
     change(&web, &id, posted, Flash::RequestClosed, actions::close_request).await
 }
@@ -106,7 +106,7 @@ pub async fn close(
 pub async fn reopen(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<ConversationButton>,
+    posted: PostedForm<ConversationButton>,
 ) -> PageResult {
     change(&web, &id, posted, Flash::RequestReopened, actions::reopen_request).await
 }
@@ -114,7 +114,7 @@ pub async fn reopen(
 pub async fn revoke(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<ConversationButton>,
+    posted: PostedForm<ConversationButton>,
 ) -> PageResult {
     change(&web, &id, posted, Flash::RequestRevoked, actions::revoke_request).await
 }
@@ -124,11 +124,11 @@ type Change = fn(&mut Tx<'_>, &Cx<'_>, &RequestId) -> inbox::Result<()>;
 async fn change(
     web: &Web,
     id: &str,
-    posted: Posted<ConversationButton>,
+    posted: PostedForm<ConversationButton>,
     flash: Flash,
     change: Change,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let id = RequestId::parse(id).ok_or(Error::NotFound("request"))?;
     let conversation = web
         .act(&visitor, move |tx, cx, _| {

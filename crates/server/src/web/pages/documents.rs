@@ -15,7 +15,7 @@ use inbox::{DocumentFields, DocumentKind, ValidationError};
 use translation::{sentence, t, text_in_context};
 
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields, Posted, form};
+use crate::web::form::{Asked, FormFields, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
@@ -347,9 +347,9 @@ form! {
 pub async fn correct(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<CorrectionForm>,
+    posted: PostedForm<CorrectionForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let document = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
     let outcome = match corrected(&form) {
         Ok((kind, values)) => {

@@ -9,7 +9,7 @@ use inbox::base::ids::NoteId;
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::{Asked, Posted};
+use crate::web::form::{Asked, PostedForm};
 use crate::web::layout::filters;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageResult, see_other};
@@ -70,7 +70,7 @@ pub async fn page(
     web.show(&visitor, &page)
 }
 
-pub async fn read_all(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+pub async fn read_all(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     web.act(&posted.visitor, |tx, cx, _| actions::read_mentions(tx, cx)).await?;
     Ok(see_other("/mentions"))
 }

@@ -1,4 +1,4 @@
-//! Merging a conversation into another one, undoing it, and splitting a message off.
+//! Merging a conversation into another one, or several into one, undoing it, and splitting a message off.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use inbox::{Cx, Error};
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::{Asked, Posted, form};
+use crate::web::form::{Asked, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
@@ -98,9 +98,9 @@ form! {
 pub async fn merge(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<MergeForm>,
+    posted: PostedForm<MergeForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let act = TriageAct::Merge(form.into.clone());
     run(&web, &visitor, act, &id).await?;
     web.redirect(&form.from.conversation(&form.into), Flash::Triaged)
@@ -109,9 +109,9 @@ pub async fn merge(
 pub async fn split(
     State(web): State<Arc<Web>>,
     Path((id, message)): Path<(String, String)>,
-    posted: Posted<ConversationButton>,
+    posted: PostedForm<ConversationButton>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     run(&web, &visitor, TriageAct::Split(message), &id).await?;
     web.redirect(&form.from.conversation(&id), Flash::Triaged)
 }
@@ -125,13 +125,26 @@ async fn run(web: &Web, visitor: &Visitor, act: TriageAct, id: &str) -> Result<(
     web.act(visitor, work).await
 }
 
+/// Merges what is ticked in a list into the oldest of it, all or nothing.
+pub async fn merge_together(
+    web: &Web,
+    visitor: &Visitor,
+    chosen: Vec<String>,
+    list: &ListQuery,
+) -> PageResult {
+    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::merge_together(tx, cx, &chosen);
+    let merged = web.act(visitor, work).await?;
+    let flash = if merged == 0 { Flash::NothingTriaged } else { Flash::Triaged };
+    web.redirect(&list.list(), flash)
+}
+
 /// Undoes a merge, at any time later.
 pub async fn undo(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<UnmergeForm>,
+    posted: PostedForm<UnmergeForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (target, source) = (id.clone(), form.source.clone());
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
         if !actions::merged_into(tx, cx, &target)?.iter().any(|id| id.as_str() == source) {

@@ -4,7 +4,7 @@ use calendar::{
     CalendarInvitation, CalendarPerson, InvitationMethod, InvitedEvent, InvitedTime,
     ParticipationStatus,
 };
-use inbox::actions::FiledAs;
+use inbox::actions::TimelineFile;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use mail::ContactCard;
@@ -61,7 +61,7 @@ pub struct CalendarLeaf {
 }
 
 /// The cards of a message's files.
-pub fn cards(files: &[FiledAs], times: &TimeFormat) -> Vec<MessageCard> {
+pub fn cards(files: &[TimelineFile], times: &TimeFormat) -> Vec<MessageCard> {
     let mut cards = Vec::new();
     for file in files {
         let Some(content) = &file.content else { continue };
@@ -263,14 +263,14 @@ impl CalendarLeaf {
 
 #[cfg(test)]
 mod tests {
-    use inbox::actions::FilePlace;
+    use inbox::actions::FileLocation;
     use inbox::base::ids::DocumentId;
 
     use super::*;
 
-    fn file(filename: &str, content: &str) -> FiledAs {
-        FiledAs {
-            place: FilePlace::Document(DocumentId::parse("doc_0").unwrap()),
+    fn file(filename: &str, content: &str) -> TimelineFile {
+        TimelineFile {
+            place: FileLocation::Document(DocumentId::parse("doc_0").unwrap()),
             filename: filename.into(),
             content_type: "application/octet-stream".into(),
             size: content.len() as i64,

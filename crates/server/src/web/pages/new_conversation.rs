@@ -7,22 +7,22 @@ use axum::extract::{Path, State};
 use inbox::Error;
 use inbox::OutgoingAttachment;
 use inbox::actions::{
-    self, Autosave, AutosaveKind, FirstMail, NewReply, SavedReply, UnsentPlace, WritingSettings,
+    self, Autosave, AutosaveKey, AutosaveKind, FirstMail, NewReply, SavedReply, WritingSettings,
 };
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::model::written_text::TextFormat;
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::{Asked, Posted, form};
+use crate::web::form::{Asked, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::multipart::FormUpload;
 use crate::web::pages::composer::{Composer, FormValues, ReplyButton};
-use crate::web::pages::later_times::{ChosenMoment, message_times, unsent_times};
 use crate::web::pages::recipients::RecipientLines;
+use crate::web::pages::schedule_options::{ScheduleChoice, message_times, unsent_times};
 use crate::web::pages::unsent::{self, UnsentForm};
 use crate::web::visitor::Visitor;
 
@@ -48,8 +48,8 @@ form! {
         drop: FormValues,
         secure: bool,
         has_lock: bool = "lock",
-        later: ChosenMoment,
-        follow_up: ChosenMoment,
+        later: ScheduleChoice,
+        follow_up: ScheduleChoice,
         button: ReplyButton,
     }
 }
@@ -86,7 +86,7 @@ async fn build(
     let (frame, unsent) = web
         .page(visitor, location, move |tx, cx, _| {
             let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
-            let autosave = actions::load_autosave(tx, cx, &UnsentPlace::New)?;
+            let autosave = actions::load_autosave(tx, cx, &AutosaveKey::New)?;
             let kept = autosave.as_ref().map(|saved| saved.mailbox.as_str());
             let chosen = inboxes
                 .iter()
@@ -98,7 +98,7 @@ async fn build(
                 None => WritingSettings::default(),
             };
             Ok(Unsent {
-                attached: actions::attached(tx, cx, &UnsentPlace::New)?,
+                attached: actions::attached(tx, cx, &AutosaveKey::New)?,
                 saved_replies: actions::list_saved_replies(tx, cx)?,
                 writing,
                 autosave,
@@ -212,8 +212,8 @@ fn autosave(visitor: &Visitor, form: &FirstMailForm) -> Autosave {
 }
 
 /// Saves what somebody is writing.
-pub async fn keep(State(web): State<Arc<Web>>, posted: Posted<UnsentForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn keep(State(web): State<Arc<Web>>, posted: PostedForm<UnsentForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     unsent::keep(&web, &visitor, None, form).await?;
     Ok(responses::no_content())
 }

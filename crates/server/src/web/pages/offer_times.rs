@@ -12,7 +12,7 @@ use inbox::{Error, MessageTimes, ReplyResult};
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::PostedForm;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::pages::conversation;
@@ -29,9 +29,9 @@ enum Outcome {
 pub async fn offer(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<TimesForm>,
+    posted: PostedForm<TimesForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     if let Some(first) = &form.show {
         return again(&web, &visitor, &id, &form, first, Vec::new()).await;
     }

@@ -7,12 +7,12 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
 use inbox::actions;
 use inbox::base::ids::MessageId;
-use inbox::{Error, actions::FiledAs};
+use inbox::{Error, actions::TimelineFile};
 use mail::{HeaderField, OriginalMail, PageState};
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::{Asked, Posted};
+use crate::web::form::{Asked, PostedForm};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
@@ -58,7 +58,7 @@ pub async fn page(
             .await?;
         Ok(((frame, files), stored))
     };
-    let take = |_: &(PageLayout, Vec<FiledAs>), stored: &[u8]| mail::original(stored);
+    let take = |_: &(PageLayout, Vec<TimelineFile>), stored: &[u8]| mail::original(stored);
     let ((frame, files), shown) = web.take_apart(reading, take).await?;
     let OriginalMail { headers, text, page } = shown;
     responses::page(&OriginalPage {
@@ -136,7 +136,7 @@ pub async fn picture(
 pub async fn show_pictures(
     State(web): State<Arc<Web>>,
     Path((conversation, message)): Path<(String, String)>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let (wanted, id) = (conversation.clone(), message_id(&message)?);
     web.act_quietly(&posted.visitor, move |tx, cx, _| {
@@ -150,7 +150,7 @@ pub async fn show_pictures(
 pub async fn hide_pictures(
     State(web): State<Arc<Web>>,
     Path((conversation, message)): Path<(String, String)>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let (wanted, id) = (conversation.clone(), message_id(&message)?);
     web.act_quietly(&posted.visitor, move |tx, cx, _| {

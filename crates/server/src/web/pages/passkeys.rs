@@ -12,9 +12,9 @@ use inbox::base::webauthn::{ALGORITHMS, Assertion, CHALLENGE_BYTES, PasskeyFault
 use inbox::{Error, Result};
 use serde_json::json;
 
-use super::sign_in::{self, OwnPath};
+use super::sign_in::{self, SignInRedirect};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::responses::{self, PageError, PageResult};
 
 form! {
@@ -25,7 +25,7 @@ form! {
         authenticator_data: String,
         signature: String,
         user_handle: String,
-        next: OwnPath,
+        next: SignInRedirect,
     }
 }
 
@@ -41,7 +41,7 @@ impl Web {
 }
 
 /// A challenge for a sign-in. It names no passkeys, so it tells nothing about who is known here.
-pub async fn challenge(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+pub async fn challenge(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     let site = web.passkey_site().ok_or(Error::NotFound("page"))?;
     let (app, challenge) = (web.app.clone(), web.new_challenge());
     let (place, asked) = (format!("passkeys from {}", posted.visitor.place), challenge.clone());
@@ -66,7 +66,7 @@ pub async fn challenge(State(web): State<Arc<Web>>, posted: Posted) -> PageResul
 }
 
 /// What a browser needs to make a passkey for a signed-in person.
-pub async fn new_challenge(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+pub async fn new_challenge(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     let site = web.passkey_site().ok_or(Error::NotFound("page"))?;
     let (app, challenge) = (web.app.clone(), web.new_challenge());
     let asked = challenge.clone();
@@ -100,8 +100,8 @@ pub async fn new_challenge(State(web): State<Arc<Web>>, posted: Posted) -> PageR
     Ok(response)
 }
 
-pub async fn sign_in(State(web): State<Arc<Web>>, posted: Posted<PasskeyForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn sign_in(State(web): State<Arc<Web>>, posted: PostedForm<PasskeyForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let site = web.passkey_site().ok_or(Error::NotFound("page"))?;
     let used = Assertion {
         id: form.id,

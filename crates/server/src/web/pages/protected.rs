@@ -11,7 +11,7 @@ use inbox::{Cx, Error};
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::PostedForm;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::PageResult;
 use crate::web::layout::wording::TimeFormat;
@@ -56,7 +56,7 @@ impl ProtectedView {
 pub async fn revoke(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     change(&web, &id, &posted, actions::revoke_secure, Flash::SecureRevoked).await
 }
@@ -65,7 +65,7 @@ pub async fn revoke(
 pub async fn extend(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     change(&web, &id, &posted, actions::extend_secure, Flash::SecureExtended).await
 }
@@ -74,7 +74,7 @@ pub async fn extend(
 pub async fn send_again(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     change(&web, &id, &posted, actions::send_secure_again, Flash::SecureSentAgain).await
 }
@@ -84,7 +84,7 @@ type SecureAction = fn(&mut Tx<'_>, &Cx<'_>, &MessageId) -> inbox::Result<Conver
 async fn change(
     web: &Web,
     id: &str,
-    posted: &Posted,
+    posted: &PostedForm,
     action: SecureAction,
     flash: Flash,
 ) -> PageResult {

@@ -9,15 +9,15 @@ use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
-use inbox::actions::{self, OtherWays, ProviderPlan, SignInStep, SignInStepKind};
+use inbox::actions::{self, LocalSignInPolicy, ProviderPlan, SignInStep, SignInStepKind};
 use inbox::base::limits::{SIGN_IN_STEPS_PER_NETWORK, SIGN_IN_WAIT_MINUTES};
 use inbox::{Error, Result};
 use translation::t;
 
-use super::sign_in::{self, OwnPath};
+use super::sign_in::{self, SignInRedirect};
 use crate::oidc::{OidcClient, OidcFault, ProviderSignIn};
 use crate::web::Web;
-use crate::web::form::{FormFields, Posted, form};
+use crate::web::form::{FormFields, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::responses::{self, PageResult};
 use crate::web::visitor::Visitor;
@@ -35,20 +35,20 @@ struct LeavingToSignInPage {
 
 form! {
     pub struct ProviderForm {
-        next: OwnPath,
+        next: SignInRedirect,
     }
 }
 
 impl Web {
     /// Who signs in by passkey, password or link.
-    pub fn other_ways(&self) -> OtherWays {
-        self.oidc.as_ref().map_or(OtherWays::default(), |client| client.rules().other_ways)
+    pub fn other_ways(&self) -> LocalSignInPolicy {
+        self.oidc.as_ref().map_or(LocalSignInPolicy::default(), |client| client.rules().other_ways)
     }
 
     /// The provider's name where only owners sign in otherwise.
     pub fn only_provider(&self) -> Option<String> {
         let rules = self.oidc.as_ref().map(|client| client.rules());
-        let only = rules.filter(|rules| rules.other_ways == OtherWays::ForOwners);
+        let only = rules.filter(|rules| rules.other_ways == LocalSignInPolicy::ForOwners);
         only.map(|rules| rules.name.clone())
     }
 
@@ -67,8 +67,8 @@ impl Web {
 }
 
 /// Leaves for the provider to sign in.
-pub async fn begin(State(web): State<Arc<Web>>, posted: Posted<ProviderForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn begin(State(web): State<Arc<Web>>, posted: PostedForm<ProviderForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     web.provider()?;
     let (app, next) = (web.app.clone(), form.next.to_string());
     let place = format!("provider from {}", visitor.place);
@@ -158,7 +158,7 @@ fn told(client: &OidcClient, fault: &OidcFault) -> String {
 pub async fn too_old(web: &Web, visitor: &Visitor) -> PageResult {
     let sentence =
         t!("This sign-in was begun in another browser, or too long ago. Begin it again.");
-    sign_in::provider_refused(web, visitor, OwnPath::of("/"), sentence.into()).await
+    sign_in::provider_refused(web, visitor, SignInRedirect::of("/"), sentence.into()).await
 }
 
 /// Signs in whoever came back.
@@ -169,7 +169,7 @@ pub async fn finish(
     plan: ProviderPlan,
     asked: &FormFields,
 ) -> PageResult {
-    let next = OwnPath::of(&step.next);
+    let next = SignInRedirect::of(&step.next);
     let ProviderSignIn { identity, id_token } = match signed_in_there(web, &plan, asked).await {
         Ok(signed_in) => signed_in,
         Err(sentence) => return sign_in::provider_refused(web, visitor, next, sentence).await,

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::PostedForm;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{self, PageError, PageResult, see_other};
 use crate::web::pages::conversation;
@@ -27,9 +27,9 @@ enum Outcome {
 pub async fn ask(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<RequestForm>,
+    posted: PostedForm<RequestForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (seen, send) = (form.seen.unwrap_or(0), !form.keep);
     let input = if form.more { Err(Vec::new()) } else { checked(&id, &form) };
     let problems = match input {

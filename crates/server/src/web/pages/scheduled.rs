@@ -10,7 +10,7 @@ use inbox::base::ids::MessageId;
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::PostedForm;
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
@@ -64,7 +64,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 pub async fn stop(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let id = MessageId::parse(&id).ok_or(Error::NotFound("message"))?;
     let message_id = id.clone();

@@ -4,15 +4,19 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use db::Tx;
 use inbox::actions::{self, HitKind, SearchHit, SearchNames};
 use inbox::api::fields::check_query;
-use inbox::api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
+use inbox::api::operations::{
+    CountEffort, LIST_CONVERSATIONS, ListConversationsInput, ListCount, ListPage,
+    count_conversations, list_conversations,
+};
 use inbox::model::mailboxes;
-use inbox::{Error, Excerpt, OperatorHelp, ValidationError};
+use inbox::{ConversationSummary, Cx, Error, Excerpt, OperatorHelp, Party, ValidationError};
 use translation::{sentence, t};
 
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields, Posted, form};
+use crate::web::form::{Asked, FormFields, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::hrefs::contact_href;
@@ -20,6 +24,8 @@ use crate::web::layout::page_layout::{PageLayout, PageLocation, search_href};
 use crate::web::layout::responses::PageResult;
 use crate::web::layout::wording::{Avatar, StatusLabel, TimeFormat, status_label};
 use crate::web::pages::conversation_list::{RowView, row};
+use crate::web::pages::list_filters::FilterChoice;
+use crate::web::pages::search_parts::{SearchPart, count_words, search_contents, search_parts};
 use crate::web::visitor::Visitor;
 
 /// Conversations on one page of results.
@@ -36,7 +42,11 @@ struct SearchPage {
     problem: String,
     inboxes: Vec<(String, String)>,
     searched: bool,
+    parts: Vec<SearchPart>,
+    contents: Vec<FilterChoice>,
     people: Vec<PersonFound>,
+    /// How many were found, on the first page.
+    count: Option<String>,
     hits: Vec<Hit>,
     next: Option<String>,
     /// The words, and the filters as operators: what a view of this search asks for.
@@ -56,7 +66,7 @@ struct PersonFound {
 }
 
 impl PersonFound {
-    fn new(party: inbox::Party) -> PersonFound {
+    fn new(party: Party) -> PersonFound {
         let name = party.name.clone().unwrap_or_else(|| party.email.clone());
         PersonFound {
             href: contact_href(&party.email),
@@ -108,26 +118,14 @@ pub async fn page(
     let searched = input.is_some();
     let (frame, (found, inboxes, names, views)) = web
         .page(&visitor, PageLocation::at(t!("Search"), &search_href(&q)), move |tx, cx, _| {
-            let found = match &input {
-                Some(input) => {
-                    let page = list_conversations(tx, cx, input.clone())?;
-                    let q = input.q.as_deref().unwrap_or_default();
-                    let hits = actions::search_hits(tx, cx, q, &page.items)?;
-                    let people = match input.cursor {
-                        None => actions::complete_recipient(tx, cx, q)?,
-                        Some(_) => Vec::new(),
-                    };
-                    Some((page, hits, people))
-                }
-                None => None,
-            };
+            let found = input.as_ref().map(|input| find(tx, cx, input)).transpose()?;
             let (inboxes, names) =
                 (mailboxes::all_seen_by(tx, cx.actor)?, actions::search_names(tx, cx)?);
             Ok((found, inboxes, names, actions::list_views(tx, cx)?))
         })
         .await?;
-    let (items, cursor, inside, people) =
-        found.map(|(page, hits, people)| (page.items, page.next, hits, people)).unwrap_or_default();
+    let Found { items, next: cursor, hits: inside, people, count } = found.unwrap_or_default();
+    let count = count.and_then(|count| count_words(count, items.len()));
     let hits = items.iter().zip(inside).map(|(summary, inside)| {
         let mut row = row(summary, &frame.times, "");
         let inside = inside.map(|hit| inside_view(&row.href, hit, &frame.times));
@@ -158,6 +156,11 @@ pub async fn page(
     let inbox_name = inboxes.iter().find(|(id, _)| *id == mailbox).map(|(_, name)| name.as_str());
     let view_q = with_filters(&q, &view, inbox_name, &assigned);
     let saved = views.into_iter().find(|view| view.q == view_q).map(|view| view.id.to_string());
+    let (parts, contents) = if searched {
+        (search_parts(&asked, &q), search_contents(&asked, &q))
+    } else {
+        (Vec::new(), Vec::new())
+    };
     let page = SearchPage {
         view_q,
         saved,
@@ -169,6 +172,9 @@ pub async fn page(
         problem: problem.map(problem_words).unwrap_or_default(),
         inboxes,
         searched,
+        parts,
+        contents,
+        count,
         people: people.into_iter().map(PersonFound::new).collect(),
         hits,
         next,
@@ -176,6 +182,33 @@ pub async fn page(
         completions: completions(&names),
     };
     web.show(&visitor, &page)
+}
+
+/// What one page of a search shows.
+#[derive(Default)]
+struct Found {
+    items: Vec<ConversationSummary>,
+    next: Option<String>,
+    /// What was found in each of them.
+    hits: Vec<Option<SearchHit>>,
+    people: Vec<Party>,
+    count: Option<ListCount>,
+}
+
+/// People and the count stand on the first page alone.
+fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &ListConversationsInput) -> inbox::Result<Found> {
+    let ListPage { items, next } = list_conversations(tx, cx, input.clone())?;
+    let q = input.q.as_deref().unwrap_or_default();
+    let hits = actions::search_hits(tx, cx, q, &items)?;
+    if input.cursor.is_some() {
+        return Ok(Found { items, next, hits, ..Found::default() });
+    }
+    let count = match next {
+        None => ListCount { n: items.len(), is_exact: true },
+        Some(_) => count_conversations(tx, cx, input, CountEffort::Quick)?,
+    };
+    let people = actions::complete_recipient(tx, cx, q)?;
+    Ok(Found { items, next, hits, people, count: Some(count) })
 }
 
 form! {
@@ -208,8 +241,8 @@ fn with_filters(q: &str, view: &str, inbox: Option<&str>, assigned: &str) -> Str
 }
 
 /// Saves a search as a view in the sidebar.
-pub async fn save(State(web): State<Arc<Web>>, posted: Posted<ViewForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn save(State(web): State<Arc<Web>>, posted: PostedForm<ViewForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let href = search_href(form.q.trim());
     web.act(&visitor, move |tx, cx, _| {
         if form.team {
@@ -222,16 +255,22 @@ pub async fn save(State(web): State<Arc<Web>>, posted: Posted<ViewForm>) -> Page
     web.redirect(&href, Flash::ViewSaved)
 }
 
-pub async fn remove(State(web): State<Arc<Web>>, posted: Posted<RemovalForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn remove(State(web): State<Arc<Web>>, posted: PostedForm<RemovalForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let href = search_href(form.q.trim());
     web.act(&visitor, move |tx, cx, _| actions::remove_view(tx, cx, &form.view)).await?;
     web.redirect(&href, Flash::ViewRemoved)
 }
 
-/// What is wrong with a query, and with which part of it.
+/// What is wrong with a query, and with which of its filters.
 fn problem_words(problem: ValidationError) -> String {
-    format!("{}: {}", problem.field, sentence(&problem.sentence))
+    let words = sentence(&problem.sentence);
+    if problem.field == "q" { capitalized(&words) } else { format!("{}: {words}", problem.field) }
+}
+
+fn capitalized(words: &str) -> String {
+    let mut chars = words.chars();
+    chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
 
 /// Opens the conversation at what was found.

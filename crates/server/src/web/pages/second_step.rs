@@ -9,9 +9,9 @@ use axum::http::{Response, StatusCode};
 use inbox::actions::{self, FirstStep, SignInProgress, SignInStep, SignInStepKind, TokenHash};
 use translation::t;
 
-use super::sign_in::{self, OwnPath};
+use super::sign_in::{self, SignInRedirect};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::qr_code::QrCode;
 use crate::web::layout::responses::{self, PageResult, see_other};
@@ -59,7 +59,7 @@ impl Web {
         let work =
             move |tx: &mut db::Tx<'_>| actions::go_on_signing_in(tx, &app, &step, ways, &device);
         let progress = self.app.store.write(work).await?;
-        let mut response = self.follow(visitor, progress, OwnPath::of(&first.next)).await?;
+        let mut response = self.follow(visitor, progress, SignInRedirect::of(&first.next)).await?;
         // Whoever signed in at the provider here before is somebody else.
         self.clear_provider_account(&mut response);
         Ok(response)
@@ -70,7 +70,7 @@ impl Web {
         &self,
         visitor: &Visitor,
         progress: SignInProgress,
-        next: OwnPath,
+        next: SignInRedirect,
     ) -> PageResult {
         Ok(match progress {
             SignInProgress::SignedIn(token) => {
@@ -89,7 +89,7 @@ impl Web {
         })
     }
 
-    fn to_step(&self, path: &str, token: &str, next: &OwnPath) -> Response<Body> {
+    fn to_step(&self, path: &str, token: &str, next: &SignInRedirect) -> Response<Body> {
         let mut response = see_other(path);
         self.set_step(&mut response, token);
         next.keep_opener(&mut response);
@@ -116,8 +116,8 @@ pub async fn code_page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageRes
     Ok(shown(&step, responses::html(StatusCode::OK, &page)))
 }
 
-pub async fn enter_code(State(web): State<Arc<Web>>, posted: Posted<CodeForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn enter_code(State(web): State<Arc<Web>>, posted: PostedForm<CodeForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let Some((token, step)) = web.step(&visitor, SignInStepKind::Code).await? else {
         return Ok(see_other("/sign-in"));
     };
@@ -131,7 +131,7 @@ pub async fn enter_code(State(web): State<Arc<Web>>, posted: Posted<CodeForm>) -
         let page = CodePage { csrf: visitor.csrf, error };
         return Ok(shown(&step, responses::html(StatusCode::UNPROCESSABLE_ENTITY, &page)));
     };
-    let mut response = OwnPath::of(&step.next).go();
+    let mut response = SignInRedirect::of(&step.next).go();
     web.set_session(&mut response, &session);
     web.clear_step(&mut response);
     Ok(response)
@@ -163,8 +163,11 @@ async fn set_up(
     Ok(shown(step, responses::html(status, &page)))
 }
 
-pub async fn confirm_set_up(State(web): State<Arc<Web>>, posted: Posted<CodeForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn confirm_set_up(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<CodeForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let Some((token, step)) = web.step(&visitor, SignInStepKind::SetUp).await? else {
         return Ok(see_other("/sign-in"));
     };
@@ -176,7 +179,7 @@ pub async fn confirm_set_up(State(web): State<Arc<Web>>, posted: Posted<CodeForm
         let wrong = t!("That code does not fit. Type the one that the app shows now.");
         return set_up(&web, visitor, &step, StatusCode::UNPROCESSABLE_ENTITY, wrong).await;
     };
-    let page = RecoveryPage { codes, next: OwnPath::of(&step.next).to_string() };
+    let page = RecoveryPage { codes, next: SignInRedirect::of(&step.next).to_string() };
     let mut response = shown(&step, responses::html(StatusCode::OK, &page));
     web.set_session(&mut response, &session);
     web.clear_step(&mut response);
@@ -185,7 +188,7 @@ pub async fn confirm_set_up(State(web): State<Arc<Web>>, posted: Posted<CodeForm
 
 /// A page on the way to where the person was going.
 fn shown(step: &SignInStep, mut response: Response<Body>) -> Response<Body> {
-    OwnPath::of(&step.next).keep_opener(&mut response);
+    SignInRedirect::of(&step.next).keep_opener(&mut response);
     response
 }
 

@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::Response;
 use inbox::Error;
-use inbox::actions::{self, FirstStep, LinkAsker, OtherWays, TokenHash};
+use inbox::actions::{self, FirstStep, LinkAsker, LocalSignInPolicy, TokenHash};
 use inbox::base::actor::Actor;
 use inbox::base::limits::{
     LINKS_PER_ADDRESS, LINKS_PER_NETWORK, SIGN_IN_ATTEMPTS_PER_ADDRESS,
@@ -17,7 +17,7 @@ use inbox::base::limits::{
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields, FormValue, Posted, form};
+use crate::web::form::{Asked, FormFields, FormValue, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{self, PageResult, see_other};
@@ -55,7 +55,7 @@ impl SignInPage {
         web: &Web,
         visitor: &Visitor,
         email: &str,
-        next: OwnPath,
+        next: SignInRedirect,
     ) -> inbox::Result<SignInPage> {
         Ok(SignInPage {
             csrf: visitor.csrf.clone(),
@@ -71,7 +71,7 @@ impl SignInPage {
             passkey_error: String::new(),
             provider: web.oidc.as_ref().map(|client| client.rules().name.clone()),
             provider_error: String::new(),
-            owners_only: web.other_ways() == OtherWays::ForOwners,
+            owners_only: web.other_ways() == LocalSignInPolicy::ForOwners,
         })
     }
 
@@ -89,39 +89,39 @@ form! {
     pub struct SignInForm {
         email: String,
         password: String,
-        next: OwnPath,
+        next: SignInRedirect,
     }
 
     /// A request for a sign-in link.
     pub struct LinkForm {
         email: String,
-        next: OwnPath,
+        next: SignInRedirect,
     }
 }
 
 /// A path on this site, to go to after signing in.
 #[derive(Clone)]
-pub struct OwnPath(String);
+pub struct SignInRedirect(String);
 
-impl OwnPath {
+impl SignInRedirect {
     /// The start page if the path leads anywhere else.
-    pub fn of(path: &str) -> OwnPath {
+    pub fn of(path: &str) -> SignInRedirect {
         let is_path = path.starts_with('/') && !path.starts_with("//") && !path.starts_with("/\\");
         let is_plain = path.bytes().all(|b| (0x21..0x7f).contains(&b) && b != b'\\');
         let is_own =
             is_path && is_plain && path.len() <= NEXT_BYTES && !path.starts_with("/sign-in");
-        OwnPath(if is_own { path.to_owned() } else { "/".into() })
+        SignInRedirect(if is_own { path.to_owned() } else { "/".into() })
     }
 }
 
-impl OwnPath {
+impl SignInRedirect {
     /// True when an app that opened this page in a pop-up waits for its end.
     fn leads_to_consent(&self) -> bool {
         responses::leads_to_consent(&self.0)
     }
 }
 
-impl OwnPath {
+impl SignInRedirect {
     pub fn go(&self) -> Response<Body> {
         let mut response = see_other(&self.0);
         self.keep_opener(&mut response);
@@ -136,15 +136,15 @@ impl OwnPath {
     }
 }
 
-impl fmt::Display for OwnPath {
+impl fmt::Display for SignInRedirect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl FormValue for OwnPath {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<OwnPath> {
-        Ok(OwnPath::of(&fields.get(name)))
+impl FormValue for SignInRedirect {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<SignInRedirect> {
+        Ok(SignInRedirect::of(&fields.get(name)))
     }
 }
 
@@ -153,7 +153,7 @@ pub async fn page(
     visitor: Visitor,
     Asked(asked): Asked,
 ) -> PageResult {
-    let next = OwnPath::of(&asked.get("next"));
+    let next = SignInRedirect::of(&asked.get("next"));
     if web.read(&visitor, |_, _, _| Ok(())).await.is_ok() {
         return Ok(next.go());
     }
@@ -168,8 +168,11 @@ pub async fn page(
     Ok(response)
 }
 
-pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted<SignInForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn with_password(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<SignInForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let (email, next) = (form.email.trim().to_owned(), form.next);
     let page = SignInPage::new(&web, &visitor, &email, next.clone()).await?;
     if !mail::is_address(&email) {
@@ -202,8 +205,12 @@ pub async fn with_password(State(web): State<Arc<Web>>, posted: Posted<SignInFor
 }
 
 /// The page once more, after a passkey that was not accepted.
-pub(super) async fn passkey_refused(web: &Web, visitor: &Visitor, next: OwnPath) -> PageResult {
-    if web.other_ways() == OtherWays::ForOwners {
+pub(super) async fn passkey_refused(
+    web: &Web,
+    visitor: &Visitor,
+    next: SignInRedirect,
+) -> PageResult {
+    if web.other_ways() == LocalSignInPolicy::ForOwners {
         return provider_needed(web, visitor, next).await;
     }
     let passkey_error = t!(
@@ -218,20 +225,28 @@ pub(super) async fn passkey_refused(web: &Web, visitor: &Visitor, next: OwnPath)
 pub(super) async fn provider_refused(
     web: &Web,
     visitor: &Visitor,
-    next: OwnPath,
+    next: SignInRedirect,
     provider_error: String,
 ) -> PageResult {
     again(&SignInPage { provider_error, ..SignInPage::new(web, visitor, "", next).await? })
 }
 
 /// The page once more, for somebody who signs in at the provider only.
-pub(super) async fn provider_needed(web: &Web, visitor: &Visitor, next: OwnPath) -> PageResult {
+pub(super) async fn provider_needed(
+    web: &Web,
+    visitor: &Visitor,
+    next: SignInRedirect,
+) -> PageResult {
     let provider_error = t!("Sign in with this. Only owners sign in otherwise.").to_owned();
     provider_refused(web, visitor, next, provider_error).await
 }
 
 /// The page once more, for somebody whose second step is a passkey.
-pub(super) async fn passkey_needed(web: &Web, visitor: &Visitor, next: OwnPath) -> PageResult {
+pub(super) async fn passkey_needed(
+    web: &Web,
+    visitor: &Visitor,
+    next: SignInRedirect,
+) -> PageResult {
     let passkey_error =
         t!("Use your passkey. If it is lost, ask an owner or admin to reset your sign-in.")
             .to_owned();
@@ -248,11 +263,11 @@ fn again(page: &SignInPage) -> PageResult {
 }
 
 /// Mails a link to the person with the address. The response does not tell whether there is one.
-pub async fn mail_link(State(web): State<Arc<Web>>, posted: Posted<LinkForm>) -> PageResult {
+pub async fn mail_link(State(web): State<Arc<Web>>, posted: PostedForm<LinkForm>) -> PageResult {
     if !web.mails_somebody().await? {
         return Err(Error::NotFound("page").into());
     }
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let email = form.email.trim().to_owned();
     let next = form.next.0.clone();
     let page = SignInPage::new(&web, &visitor, &email, form.next).await?;
@@ -330,7 +345,7 @@ pub async fn link_page(
 pub async fn with_link(
     State(web): State<Arc<Web>>,
     Path(token): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let visitor = posted.visitor;
     let (now, asker) = (web.app.clock.now(), visitor.asker);
@@ -355,12 +370,12 @@ pub async fn with_link(
 
 #[cfg(test)]
 mod tests {
-    use super::OwnPath;
+    use super::SignInRedirect;
 
     #[test]
     fn after_signing_in_one_stays_on_this_site() {
         for good in ["/inbox?view=open", "/conversations/cnv_1#letter"] {
-            assert_eq!(OwnPath::of(good).0, good);
+            assert_eq!(SignInRedirect::of(good).0, good);
         }
         for bad in [
             "",
@@ -370,7 +385,7 @@ mod tests {
             "/a\r\nb",
             "/sign-in/x",
         ] {
-            assert_eq!(OwnPath::of(bad).0, "/", "{bad:?}");
+            assert_eq!(SignInRedirect::of(bad).0, "/", "{bad:?}");
         }
     }
 }

@@ -10,7 +10,7 @@ use inbox::actions;
 
 use super::provider::account_purpose;
 use crate::web::Web;
-use crate::web::form::{FormFields, Posted};
+use crate::web::form::{FormFields, PostedForm};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{self, PageError, PageResult};
@@ -27,7 +27,7 @@ struct SignedOutPage {
 pub async fn sign_out(
     State(web): State<Arc<Web>>,
     headers: HeaderMap,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let ended =
         web.act(&posted.visitor, |tx, cx, me| actions::end_session(tx, cx, &me.session)).await;
@@ -59,7 +59,10 @@ async fn offer(web: &Web, headers: &HeaderMap, is_ended: bool) -> Option<Respons
     let token = Some(token.as_str()).filter(|token| is_ended && !token.is_empty());
     let url = client.sign_out_url(token, &web.app.public_url, web.app.clock.now()).await;
     let url = url.unwrap_or_else(|fault| {
-        tracing::warn!(reason = fault.reason(), "where to sign out at the provider is not known");
+        tracing::warn!(
+            reason = fault.reason(),
+            "the end_session_endpoint of the provider could not be determined"
+        );
         None
     });
     let page = SignedOutPage { provider: client.rules().name.clone(), url };

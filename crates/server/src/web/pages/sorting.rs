@@ -10,7 +10,7 @@ use inbox::{Error, TimelineEvent};
 use translation::t;
 
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::responses::{PageResult, see_other};
 use crate::web::pages::list_query::ListQuery;
 
@@ -131,9 +131,9 @@ form! {
 pub async fn sort(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<SortingForm>,
+    posted: PostedForm<SortingForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let urgency = match &form.urgency {
         None => None,
         Some(word) => {

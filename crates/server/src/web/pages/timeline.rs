@@ -1,7 +1,8 @@
 //! A conversation's timeline as the page shows it.
 
 use inbox::actions::{
-    EventEntry, FilePlace, FiledAs, MessageEntry, NoteEntry, OpenConversation, TimelineEntry,
+    EventEntry, FileLocation, MessageEntry, NoteEntry, OpenConversation, TimelineEntry,
+    TimelineFile,
 };
 use inbox::base::limits::READ_TEXT_CHARS;
 use inbox::base::states::{Direction, MessageStatus};
@@ -431,24 +432,24 @@ impl MessageView {
 }
 
 /// True for a picture that the text shows already.
-fn is_in_text(message: &MessageEntry, file: &FiledAs) -> bool {
+fn is_in_text(message: &MessageEntry, file: &TimelineFile) -> bool {
     match (&message.markdown, &file.place) {
-        (Some(markdown), FilePlace::Attachment(id) | FilePlace::Protected(_, id)) => {
+        (Some(markdown), FileLocation::Attachment(id) | FileLocation::Protected(_, id)) => {
             shows_file(markdown, id.as_str())
         }
         _ => false,
     }
 }
 
-pub fn file_view(file: &FiledAs) -> FileView {
+pub fn file_view(file: &TimelineFile) -> FileView {
     let (href, is_document) = match &file.place {
-        FilePlace::Document(id) => (format!("/documents/{id}"), true),
-        FilePlace::Attachment(id) => (format!("/attachments/{id}"), false),
-        FilePlace::Protected(message, id) => (format!("/protected/{message}/{id}"), false),
+        FileLocation::Document(id) => (format!("/documents/{id}"), true),
+        FileLocation::Attachment(id) => (format!("/attachments/{id}"), false),
+        FileLocation::Protected(message, id) => (format!("/protected/{message}/{id}"), false),
     };
     let is_mail = is_document && is_mail(&file.content_type, &file.filename);
     // A preview would be kept outside of the seal.
-    let is_shown = !matches!(file.place, FilePlace::Protected(..))
+    let is_shown = !matches!(file.place, FileLocation::Protected(..))
         && (is_picture(&file.content_type) || file.content_type == "application/pdf");
     FileView {
         shown_href: is_shown.then(|| format!("{href}?shown")),

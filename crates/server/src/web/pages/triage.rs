@@ -10,11 +10,12 @@ use inbox::base::limits::{TAG_CHARS, TRIAGED};
 use inbox::{Cx, Error};
 
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{PageError, PageResult};
 use crate::web::pages::conversation_list::ConversationFilter;
 use crate::web::pages::list_query::ListQuery;
+use crate::web::pages::merging::merge_together;
 use crate::web::pages::snooze_times::day_and_time;
 use crate::web::visitor::Visitor;
 
@@ -68,14 +69,14 @@ impl TriageForm {
 }
 
 /// Acts on what was ticked, batch after batch.
-pub async fn act(State(web): State<Arc<Web>>, posted: Posted<TriageForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn act(State(web): State<Arc<Web>>, posted: PostedForm<TriageForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
+    if form.act == "merge" {
+        let chosen = chosen(&web, &visitor, &form).await?;
+        return merge_together(&web, &visitor, chosen, &form.from).await;
+    }
     let act = form.act(&visitor)?;
-    let chosen = if form.all {
-        all_of_list(&web, &visitor, &form.from).await?
-    } else {
-        form.chosen.iter().take(TRIAGED).cloned().collect()
-    };
+    let chosen = chosen(&web, &visitor, &form).await?;
     if chosen.is_empty() {
         return Err(Error::invalid("c", "Tick one conversation or more.").into());
     }
@@ -94,6 +95,14 @@ pub async fn act(State(web): State<Arc<Web>>, posted: Posted<TriageForm>) -> Pag
     }
     let flash = if changed == 0 { Flash::NothingTriaged } else { Flash::Triaged };
     web.redirect(&form.from.list(), flash)
+}
+
+/// The conversations that are ticked, or all of the list.
+async fn chosen(web: &Web, visitor: &Visitor, form: &TriageForm) -> Result<Vec<String>, PageError> {
+    if form.all {
+        return all_of_list(web, visitor, &form.from).await;
+    }
+    Ok(form.chosen.iter().take(TRIAGED).cloned().collect())
 }
 
 async fn all_of_list(
@@ -158,9 +167,9 @@ form! {
 pub async fn watch(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<WatchForm>,
+    posted: PostedForm<WatchForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let act = watching(&form.act).ok_or_else(|| Error::invalid("act", "Choose what to do."))?;
     act_and_stay(&web, &visitor, act, &id, &form.from).await
 }
@@ -185,8 +194,8 @@ form! {
 }
 
 /// Undoes the latest act, batch after batch.
-pub async fn undo(State(web): State<Arc<Web>>, posted: Posted<UndoForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn undo(State(web): State<Arc<Web>>, posted: PostedForm<UndoForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let id = UndoId::parse(&form.undo).ok_or(Error::NotFound("act"))?;
     let batches = TRIAGED.div_ceil(TRIAGED_AT_ONCE) + 1;
     let mut some = false;
@@ -210,8 +219,8 @@ form! {
 }
 
 /// Chooses what opens after an act.
-pub async fn choose(State(web): State<Arc<Web>>, posted: Posted<OpensForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn choose(State(web): State<Arc<Web>>, posted: PostedForm<OpensForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let work =
         move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::choose_what_opens(tx, cx, form.list);
     web.act(&visitor, work).await?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use inbox::Error;
-use inbox::actions::{self, Autosave, AutosaveKind, NewReply, UnsentPlace};
+use inbox::actions::{self, Autosave, AutosaveKey, AutosaveKind, NewReply};
 use inbox::base::blocking::spawn_blocking;
 use inbox::base::ids::{AttachmentId, MessageId, SavedReplyId, UserId};
 use inbox::base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
@@ -19,9 +19,9 @@ use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::multipart::{FormFiles, FormUpload};
 use crate::web::pages::composer::{FormValues, ReplyButton};
 use crate::web::pages::files::is_picture;
-use crate::web::pages::later_times::{ChosenMoment, unsent_times};
 use crate::web::pages::recipients::RecipientLines;
 use crate::web::pages::rich_text::formatted;
+use crate::web::pages::schedule_options::{ScheduleChoice, unsent_times};
 use crate::web::visitor::Visitor;
 
 form! {
@@ -34,8 +34,8 @@ form! {
         subject: String,
         forwards: Option<MessageId>,
         secure: bool,
-        later: ChosenMoment,
-        follow_up: ChosenMoment,
+        later: ScheduleChoice,
+        follow_up: ScheduleChoice,
     }
 }
 
@@ -67,7 +67,7 @@ pub async fn keep(
     };
     let conversation = conversation.map(str::to_owned);
     web.act_quietly(visitor, move |tx, cx, me| {
-        let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
+        let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
         actions::autosave(tx, cx, &place, &saved)?;
         Ok((cx.actor.ws, me.id.clone()))
     })
@@ -81,7 +81,7 @@ pub async fn discard(
 ) -> Result<(), PageError> {
     let conversation = conversation.map(str::to_owned);
     web.act_quietly(visitor, move |tx, cx, _| {
-        let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
+        let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
         actions::discard_autosave(tx, cx, &place)
     })
     .await
@@ -109,7 +109,7 @@ pub async fn attach(
     let files = web.store_sealed_files(files).await?;
     let added = web
         .act_quietly(visitor, move |tx, cx, _| {
-            let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
+            let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
             actions::attach(tx, cx, &place, &files)
         })
         .await;
@@ -135,7 +135,7 @@ pub async fn fit_files(
     let (wanted, mailbox, message) = (conversation.clone(), mailbox.to_owned(), message.clone());
     let unfit = web
         .read(visitor, move |tx, cx, _| {
-            let place = UnsentPlace::find(tx, cx, wanted.as_deref())?;
+            let place = AutosaveKey::find(tx, cx, wanted.as_deref())?;
             actions::unfit_files(tx, cx, &place, &mailbox, &message)
         })
         .await?;
@@ -150,7 +150,7 @@ pub async fn fit_files(
     let files = refitting.await.map_err(|error| PageError::Domain(error.into()))?;
     let files = files.map_err(|error| PageError::Domain(error.into()))?;
     web.act_quietly(visitor, move |tx, cx, _| {
-        let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
+        let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
         actions::refit_files(tx, cx, &place, &files)
     })
     .await
@@ -167,7 +167,7 @@ pub async fn change(
 ) -> Result<(), PageError> {
     let (conversation, button) = (conversation.map(str::to_owned), button.clone());
     web.act_quietly(visitor, move |tx, cx, _| {
-        let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
+        let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
         let mut saved = saved.clone();
         if let ReplyButton::Remove(file) = &button {
             actions::take_out(tx, cx, &place, file)?;
@@ -197,7 +197,7 @@ pub async fn drop_pictures(
     }
     let conversation = conversation.map(str::to_owned);
     web.act_quietly(visitor, move |tx, cx, _| {
-        let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
+        let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
         for file in &files {
             match actions::take_out(tx, cx, &place, file) {
                 // Another page of the same person took it off.
@@ -221,7 +221,7 @@ pub async fn saved_reply(
     let conversation = conversation.map(str::to_owned);
     let (text, format) = web
         .read(visitor, move |tx, cx, _| {
-            let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
+            let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
             let text = actions::fill_saved_reply(tx, cx, &place, &reply)?;
             Ok((text, actions::own_format(tx, cx)?))
         })
@@ -237,7 +237,7 @@ pub async fn picture(web: &Web, conversation: Option<&str>, upload: FormUpload<(
     let FormUpload { visitor, files, .. } = upload;
     // Somebody else's conversation is missing, whatever is wrong with the file.
     let wanted = conversation.map(str::to_owned);
-    web.read(&visitor, move |tx, cx, _| UnsentPlace::find(tx, cx, wanted.as_deref())).await?;
+    web.read(&visitor, move |tx, cx, _| AutosaveKey::find(tx, cx, wanted.as_deref())).await?;
     let too_large = || {
         let most = megabytes(ATTACHED_BYTES);
         Error::invalid(
@@ -256,7 +256,7 @@ pub async fn picture(web: &Web, conversation: Option<&str>, upload: FormUpload<(
     let id = stored.first().map(|(file, _)| file.id.to_string()).unwrap_or_default();
     let conversation = conversation.map(str::to_owned);
     web.act_quietly(&visitor, move |tx, cx, _| {
-        let place = UnsentPlace::find(tx, cx, conversation.as_deref())?;
+        let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
         actions::attach(tx, cx, &place, &stored)
     })
     .await?;

@@ -10,7 +10,7 @@ use inbox::model::mailbox_grants::SignInProvider;
 use translation::{sentence, t};
 
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::PostedForm;
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
@@ -182,7 +182,7 @@ fn step_views(frame: &PageLayout, steps: &FirstSteps, sends: bool) -> Vec<StepVi
 }
 
 /// Puts the page away for everybody.
-pub async fn end(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+pub async fn end(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     web.act(&posted.visitor, |tx, cx, _| actions::end_first_steps(tx, cx)).await?;
     web.redirect("/inbox?view=open", Flash::StepsOver)
 }

@@ -17,7 +17,7 @@ use inbox::model::secure::{self, ANSWER_BYTES, ANSWER_FILES, LinkState, SENT_BEF
 use inbox::{Error, actions};
 use translation::t;
 
-use super::views::{FrontPage, GuestSheet, GuestTimes, ReadPage};
+use super::views::{FrontPage, GuestTimeFormat, ReadPage, SecurePageHeader};
 use super::{GuestPage, read, refusal};
 use crate::web::Web;
 use crate::web::guest::GuestBrowser;
@@ -50,7 +50,7 @@ pub async fn reply(
         Err(error) => return refusal(error),
     };
     let now = web.app.clock.now();
-    let times = GuestTimes::new(now, &visitor, &page);
+    let times = GuestTimeFormat::new(now, &visitor, &page);
     let content_type = parts.headers.get(header::CONTENT_TYPE);
     let content_type = content_type.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let form = (content_type, body);
@@ -71,7 +71,8 @@ pub async fn reply(
         if page.link.state == LinkState::Closed {
             return read::gone(&browser, &token, &page, &times, now, unsent);
         }
-        let mut front = FrontPage::new(GuestSheet::new(&token, &browser, &page), &page, &times);
+        let mut front =
+            FrontPage::new(SecurePageHeader::new(&token, &browser, &page), &page, &times);
         (front.signed_out, front.draft) = (true, unsent);
         return html(StatusCode::UNAUTHORIZED, &front);
     }

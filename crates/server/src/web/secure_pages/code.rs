@@ -13,7 +13,7 @@ use inbox::model::secure::{self, LinkState};
 use translation::t;
 
 use super::read::NEW_CODE;
-use super::views::{CodePage, FrontPage, GuestSheet, GuestTimes};
+use super::views::{CodePage, FrontPage, GuestTimeFormat, SecurePageHeader};
 use super::{GuestPage, read, refusal};
 use crate::web::Web;
 use crate::web::guest::{GuestBrowser, GuestForm};
@@ -45,8 +45,8 @@ pub async fn request(
         Ok(page) => page,
         Err(error) => return refusal(error),
     };
-    let times = GuestTimes::new(web.app.clock.now(), &visitor, &page);
-    let mut shown = CodePage::new(GuestSheet::new(&token, &browser, &page), &page, &times);
+    let times = GuestTimeFormat::new(web.app.clock.now(), &visitor, &page);
+    let mut shown = CodePage::new(SecurePageHeader::new(&token, &browser, &page), &page, &times);
     (shown.draft, shown.is_new) = (draft, is_new && wait.is_none());
     match wait {
         None => html(StatusCode::OK, &shown),
@@ -153,11 +153,11 @@ fn refused(
     page: GuestPage,
     (entry, draft): (CodeEntry, String),
 ) -> Response<Body> {
-    let times = GuestTimes::new(web.app.clock.now(), visitor, &page);
+    let times = GuestTimeFormat::new(web.app.clock.now(), visitor, &page);
     if page.link.state != LinkState::Open {
         return read::gone(browser, token, &page, &times, web.app.clock.now(), draft);
     }
-    let sheet = GuestSheet::new(token, browser, &page);
+    let sheet = SecurePageHeader::new(token, browser, &page);
     if entry == CodeEntry::NotAsked {
         let mut front = FrontPage::new(sheet, &page, &times);
         (front.signed_out, front.draft) = (true, draft);

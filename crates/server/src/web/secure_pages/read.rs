@@ -13,7 +13,7 @@ use inbox::model::guest_sessions;
 use inbox::model::secure::{self, LinkState, SecurePage};
 use inbox::{Cx, Error};
 
-use super::views::{CodePage, FrontPage, GonePage, GuestSheet, GuestTimes, ReadPage};
+use super::views::{CodePage, FrontPage, GonePage, GuestTimeFormat, ReadPage, SecurePageHeader};
 use super::{GuestPage, refusal};
 use crate::web::Web;
 use crate::web::form::Asked;
@@ -48,7 +48,7 @@ pub async fn show(
         Err(error) => return refusal(error),
     };
     let now = web.app.clock.now();
-    let times = GuestTimes::new(now, &visitor, &page);
+    let times = GuestTimeFormat::new(now, &visitor, &page);
     if page.session.is_some() && page.link.opened_at.is_some() {
         if method == Method::GET
             && let Err(error) = web.keep_signed_in(&page, browser.id).await
@@ -60,14 +60,14 @@ pub async fn show(
     }
     let response = match (page.link.state, page.code) {
         (LinkState::Open, Some(_)) if page.session.is_none() => {
-            let sheet = GuestSheet::new(&token, &browser, &page);
+            let sheet = SecurePageHeader::new(&token, &browser, &page);
             let mut shown = CodePage::new(sheet, &page, &times);
             shown.is_new = asked.has(NEW_CODE);
             html(StatusCode::OK, &shown)
         }
         // Wrong codes of somebody else do not stop a reader who has proven the address.
         (state, _) if state == LinkState::Open || page.session.is_some() => {
-            let sheet = GuestSheet::new(&token, &browser, &page);
+            let sheet = SecurePageHeader::new(&token, &browser, &page);
             let mut front = FrontPage::new(sheet, &page, &times);
             front.signed_out = asked.has(SIGNED_OUT) && page.session.is_none();
             html(StatusCode::OK, &front)
@@ -87,7 +87,7 @@ pub(super) async fn page(
 ) -> Response<Body> {
     match web.guest_page(visitor, token, browser.id).await {
         Ok(page) => {
-            let times = GuestTimes::new(web.app.clock.now(), visitor, &page);
+            let times = GuestTimeFormat::new(web.app.clock.now(), visitor, &page);
             let draft = draft.to_owned();
             shown(web, browser, token, &page, &times, |read| read.draft = draft).await
         }
@@ -101,7 +101,7 @@ pub(super) async fn shown(
     browser: &GuestBrowser,
     token: &str,
     page: &GuestPage,
-    times: &GuestTimes,
+    times: &GuestTimeFormat,
     change: impl FnOnce(&mut ReadPage),
 ) -> Response<Body> {
     let read: Result<SecurePage, PageError> = web.read_for_guest(page, secure::read).await;
@@ -112,7 +112,7 @@ pub(super) async fn shown(
             {
                 return refusal(error);
             }
-            let sheet = GuestSheet::new(token, browser, page);
+            let sheet = SecurePageHeader::new(token, browser, page);
             let form_id = GuestFormId::new(&web.app.ids);
             let mut view = ReadPage::new(sheet, page, read, times, form_id);
             change(&mut view);
@@ -130,14 +130,14 @@ pub(super) fn gone(
     browser: &GuestBrowser,
     token: &str,
     page: &GuestPage,
-    times: &GuestTimes,
+    times: &GuestTimeFormat,
     now: i64,
     draft: String,
 ) -> Response<Body> {
     let is_locked = page.link.state == LinkState::Locked;
     let asked = page.link.asked_at.filter(|_| !page.link.may_ask(now));
     let view = GonePage {
-        sheet: GuestSheet::new(token, browser, page),
+        sheet: SecurePageHeader::new(token, browser, page),
         is_locked,
         asked: asked.map(|at| times.clock(at)),
         draft,

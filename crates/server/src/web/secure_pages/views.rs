@@ -24,17 +24,17 @@ pub struct PageTime {
 }
 
 /// Writes times for a customer: in the zone that the browser told, else in that of the inbox, by its name.
-pub struct GuestTimes {
+pub struct GuestTimeFormat {
     format: TimeFormat,
     /// The clock of the inbox, where the customer's own is not known.
     of_inbox: Option<LocalTimes>,
 }
 
-impl GuestTimes {
-    pub fn new(now: i64, visitor: &Visitor, page: &GuestPage) -> GuestTimes {
+impl GuestTimeFormat {
+    pub fn new(now: i64, visitor: &Visitor, page: &GuestPage) -> GuestTimeFormat {
         let of_inbox = (visitor.zone == TimeZone::UTC).then(|| page.times.clone());
         let zone = of_inbox.as_ref().map_or(&visitor.zone, |times| &times.zone);
-        GuestTimes { format: TimeFormat::new(now, zone.clone()), of_inbox }
+        GuestTimeFormat { format: TimeFormat::new(now, zone.clone()), of_inbox }
     }
 
     pub fn clock(&self, at: i64) -> String {
@@ -61,15 +61,15 @@ impl GuestTimes {
 }
 
 /// What every stage of a page has.
-pub struct GuestSheet {
+pub struct SecurePageHeader {
     pub token: String,
     pub csrf: String,
     pub workspace: String,
 }
 
-impl GuestSheet {
-    pub fn new(token: &str, browser: &GuestBrowser, page: &GuestPage) -> GuestSheet {
-        GuestSheet {
+impl SecurePageHeader {
+    pub fn new(token: &str, browser: &GuestBrowser, page: &GuestPage) -> SecurePageHeader {
+        SecurePageHeader {
             token: token.to_owned(),
             csrf: browser.csrf.to_string(),
             workspace: page.front.workspace.clone(),
@@ -81,7 +81,7 @@ impl GuestSheet {
 #[derive(Template)]
 #[template(path = "secure_front.html", whitespace = "minimize")]
 pub struct FrontPage {
-    pub sheet: GuestSheet,
+    pub sheet: SecurePageHeader,
     pub author: String,
     pub to: String,
     pub written: PageTime,
@@ -94,7 +94,7 @@ pub struct FrontPage {
 }
 
 impl FrontPage {
-    pub fn new(sheet: GuestSheet, page: &GuestPage, times: &GuestTimes) -> FrontPage {
+    pub fn new(sheet: SecurePageHeader, page: &GuestPage, times: &GuestTimeFormat) -> FrontPage {
         FrontPage {
             author: page.front.author.clone().unwrap_or_else(|| page.front.workspace.clone()),
             sheet,
@@ -112,7 +112,7 @@ impl FrontPage {
 #[derive(Template)]
 #[template(path = "secure_code.html", whitespace = "minimize")]
 pub struct CodePage {
-    pub sheet: GuestSheet,
+    pub sheet: SecurePageHeader,
     pub to: String,
     /// When the newest code was sent, and until when it counts.
     pub sent: Option<(String, String)>,
@@ -129,7 +129,7 @@ pub struct CodePage {
 }
 
 impl CodePage {
-    pub fn new(sheet: GuestSheet, page: &GuestPage, times: &GuestTimes) -> CodePage {
+    pub fn new(sheet: SecurePageHeader, page: &GuestPage, times: &GuestTimeFormat) -> CodePage {
         let sent = page.code.filter(|code| code.tries_left > 0);
         CodePage {
             sheet,
@@ -149,7 +149,7 @@ impl CodePage {
 #[derive(Template)]
 #[template(path = "secure_read.html", whitespace = "minimize")]
 pub struct ReadPage {
-    pub sheet: GuestSheet,
+    pub sheet: SecurePageHeader,
     pub subject: String,
     pub reader: Option<String>,
     pub author: String,
@@ -179,10 +179,10 @@ pub struct LetterView {
 
 impl ReadPage {
     pub fn new(
-        sheet: GuestSheet,
+        sheet: SecurePageHeader,
         page: &GuestPage,
         read: SecurePage,
-        times: &GuestTimes,
+        times: &GuestTimeFormat,
         form_id: GuestFormId,
     ) -> ReadPage {
         let author = read.front.author.as_deref().unwrap_or(&read.front.workspace);
@@ -213,7 +213,12 @@ impl ReadPage {
     }
 }
 
-fn letter(message: PageMessage, reader: &str, files_at: &str, times: &GuestTimes) -> LetterView {
+fn letter(
+    message: PageMessage,
+    reader: &str,
+    files_at: &str,
+    times: &GuestTimeFormat,
+) -> LetterView {
     let content = message.content;
     let is_mine = message.author == PageAuthor::Reader;
     let (avatar, name) = match message.author {
@@ -246,7 +251,7 @@ fn letter(message: PageMessage, reader: &str, files_at: &str, times: &GuestTimes
 #[derive(Template)]
 #[template(path = "secure_gone.html", whitespace = "minimize")]
 pub struct GonePage {
-    pub sheet: GuestSheet,
+    pub sheet: SecurePageHeader,
     pub is_locked: bool,
     /// When a new link was asked for, if that was today.
     pub asked: Option<String>,

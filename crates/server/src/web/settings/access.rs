@@ -11,7 +11,7 @@ use inbox::model::inbox_access::{AccessEntry, AccessHolder};
 use super::inbox::mailbox_id;
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -86,9 +86,9 @@ impl AccessForm {
 pub async fn save(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<AccessForm>,
+    posted: PostedForm<AccessForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (mailbox, access) = (mailbox_id(&id)?, form.access()?);
     let saved = web
         .act(&visitor, move |tx, cx, _| actions::set_inbox_access(tx, cx, &mailbox, &access))

@@ -14,7 +14,7 @@ use url::Url;
 use super::keys::scope_words;
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -103,9 +103,9 @@ form! {
 pub async fn change_scopes(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<AppScopesForm>,
+    posted: PostedForm<AppScopesForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let id = AgentId::parse(&id).ok_or(Error::NotFound("app"))?;
     let change =
         web.act(&visitor, move |tx, cx, _| actions::change_app_scopes(tx, cx, &id, &form.scopes));
@@ -116,15 +116,15 @@ pub async fn change_scopes(
 pub async fn disconnect(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let id = AgentId::parse(&id).ok_or(Error::NotFound("app"))?;
     web.act(&posted.visitor, move |tx, cx, _| actions::disconnect_app(tx, cx, &id)).await?;
     web.redirect("/settings/apps", Flash::AppDisconnected)
 }
 
-pub async fn set_rule(State(web): State<Arc<Web>>, posted: Posted<AppRuleForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn set_rule(State(web): State<Arc<Web>>, posted: PostedForm<AppRuleForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let everybody = form.who == "everybody";
     let rule =
         web.act(&visitor, move |tx, cx, _| actions::let_everybody_connect_apps(tx, cx, everybody));

@@ -11,7 +11,7 @@ use inbox::base::email_address::EmailAddress;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Asked, Posted, form};
+use crate::web::form::{Asked, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::hrefs::contact_href;
@@ -69,8 +69,8 @@ form! {
     }
 }
 
-pub async fn unblock(State(web): State<Arc<Web>>, posted: Posted<UnblockForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn unblock(State(web): State<Arc<Web>>, posted: PostedForm<UnblockForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let email = EmailAddress::new(&form.email);
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::unblock_contact(tx, cx, &email);
     web.act(&visitor, work).await?;

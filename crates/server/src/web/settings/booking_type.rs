@@ -14,7 +14,7 @@ use super::booking_why::{self, WhyAsked, WhyReader, WhyView};
 use super::type_fields::{BookingTypeForm, TypeFields};
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields, Posted};
+use crate::web::form::{Asked, FormFields, PostedForm};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -104,9 +104,9 @@ async fn build(
 pub async fn change(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<BookingTypeForm>,
+    posted: PostedForm<BookingTypeForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (input, wanted) = (form.input(), id.clone());
     let changed = web.act(&visitor, move |tx, cx, _| {
         let before = types::load(tx, cx.actor, &wanted)?;

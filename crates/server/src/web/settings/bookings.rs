@@ -17,7 +17,7 @@ use super::holidays::{HolidayChoice, holiday_choices, next_holidays};
 use super::type_fields::{BookingTypeForm, TypeFields};
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -214,9 +214,9 @@ impl BookingHoursForm {
 
 pub async fn set_hours(
     State(web): State<Arc<Web>>,
-    posted: Posted<BookingHoursForm>,
+    posted: PostedForm<BookingHoursForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let Some(weekly) = form.weekly() else {
         return hours_refused(&web, &visitor, &form, ValidationErrors::default()).await;
     };
@@ -259,8 +259,8 @@ async fn hours_refused(
     responses::again(&page)
 }
 
-pub async fn set_date(State(web): State<Arc<Web>>, posted: Posted<DateForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn set_date(State(web): State<Arc<Web>>, posted: PostedForm<DateForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let saved = web.act(&visitor, move |tx, cx, me| {
         actions::set_host_date(tx, cx, &me.id, (&form.date, &form.hours), &form.note)
     });
@@ -270,7 +270,7 @@ pub async fn set_date(State(web): State<Arc<Web>>, posted: Posted<DateForm>) -> 
 pub async fn remove_date(
     State(web): State<Arc<Web>>,
     Path(date): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let removed = web
         .act(&posted.visitor, move |tx, cx, me| actions::remove_host_date(tx, cx, &me.id, &date));
@@ -278,8 +278,8 @@ pub async fn remove_date(
 }
 
 /// Days in another zone.
-pub async fn set_stay(State(web): State<Arc<Web>>, posted: Posted<StayForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn set_stay(State(web): State<Arc<Web>>, posted: PostedForm<StayForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let saved = web.act(&visitor, move |tx, cx, me| {
         let stay = HostStay {
             person: me.id.clone(),
@@ -295,15 +295,18 @@ pub async fn set_stay(State(web): State<Arc<Web>>, posted: Posted<StayForm>) -> 
 pub async fn remove_stay(
     State(web): State<Arc<Web>>,
     Path(first): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let removed = web
         .act(&posted.visitor, move |tx, cx, me| actions::remove_host_stay(tx, cx, &me.id, &first));
     finish(&web, removed.await)
 }
 
-pub async fn add_calendar(State(web): State<Arc<Web>>, posted: Posted<CalendarForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn add_calendar(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<CalendarForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let address = form.address.trim().replacen("webcal://", "https://", 1);
     if let Err(error) = web.ssrf_guard.vet(&address).await {
         return Err(error.into());
@@ -320,7 +323,7 @@ pub async fn add_calendar(State(web): State<Arc<Web>>, posted: Posted<CalendarFo
 pub async fn remove_calendar(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let removed = web.act(&posted.visitor, move |tx, cx, me| {
         let id = BusyCalendarId::parse(&id).ok_or(Error::NotFound("calendar"))?;
@@ -330,13 +333,16 @@ pub async fn remove_calendar(
 }
 
 /// Makes the secret address of one's own bookings, or another one.
-pub async fn make_feed(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+pub async fn make_feed(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     let made = web.act(&posted.visitor, move |tx, cx, me| feed::renew(tx, cx, &me.id));
     finish(&web, made.await)
 }
 
-pub async fn add_type(State(web): State<Arc<Web>>, posted: Posted<BookingTypeForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn add_type(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<BookingTypeForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let input = form.input();
     let added = web.act(&visitor, move |tx, cx, _| {
         actions::add_booking_type(tx, cx, &input)?;

@@ -18,11 +18,11 @@ use super::inbox::mailbox_id;
 use super::inboxes::{address_rule, name_rule};
 use super::{SettingsPage, location};
 use crate::mailbox_setup::{
-    FoundServers, IncomingServer, MailboxTrial, OutgoingServer, PasswordAccess, Provider,
+    IncomingServer, MailboxTrial, OutgoingServer, PasswordAccess, Provider, ServerDiscovery,
     TrialCredential,
 };
 use crate::web::Web;
-use crate::web::form::{Asked, Posted};
+use crate::web::form::{Asked, PostedForm};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -89,8 +89,8 @@ pub async fn build(
 }
 
 /// Finds the servers unless they were given, tries them out, and connects the mailbox if they work.
-pub async fn connect(State(web): State<Arc<Web>>, posted: Posted<ConnectForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn connect(State(web): State<Arc<Web>>, posted: PostedForm<ConnectForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     // Only owners and admins can make the server call others.
     web.read(&visitor, |_, cx, _| cx.actor.must_administer()).await?;
     let mut fields = ConnectFields::typed(&form);
@@ -134,7 +134,7 @@ pub async fn connect(State(web): State<Arc<Web>>, posted: Posted<ConnectForm>) -
 }
 
 /// Why servers that were found are not tried with the password.
-fn not_tried(web: &Web, found: &FoundServers, domain: &str) -> Option<String> {
+fn not_tried(web: &Web, found: &ServerDiscovery, domain: &str) -> Option<String> {
     let access = found.provider.map(|provider| (provider.name, provider.access));
     match access {
         Some((_, PasswordAccess::None(sentence))) => return Some(sentence.into()),
@@ -314,7 +314,7 @@ fn host(text: &str, what: &str) -> Result<String, String> {
 pub async fn disconnect(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let mailbox = mailbox_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::disconnect_mailbox(tx, cx, &mailbox))

@@ -5,7 +5,7 @@ use inbox::base::ids::UserId;
 use inbox::model::mailboxes::Mailbox;
 use translation::{sentence, t};
 
-use crate::mailbox_setup::{FoundServers, TriedMailbox};
+use crate::mailbox_setup::{ServerDiscovery, TriedMailbox};
 use crate::web::form::form;
 
 /// How much old mail is brought in unless something else is chosen.
@@ -149,7 +149,7 @@ impl ConnectFields {
     }
 
     /// Fills in what was found for a domain.
-    pub fn fill(&mut self, found: &FoundServers, domain: &str) {
+    pub fn fill(&mut self, found: &ServerDiscovery, domain: &str) {
         self.found_for = domain.to_owned();
         self.source = sentence(found.source.words()).into_owned();
         self.username = found.username.clone();

@@ -15,7 +15,7 @@ use translation::t;
 use super::inbox::mailbox_id;
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Asked, Posted, form};
+use crate::web::form::{Asked, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -91,9 +91,9 @@ fn counts_words(counts: &DeletionCounts) -> String {
 pub async fn delete_inbox(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<DeletionForm>,
+    posted: PostedForm<DeletionForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (mailbox, typed) = (mailbox_id(&id)?, form.confirmation.clone());
     let deleted =
         web.act(&visitor, move |tx, cx, _| actions::delete_inbox(tx, cx, &mailbox, &typed)).await;
@@ -139,9 +139,9 @@ async fn workspace_page(web: &Web, visitor: &Visitor) -> Result<DeleteWorkspaceP
 
 pub async fn delete_workspace(
     State(web): State<Arc<Web>>,
-    posted: Posted<DeletionForm>,
+    posted: PostedForm<DeletionForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let typed = form.confirmation.clone();
     let deleted =
         web.act(&visitor, move |tx, cx, _| actions::delete_workspace(tx, cx, &typed)).await;
@@ -245,9 +245,9 @@ form! {
 pub async fn set_retention(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<RetentionForm>,
+    posted: PostedForm<RetentionForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (mailbox, days) = (mailbox_id(&id)?, form.days);
     web.act(&visitor, move |tx, cx, _| actions::set_retention(tx, cx, &mailbox, days)).await?;
     web.redirect(&format!("/settings/inboxes/{id}/retention"), Flash::RetentionSaved)

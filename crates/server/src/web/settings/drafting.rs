@@ -15,7 +15,7 @@ use translation::msg;
 use super::{SettingsPage, location};
 use crate::drafting::ModelEndpoint;
 use crate::web::Web;
-use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::form::{FormFields, FormValue, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -136,9 +136,9 @@ impl FormValue for DraftingMode {
 pub async fn set(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<DraftingForm>,
+    posted: PostedForm<DraftingForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let mailbox = mailbox_id(&id)?;
     let listed = web.read(&visitor, |tx, cx, _| {
         cx.actor.must_administer()?;

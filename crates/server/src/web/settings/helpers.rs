@@ -14,7 +14,7 @@ use translation::t;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -210,8 +210,8 @@ form! {
     }
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted<TopicFields>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<TopicFields>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let (name, words) = (form.name.clone(), form.words.clone());
     let add = web
         .act(&visitor, move |tx, cx, _| actions::add_topic(tx, cx, &name, &words).map(|_| ()))
@@ -222,9 +222,9 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<TopicFields>) -> Pa
 pub async fn change(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<TopicFields>,
+    posted: PostedForm<TopicFields>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let topic = topic_id(&id)?;
     let (name, words) = (form.name.clone(), form.words.clone());
     let change = web
@@ -257,15 +257,18 @@ async fn saved(
 pub async fn remove(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let topic = topic_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::remove_topic(tx, cx, &topic)).await?;
     web.redirect("/settings/helpers", Flash::TopicRemoved)
 }
 
-pub async fn make_of_tags(State(web): State<Arc<Web>>, posted: Posted<TagChoice>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn make_of_tags(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<TagChoice>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let tags: Option<Vec<TagId>> = form.tags.iter().map(|tag| TagId::parse(tag)).collect();
     let tags = tags.ok_or(Error::NotFound("tag"))?;
     let made = web
@@ -282,7 +285,7 @@ pub async fn make_of_tags(State(web): State<Arc<Web>>, posted: Posted<TagChoice>
     }
 }
 
-pub async fn forget(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+pub async fn forget(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     web.act(&posted.visitor, |tx, cx, _| actions::forget_learned(tx, cx)).await?;
     web.redirect("/settings/helpers", Flash::SortingForgotten)
 }

@@ -15,7 +15,7 @@ use translation::{sentence, t};
 use super::holidays::{HolidayChoice, holiday_choices, next_holidays};
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -155,9 +155,9 @@ form! {
 pub async fn save(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<HoursForm>,
+    posted: PostedForm<HoursForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
     let input = OfficeHoursInput {
         weekly: form.weekly,

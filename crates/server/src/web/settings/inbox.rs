@@ -19,7 +19,7 @@ use super::records_view::{self, RecordsView};
 use super::server_form::reason;
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -173,9 +173,9 @@ form! {
 pub async fn rename(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<InboxNameForm>,
+    posted: PostedForm<InboxNameForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (mailbox, name) = (mailbox_id(&id)?, form.name.clone());
     let renamed =
         web.act(&visitor, move |tx, cx, _| actions::rename_mailbox(tx, cx, &mailbox, &name)).await;

@@ -13,7 +13,7 @@ use translation::{sentence, t};
 
 use super::{SettingsPage, incoming_mail, location};
 use crate::web::Web;
-use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::form::{FormFields, FormValue, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -127,8 +127,8 @@ impl FormValue for Option<UserId> {
     }
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewInboxForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewInboxForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let (address, name) = (form.address.trim().to_owned(), form.name.clone());
     let owner = form.private_to.clone();
     let added = web

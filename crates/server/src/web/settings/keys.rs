@@ -13,7 +13,7 @@ use translation::{t, text_in_context};
 
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::form::{FormFields, FormValue, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -124,8 +124,8 @@ impl FormValue for Vec<Scope> {
     }
 }
 
-pub async fn make(State(web): State<Arc<Web>>, posted: Posted<NewKeyForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn make(State(web): State<Arc<Web>>, posted: PostedForm<NewKeyForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let (name, live) = (form.name.trim().to_owned(), form.works != "sandbox");
     let chosen = form.scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
     let scopes: Vec<Scope> = [Scope::Read].into_iter().chain(form.scopes).collect();
@@ -154,7 +154,7 @@ pub async fn make(State(web): State<Arc<Web>>, posted: Posted<NewKeyForm>) -> Pa
 pub async fn revoke(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let id = AgentId::parse(&id).ok_or(Error::NotFound("key"))?;
     web.act(&posted.visitor, move |tx, cx, _| actions::revoke_key(tx, cx, &id)).await?;

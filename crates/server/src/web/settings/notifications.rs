@@ -17,7 +17,7 @@ use translation::{msg, t};
 use super::you::device;
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Form, FormFields, Posted, form};
+use crate::web::form::{Form, FormFields, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -194,8 +194,11 @@ impl Form for NoticeChoicesForm {
     }
 }
 
-pub async fn choose(State(web): State<Arc<Web>>, posted: Posted<NoticeChoicesForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn choose(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<NoticeChoicesForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     web.act_quietly(&visitor, move |tx, cx, _| actions::choose_notices(tx, cx, &form.0)).await?;
     web.redirect(HERE, Flash::NoticesSaved)
 }
@@ -246,9 +249,9 @@ pub async fn inbox_page(
 pub async fn choose_for_inbox(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<InboxNoticesForm>,
+    posted: PostedForm<InboxNoticesForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
     web.act_quietly(&visitor, move |tx, cx, _| {
         actions::choose_inbox_notices(tx, cx, &mailbox, &form.0)
@@ -278,8 +281,8 @@ form! {
     }
 }
 
-pub async fn set_how(State(web): State<Arc<Web>>, posted: Posted<HowForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn set_how(State(web): State<Arc<Web>>, posted: PostedForm<HowForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let input = NoticeSettingsInput {
         zone: form.zone,
         shows_names: form.names,
@@ -312,21 +315,24 @@ pub async fn set_how(State(web): State<Arc<Web>>, posted: Posted<HowForm>) -> Pa
     }
 }
 
-pub async fn send_test(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+pub async fn send_test(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     let sent =
         web.act_quietly(&posted.visitor, |tx, cx, _| actions::send_test_notice(tx, cx)).await?;
     web.redirect(HERE, if sent { Flash::TestNotice } else { Flash::TooManyNotices })
 }
 
 /// The key that a browser subscribes with.
-pub async fn public_key(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+pub async fn public_key(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     let key =
         web.act_quietly(&posted.visitor, |tx, cx, _| actions::push_public_key(tx, cx)).await?;
     Ok(responses::json(&json!({ "key": key })))
 }
 
-pub async fn subscribe(State(web): State<Arc<Web>>, posted: Posted<SubscribeForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn subscribe(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<SubscribeForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     // Nobody who is not signed in makes the server look a name up.
     web.read(&visitor, |_, _, _| Ok(())).await?;
     let target = PushTarget { endpoint: form.endpoint, p256dh: form.p256dh, auth: form.auth };
@@ -359,7 +365,7 @@ pub async fn subscribe(State(web): State<Arc<Web>>, posted: Posted<SubscribeForm
 pub async fn remove(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let id = SubscriptionId::parse(&id).ok_or(Error::NotFound("browser"))?;
     web.act_quietly(&posted.visitor, move |tx, cx, _| actions::end_subscription(tx, cx, &id))

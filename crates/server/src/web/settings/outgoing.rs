@@ -21,7 +21,7 @@ use super::server_form::{ServerFields, ServerForm, reason};
 use super::{SettingsPage, location};
 use crate::mail_out::try_submission;
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::PostedForm;
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -206,22 +206,25 @@ fn server_view(listed: &OutgoingServerListing, frame: &PageLayout) -> ServerView
     }
 }
 
-pub async fn save_for_all(State(web): State<Arc<Web>>, posted: Posted<ServerForm>) -> PageResult {
+pub async fn save_for_all(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<ServerForm>,
+) -> PageResult {
     save(&web, posted, ServerScope::All).await
 }
 
 pub async fn save_for_inbox(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<ServerForm>,
+    posted: PostedForm<ServerForm>,
 ) -> PageResult {
     let scope = ServerScope::Inbox(mailbox_id(&id)?);
     save(&web, posted, scope).await
 }
 
 /// Tries the server out, and saves it if it works.
-async fn save(web: &Web, posted: Posted<ServerForm>, scope: ServerScope) -> PageResult {
-    let Posted { visitor, form } = posted;
+async fn save(web: &Web, posted: PostedForm<ServerForm>, scope: ServerScope) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let new = form.server();
     let (asked, typed) = (scope.clone(), new.clone());
     let proposed =
@@ -262,14 +265,14 @@ async fn refused(
     responses::again(&OutgoingPage { fields, trouble, ..page })
 }
 
-pub async fn remove_for_all(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+pub async fn remove_for_all(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     remove(&web, &posted.visitor, ServerScope::All).await
 }
 
 pub async fn remove_for_inbox(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let scope = ServerScope::Inbox(mailbox_id(&id)?);
     remove(&web, &posted.visitor, scope).await
@@ -292,7 +295,7 @@ fn path_of(scope: &ServerScope) -> String {
 pub async fn send_test(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let (visitor, mailbox) = (posted.visitor, mailbox_id(&id)?);
     let tested = test(&web, &visitor, &mailbox).await?;

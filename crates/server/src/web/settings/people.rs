@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{Path, State};
 use db::Tx;
-use inbox::actions::{self, OtherWays, PersonListing, ProviderRules};
+use inbox::actions::{self, LocalSignInPolicy, PersonListing, ProviderRules};
 use inbox::base::actor::Role;
 use inbox::base::ids::UserId;
 use inbox::base::limits::PERSON_NAME_CHARS;
@@ -14,7 +14,7 @@ use translation::t;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::form::{FormFields, FormValue, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -92,7 +92,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
         link: None,
         mails,
         two_steps,
-        owners_only: web.other_ways() == OtherWays::ForOwners,
+        owners_only: web.other_ways() == LocalSignInPolicy::ForOwners,
         provider: rules.map(|rules| rules.name),
     })
 }
@@ -152,8 +152,8 @@ impl FormValue for Role {
     }
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewPersonForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewPersonForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let (email, name, role) = (form.email.trim().to_owned(), form.name.clone(), form.role);
     let (reach, only) = (web.mail_reach(), web.only_provider());
     let added = web
@@ -190,7 +190,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewPersonForm>) -> 
 }
 
 /// How a person learns how to sign in.
-enum HandOver {
+enum CredentialDelivery {
     Mailed,
     /// They sign in at the provider only.
     AtProvider,
@@ -206,27 +206,34 @@ fn hand_over(
     person: (&UserId, Role),
     reach: MailReach,
     only: Option<&str>,
-) -> inbox::Result<HandOver> {
+) -> inbox::Result<CredentialDelivery> {
     let (id, role) = person;
     let reaches = reach.to_team(tx, cx.actor.ws)?;
     if let Some(provider) = only.filter(|_| role != Role::Owner) {
         if reaches {
             actions::invite_to_provider(tx, cx, id, provider)?;
         }
-        return Ok(HandOver::AtProvider);
+        return Ok(CredentialDelivery::AtProvider);
     }
     if reaches {
-        actions::invite(tx, cx, id, reach.by_operator()).map(|()| HandOver::Mailed)
+        actions::invite(tx, cx, id, reach.by_operator()).map(|()| CredentialDelivery::Mailed)
     } else {
-        actions::make_sign_in_link(tx, cx, id).map(HandOver::Link)
+        actions::make_sign_in_link(tx, cx, id).map(CredentialDelivery::Link)
     }
 }
 
-async fn handed_over(web: &Web, visitor: &Visitor, name: String, handed: HandOver) -> PageResult {
+async fn handed_over(
+    web: &Web,
+    visitor: &Visitor,
+    name: String,
+    handed: CredentialDelivery,
+) -> PageResult {
     match handed {
-        HandOver::Mailed => web.redirect("/settings/people", Flash::Invited),
-        HandOver::AtProvider => web.redirect("/settings/people", Flash::InvitedToProvider),
-        HandOver::Link(link) => {
+        CredentialDelivery::Mailed => web.redirect("/settings/people", Flash::Invited),
+        CredentialDelivery::AtProvider => {
+            web.redirect("/settings/people", Flash::InvitedToProvider)
+        }
+        CredentialDelivery::Link(link) => {
             let page = build(web, visitor).await?;
             responses::page(&PeoplePage { link: Some((name, link)), ..page })
         }
@@ -236,9 +243,9 @@ async fn handed_over(web: &Web, visitor: &Visitor, name: String, handed: HandOve
 pub async fn set_role(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<RoleForm>,
+    posted: PostedForm<RoleForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
     web.act(&visitor, move |tx, cx, _| actions::set_role(tx, cx, &id, form.role)).await?;
     web.redirect("/settings/people", Flash::Role)
@@ -282,7 +289,7 @@ async fn removal(
 pub async fn remove(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let visitor = posted.visitor;
     let person = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
@@ -302,7 +309,7 @@ pub async fn remove(
 pub async fn link(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let visitor = posted.visitor;
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;

@@ -11,7 +11,7 @@ use translation::text_in_context;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::form::{FormFields, FormValue, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -57,8 +57,8 @@ impl FormValue for Plan {
     }
 }
 
-pub async fn set(State(web): State<Arc<Web>>, posted: Posted<PlanForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn set(State(web): State<Arc<Web>>, posted: PostedForm<PlanForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     web.act(&visitor, move |tx, cx, me| match me.role {
         Role::Owner => actions::set_plan(tx, cx, form.plan),
         _ => Err(Error::Forbidden("Only an owner changes the plan.".into())),

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use inbox::Error;
-use inbox::actions::{self, OtherWays, ProviderPlan, SignInStep};
+use inbox::actions::{self, LocalSignInPolicy, ProviderPlan, SignInStep};
 use inbox::base::actor::Role;
 
 use super::sign_in::{HERE, not_linked, unproven};
 use crate::oidc::ProviderSignIn;
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields, Posted, form};
+use crate::web::form::{Asked, FormFields, PostedForm, form};
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{PageError, PageResult, see_other};
 use crate::web::pages::{provider, sign_out};
@@ -26,8 +26,11 @@ form! {
 }
 
 /// Leaves for the provider to link an account.
-pub async fn begin(State(web): State<Arc<Web>>, posted: Posted<LinkProviderForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn begin(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<LinkProviderForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     web.provider()?;
     if let Some(sentence) = unproven(&web, &visitor, form.code, form.password).await? {
         return not_linked(&web, &visitor, sentence).await;
@@ -44,10 +47,10 @@ pub async fn begin(State(web): State<Arc<Web>>, posted: Posted<LinkProviderForm>
     }
 }
 
-pub async fn unlink(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+pub async fn unlink(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     let rules = web.provider()?.rules().clone();
     let unlink = web.act_quietly(&posted.visitor, move |tx, cx, me| {
-        if rules.other_ways == OtherWays::ForOwners && me.role != Role::Owner {
+        if rules.other_ways == LocalSignInPolicy::ForOwners && me.role != Role::Owner {
             let sentence = "It is the only way in which you sign in. Ask an owner or admin to reset your \
                             sign-in.";
             return Err(Error::Forbidden(sentence.into()));

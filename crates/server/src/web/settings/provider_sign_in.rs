@@ -22,7 +22,7 @@ use crate::mailbox_setup::{
     IncomingServer, MailboxTrial, OutgoingServer, TrialCredential, TriedMailbox,
 };
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields, Posted};
+use crate::web::form::{Asked, FormFields, PostedForm};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{self, PageError, PageResult};
@@ -43,10 +43,10 @@ struct LeavingPage {
 pub async fn begin(
     State(web): State<Arc<Web>>,
     Path(provider): Path<String>,
-    posted: Posted<ConnectForm>,
+    posted: PostedForm<ConnectForm>,
 ) -> PageResult {
     let provider = SignInProvider::parse(&provider).ok_or(Error::NotFound("provider"))?;
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     web.read(&visitor, |_, cx, _| cx.actor.must_administer()).await?;
     let mut fields = ConnectFields::typed(&form);
     fields.check_address_and_name(&form);
@@ -72,7 +72,7 @@ pub async fn begin(
 pub async fn begin_again(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let (visitor, mailbox) = (posted.visitor, mailbox_id(&id)?);
     let asked = mailbox.clone();

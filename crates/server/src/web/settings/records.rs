@@ -16,7 +16,7 @@ use super::records_view::{OutcomeView, ascii_domain, found, outcome};
 use crate::mail_out::dns_records::{self, Finding};
 use crate::net::dns_lookup::Lookup;
 use crate::web::Web;
-use crate::web::form::Posted;
+use crate::web::form::PostedForm;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{PageError, PageResult, see_other};
 use crate::web::visitor::Visitor;
@@ -25,7 +25,7 @@ use crate::web::visitor::Visitor;
 pub async fn look(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let visitor = posted.visitor;
     let mailbox = mailbox_id(&id)?;
@@ -86,7 +86,7 @@ async fn begin_signing(
 pub async fn make_key(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let visitor = posted.visitor;
     let mailbox = mailbox_id(&id)?;

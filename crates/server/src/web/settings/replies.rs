@@ -13,7 +13,7 @@ use translation::t;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Asked, Posted, form};
+use crate::web::form::{Asked, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -255,7 +255,7 @@ async fn answer(
 pub async fn delete(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let reply = reply_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::delete_saved_reply(tx, cx, &reply)).await?;

@@ -1,5 +1,6 @@
 //! Rules of the team: the list in its order, making and changing one, and trying it first.
 
+mod rule_form;
 mod words;
 
 use std::sync::Arc;
@@ -9,21 +10,20 @@ use axum::extract::{Path, State};
 use inbox::Error;
 use inbox::actions::{self, RuleInput, TriedConversation};
 use inbox::base::ids::RuleId;
-use inbox::base::limits::{RULE_ACTS, RULE_CONDITIONS};
-use inbox::model::rule_queue::RuleEvent;
-use inbox::model::rules::{ConditionField, RuleActKind, RuleNames, TeamRule};
+use inbox::model::rules::{RuleNames, TeamRule};
 use translation::{sentence, t, text_in_context};
 
 use super::hours::{HoursRow, hours_rows};
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Asked, Posted, form};
+use crate::web::form::{Asked, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::layout::wording::DisplayTime;
 use crate::web::visitor::Visitor;
+use rule_form::{RowChange, RuleForm, RuleFormView};
 
 const PAGE: &str = "/settings/rules";
 /// Conversations of a trial that the page lists.
@@ -52,24 +52,6 @@ struct RuleRow {
     first: bool,
     last: bool,
     runs: String,
-}
-
-/// The form as it is shown: choices with the chosen one.
-#[derive(Default)]
-struct RuleFormView {
-    name: String,
-    event: String,
-    events: Vec<(&'static str, &'static str)>,
-    wait: String,
-    conditions: Vec<(String, bool, String)>,
-    fields: Vec<(&'static str, &'static str)>,
-    acts: Vec<(String, String)>,
-    kinds: Vec<(&'static str, &'static str)>,
-    is_last: bool,
-    name_error: String,
-    wait_error: String,
-    conditions_error: String,
-    acts_error: String,
 }
 
 struct TrialView {
@@ -118,7 +100,7 @@ pub async fn edit_page(
     web.show(&visitor, &page)
 }
 
-/// The page; `typed` is a form that was refused.
+/// The page; `typed` is a form that was refused, or whose rows were changed.
 async fn build(
     web: &Web,
     visitor: &Visitor,
@@ -144,7 +126,7 @@ async fn build(
     let form = match (typed, found) {
         (Some(typed), _) => typed,
         (None, Some(rule)) => RuleFormView::of_rule(rule, &names),
-        (None, None) => RuleFormView::of_input(&RuleInput::default()),
+        (None, None) => RuleFormView::of_input(RuleInput::default()),
     };
     let trial = tried.map(|tried| trial(&frame, tried, &names));
     let count = rules.len();
@@ -207,83 +189,7 @@ fn assignee(tried: &TriedConversation) -> &str {
     }
 }
 
-impl RuleFormView {
-    /// Why it was refused.
-    fn problems(&self) -> Vec<&str> {
-        let all = [&self.name_error, &self.wait_error, &self.conditions_error, &self.acts_error];
-        all.into_iter().map(String::as_str).filter(|one| !one.is_empty()).collect()
-    }
-
-    fn of_rule(rule: &TeamRule, names: &RuleNames) -> RuleFormView {
-        let conditions = rule.conditions.iter().map(|one| {
-            let how = if one.not { "is-not" } else { "is" };
-            (one.field.as_str().to_owned(), how.to_owned(), words::condition_value(names, one))
-        });
-        let acts = rule.acts.iter();
-        let acts = acts.map(|one| (one.act.as_str().to_owned(), words::act_value(names, one)));
-        RuleFormView::of_input(&RuleInput {
-            name: rule.name.clone(),
-            event: rule.event.as_str().into(),
-            wait_hours: if rule.wait_minutes > 0 {
-                (rule.wait_minutes / 60).to_string()
-            } else {
-                String::new()
-            },
-            conditions: conditions.collect(),
-            acts: acts.collect(),
-            is_last: rule.is_last,
-        })
-    }
-
-    /// With empty lines up to the most there can be.
-    fn of_input(input: &RuleInput) -> RuleFormView {
-        let mut conditions: Vec<(String, bool, String)> = input
-            .conditions
-            .iter()
-            .filter(|(field, _, _)| !field.is_empty())
-            .map(|(field, how, value)| (field.clone(), how == "is-not", value.clone()))
-            .collect();
-        conditions.resize(RULE_CONDITIONS, (String::new(), false, String::new()));
-        let mut acts: Vec<(String, String)> =
-            input.acts.iter().filter(|(act, _)| !act.is_empty()).cloned().collect();
-        acts.resize(RULE_ACTS, (String::new(), String::new()));
-        RuleFormView {
-            name: input.name.clone(),
-            event: input.event.clone(),
-            events: RuleEvent::ALL.iter().map(|one| (one.as_str(), words::event(*one))).collect(),
-            wait: input.wait_hours.clone(),
-            conditions,
-            fields: ConditionField::ALL
-                .iter()
-                .map(|one| (one.as_str(), words::field_label(*one)))
-                .collect(),
-            acts,
-            kinds: RuleActKind::ALL
-                .iter()
-                .map(|one| (one.as_str(), words::act_label(*one)))
-                .collect(),
-            is_last: input.is_last,
-            ..RuleFormView::default()
-        }
-    }
-}
-
 form! {
-    pub struct RuleForm {
-        name: String,
-        event: String,
-        wait: String,
-        field: Vec<String>,
-        how: Vec<String>,
-        value: Vec<String>,
-        act: Vec<String>,
-        with: Vec<String>,
-        /// Skip the rules below.
-        last: bool,
-        /// Try it after saving.
-        try_it: bool = "try",
-    }
-
     pub struct SwitchForm {
         on: bool,
     }
@@ -293,27 +199,12 @@ form! {
     }
 }
 
-impl RuleForm {
-    fn input(&self) -> RuleInput {
-        let at = |values: &[String], place: usize| values.get(place).cloned().unwrap_or_default();
-        let condition =
-            |place| (at(&self.field, place), at(&self.how, place), at(&self.value, place));
-        RuleInput {
-            name: self.name.clone(),
-            event: self.event.clone(),
-            wait_hours: self.wait.clone(),
-            conditions: (0..RULE_CONDITIONS).map(condition).collect(),
-            acts: (0..RULE_ACTS)
-                .map(|place| (at(&self.act, place), at(&self.with, place)))
-                .collect(),
-            is_last: self.last,
-        }
-    }
-}
-
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted<RuleForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<RuleForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let input = form.input();
+    if let Some(change) = form.row_change() {
+        return with_rows(&web, &visitor, None, input, change).await;
+    }
     let own = input.clone();
     let add = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>, _: &actions::SignedIn| {
         actions::add_rule(tx, cx, &words::in_english(&own))
@@ -328,11 +219,14 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<RuleForm>) -> PageR
 pub async fn change(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<RuleForm>,
+    posted: PostedForm<RuleForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
     let input = form.input();
+    if let Some(change) = form.row_change() {
+        return with_rows(&web, &visitor, Some(id), input, change).await;
+    }
     let (own, rule) = (input.clone(), id.clone());
     let change = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>, _: &actions::SignedIn| {
         actions::change_rule(tx, cx, &rule, &words::in_english(&own))
@@ -343,6 +237,18 @@ pub async fn change(
         Ok(()) => web.redirect(&format!("{PAGE}/{id}"), Flash::Saved),
         Err(refusal) => refused(&web, &visitor, Some(id), &input, refusal).await,
     }
+}
+
+/// The form again, with a row more or less. Nothing is saved.
+async fn with_rows(
+    web: &Web,
+    visitor: &Visitor,
+    editing: Option<RuleId>,
+    input: RuleInput,
+    change: RowChange,
+) -> PageResult {
+    let form = RuleFormView::of_change(input, change);
+    responses::page(&build(web, visitor, editing, Some(form), false).await?)
 }
 
 /// The form again, with what is wrong.
@@ -363,7 +269,7 @@ async fn refused(
         wait_error: of("wait"),
         conditions_error: of("conditions"),
         acts_error: of("acts"),
-        ..RuleFormView::of_input(input)
+        ..RuleFormView::of_input(input.clone())
     };
     responses::again(&build(web, visitor, editing, Some(form), false).await?)
 }
@@ -371,9 +277,9 @@ async fn refused(
 pub async fn switch(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<SwitchForm>,
+    posted: PostedForm<SwitchForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
     web.act(&visitor, move |tx, cx, _| actions::switch_rule(tx, cx, &id, form.on)).await?;
     web.redirect(PAGE, if form.on { Flash::RuleOn } else { Flash::RuleOff })
@@ -382,9 +288,9 @@ pub async fn switch(
 pub async fn shift(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<MoveForm>,
+    posted: PostedForm<MoveForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
     web.act(&visitor, move |tx, cx, _| actions::move_rule(tx, cx, &id, form.up)).await?;
     web.redirect(PAGE, Flash::RuleMoved)
@@ -393,7 +299,7 @@ pub async fn shift(
 pub async fn delete(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
     web.act(&posted.visitor, move |tx, cx, _| actions::delete_rule(tx, cx, &id)).await?;

@@ -11,7 +11,7 @@ use inbox::model::secure::SecureSenders;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -62,8 +62,8 @@ form! {
     }
 }
 
-pub async fn save(State(web): State<Arc<Web>>, posted: Posted<SecureForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn save(State(web): State<Arc<Web>>, posted: PostedForm<SecureForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let input = SecureSettingsInput {
         days: form.days.unwrap_or(0),
         days_max: form.days_max.unwrap_or(0),

@@ -14,7 +14,7 @@ use super::incoming_mail::StatusBadge;
 use super::{SettingsPage, location};
 use crate::node::vault::service_purpose;
 use crate::web::Web;
-use crate::web::form::{FormFields, FormValue, Posted, form};
+use crate::web::form::{FormFields, FormValue, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -198,8 +198,8 @@ impl FormValue for Service {
 }
 
 /// Connects a service and shows the address that it is to call.
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewServiceForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewServiceForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let (service, key) = (form.service, form.api_key.trim().to_owned());
     let tag = form.reference_tag.trim().to_owned();
     if service.keeps_text() && !is_one_word(&key) {
@@ -248,9 +248,9 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewServiceForm>) ->
 pub async fn set_secret(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<ServiceSecretForm>,
+    posted: PostedForm<ServiceSecretForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (service, secret) = (service_id(&id)?, form.secret.trim().to_owned());
     let wanted = service.clone();
     let listed = web.read(&visitor, move |tx, cx, _| {
@@ -277,7 +277,7 @@ pub async fn set_secret(
 pub async fn remove(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let id = service_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::disconnect_service(tx, cx, &id)).await?;

@@ -16,7 +16,7 @@ use translation::t;
 use super::you::{PasswordCheck, own_password};
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -172,7 +172,7 @@ form! {
     }
 }
 
-pub async fn begin_totp(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+pub async fn begin_totp(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     let begin = web.act_quietly(&posted.visitor, |tx, cx, _| actions::begin_totp(tx, cx));
     let token = begin.await?;
     let mut response = responses::see_other("/settings/sign-in#app-h");
@@ -180,8 +180,8 @@ pub async fn begin_totp(State(web): State<Arc<Web>>, posted: Posted) -> PageResu
     Ok(response)
 }
 
-pub async fn confirm_totp(State(web): State<Arc<Web>>, posted: Posted<CodeForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn confirm_totp(State(web): State<Arc<Web>>, posted: PostedForm<CodeForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let step = visitor.step;
     let confirm = web.act_quietly(&visitor, move |tx, cx, me| {
         actions::confirm_totp(tx, cx, step.as_ref(), &form.code, &me.session)
@@ -197,8 +197,11 @@ pub async fn confirm_totp(State(web): State<Arc<Web>>, posted: Posted<CodeForm>)
     }
 }
 
-pub async fn switch_totp_off(State(web): State<Arc<Web>>, posted: Posted<CodeForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn switch_totp_off(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<CodeForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let switch =
         web.act_quietly(&visitor, move |tx, cx, _| actions::switch_totp_off(tx, cx, &form.code));
     match switch.await?.sentence() {
@@ -211,8 +214,8 @@ pub async fn switch_totp_off(State(web): State<Arc<Web>>, posted: Posted<CodeFor
 }
 
 /// Begins to set up an app in the place of one that is lost or old.
-pub async fn replace_totp(State(web): State<Arc<Web>>, posted: Posted<CodeForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn replace_totp(State(web): State<Arc<Web>>, posted: PostedForm<CodeForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let begin =
         web.act_quietly(&visitor, move |tx, cx, _| actions::begin_other_totp(tx, cx, &form.code));
     let (entry, token) = begin.await?;
@@ -226,8 +229,8 @@ pub async fn replace_totp(State(web): State<Arc<Web>>, posted: Posted<CodeForm>)
     Ok(response)
 }
 
-pub async fn renew_codes(State(web): State<Arc<Web>>, posted: Posted<CodeForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn renew_codes(State(web): State<Arc<Web>>, posted: PostedForm<CodeForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let renew = web
         .act_quietly(&visitor, move |tx, cx, _| actions::renew_recovery_codes(tx, cx, &form.code));
     let (entry, new_codes) = renew.await?;
@@ -240,9 +243,9 @@ pub async fn renew_codes(State(web): State<Arc<Web>>, posted: Posted<CodeForm>) 
 
 pub async fn add_passkey(
     State(web): State<Arc<Web>>,
-    posted: Posted<NewPasskeyForm>,
+    posted: PostedForm<NewPasskeyForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let site = web.passkey_site().ok_or(Error::NotFound("page"))?;
     if let Some(proof_error) = unproven(&web, &visitor, form.code, form.password).await? {
         let page = build(&web, &visitor).await?;
@@ -314,9 +317,9 @@ pub(super) async fn unproven(
 pub async fn rename_passkey(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<PasskeyNameForm>,
+    posted: PostedForm<PasskeyNameForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let id = passkey_id(&id)?;
     let rename = web
         .act_quietly(&visitor, move |tx, cx, _| actions::rename_passkey(tx, cx, &id, &form.name));
@@ -327,7 +330,7 @@ pub async fn rename_passkey(
 pub async fn remove_passkey(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let id = passkey_id(&id)?;
     let remove = web.act_quietly(&posted.visitor, move |tx, cx, me| {
@@ -344,9 +347,9 @@ fn passkey_id(id: &str) -> inbox::Result<PasskeyId> {
 /// Owners and admins say whether everybody signs in with two steps.
 pub async fn set_two_steps(
     State(web): State<Arc<Web>>,
-    posted: Posted<TwoStepsForm>,
+    posted: PostedForm<TwoStepsForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let wants = form.everybody;
     web.act(&visitor, move |tx, cx, _| actions::want_two_steps(tx, cx, wants)).await?;
     web.redirect("/settings/people", Flash::TwoSteps)
@@ -356,7 +359,7 @@ pub async fn set_two_steps(
 pub async fn reset(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
     web.act(&posted.visitor, move |tx, cx, _| actions::reset_sign_in(tx, cx, &id)).await?;

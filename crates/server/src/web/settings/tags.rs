@@ -12,7 +12,7 @@ use translation::sentence;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -61,9 +61,9 @@ form! {
 pub async fn rename(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<TagNameForm>,
+    posted: PostedForm<TagNameForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (tag, name) = (TagId::parse(&id).ok_or(Error::NotFound("tag"))?, form.name.clone());
     let renamed =
         web.act(&visitor, move |tx, cx, _| actions::rename_tag(tx, cx, &tag, &name)).await;

@@ -12,7 +12,7 @@ use translation::t;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -112,8 +112,8 @@ impl TeamForm {
     }
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted<TeamForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<TeamForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let (name, people) = (form.name.clone(), form.people()?);
     let made = web.act(&visitor, move |tx, cx, _| actions::make_team(tx, cx, &name, &people)).await;
     answer(&web, &visitor, None, form, made.map(|_| ())).await
@@ -122,9 +122,9 @@ pub async fn add(State(web): State<Arc<Web>>, posted: Posted<TeamForm>) -> PageR
 pub async fn change(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<TeamForm>,
+    posted: PostedForm<TeamForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let (id, name, people) = (team_id(&id)?, form.name.clone(), form.people()?);
     let editing = id.clone();
     let changed =
@@ -135,7 +135,7 @@ pub async fn change(
 pub async fn remove(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<()>,
+    posted: PostedForm<()>,
 ) -> PageResult {
     let id = team_id(&id)?;
     let removed =

@@ -18,7 +18,7 @@ use translation::t;
 use super::webhooks::hears;
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Asked, FormFields, Posted, form};
+use crate::web::form::{Asked, FormFields, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -247,7 +247,7 @@ fn webhook_id(id: &str) -> inbox::Result<WebhookId> {
 pub async fn rotate(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let (visitor, hook) = (posted.visitor, webhook_id(&id)?);
     let secret = web.act(&visitor, move |tx, cx, _| actions::rotate_secret(tx, cx, &hook)).await?;
@@ -264,10 +264,10 @@ form! {
 pub async fn choose_events(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<ChosenEventsForm>,
+    posted: PostedForm<ChosenEventsForm>,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     web.act(&visitor, move |tx, cx, _| actions::choose_events(tx, cx, &hook, &form.event)).await?;
     back(&web, &id, Flash::WebhookEvents)
 }
@@ -275,7 +275,7 @@ pub async fn choose_events(
 pub async fn pause(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::pause_webhook(tx, cx, &hook)).await?;
@@ -285,7 +285,7 @@ pub async fn pause(
 pub async fn resume(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::resume_webhook(tx, cx, &hook)).await?;
@@ -295,7 +295,7 @@ pub async fn resume(
 pub async fn test(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::send_test_event(tx, cx, &hook)).await?;
@@ -305,7 +305,7 @@ pub async fn test(
 pub async fn delete(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| actions::delete_webhook(tx, cx, &hook)).await?;
@@ -316,7 +316,7 @@ pub async fn delete(
 pub async fn again(
     State(web): State<Arc<Web>>,
     Path((id, event)): Path<(String, String)>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     let event = EventId::parse(&event).ok_or(Error::NotFound("event"))?;

@@ -12,7 +12,7 @@ use translation::t;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::page_layout::PageLayout;
 use crate::web::layout::responses::{self, PageError, PageResult};
@@ -94,8 +94,8 @@ form! {
     }
 }
 
-pub async fn add(State(web): State<Arc<Web>>, posted: Posted<NewWebhookForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewWebhookForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let (typed, hears) = (form.url.trim().to_owned(), form.hears);
     let (private, live) = match hears.as_str() {
         "private" => (true, true),

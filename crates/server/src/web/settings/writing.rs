@@ -13,7 +13,7 @@ use translation::{sentence, t};
 
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -98,8 +98,11 @@ form! {
     }
 }
 
-pub async fn choose_format(State(web): State<Arc<Web>>, posted: Posted<FormatForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn choose_format(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<FormatForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     let format = if form.plain { TextFormat::Plain } else { TextFormat::Markdown };
     web.act_quietly(&visitor, move |tx, cx, _| actions::choose_format(tx, cx, format)).await?;
     web.redirect("/settings/writing", Flash::Saved)
@@ -107,9 +110,9 @@ pub async fn choose_format(State(web): State<Arc<Web>>, posted: Posted<FormatFor
 
 pub async fn set_own_signature(
     State(web): State<Arc<Web>>,
-    posted: Posted<SignatureForm>,
+    posted: PostedForm<SignatureForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let signature = form.signature.clone();
     let set = web
         .act_quietly(&visitor, move |tx, cx, _| actions::set_own_signature(tx, cx, &signature))
@@ -120,9 +123,9 @@ pub async fn set_own_signature(
 pub async fn set_inbox_signature(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted<SignatureForm>,
+    posted: PostedForm<SignatureForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
     let signature = form.signature.clone();
     let set = web

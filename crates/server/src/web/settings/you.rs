@@ -14,7 +14,7 @@ use translation::{Language, Reader, msg, t};
 use super::people::role_word;
 use super::{SettingsPage, location};
 use crate::web::Web;
-use crate::web::form::{Posted, form};
+use crate::web::form::{PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
@@ -160,25 +160,25 @@ form! {
 
 pub async fn choose_following(
     State(web): State<Arc<Web>>,
-    posted: Posted<FollowingForm>,
+    posted: PostedForm<FollowingForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let follows = form.mentions;
     web.act_quietly(&visitor, move |tx, cx, _| actions::follow_mentions(tx, cx, follows)).await?;
     web.redirect("/settings/you", Flash::FollowingChoice)
 }
 
-pub async fn set_duty(State(web): State<Arc<Web>>, posted: Posted<DutyForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn set_duty(State(web): State<Arc<Web>>, posted: PostedForm<DutyForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     web.act_quietly(&visitor, move |tx, cx, _| actions::set_duty(tx, cx, &form.duty)).await?;
     web.redirect("/settings/you", Flash::Duty)
 }
 
 pub async fn choose_language(
     State(web): State<Arc<Web>>,
-    posted: Posted<LanguageForm>,
+    posted: PostedForm<LanguageForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let code = form.language;
     if !code.is_empty() && !Language::all().any(|language| language.code() == code) {
         return Err(Error::invalid("language", "Choose a language of the list.").into());
@@ -217,8 +217,11 @@ pub(super) fn device(agent: &str) -> String {
 }
 
 /// A person with a password must enter it to change it, so that an unlocked computer is not enough.
-pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted<PasswordForm>) -> PageResult {
-    let Posted { visitor, form } = posted;
+pub async fn set_password(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<PasswordForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
     match own_password(&web, &visitor, form.old).await? {
         PasswordCheck::NoPassword | PasswordCheck::Right { opens_private: false } => {}
         PasswordCheck::Right { opens_private: true } => {
@@ -246,9 +249,9 @@ pub async fn set_password(State(web): State<Arc<Web>>, posted: Posted<PasswordFo
 /// Opens private inboxes in a session that began with somebody else's link.
 pub async fn open_private(
     State(web): State<Arc<Web>>,
-    posted: Posted<OwnPasswordForm>,
+    posted: PostedForm<OwnPasswordForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let open_error = match own_password(&web, &visitor, form.password).await? {
         PasswordCheck::Right { opens_private: true } => {
             web.act(&visitor, |tx, cx, me| actions::open_private(tx, cx, &me.session)).await?;
@@ -313,23 +316,23 @@ async fn again(web: &Web, visitor: &Visitor, old_error: &str, new_error: &str) -
 pub async fn end_session(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
-    posted: Posted,
+    posted: PostedForm,
 ) -> PageResult {
     let id = SessionId::parse(&id).ok_or(Error::NotFound("session"))?;
     web.act(&posted.visitor, move |tx, cx, _| actions::end_session(tx, cx, &id)).await?;
     web.redirect("/settings/you", Flash::Ended)
 }
 
-pub async fn end_others(State(web): State<Arc<Web>>, posted: Posted) -> PageResult {
+pub async fn end_others(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     web.act(&posted.visitor, |tx, cx, me| actions::end_other_sessions(tx, cx, &me.session)).await?;
     web.redirect("/settings/you", Flash::Ended)
 }
 
 pub async fn remove_picture_sender(
     State(web): State<Arc<Web>>,
-    posted: Posted<PictureSenderForm>,
+    posted: PostedForm<PictureSenderForm>,
 ) -> PageResult {
-    let Posted { visitor, form } = posted;
+    let PostedForm { visitor, form } = posted;
     let remove = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
         actions::remove_picture_sender(tx, cx, &form.email)
     };

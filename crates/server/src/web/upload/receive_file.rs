@@ -154,7 +154,7 @@ pub async fn go_on(
         let uploads = web.app.blobs.partial_uploads().clone();
         let removed = spawn_blocking(move || uploads.remove_piece(&piece)).await;
         if let Ok(Err(error)) = removed {
-            tracing::warn!(%error, "a piece of a file that does not count was not removed");
+            tracing::warn!(%error, "an unused chunk of an upload could not be removed");
         }
         if received.bytes > 0 {
             return answer(StatusCode::CONFLICT, &upload);

@@ -26,7 +26,7 @@ use server::http::router::{self, HttpOptions, MailSetup};
 use server::mail_in::smtp::ListenAddress;
 use server::mail_oauth::{MailboxTokens, NoTokens, OAuthClients};
 use server::mail_out::dns_records::SendingSetup;
-use server::mail_out::{Dialling, RelayRouter, SmtpTimeouts};
+use server::mail_out::{RelayRouter, ServerConnectConfig, SmtpTimeouts};
 use server::mailbox_setup::MailboxFinder;
 use server::net::dns::resolver_at;
 use server::net::host_guard::HostGuard;
@@ -149,7 +149,10 @@ impl TestApp {
     /// The same, where the DNS is what this server says.
     pub fn with_mail_servers_and_dns(mut self, roots: RootCertStore, dns: SocketAddr) -> TestApp {
         let guard = HostGuard::new(resolver_at(Some(dns)).unwrap(), true);
-        self.serve(with_dialling(Some(dns), Dialling { guard, ..dialling(roots, true) }));
+        self.serve(with_dialling(
+            Some(dns),
+            ServerConnectConfig { guard, ..dialling(roots, true) },
+        ));
         self
     }
 
@@ -157,7 +160,7 @@ impl TestApp {
     /// authorities vouch for the servers.
     pub fn with_providers(mut self, roots: RootCertStore, clients: OAuthClients) -> TestApp {
         let tokens = MailboxTokens::new(self.domain.app.clone(), clients.clone()).unwrap();
-        let dialling = Dialling { tokens: Arc::new(tokens), ..dialling(roots, false) };
+        let dialling = ServerConnectConfig { tokens: Arc::new(tokens), ..dialling(roots, false) };
         let options = with_dialling(None, dialling);
         self.serve(HttpOptions { oauth_clients: clients, ..options });
         self
@@ -286,7 +289,7 @@ fn with_oidc(config: OidcConfig) -> HttpOptions {
     HttpOptions { oidc: Some(client), ..options() }
 }
 
-fn with_dialling(dns: Option<SocketAddr>, dialling: Dialling) -> HttpOptions {
+fn with_dialling(dns: Option<SocketAddr>, dialling: ServerConnectConfig) -> HttpOptions {
     let default = Arc::new(TestRelay::default());
     let relay = Arc::new(RelayRouter::new(default, false, dialling.clone()));
     let mailbox_finder = finder(dns, dialling.clone());
@@ -294,7 +297,7 @@ fn with_dialling(dns: Option<SocketAddr>, dialling: Dialling) -> HttpOptions {
 }
 
 /// A DNS server on this machine that is not there, unless the test has one.
-fn finder(dns: Option<SocketAddr>, dialling: Dialling) -> Arc<MailboxFinder> {
+fn finder(dns: Option<SocketAddr>, dialling: ServerConnectConfig) -> Arc<MailboxFinder> {
     let dns = dns.unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 1)));
     let guard = SsrfGuard::new(Arc::new(NoNames), SsrfRules::new(false));
     Arc::new(MailboxFinder::new(Some(dns), guard, dialling).unwrap())
@@ -310,8 +313,8 @@ impl Resolver for NoNames {
 }
 
 /// How servers of inboxes are connected to.
-pub fn dialling(roots: RootCertStore, allow_private: bool) -> Dialling {
-    Dialling {
+pub fn dialling(roots: RootCertStore, allow_private: bool) -> ServerConnectConfig {
+    ServerConnectConfig {
         helo: "mail.acme.example".into(),
         guard: HostGuard::new(Arc::new(SystemResolver::default()), allow_private),
         roots,

@@ -32,6 +32,7 @@ mod own_sign_in;
 mod provider_sign_in;
 mod reading;
 mod rules;
+mod search;
 mod secure_answers;
 mod secure_canary;
 mod secure_codes;

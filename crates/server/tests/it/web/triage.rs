@@ -8,6 +8,8 @@ on_both!(
     rows_are_ticked_acted_on_and_undone_without_script,
     after_an_act_the_next_conversation_opens_or_the_list,
     a_merge_is_chosen_on_a_page_and_undone_from_the_timeline,
+    ticked_rows_become_one_conversation_and_are_taken_apart_again,
+    ticked_rows_are_merged_all_or_none,
     a_search_shows_what_it_found_and_opens_there,
     a_search_is_saved_as_a_view_of_ones_own_or_the_teams
 );
@@ -122,4 +124,74 @@ async fn a_merge_is_chosen_on_a_page_and_undone_from_the_timeline(app: TestApp) 
     browser.get(&new).await.is(200).hides("Undo the merge").shows("undid a merge");
     browser.get(&old).await.is(200).shows("Lost").shows("undid a merge");
     browser.post(&format!("{new}/unmerge"), &undone).await.is(404);
+}
+
+async fn ticked_rows_become_one_conversation_and_are_taken_apart_again(app: TestApp) {
+    let mut ids = Vec::new();
+    for subject in ["Lamp", "Carrier", "Chair"] {
+        ids.push(app.mail("ann@x.example Ann", subject, "Hi").await.conversation.to_string());
+        app.advance(MINUTE);
+    }
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get("/inbox?view=open").await.is(200);
+    page.shows("name=\"act\" value=\"merge\"").shows("type=\"reset\"").shows("#i-unread");
+    let (act, list) = (("act", "merge"), ("from", "view=open"));
+    let fields = [act, ("c", ids[2].as_str()), ("c", &ids[0]), ("c", &ids[1]), list];
+    browser.post("/triage", &fields).await.goes_to("/inbox?view=open");
+    let page = browser.get("/inbox?view=open").await.is(200);
+    page.shows("Merged 3 conversations into the oldest of them.").shows("Undo");
+    for id in &ids[1..] {
+        browser.get(&format!("/conversations/{id}")).await.is(303);
+    }
+    let undo = page.between("name=\"undo\" value=\"", "\"").to_owned();
+    browser.post("/undo", &[("undo", undo.as_str()), list]).await.goes_to("/inbox?view=open");
+    browser.get("/inbox?view=open").await.is(200).shows("Undone.").hides("action=\"/undo\"");
+    for id in &ids {
+        browser.get(&format!("/conversations/{id}")).await.is(200);
+    }
+    browser.post("/triage", &[act, ("c", &ids[1]), ("c", &ids[2]), list]).await.is(303);
+    let page = browser.get("/inbox?view=open").await.is(200);
+    page.shows("Merged 2 conversations into the older one.").shows("Lamp").shows("Carrier");
+    browser.get(&format!("/conversations/{}", ids[2])).await.is(303);
+    // Somebody else's list still showed both.
+    browser.post("/triage", &[act, ("c", &ids[1]), ("c", &ids[2]), list]).await.is(303);
+    browser.get("/inbox?view=open").await.is(200).shows("Nothing was changed: it was so already");
+}
+
+async fn ticked_rows_are_merged_all_or_none(app: TestApp) {
+    let mut ids = Vec::new();
+    for subject in ["Lamp", "Carrier"] {
+        ids.push(app.mail("ann@x.example Ann", subject, "Hi").await.conversation.to_string());
+        app.advance(MINUTE);
+    }
+    let sales = app.team_inbox("sales@acme.example", "Sales").await;
+    let offer = app.deliver(&sales, letter("ann@x.example", "Offer", "How much?")).await;
+    let ines = app.person("Ines").await;
+    let private = app.private_inbox(&ines).await;
+    let mine = app.deliver(&private, letter("ann@x.example", "Mine", "Private")).await;
+    let (offer, mine) = (offer.conversation.to_string(), mine.conversation.to_string());
+    let browser = app.signed_in(&app.owner).await;
+    let (act, list) = (("act", "merge"), ("from", "view=open"));
+    for (other, why) in [
+        (&offer, "“Offer” is in another inbox than the oldest of them"),
+        (&mine, "One of them is not there any more, or you cannot see it."),
+    ] {
+        let fields = [act, ("c", ids[0].as_str()), ("c", &ids[1]), ("c", other), list];
+        let page = browser.post("/triage", &fields).await.is(400);
+        page.shows(why).shows("Nothing was changed.").hides("Mine");
+    }
+    let few = "Tick two conversations or more to merge them.";
+    browser.post("/triage", &[act, list]).await.is(400).shows(few);
+    browser.post("/triage", &[act, ("c", &ids[0]), list]).await.is(400).shows(few);
+    let mails = (0..30).map(|n| letter(&format!("c{n}@x.example"), &format!("Mail {n:02}"), "Hi"));
+    app.deliver_all(&app.support, mails.collect()).await;
+    let page = browser.post("/triage", &[act, ("all", "on"), list]).await.is(400);
+    page.shows("Tick at most 20 conversations to merge them.");
+    browser.post("/settings/you/language", &[("language", "de")]).await.is(303);
+    let fields = [act, ("c", ids[0].as_str()), ("c", &ids[1]), ("c", &offer), list];
+    let page = browser.post("/triage", &fields).await.is(400);
+    page.shows("„Offer“ liegt in einem anderen Posteingang als die älteste davon");
+    for id in &ids {
+        browser.get(&format!("/conversations/{id}")).await.is(200);
+    }
 }

@@ -332,7 +332,7 @@ async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String,
     };
     let wanted = conversation.to_owned();
     let place = app
-        .act(person, move |tx, cx| inbox::actions::UnsentPlace::find(tx, cx, Some(&wanted)))
+        .act(person, move |tx, cx| inbox::actions::AutosaveKey::find(tx, cx, Some(&wanted)))
         .await;
     let file = ("secret.txt", "text/plain", b"secret".as_slice());
     let id = app.attach(person, &place, &[file]).await.remove(0);

@@ -1,6 +1,6 @@
 //! What is being written is sealed, whatever it becomes.
 
-use inbox::actions::{self, Autosave, AutosaveKind, NewReply, StoppedMessage, UnsentPlace};
+use inbox::actions::{self, Autosave, AutosaveKey, AutosaveKind, NewReply, StoppedMessage};
 use inbox::base::ids::ConversationId;
 use inbox::model::written_text::TextFormat;
 use inbox::{MessageTimes, RecipientList};
@@ -19,8 +19,8 @@ on_both!(
 
 const PICTURE: (&str, &str, &[u8]) = ("canaryname.png", "image/png", b"\x89PNG canarybytes");
 
-fn place(conversation: &ConversationId) -> UnsentPlace {
-    UnsentPlace::Conversation(conversation.clone())
+fn place(conversation: &ConversationId) -> AutosaveKey {
+    AutosaveKey::Conversation(conversation.clone())
 }
 
 fn written(body: &str, secure: bool) -> NewReply {
@@ -39,7 +39,7 @@ fn written(body: &str, secure: bool) -> NewReply {
     }
 }
 
-async fn keep(app: &TestApp, place: &UnsentPlace, body: &str) {
+async fn keep(app: &TestApp, place: &AutosaveKey, body: &str) {
     let (place, saved) = (place.clone(), Autosave::new(AutosaveKind::Reply, body.into()));
     app.act(&app.owner, move |tx, cx| actions::autosave(tx, cx, &place, &saved)).await;
 }

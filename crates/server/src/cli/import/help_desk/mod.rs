@@ -4,8 +4,8 @@
 mod api;
 mod chatwoot;
 mod conversation;
+mod help_scout;
 mod pictures;
-mod scout;
 mod source;
 mod transfer;
 mod zammad;
@@ -21,7 +21,7 @@ use crate::settings::Settings;
 use api::{ApiFault, base_address};
 use chatwoot::Chatwoot;
 use conversation::{DeskConversation, DeskPage, id};
-use scout::{Scout, ScoutKind};
+use help_scout::{HelpScout, HelpScoutKind};
 use source::DeskSource;
 use zammad::Zammad;
 
@@ -48,7 +48,7 @@ pub enum DeskAccess {
 pub enum HelpDesk {
     Zammad(Zammad),
     Chatwoot(Chatwoot),
-    Scout(Scout),
+    HelpScout(HelpScout),
 }
 
 impl HelpDesk {
@@ -84,8 +84,12 @@ impl HelpDesk {
         };
         Ok(match name.as_str() {
             "chatwoot" => HelpDesk::Chatwoot(Chatwoot::new(source, account, only)),
-            "freescout" => HelpDesk::Scout(Scout::new(source, ScoutKind::FreeScout, only)),
-            "helpscout" => HelpDesk::Scout(Scout::new(source, ScoutKind::HelpScout, only)),
+            "freescout" => {
+                HelpDesk::HelpScout(HelpScout::new(source, HelpScoutKind::FreeScout, only))
+            }
+            "helpscout" => {
+                HelpDesk::HelpScout(HelpScout::new(source, HelpScoutKind::HelpScout, only))
+            }
             _ => HelpDesk::Zammad(Zammad::new(source, only)),
         })
     }
@@ -94,7 +98,7 @@ impl HelpDesk {
         match self {
             HelpDesk::Zammad(_) => "zammad",
             HelpDesk::Chatwoot(_) => "chatwoot",
-            HelpDesk::Scout(scout) => scout.name(),
+            HelpDesk::HelpScout(scout) => scout.name(),
         }
     }
 
@@ -102,7 +106,7 @@ impl HelpDesk {
         match self {
             HelpDesk::Zammad(zammad) => &zammad.source,
             HelpDesk::Chatwoot(chatwoot) => &chatwoot.source,
-            HelpDesk::Scout(scout) => &scout.source,
+            HelpDesk::HelpScout(scout) => &scout.source,
         }
     }
 
@@ -111,7 +115,7 @@ impl HelpDesk {
         match self {
             HelpDesk::Zammad(zammad) => zammad.page(number).await,
             HelpDesk::Chatwoot(chatwoot) => chatwoot.page(number).await,
-            HelpDesk::Scout(scout) => scout.page(number).await,
+            HelpDesk::HelpScout(scout) => scout.page(number).await,
         }
     }
 
@@ -121,7 +125,7 @@ impl HelpDesk {
         match self {
             HelpDesk::Zammad(zammad) => zammad.read(listed).await,
             HelpDesk::Chatwoot(chatwoot) => chatwoot.read(listed).await,
-            HelpDesk::Scout(scout) => scout.read(listed).await,
+            HelpDesk::HelpScout(scout) => scout.read(listed).await,
         }
     }
 

@@ -5,7 +5,7 @@ mod attacks;
 mod provider;
 mod sign_out;
 
-use inbox::actions::{self, OtherWays};
+use inbox::actions::{self, LocalSignInPolicy};
 use inbox::base::actor::Role;
 use inbox::base::totp::TotpSecret;
 use serde_json::{Value, json};
@@ -343,7 +343,7 @@ async fn where_only_the_provider_signs_in_owners_have_the_other_ways(app: TestAp
     drop(hers);
     let (provider, app) = with_provider(app, |config| {
         config.rules.trusts_email = true;
-        config.rules.other_ways = OtherWays::ForOwners;
+        config.rules.other_ways = LocalSignInPolicy::ForOwners;
     });
     let browser = app.browser();
     let page = browser.get("/sign-in").await.is(200);
@@ -372,7 +372,7 @@ async fn where_only_the_provider_signs_in_owners_have_the_other_ways(app: TestAp
 async fn people_who_are_added_are_told_to_use_the_provider(app: TestApp) {
     let (_provider, app) = with_provider(app, |config| {
         config.rules.trusts_email = true;
-        config.rules.other_ways = OtherWays::ForOwners;
+        config.rules.other_ways = LocalSignInPolicy::ForOwners;
     });
     let owner = app.signed_in(&app.owner).await;
     let new = [("name", "Zoe"), ("email", "zoe@acme.example"), ("role", "member")];

@@ -9,7 +9,7 @@ use std::thread;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use inbox::actions::{OtherWays, ProviderRules};
+use inbox::actions::{LocalSignInPolicy, ProviderRules};
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
@@ -122,7 +122,7 @@ impl ScriptedProvider {
                 domains: Vec::new(),
                 trusts_email: false,
                 joins: None,
-                other_ways: OtherWays::ForEverybody,
+                other_ways: LocalSignInPolicy::ForEverybody,
             },
         }
     }

@@ -5,9 +5,9 @@ use db::{Arg, Tx};
 
 use super::choices::{self, MailNotice, NoticeKind};
 use super::facts::NoticeChannel;
+use super::notified_conversation::{NoticeFact, NotifiedConversation};
 use super::push::{self, SubscribedBrowser};
 use super::settings::NoticeSettings;
-use super::told::{NoticeFact, ToldConversation};
 use super::wording::{self, NoticeMail};
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle, Circles, Principal, Role};
@@ -45,7 +45,7 @@ pub fn tell_due(
     if due.is_empty() {
         return Ok(false);
     }
-    let mut told: Vec<ToldConversation> = Vec::new();
+    let mut told: Vec<NotifiedConversation> = Vec::new();
     for fact in due {
         match still_counts(tx, cx, (&reader, person), &fact, is_open)? {
             Some(conversation) => add(&mut told, conversation, fact),
@@ -202,7 +202,7 @@ fn has_read(
 }
 
 /// Adds a fact to what is told of its conversation by the same way.
-fn add(told: &mut Vec<ToldConversation>, case: NoticeCase, fact: NoticeFact) {
+fn add(told: &mut Vec<NotifiedConversation>, case: NoticeCase, fact: NoticeFact) {
     let same = told.iter_mut().find(|one| {
         one.id == case.id && one.channel == fact.channel && one.batched == fact.batched
     });
@@ -211,7 +211,7 @@ fn add(told: &mut Vec<ToldConversation>, case: NoticeCase, fact: NoticeFact) {
             one.facts.push(fact);
             one.facts.sort_by_key(|fact| fact.kind);
         }
-        None => told.push(ToldConversation {
+        None => told.push(NotifiedConversation {
             id: case.id,
             subject: case.subject,
             mailbox_name: case.mailbox_name,
@@ -242,9 +242,14 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
-    fn send(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, mut told: Vec<ToldConversation>) -> Result<()> {
+    fn send(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        mut told: Vec<NotifiedConversation>,
+    ) -> Result<()> {
         let mut left = room(tx, cx, self.person)?;
-        let mut together: Vec<ToldConversation> = Vec::new();
+        let mut together: Vec<NotifiedConversation> = Vec::new();
         for one in &mut told {
             (one.writer, one.protected) = newest_writer(tx, cx.actor.ws, &one.id)?;
         }
@@ -260,7 +265,7 @@ impl Sending<'_> {
             }
         }
         for channel in NoticeChannel::ALL {
-            let of_channel: Vec<&ToldConversation> =
+            let of_channel: Vec<&NotifiedConversation> =
                 together.iter().filter(|one| one.channel == *channel).collect();
             match (of_channel.as_slice(), channel) {
                 ([], _) => continue,
@@ -276,7 +281,7 @@ impl Sending<'_> {
         note_pace(tx, cx, self.person, NOTICES_PER_MINUTE - left)
     }
 
-    fn tell_alone(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, one: &ToldConversation) -> Result<()> {
+    fn tell_alone(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, one: &NotifiedConversation) -> Result<()> {
         let names = self.settings.shows_names;
         match one.channel {
             NoticeChannel::Browser => {
@@ -290,7 +295,12 @@ impl Sending<'_> {
         }
     }
 
-    fn mail_digest(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, told: &[&ToldConversation]) -> Result<()> {
+    fn mail_digest(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        told: &[&NotifiedConversation],
+    ) -> Result<()> {
         let about: Vec<&ConversationId> = told.iter().map(|one| &one.id).collect();
         let mail = wording::digest(told, self.settings.shows_names, cx.public_url);
         self.mail(tx, cx, &mail, &about)
@@ -307,7 +317,12 @@ impl Sending<'_> {
         notify_about(tx, cx, self.person, &notice, about)
     }
 
-    fn push_digest(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, told: &[&ToldConversation]) -> Result<()> {
+    fn push_digest(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        told: &[&NotifiedConversation],
+    ) -> Result<()> {
         for browser in &self.browsers {
             let shown: Vec<_> = told.iter().filter(|one| browser.may_show(&one.circle)).collect();
             let notice = match shown.as_slice() {
@@ -321,7 +336,7 @@ impl Sending<'_> {
     }
 
     /// Too many within a minute: the rest comes together a little later.
-    fn put_off(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, one: &ToldConversation) -> Result<()> {
+    fn put_off(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, one: &NotifiedConversation) -> Result<()> {
         for fact in &one.facts {
             tx.exec(
                 "UPDATE notice_facts SET due_at = ?6, batched = TRUE
@@ -340,7 +355,7 @@ impl Sending<'_> {
     }
 
     /// A mail that was told alone is remembered, so that the next one waits; browsers replace what they show.
-    fn settle(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, one: &ToldConversation) -> Result<()> {
+    fn settle(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, one: &NotifiedConversation) -> Result<()> {
         for fact in &one.facts {
             match one.channel {
                 NoticeChannel::Browser => forget(tx, cx.actor.ws, self.person, fact)?,

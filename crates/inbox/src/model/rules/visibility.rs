@@ -1,5 +1,4 @@
-//! Who sees a rule. One that asks for an inbox for some is about that inbox alone, so it is theirs who
-//! see the inbox; to everybody else it is not there.
+//! Who sees a rule. One with a condition on an inbox for some is visible only to those who see that inbox.
 
 use db::Tx;
 

@@ -20,7 +20,7 @@ const FOLLOW_UPS: [(i64, &str); 3] =
 
 /// What a composer or the form of a draft shows of them.
 #[derive(Default)]
-pub struct LaterTimes {
+pub struct ScheduleOptions {
     /// Words, and the moment in milliseconds.
     pub departures: Vec<(String, String)>,
     /// The time that was chosen before, while it is to come: words after "leaves", and the moment.
@@ -34,7 +34,7 @@ pub struct LaterTimes {
     chosen_follow_up: Option<i64>,
 }
 
-impl LaterTimes {
+impl ScheduleOptions {
     /// Those that were kept with an unsent text.
     pub fn restore(&mut self, kept: MessageTimes) {
         self.chosen_departure = kept.leaves_at;
@@ -70,7 +70,7 @@ impl LaterTimes {
     }
 
     /// Puts in what was chosen and typed.
-    pub fn fill(&mut self, later: &ChosenMoment, follow_up: &ChosenMoment) {
+    pub fn fill(&mut self, later: &ScheduleChoice, follow_up: &ScheduleChoice) {
         self.chosen_departure = later.offered;
         self.typed_departure = later.typed.clone();
         self.typed_follow_up = follow_up.typed.clone();
@@ -109,15 +109,15 @@ fn field_value(times: &TimeFormat, at: i64) -> String {
 
 /// A moment of a form: one that was offered, or a day and a time in the field `…_at` beside it.
 #[derive(Clone, Debug, Default)]
-pub struct ChosenMoment {
+pub struct ScheduleChoice {
     is_named: bool,
     offered: Option<i64>,
     typed: String,
 }
 
-impl FormValue for ChosenMoment {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<ChosenMoment> {
-        Ok(ChosenMoment {
+impl FormValue for ScheduleChoice {
+    fn read(fields: &FormFields, name: &str) -> inbox::Result<ScheduleChoice> {
+        Ok(ScheduleChoice {
             is_named: fields.has(name),
             offered: fields.get(name).parse().ok(),
             typed: fields.get(&format!("{name}_at")),
@@ -125,7 +125,7 @@ impl FormValue for ChosenMoment {
     }
 }
 
-impl ChosenMoment {
+impl ScheduleChoice {
     fn moment(&self, visitor: &Visitor) -> Result<Option<i64>, String> {
         match self.offered {
             Some(at) => Ok(Some(at)),
@@ -141,17 +141,17 @@ fn no_time() -> String {
 
 /// The time at which an approved draft leaves; `None` unless the button for one was pressed. The error
 /// is a sentence.
-pub fn departure(visitor: &Visitor, later: &ChosenMoment) -> Result<Option<i64>, String> {
-    Ok(message_times(visitor, later, &ChosenMoment::default())?.leaves_at)
+pub fn departure(visitor: &Visitor, later: &ScheduleChoice) -> Result<Option<i64>, String> {
+    Ok(message_times(visitor, later, &ScheduleChoice::default())?.leaves_at)
 }
 
 /// The times of an unsent text. What is no time is left out: nothing is sent yet.
 pub fn unsent_times(
     visitor: &Visitor,
-    later: &ChosenMoment,
-    follow_up: &ChosenMoment,
+    later: &ScheduleChoice,
+    follow_up: &ScheduleChoice,
 ) -> MessageTimes {
-    let moment = |chosen: &ChosenMoment| chosen.moment(visitor).unwrap_or_default();
+    let moment = |chosen: &ScheduleChoice| chosen.moment(visitor).unwrap_or_default();
     MessageTimes { leaves_at: moment(later), follow_up_at: moment(follow_up) }
 }
 
@@ -159,8 +159,8 @@ pub fn unsent_times(
 /// pressed. The error is a sentence.
 pub fn message_times(
     visitor: &Visitor,
-    later: &ChosenMoment,
-    follow_up: &ChosenMoment,
+    later: &ScheduleChoice,
+    follow_up: &ScheduleChoice,
 ) -> Result<MessageTimes, String> {
     let follow_up_at = follow_up.moment(visitor)?;
     if !later.is_named {
@@ -180,14 +180,14 @@ mod tests {
     fn what_was_chosen_is_shown_while_it_is_to_come() {
         let now = 1_794_992_400_000;
         let times = TimeFormat::new(now, TimeZone::get("Europe/Berlin").expect("a zone"));
-        let mut later = LaterTimes::default();
+        let mut later = ScheduleOptions::default();
         let at = now + DAY_MS;
         later.restore(MessageTimes { leaves_at: Some(at), follow_up_at: Some(at + HOUR_MS) });
         later.offer(&times);
         assert_eq!(later.chosen, Some(("on Thu 19 Nov, 10:00".to_owned(), at.to_string())));
         assert_eq!(later.typed_departure, "2026-11-19T10:00");
         assert_eq!(later.typed_follow_up, "2026-11-19T11:00");
-        let mut over = LaterTimes::default();
+        let mut over = ScheduleOptions::default();
         over.restore(MessageTimes { leaves_at: Some(now), follow_up_at: Some(now - DAY_MS) });
         over.offer(&times);
         assert!(over.chosen.is_none() && over.typed_departure.is_empty());
@@ -200,7 +200,7 @@ mod tests {
         let now = 1_794_992_400_000;
         let zone = TimeZone::get("Europe/Berlin").expect("a zone");
         let times = TimeFormat::new(now, zone);
-        let mut later = LaterTimes::default();
+        let mut later = ScheduleOptions::default();
         later.offer(&times);
         let words: Vec<&str> = later.departures.iter().map(|(words, _)| words.as_str()).collect();
         assert_eq!(

@@ -7,7 +7,7 @@ const NAME_CHARS: usize = 2;
 
 /// What a particular is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum ParticularKind {
+pub enum NamedEntityKind {
     Name,
     /// A number, an amount, a telephone number, a reference: whatever has a digit.
     Number,
@@ -17,31 +17,31 @@ pub enum ParticularKind {
     Link,
 }
 
-impl ParticularKind {
+impl NamedEntityKind {
     /// What it is called on the page that marks it.
     pub fn label(self) -> &'static str {
         match self {
-            ParticularKind::Name => "name",
-            ParticularKind::Number => "number",
-            ParticularKind::Date => "date",
-            ParticularKind::Address => "address",
-            ParticularKind::Link => "link",
+            NamedEntityKind::Name => "name",
+            NamedEntityKind::Number => "number",
+            NamedEntityKind::Date => "date",
+            NamedEntityKind::Address => "address",
+            NamedEntityKind::Link => "link",
         }
     }
 }
 
 /// A particular and where it stands in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Particular {
-    pub kind: ParticularKind,
+pub struct NamedEntity {
+    pub kind: NamedEntityKind,
     pub start: usize,
     pub end: usize,
 }
 
-/// The particulars of a text in their order. `names` are those of the people concerned.
-pub fn particulars(text: &str, names: &[String]) -> Vec<Particular> {
+/// The named entities of a text in their order. `names` are those of the people concerned.
+pub fn named_entities(text: &str, names: &[String]) -> Vec<NamedEntity> {
     let names = NameWords::of(names);
-    let mut found: Vec<Particular> = Vec::new();
+    let mut found: Vec<NamedEntity> = Vec::new();
     let words: Vec<(usize, usize)> =
         spaced_words(text).filter_map(|(start, end)| trimmed(text, start, end)).collect();
     let word_at = |place: Option<usize>| {
@@ -51,17 +51,17 @@ pub fn particulars(text: &str, names: &[String]) -> Vec<Particular> {
         let word = &text[start..end];
         let (before, after) = (word_at(place.checked_sub(1)), word_at(Some(place + 1)));
         if let Some(kind) = kind_of_word(word) {
-            found.push(Particular { kind, start, end });
+            found.push(NamedEntity { kind, start, end });
             continue;
         }
         for (from, to) in letters(word) {
             let part = &word[from..to];
             let kind = match fold_name(part) {
-                folded if names.has(&folded) && is_written_as_name(part) => ParticularKind::Name,
-                folded if is_date(&folded, before, after) => ParticularKind::Date,
+                folded if names.has(&folded) && is_written_as_name(part) => NamedEntityKind::Name,
+                folded if is_date(&folded, before, after) => NamedEntityKind::Date,
                 _ => continue,
             };
-            found.push(Particular { kind, start: start + from, end: start + to });
+            found.push(NamedEntity { kind, start: start + from, end: start + to });
         }
     }
     joined(text, found)
@@ -72,16 +72,16 @@ fn is_written_as_name(word: &str) -> bool {
 }
 
 /// The kind of a whole word between spaces, where the word itself tells.
-fn kind_of_word(word: &str) -> Option<ParticularKind> {
+fn kind_of_word(word: &str) -> Option<NamedEntityKind> {
     if is_link(word) {
-        Some(ParticularKind::Link)
+        Some(NamedEntityKind::Link)
     } else if is_address(word) {
-        Some(ParticularKind::Address)
+        Some(NamedEntityKind::Address)
     } else if word.chars().any(char::is_numeric) {
-        Some(ParticularKind::Number)
+        Some(NamedEntityKind::Number)
     } else if fold_name(word).ends_with("-feira") {
         // Portuguese days: segunda alone means second.
-        Some(ParticularKind::Date)
+        Some(NamedEntityKind::Date)
     } else {
         None
     }
@@ -169,8 +169,8 @@ const DATE_WORDS: [&str; 7] = [
 ];
 
 /// Joins what belongs together: the words of a name, groups of a number, a day and its month.
-fn joined(text: &str, found: Vec<Particular>) -> Vec<Particular> {
-    let mut joined: Vec<Particular> = Vec::new();
+fn joined(text: &str, found: Vec<NamedEntity>) -> Vec<NamedEntity> {
+    let mut joined: Vec<NamedEntity> = Vec::new();
     for next in found {
         if let Some(last) = joined.last_mut()
             && text[last.end..next.start].chars().all(|c| matches!(c, ' ' | '.' | '\u{a0}'))
@@ -184,8 +184,8 @@ fn joined(text: &str, found: Vec<Particular>) -> Vec<Particular> {
     joined
 }
 
-fn kind_together(first: ParticularKind, second: ParticularKind) -> Option<ParticularKind> {
-    use ParticularKind::{Date, Name, Number};
+fn kind_together(first: NamedEntityKind, second: NamedEntityKind) -> Option<NamedEntityKind> {
+    use NamedEntityKind::{Date, Name, Number};
     match (first, second) {
         (Name, Name) => Some(Name),
         (Number, Number) => Some(Number),
@@ -249,7 +249,7 @@ mod tests {
 
     fn found(text: &str) -> Vec<(&'static str, &str)> {
         let names = ["Giulia Pellegrini".to_owned(), "Marit Aalto".to_owned()];
-        let found = particulars(text, &names);
+        let found = named_entities(text, &names);
         found.into_iter().map(|one| (one.kind.label(), &text[one.start..one.end])).collect()
     }
 
@@ -278,12 +278,12 @@ mod tests {
         let names = ["Bo An".to_owned()];
         let text = "Bo saw an owl, An did not.";
         let found: Vec<&str> =
-            particulars(text, &names).iter().map(|one| &text[one.start..one.end]).collect();
+            named_entities(text, &names).iter().map(|one| &text[one.start..one.end]).collect();
         assert_eq!(found, ["Bo", "An"]);
     }
 
     #[test]
-    fn plain_words_are_no_particulars() {
+    fn plain_words_are_no_named_entities() {
         assert_eq!(found("We may march on. It is done.Thanks, e.g. so"), []);
         assert_eq!(
             found("see acme.example on Friday"),

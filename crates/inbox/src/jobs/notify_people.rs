@@ -13,7 +13,7 @@ use crate::base::error::Result;
 use crate::base::future::BoxFuture;
 use crate::base::ids::{ConversationId, UserId};
 use crate::base::queue::Queue;
-use crate::model::notifications::telling;
+use crate::model::notifications::dispatch;
 
 /// Facts looked at in one round; each of their people is told once.
 const AT_ONCE: i64 = 200;
@@ -31,12 +31,12 @@ const RULE: JobRule = JobRule {
     report: send_no_notice,
 };
 
-pub(super) struct TellPeople {
+pub(super) struct NotifyPeople {
     pub runtime: JobRuntime,
     pub open_pages: Option<Arc<dyn OpenPages>>,
 }
 
-impl BackgroundJob for TellPeople {
+impl BackgroundJob for NotifyPeople {
     fn queue(&self) -> Queue {
         Queue::Notifications
     }
@@ -75,5 +75,5 @@ fn tell(
     let is_open = |conversation: &ConversationId| {
         open_pages.is_some_and(|pages| pages.has_open(ws, conversation, &person, now))
     };
-    telling::tell_due(tx, &Cx { now, ..app.cx(&actor) }, &person, &is_open)
+    dispatch::tell_due(tx, &Cx { now, ..app.cx(&actor) }, &person, &is_open)
 }

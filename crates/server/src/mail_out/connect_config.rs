@@ -10,7 +10,7 @@ use crate::net::host_guard::HostGuard;
 
 /// How servers of inboxes are connected to.
 #[derive(Clone)]
-pub struct Dialling {
+pub struct ServerConnectConfig {
     /// The name given in EHLO.
     pub helo: String,
     pub guard: HostGuard,

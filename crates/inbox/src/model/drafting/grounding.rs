@@ -3,12 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::particulars::{ParticularKind, particulars};
+use super::named_entities::{NamedEntityKind, named_entities};
 use crate::model::answers::words;
 
 /// What texts state, in a form that can be compared.
 #[derive(Clone, Debug, Default)]
-pub struct Grounds {
+pub struct GroundingValues {
     /// What is stated, with the units that it is stated in.
     stated: HashMap<String, HashSet<Option<Unit>>>,
 }
@@ -16,17 +16,17 @@ pub struct Grounds {
 /// The sign of a currency, `%`, or the code of a currency without a sign.
 type Unit = &'static str;
 
-impl Grounds {
+impl GroundingValues {
     /// What a text in this language states.
-    pub fn of(text: &str, language: &str) -> Grounds {
-        let mut grounds = Grounds::default();
+    pub fn of(text: &str, language: &str) -> GroundingValues {
+        let mut grounds = GroundingValues::default();
         for one in statements(text, language) {
             grounds.stated.entry(one.value).or_default().insert(one.unit);
         }
         grounds
     }
 
-    pub fn add(&mut self, other: &Grounds) {
+    pub fn add(&mut self, other: &GroundingValues) {
         for (value, units) in &other.stated {
             self.stated.entry(value.clone()).or_default().extend(units);
         }
@@ -34,9 +34,9 @@ impl Grounds {
 
     /// True when everything that a sentence states is here. A link has to be in `links`, which come
     /// from answers alone: a customer's link is never sent back as ours.
-    pub fn hold(&self, sentence: &str, language: &str, links: &Grounds) -> bool {
+    pub fn hold(&self, sentence: &str, language: &str, links: &GroundingValues) -> bool {
         statements(sentence, language).iter().all(|one| match one.kind {
-            ParticularKind::Link => links.has(one),
+            NamedEntityKind::Link => links.has(one),
             _ => self.has(one),
         })
     }
@@ -51,7 +51,7 @@ impl Grounds {
 
 /// One thing that a text states.
 struct Statement {
-    kind: ParticularKind,
+    kind: NamedEntityKind,
     value: String,
     unit: Option<Unit>,
 }
@@ -60,23 +60,23 @@ struct Statement {
 /// number in words as its digits.
 fn statements(text: &str, language: &str) -> Vec<Statement> {
     let mut stated = Vec::new();
-    for particular in particulars(text, &[]) {
+    for particular in named_entities(text, &[]) {
         let kind = particular.kind;
         let value = &text[particular.start..particular.end];
         match kind {
-            ParticularKind::Link | ParticularKind::Address => {
+            NamedEntityKind::Link | NamedEntityKind::Address => {
                 let value = value.trim_end_matches('/').to_lowercase();
                 stated.push(Statement { kind, value, unit: None });
             }
             // The groups of a telephone number are no numbers of their own.
-            ParticularKind::Number => {
+            NamedEntityKind::Number => {
                 let unit = unit_beside(&text[..particular.start], &text[particular.end..]);
                 let (value, own_unit) = number(value);
                 stated.push(Statement { kind, value, unit: own_unit.or(unit) });
             }
             // A date is grounded part by part: its day, its month and its year.
-            ParticularKind::Date | ParticularKind::Name => {
-                let kind = ParticularKind::Number;
+            NamedEntityKind::Date | NamedEntityKind::Name => {
+                let kind = NamedEntityKind::Number;
                 let parts = parts(value);
                 stated.extend(parts.map(|value| Statement { kind, value, unit: None }));
             }
@@ -84,7 +84,7 @@ fn statements(text: &str, language: &str) -> Vec<Statement> {
     }
     let numbers = words(text).into_iter().filter_map(|word| number_word(&word, language));
     stated.extend(numbers.map(|number| Statement {
-        kind: ParticularKind::Number,
+        kind: NamedEntityKind::Number,
         value: number.to_string(),
         unit: None,
     }));
@@ -237,12 +237,12 @@ mod tests {
     use super::*;
 
     fn holds(sentence: &str) -> bool {
-        let mail = Grounds::of(
+        let mail = GroundingValues::of(
             "348.00 EUR, order HM-2026-1044 of 9 November, +49 40 5550 1141, ann@x.example, see \
              http://evil.example/x",
             "en",
         );
-        let answer = Grounds::of(
+        let answer = GroundingValues::of(
             "Returned fees arrive within five bank days, see https://acme.example/fees.",
             "en",
         );
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn an_amount_grounds_neither_another_value_nor_another_unit() {
         let holds = |stated: &str, sentence: &str| {
-            let grounds = Grounds::of(stated, "en");
+            let grounds = GroundingValues::of(stated, "en");
             grounds.hold(sentence, "en", &grounds)
         };
         assert!(!holds("It was 348.00.", "You get 34,800 EUR."));

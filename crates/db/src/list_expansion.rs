@@ -3,17 +3,17 @@
 use crate::{Arg, Value};
 
 /// A statement whose lists are arguments of their own.
-pub(crate) struct SpreadLists<'a> {
+pub(crate) struct ListExpansion<'a> {
     pub sql: String,
     values: Vec<Value<'a>>,
 }
 
-impl<'a> SpreadLists<'a> {
+impl<'a> ListExpansion<'a> {
     /// `None` where every argument is a single value, as nearly always.
     ///
     /// A list is filled up to two, four, eight … values with its first one, so that lists of many
     /// lengths share few prepared statements.
-    pub fn of(sql: &str, args: &'a [&'a dyn Arg]) -> Option<SpreadLists<'a>> {
+    pub fn of(sql: &str, args: &'a [&'a dyn Arg]) -> Option<ListExpansion<'a>> {
         let mut values: Option<Vec<Value<'a>>> = None;
         let mut places: Vec<(usize, std::ops::Range<usize>)> = Vec::new();
         for (index, arg) in args.iter().enumerate() {
@@ -29,7 +29,7 @@ impl<'a> SpreadLists<'a> {
             }
             places.push((index + 1, start + 1..all.len() + 1));
         }
-        values.map(|values| SpreadLists { sql: spread(sql, &places), values })
+        values.map(|values| ListExpansion { sql: spread(sql, &places), values })
     }
 
     pub fn args(&self) -> Vec<&dyn Arg> {
@@ -63,7 +63,7 @@ fn spread(sql: &str, places: &[(usize, std::ops::Range<usize>)]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::SpreadLists;
+    use super::ListExpansion;
     use crate::{Arg, Value};
 
     struct Words(Vec<&'static str>);
@@ -80,14 +80,14 @@ mod tests {
 
     #[test]
     fn single_values_leave_a_statement_as_it_is() {
-        assert!(SpreadLists::of("a = ?1 AND b IN (?2)", &[&1_i64, &Words(vec!["x"])]).is_none());
+        assert!(ListExpansion::of("a = ?1 AND b IN (?2)", &[&1_i64, &Words(vec!["x"])]).is_none());
     }
 
     #[test]
     fn a_list_is_named_value_by_value_and_filled_up() {
         let words = Words(vec!["x", "y", "z"]);
         let args: [&dyn Arg; 3] = [&7_i64, &words, &true];
-        let spread = SpreadLists::of("a = ?1 AND b IN (?2) AND c = '?2' AND d = ?3", &args);
+        let spread = ListExpansion::of("a = ?1 AND b IN (?2) AND c = '?2' AND d = ?3", &args);
         let spread = spread.expect("a list");
         let sql = "a = ?1 AND b IN (?2, ?4, ?5, ?6) AND c = '?2' AND d = ?3";
         assert_eq!(spread.sql, sql);

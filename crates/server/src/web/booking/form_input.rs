@@ -9,7 +9,7 @@ use crate::web::form::FormFields;
 
 /// The form's fields, kept whatever becomes of them.
 #[derive(Clone, Debug, Default)]
-pub struct TypedGuest {
+pub struct BookingFormInput {
     pub name: String,
     pub email: String,
     /// One for each question of the type.
@@ -23,41 +23,41 @@ pub struct TypedGuest {
     pub is_trapped: bool,
 }
 
-impl TypedGuest {
+impl BookingFormInput {
     /// An empty form.
-    pub fn blank(kind: &BookingType) -> TypedGuest {
+    pub fn blank(kind: &BookingType) -> BookingFormInput {
         let count = kind.questions.len();
-        TypedGuest {
+        BookingFormInput {
             answers: vec![String::new(); count],
             answer_errors: vec![""; count],
-            ..TypedGuest::default()
+            ..BookingFormInput::default()
         }
     }
 
-    pub fn read(fields: &FormFields, kind: &BookingType) -> TypedGuest {
+    pub fn read(fields: &FormFields, kind: &BookingType) -> BookingFormInput {
         let answer = |place: usize| fields.get(&format!("q{place}")).trim().to_owned();
         let count = kind.questions.len();
-        TypedGuest {
+        BookingFormInput {
             name: fields.get("name").trim().to_owned(),
             email: fields.get("email").trim().to_owned(),
             answers: (0..count).map(answer).collect(),
             answer_errors: vec![""; count],
             is_trapped: !fields.get("site").is_empty(),
-            ..TypedGuest::default()
+            ..BookingFormInput::default()
         }
     }
 
     /// What was typed for a time that is held.
-    pub fn of_booking(kind: &BookingType, held: &Booking) -> TypedGuest {
+    pub fn of_booking(kind: &BookingType, held: &Booking) -> BookingFormInput {
         let answer = |question: &BookingQuestion| {
             let given = held.answers.iter().find(|one| one.question == question.text);
             given.map(|one| one.answer.clone()).unwrap_or_default()
         };
-        TypedGuest {
+        BookingFormInput {
             name: held.guest_name.clone(),
             email: held.guest_email.to_string(),
             answers: kind.questions.iter().map(answer).collect(),
-            ..TypedGuest::blank(kind)
+            ..BookingFormInput::blank(kind)
         }
     }
 

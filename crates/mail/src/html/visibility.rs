@@ -6,7 +6,7 @@ use super::{declared, known_attributes};
 
 /// Whether words are seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WordSight {
+pub(crate) enum TextVisibility {
     Seen,
     /// Their styles hide them, and so may other rules show them.
     PerhapsHidden,
@@ -16,7 +16,7 @@ pub(crate) enum WordSight {
 }
 
 /// Goes through the elements of a page, and knows how the words look that stand in them.
-pub(crate) struct PageSight {
+pub(crate) struct VisibilityTracker {
     sheet: StyleSheet,
     open: Vec<OpenSight>,
 }
@@ -29,12 +29,12 @@ struct OpenSight {
     look: StyleEffect,
 }
 
-impl PageSight {
+impl VisibilityTracker {
     /// The page whose style sheet and whose body's attributes these are.
-    pub fn new(css: &str, body: &[(&'static str, String)]) -> PageSight {
+    pub fn new(css: &str, body: &[(&'static str, String)]) -> VisibilityTracker {
         let mut sheet = StyleSheet::default();
         sheet.read(css);
-        let mut sight = PageSight { sheet, open: Vec::new() };
+        let mut sight = VisibilityTracker { sheet, open: Vec::new() };
         sight.enter("html", &[]);
         sight.enter("body", body);
         sight
@@ -57,14 +57,14 @@ impl PageSight {
     }
 
     /// Of the words that stand here.
-    pub fn words(&self) -> WordSight {
+    pub fn words(&self) -> TextVisibility {
         let here = self.open.last().copied().unwrap_or_default();
         let hidden = here.concealed || here.look.hides_text();
         match (hidden, here.doubtful) {
-            (false, false) => WordSight::Seen,
-            (false, true) => WordSight::PerhapsSeen,
-            (true, true) => WordSight::PerhapsHidden,
-            (true, false) => WordSight::Hidden,
+            (false, false) => TextVisibility::Seen,
+            (false, true) => TextVisibility::PerhapsSeen,
+            (true, true) => TextVisibility::PerhapsHidden,
+            (true, false) => TextVisibility::Hidden,
         }
     }
 }
@@ -73,8 +73,8 @@ impl PageSight {
 mod tests {
     use super::*;
 
-    fn sight(css: &str, tag: &str, attributes: &[(&'static str, &str)]) -> WordSight {
-        let mut page = PageSight::new(css, &[]);
+    fn sight(css: &str, tag: &str, attributes: &[(&'static str, &str)]) -> TextVisibility {
+        let mut page = VisibilityTracker::new(css, &[]);
         let attributes: Vec<(&'static str, String)> =
             attributes.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         page.enter(tag, &attributes);
@@ -84,24 +84,24 @@ mod tests {
     #[test]
     fn words_are_hidden_where_no_other_rule_may_show_them() {
         for (css, style, expected) in [
-            ("", "color:red", WordSight::Seen),
-            ("", "font-size:0", WordSight::Hidden),
-            ("", "color:#12345600", WordSight::Hidden),
-            ("", "color:hsla(0, 0%, 0%, 0)", WordSight::Hidden),
-            ("", "overflow:hidden;max-width:1px", WordSight::Hidden),
-            ("i{font-size:0}", "", WordSight::Hidden),
-            ("*{font-size:0}", "", WordSight::Hidden),
-            ("@media screen{i{display:none}}", "", WordSight::Hidden),
-            ("i{font-size:9px !important}", "font-size:0", WordSight::Seen),
-            ("i{font-size:9px !important}", "font-size:0 !important", WordSight::Hidden),
-            (".x{font-size:9px}", "font-size:0", WordSight::Hidden),
-            (".x.y{font-size:9px} .x{font-size:0}", "", WordSight::Seen),
-            ("p i{font-size:9px !important}", "font-size:0", WordSight::PerhapsHidden),
-            ("@media (min-width:1px){i{display:none}}", "", WordSight::PerhapsSeen),
-            ("i:first-child{display:none}", "", WordSight::PerhapsSeen),
-            ("p *{display:none}", "", WordSight::PerhapsSeen),
-            (".x\\3a y{display:none}", "", WordSight::PerhapsSeen),
-            ("ü{display:none}", "", WordSight::PerhapsSeen),
+            ("", "color:red", TextVisibility::Seen),
+            ("", "font-size:0", TextVisibility::Hidden),
+            ("", "color:#12345600", TextVisibility::Hidden),
+            ("", "color:hsla(0, 0%, 0%, 0)", TextVisibility::Hidden),
+            ("", "overflow:hidden;max-width:1px", TextVisibility::Hidden),
+            ("i{font-size:0}", "", TextVisibility::Hidden),
+            ("*{font-size:0}", "", TextVisibility::Hidden),
+            ("@media screen{i{display:none}}", "", TextVisibility::Hidden),
+            ("i{font-size:9px !important}", "font-size:0", TextVisibility::Seen),
+            ("i{font-size:9px !important}", "font-size:0 !important", TextVisibility::Hidden),
+            (".x{font-size:9px}", "font-size:0", TextVisibility::Hidden),
+            (".x.y{font-size:9px} .x{font-size:0}", "", TextVisibility::Seen),
+            ("p i{font-size:9px !important}", "font-size:0", TextVisibility::PerhapsHidden),
+            ("@media (min-width:1px){i{display:none}}", "", TextVisibility::PerhapsSeen),
+            ("i:first-child{display:none}", "", TextVisibility::PerhapsSeen),
+            ("p *{display:none}", "", TextVisibility::PerhapsSeen),
+            (".x\\3a y{display:none}", "", TextVisibility::PerhapsSeen),
+            ("ü{display:none}", "", TextVisibility::PerhapsSeen),
         ] {
             let attributes = [("class", "x y"), ("style", style)];
             assert_eq!(sight(css, "i", &attributes), expected, "{css} {style}");
@@ -111,6 +111,6 @@ mod tests {
     #[test]
     fn a_flood_of_rules_leaves_everything_open() {
         let css: String = (0..40).map(|n| format!(".x.c{n}{{color:red}}")).collect();
-        assert_eq!(sight(&css, "p", &[("style", "font-size:0")]), WordSight::PerhapsHidden);
+        assert_eq!(sight(&css, "p", &[("style", "font-size:0")]), TextVisibility::PerhapsHidden);
     }
 }

@@ -19,27 +19,27 @@ const PAGE: usize = 100;
 const HELP_SCOUT_PICTURES: &str = "d33v4339jhl8k0.cloudfront.net";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum ScoutKind {
+pub enum HelpScoutKind {
     FreeScout,
     HelpScout,
 }
 
-pub struct Scout {
+pub struct HelpScout {
     pub source: DeskSource,
-    pub kind: ScoutKind,
+    pub kind: HelpScoutKind,
     /// The mailbox whose conversations are wanted, by its id.
     only: Option<String>,
 }
 
-impl Scout {
-    pub fn new(source: DeskSource, kind: ScoutKind, only: Option<String>) -> Scout {
-        Scout { source, kind, only }
+impl HelpScout {
+    pub fn new(source: DeskSource, kind: HelpScoutKind, only: Option<String>) -> HelpScout {
+        HelpScout { source, kind, only }
     }
 
     pub fn name(&self) -> &'static str {
         match self.kind {
-            ScoutKind::FreeScout => "freescout",
-            ScoutKind::HelpScout => "helpscout",
+            HelpScoutKind::FreeScout => "freescout",
+            HelpScoutKind::HelpScout => "helpscout",
         }
     }
 
@@ -47,12 +47,12 @@ impl Scout {
         let order = "sortField=createdAt&sortOrder=asc";
         // Both give only active ones unless they are asked for the others.
         let (path, mailbox) = match self.kind {
-            ScoutKind::FreeScout => {
+            HelpScoutKind::FreeScout => {
                 let all = "status=active,pending,closed,spam";
                 let size = format!("pageSize={PAGE}&page={number}");
                 (format!("api/conversations?{all}&{order}&{size}"), "mailboxId")
             }
-            ScoutKind::HelpScout => {
+            HelpScoutKind::HelpScout => {
                 (format!("v2/conversations?status=all&{order}&page={number}"), "mailbox")
             }
         };
@@ -74,13 +74,15 @@ impl Scout {
         }
         let status = status(conversation)?;
         let (whole, threads) = match self.kind {
-            ScoutKind::FreeScout => {
+            HelpScoutKind::FreeScout => {
                 let path = format!("api/conversations/{conversation_id}?embed=threads,tags");
                 let whole = self.get(path, format!("threads/{conversation_id}.json")).await?;
                 let threads = list(&whole["_embedded"], "threads").to_vec();
                 (whole, threads)
             }
-            ScoutKind::HelpScout => (conversation.clone(), self.threads(&conversation_id).await?),
+            HelpScoutKind::HelpScout => {
+                (conversation.clone(), self.threads(&conversation_id).await?)
+            }
         };
         let primary = &whole["primaryCustomer"];
         let named = if primary.is_object() { primary } else { &whole["customer"] };
@@ -152,10 +154,10 @@ impl Scout {
         let number =
             url.query_pairs().find(|(name, _)| name == "id").map(|(_, id)| id.into_owned());
         let is_stored = match self.kind {
-            ScoutKind::FreeScout => {
+            HelpScoutKind::FreeScout => {
                 self.source.is_own(&url) && url.path().contains("/storage/attachment/")
             }
-            ScoutKind::HelpScout => url.host_str() == Some(HELP_SCOUT_PICTURES),
+            HelpScoutKind::HelpScout => url.host_str() == Some(HELP_SCOUT_PICTURES),
         };
         is_stored.then(|| DeskFile {
             name: format!("picture {}", url.path().rsplit('/').next().unwrap_or_default()),
@@ -243,9 +245,9 @@ mod tests {
 
     use super::*;
 
-    fn saved_as(kind: ScoutKind, base: &str, address: &str) -> Option<String> {
+    fn saved_as(kind: HelpScoutKind, base: &str, address: &str) -> Option<String> {
         let source = DeskSource::saved(Url::parse(base).unwrap(), &std::env::temp_dir()).unwrap();
-        let found = Scout::new(source, kind, None).picture(address)?;
+        let found = HelpScout::new(source, kind, None).picture(address)?;
         assert_eq!(found.address, address);
         Some(found.saved_as)
     }
@@ -253,15 +255,16 @@ mod tests {
     #[test]
     fn pictures_of_the_text_are_told_from_those_of_others() {
         let free = |address: &str| {
-            saved_as(ScoutKind::FreeScout, "https://help.acme.example/desk/", address)
+            saved_as(HelpScoutKind::FreeScout, "https://help.acme.example/desk/", address)
         };
         let stored = "https://help.acme.example/desk/storage/attachment/1/2/a.png?id=7&token=x";
         assert_eq!(free(stored).as_deref(), Some("files/7"));
         assert_eq!(free("https://help.acme.example/logo.png?id=7"), None);
         assert_eq!(free("https://x.example/storage/attachment/1/2/a.png?id=7"), None);
 
-        let help =
-            |address: &str| saved_as(ScoutKind::HelpScout, "https://api.helpscout.net/", address);
+        let help = |address: &str| {
+            saved_as(HelpScoutKind::HelpScout, "https://api.helpscout.net/", address)
+        };
         let stored = "https://d33v4339jhl8k0.cloudfront.net/inline/12/ab/a.png";
         assert_eq!(help(stored), Some(saved_by_address(stored)));
         assert_eq!(help("https://x.example/inline/12/ab/a.png"), None);

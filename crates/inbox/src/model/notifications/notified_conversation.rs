@@ -20,7 +20,7 @@ db::row! {
 }
 
 /// A conversation as a notice speaks of it, with what happened in it.
-pub struct ToldConversation {
+pub struct NotifiedConversation {
     pub id: ConversationId,
     pub subject: String,
     pub mailbox_name: String,
@@ -34,7 +34,7 @@ pub struct ToldConversation {
     pub facts: Vec<NoticeFact>,
 }
 
-impl ToldConversation {
+impl NotifiedConversation {
     /// The fact that the notice speaks of.
     pub fn told(&self) -> &NoticeFact {
         &self.facts[0]
