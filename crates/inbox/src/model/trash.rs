@@ -11,8 +11,8 @@ use crate::model::conversations::{self, Conversation};
 use crate::model::targets;
 use crate::model::timeline::{self, TimelineEvent};
 
-/// Puts a conversation with the spam or into the trash, or back among the others. What is in the
-/// trash is erased after a time.
+/// Writes where a conversation is now; what is in the trash is erased after a time. Who moves one there
+/// calls `removals`, which also stops what was to leave from it.
 pub fn set_removed(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,

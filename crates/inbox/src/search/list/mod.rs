@@ -1,12 +1,14 @@
 //! Walking the list of conversations in one of its orders, at a cost that does not grow with history.
 
 mod count;
+mod filter;
 mod list_count;
 mod matching;
 mod order;
 mod readable_summary;
 mod row_test;
 mod sql;
+mod tagged_with;
 
 use db::{Json, Tx};
 
@@ -14,15 +16,18 @@ use crate::base::actor::{Actor, Circle};
 use crate::base::assignee::Assignee;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, MailboxId, MemberId, TagId, TopicId};
-use crate::base::states::{ConversationRisk, Direction, Status, Urgency, View};
+use crate::base::ids::{ConversationId, MemberId};
+use crate::base::states::{ConversationRisk, Direction, Status, Urgency};
 use crate::search::Query;
+pub use filter::Filter;
+use filter::{Conditions, List, ListConditions, has_values, in_list, tests_rows};
 pub use list_count::{CountEffort, ListCount};
 use matching::QueryTerms;
 pub use order::ListOrder;
 use readable_summary::ReadableSummary;
 pub use row_test::{RowCondition, RowTest};
 use sql::Sql;
+pub use tagged_with::TaggedWith;
 
 /// Rows that are read beyond a page in place of those that cannot be read.
 const UNREADABLE: usize = 100;
@@ -36,220 +41,6 @@ const LISTS_AT_ONCE: usize = 50;
 
 /// Conversations that moved since a walk began and whose former place is looked up.
 const MOVED_LOOKED_AT: usize = 1_000;
-
-/// A tag that more conversations have is tested on each of the list; of a rarer one the
-/// conversations are looked up.
-const TAGGED_LOOKED_UP: i64 = 2_000;
-
-/// Which conversations are listed, and in which order.
-#[derive(Default)]
-pub struct Filter {
-    pub views: Vec<View>,
-    /// An inbox that the actor may see.
-    pub mailbox: Option<MailboxId>,
-    /// A member's id, or empty for nobody.
-    pub assignee: Option<String>,
-    /// Lower-cased.
-    pub reference: Option<String>,
-    /// The addresses of one contact; empty for everybody.
-    pub contacts: Vec<EmailAddress>,
-    pub tag: Option<TaggedWith>,
-    pub topic: Option<TopicId>,
-    pub urgency: Option<Urgency>,
-    /// The latest mail came at or after this.
-    pub since: Option<i64>,
-    /// The latest mail came at or before this.
-    pub until: Option<i64>,
-    /// What else is tested on each conversation.
-    pub tests: Vec<RowTest>,
-    pub order: ListOrder,
-}
-
-/// The tags of one name: the team's, and one of a private inbox.
-#[derive(Clone)]
-pub struct TaggedWith {
-    pub ids: Vec<TagId>,
-    /// True when more conversations have it than should be looked up.
-    pub by_many: bool,
-}
-
-impl TaggedWith {
-    /// Tells whether many conversations have one of these tags.
-    pub fn any_of(tx: &mut Tx<'_>, ws: i64, ids: Vec<TagId>) -> Result<TaggedWith> {
-        let mut by_many = false;
-        for id in &ids {
-            let beyond: Option<(String,)> = tx.opt(
-                "SELECT conversation FROM conversation_tags WHERE ws = ?1 AND tag = ?2
-                 LIMIT 1 OFFSET ?3",
-                &[&ws, id, &TAGGED_LOOKED_UP],
-            )?;
-            by_many |= beyond.is_some();
-        }
-        Ok(TaggedWith { ids, by_many })
-    }
-
-    fn sql(&self, sql: &mut Sql, ws: i64) -> String {
-        let ids: Vec<String> = self.ids.iter().map(|id| sql.text(id.as_str())).collect();
-        let tagged = format!(
-            "SELECT t.conversation FROM conversation_tags t WHERE t.ws = {} AND t.tag IN ({})",
-            sql.int(ws),
-            ids.join(", ")
-        );
-        match self.by_many {
-            true => format!("EXISTS ({tagged} AND t.conversation = c.id)"),
-            false => format!("c.id IN ({tagged})"),
-        }
-    }
-}
-
-/// One list that an index holds in order: columns and the values they must have.
-type List = Vec<(&'static str, String)>;
-
-impl Filter {
-    /// The lists whose union is the filter's result for an actor who sees `circles`.
-    fn lists(&self, circles: &[&Circle]) -> Vec<List> {
-        // An inbox has one circle, which was checked when the inbox was looked up.
-        let is_one = self.mailbox.is_some() || self.tests_circles();
-        let circles = if is_one { &circles[..1] } else { circles };
-        let mut lists = Vec::new();
-        for circle in circles {
-            for view in &self.views {
-                let of_contacts =
-                    self.contacts.iter().map(|one| self.list(circle, *view, Some(one)));
-                lists.extend(of_contacts);
-                if self.contacts.is_empty() {
-                    lists.push(self.list(circle, *view, None));
-                }
-            }
-        }
-        lists
-    }
-
-    /// The first column leads the index that is meant; concatenation keeps the planner from
-    /// choosing one that the other columns lead.
-    fn list(&self, circle: &Circle, view: View, contact: Option<&EmailAddress>) -> List {
-        let (circle, view) = (circle.to_string(), view.as_str().to_owned());
-        let mut narrow = self.narrow(contact);
-        let leading = (!narrow.is_empty()).then(|| narrow.remove(0));
-        let place = match (&leading, &self.mailbox) {
-            (Some(_), Some(mailbox)) => Some(("c.mailbox || ''", mailbox.to_string())),
-            (Some(_), None) => None,
-            (None, Some(mailbox)) => Some(("c.mailbox", mailbox.to_string())),
-            (None, None) => Some(("c.circle", circle)),
-        };
-        let is_led = leading.is_some();
-        let has_view = leading.as_ref().is_none_or(|leading| leading.has_view);
-        let mut list: List = leading.into_iter().map(|leading| leading.leads).collect();
-        list.extend(place);
-        list.push((if has_view { "c.view" } else { "c.view || ''" }, view));
-        list.extend(narrow.into_iter().map(|narrow| (narrow.tested, narrow.leads.1)));
-        if let Some(assignee) = &self.assignee {
-            let column = match is_led || self.order == ListOrder::LongestWaiting {
-                true => "c.assignee || ''",
-                false => "c.assignee",
-            };
-            list.push((column, assignee.clone()));
-        }
-        list.extend(self.tested());
-        list
-    }
-
-    /// True when an index leads the list that has conversations of all circles: they are one list, in
-    /// which the circle is tested. One list for each circle would read the conversations of the others.
-    fn tests_circles(&self) -> bool {
-        let is_led = !self.contacts.is_empty() || !self.narrow(None).is_empty();
-        is_led && self.mailbox.is_none()
-    }
-
-    /// What narrows the list by an index of its own, the narrowest first.
-    fn narrow(&self, contact: Option<&EmailAddress>) -> Vec<NarrowColumn> {
-        let column = |leads: &'static str, tested, has_view, value: Option<String>| {
-            value.map(|value| NarrowColumn { leads: (leads, value), tested, has_view })
-        };
-        let (reference, contact) = (self.reference.clone(), contact.map(ToString::to_string));
-        let mut narrow: Vec<NarrowColumn> = Vec::new();
-        narrow.extend(column("c.reference", "c.reference || ''", false, reference));
-        narrow.extend(column("c.contact_email", "c.contact_email || ''", false, contact));
-        // Those who wait are read in the order of waiting, which these indexes do not have.
-        if self.order != ListOrder::LongestWaiting {
-            let topic = self.topic.as_ref().map(ToString::to_string);
-            let urgency = self.urgency.filter(|urgency| *urgency != Urgency::Normal);
-            let urgency = urgency.map(|urgency| urgency.as_str().to_owned());
-            narrow.extend(column("c.topic", "c.topic || ''", true, topic));
-            narrow.extend(column(UNUSUAL_URGENCY, "c.urgency || ''", true, urgency));
-        }
-        narrow
-    }
-
-    /// What is tested on each conversation, because no index narrows the list by it.
-    fn tested(&self) -> List {
-        let mut tested = List::new();
-        let waiting = self.order == ListOrder::LongestWaiting;
-        if let Some(topic) = self.topic.as_ref().filter(|_| waiting) {
-            tested.push(("c.topic || ''", topic.to_string()));
-        }
-        let is_tested = |urgency: &Urgency| waiting || *urgency == Urgency::Normal;
-        if let Some(urgency) = self.urgency.filter(is_tested) {
-            tested.push(("c.urgency || ''", urgency.as_str().to_owned()));
-        }
-        tested
-    }
-}
-
-/// True when a list has columns that its index does not lead with.
-fn tests_rows(list: &List) -> bool {
-    let of_inbox = list.iter().any(|(column, _)| *column == "c.mailbox");
-    let tested = |column: &str| column.ends_with("|| ''") || of_inbox && column == "c.assignee";
-    list.iter().any(|(column, _)| tested(column))
-}
-
-/// Most mail is of normal urgency, so the index has the rest, and is used only where the condition
-/// says so.
-const UNUSUAL_URGENCY: &str = "c.urgency <> 'normal' AND c.urgency";
-
-/// A column that an index leads with.
-struct NarrowColumn {
-    leads: (&'static str, String),
-    /// The column as it is tested where another leads.
-    tested: &'static str,
-    /// The index goes on with the view.
-    has_view: bool,
-}
-
-/// What else the conversations of every list must have.
-struct Conditions {
-    /// The circles of which one must be that of the conversation, where its list does not say so.
-    circles: Vec<Circle>,
-    tag: Option<TaggedWith>,
-    since: Option<i64>,
-    until: Option<i64>,
-    tests: Vec<RowTest>,
-}
-
-impl Conditions {
-    /// The conditions in SQL, each with its AND.
-    fn sql(&self, sql: &mut Sql, ws: i64) -> String {
-        let mut text = String::new();
-        if !self.circles.is_empty() {
-            let circles = self.circles.iter().map(|circle| sql.text(&circle.to_string()));
-            let circles = circles.collect::<Vec<_>>().join(", ");
-            text += &format!(" AND (c.circle || '') IN ({circles})");
-        }
-        if let Some(since) = self.since {
-            text += &format!(" AND c.last_message_at >= {}", sql.int(since));
-        }
-        if let Some(until) = self.until {
-            text += &format!(" AND c.last_message_at <= {}", sql.int(until));
-        }
-        if let Some(tag) = &self.tag {
-            text += &format!(" AND {}", tag.sql(sql, ws));
-        }
-        for test in &self.tests {
-            text += &format!(" AND {}", test.sql(sql, ws));
-        }
-        text
-    }
-}
 
 /// A position in the list: the next conversations come after it in the list's order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -543,23 +334,6 @@ impl ListWalk {
         let conditions = self.conditions.sql(sql, self.ws);
         format!("c.ws + 0 = {ws} AND ({}){conditions}", lists.join(" OR "))
     }
-}
-
-/// Conditions in SQL.
-struct ListConditions {
-    ws: String,
-    /// Each with its AND.
-    others: String,
-}
-
-fn in_list(sql: &mut Sql, list: &List, conditions: &ListConditions) -> String {
-    let ListConditions { ws, others } = conditions;
-    format!("c.ws = {ws} AND {}{others}", has_values(sql, list))
-}
-
-fn has_values(sql: &mut Sql, list: &List) -> String {
-    let columns = list.iter().map(|(column, value)| format!("{column} = {}", sql.text(value)));
-    columns.collect::<Vec<_>>().join(" AND ")
 }
 
 /// When the conversation's latest mail was at a moment; 0 if it had none yet.

@@ -1,7 +1,7 @@
 //! What operators of a query ask of a conversation's row.
 
-use super::TaggedWith;
 use super::sql::Sql;
+use super::tagged_with::TaggedWith;
 use crate::base::ids::{MailboxId, MemberId, TopicId};
 use crate::base::states::Urgency;
 

@@ -124,7 +124,8 @@ pub async fn page(
             Ok((found, inboxes, names, actions::list_views(tx, cx)?))
         })
         .await?;
-    let Found { items, next: cursor, hits: inside, people, count } = found.unwrap_or_default();
+    let SearchResults { items, next: cursor, hits: inside, people, count } =
+        found.unwrap_or_default();
     let count = count.and_then(|count| count_words(count, items.len()));
     let hits = items.iter().zip(inside).map(|(summary, inside)| {
         let mut row = row(summary, &frame.times, "");
@@ -186,7 +187,7 @@ pub async fn page(
 
 /// What one page of a search shows.
 #[derive(Default)]
-struct Found {
+struct SearchResults {
     items: Vec<ConversationSummary>,
     next: Option<String>,
     /// What was found in each of them.
@@ -196,19 +197,23 @@ struct Found {
 }
 
 /// People and the count stand on the first page alone.
-fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &ListConversationsInput) -> inbox::Result<Found> {
+fn find(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: &ListConversationsInput,
+) -> inbox::Result<SearchResults> {
     let ListPage { items, next } = list_conversations(tx, cx, input.clone())?;
     let q = input.q.as_deref().unwrap_or_default();
     let hits = actions::search_hits(tx, cx, q, &items)?;
     if input.cursor.is_some() {
-        return Ok(Found { items, next, hits, ..Found::default() });
+        return Ok(SearchResults { items, next, hits, ..SearchResults::default() });
     }
     let count = match next {
         None => ListCount { n: items.len(), is_exact: true },
         Some(_) => count_conversations(tx, cx, input, CountEffort::Quick)?,
     };
     let people = actions::complete_recipient(tx, cx, q)?;
-    Ok(Found { items, next, hits, people, count: Some(count) })
+    Ok(SearchResults { items, next, hits, people, count: Some(count) })
 }
 
 form! {
