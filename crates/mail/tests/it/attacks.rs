@@ -3,10 +3,13 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use mail::{Envelope, ParsedMail, inspect, parse};
+use mail::{Envelope, PageAddresses, ParsedMail, RemotePictures, inspect, parse};
 
 /// The processor's time that a mail made for the purpose may take here, in a debug build.
 const LONGEST: Duration = Duration::from_secs(40);
+
+/// The stack of a thread of the server, and of any thread that says nothing about it.
+const SMALL_STACK_BYTES: usize = 2 << 20;
 
 fn read(raw: &[u8]) -> ParsedMail {
     in_time(|| parse(raw, Envelope::default()))
@@ -22,6 +25,24 @@ pub fn in_time<T>(work: impl FnOnce() -> T) -> T {
     };
     assert!(took < LONGEST, "took {took:?}");
     done
+}
+
+/// Runs something where little stack is left, as on a thread of the server.
+fn on_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(SMALL_STACK_BYTES);
+        thread.spawn_scoped(scope, || in_time(work)).expect("a thread").join().expect("no panic")
+    })
+}
+
+/// Reads a page for its words and as it is shown.
+fn use_page(html: &str) -> ParsedMail {
+    let raw = format!("Content-Type: text/html\n\n{html}");
+    on_small_stack(|| {
+        let addresses = PageAddresses { pictures: "/p", remote: RemotePictures::Shown };
+        mail::mail_page(raw.as_bytes(), &addresses);
+        parse(raw.as_bytes(), Envelope::default())
+    })
 }
 
 /// How long this thread has run, where the system tells: a busy machine must not fail a test.
@@ -139,5 +160,68 @@ fn nothing_unstorable_comes_out() {
     let seen = serde_json::to_string(&inspect("f", raw)).unwrap();
     for bad in ["\\u0000", "\\u0007", "\\u001b"] {
         assert!(!seen.contains(bad), "{seen}");
+    }
+}
+
+#[test]
+fn styles_within_styles_do_not_exhaust_the_stack() {
+    let mail = |css: &str, html: &str| use_page(&format!("<style>{css}</style>{html}"));
+    for open in [
+        "@media all{",
+        "@media screen{",
+        "@media (min-width:1px){",
+        "@media{@media{",
+        "@supports(x){",
+        "@layer a{",
+        "a{",
+        "{",
+        "(",
+        "[",
+        ":not(",
+        ":is(a,",
+        "@media all{a{",
+        "/*",
+        "\\",
+        "@import url(",
+        "a{b:calc(",
+        "a{b:var(--a,",
+        "@media not (",
+        "}",
+        ";",
+    ] {
+        let read = mail(&open.repeat(8_200), "<p>seen</p>");
+        assert!(read.original.contains("seen"), "{open}: {}", read.original);
+        let style = open.repeat(2_000).replace('"', "");
+        mail("", &format!("<p style=\"{style}\">seen</p>"));
+    }
+    for open in ["@media all{", "a{", "@media all{a{"] {
+        let most = 250_000 / open.len();
+        mail(&open.repeat(most), "<p>seen</p>");
+        mail(&format!("{}{}", open.repeat(most / 2), "}".repeat(most / 2)), "<p>seen</p>");
+    }
+    // What stands in conditions that hold everywhere still counts, whatever came before.
+    let deep = format!("{}{}", "@media all{".repeat(5_000), "}".repeat(5_000));
+    let page = mail(&format!("{deep}@media screen{{i{{display:none}}}}"), "<p>seen <i>hid</i></p>");
+    assert_eq!(page.page_text.trim(), "seen");
+}
+
+#[test]
+fn many_classes_and_rules_take_little_time() {
+    let names: Vec<String> = (0..16).map(|n| format!("c{n}")).collect();
+    let rules: String = (0..16)
+        .flat_map(|first| (0..16).map(move |place| (first, place)))
+        .map(|(first, place)| format!(".c{first}{}.x{place}{{color:red}}", ".c1".repeat(14)))
+        .collect();
+    let many = "a ".repeat(200_000);
+    let element = format!("<i class=\"{}\">", names.join(" "));
+    for html in [
+        format!("<style>{rules}</style><p class=\"c0 c1 {many}\">x"),
+        format!("<style>{rules}</style>{}", element.repeat(400_000 / element.len())),
+        format!("<style>{}</style><p class=\"{many}\">x", ".a.a{color:red}".repeat(15_000)),
+        format!("<style>{}</style><p>x", "a,".repeat(120_000)),
+        format!("<p {}>x", "a ".repeat(200_000)),
+        format!("<p style=\"{}\">x", "color:red;".repeat(50_000)),
+    ] {
+        use_page(&html);
     }
 }
