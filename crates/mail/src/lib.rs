@@ -48,7 +48,7 @@ mod trim;
 pub use address::{Address, ascii_domain, is_address, is_unattended, normal_address, plus_tag};
 pub use attached_mail::{CalendarPart, attached_mail, calendar_part};
 pub use body::text_of_html;
-pub use compose::{CalendarEntry, ComposedMail, InlineFile, compose};
+pub use compose::{AutoSubmission, CalendarEntry, ComposedMail, InlineFile, compose};
 pub use contact_card::{ContactCard, contact_cards};
 pub use dkim::{DkimKey, dkim_record, dkim_sign};
 pub use domain_name::DomainName;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use db::{Json, Tx};
-use mail::{Address, CalendarEntry, ComposedMail};
+use mail::{Address, AutoSubmission, CalendarEntry, ComposedMail};
 
 use super::failures::{JobRule, send_no_notice, system};
 use super::outgoing_mail::{self, ReturnMarkers, UnsignedMail};
@@ -261,7 +261,7 @@ pub(super) fn service_mail(
         attachments: Vec::new(),
         calendar: None,
         at,
-        automatic: true,
+        submission: AutoSubmission::Generated,
         loop_mark: None,
         unsubscribe: None,
     }

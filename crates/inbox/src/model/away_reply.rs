@@ -1,6 +1,7 @@
 //! The automatic reply to mail that comes outside office hours.
 
 use db::{Json, Tx};
+use mail::AutoSubmission;
 
 use crate::app::Cx;
 use crate::base::error::Result;
@@ -84,6 +85,7 @@ pub fn reply_if_closed(
         to: &to,
         unsubscribe: None,
         leads_to: None,
+        submission: AutoSubmission::Replied,
     };
     drafts::send_automatic(tx, cx, conversation, &automatic)?;
     Ok(())

@@ -2,6 +2,7 @@
 //! window.
 
 use db::Tx;
+use mail::AutoSubmission;
 
 use crate::app::Cx;
 use crate::base::actor::Principal;
@@ -297,6 +298,7 @@ pub struct Automatic<'a> {
     pub unsubscribe: Option<&'a str>,
     /// The secure message that it leads to.
     pub leads_to: Option<&'a MessageId>,
+    pub submission: AutoSubmission,
 }
 
 /// Writes a mail that no person or agent wrote; it leaves at once.
@@ -318,7 +320,7 @@ pub fn send_automatic(
     }
     tx.exec(
         "UPDATE messages SET status = 'scheduled', sends_at = ?3, from_name = ?4, to_list = ?5,
-            automatic = TRUE, unsubscribe = ?6, leads_to = ?7
+            automatic = TRUE, unsubscribe = ?6, leads_to = ?7, auto_replied = ?8
          WHERE ws = ?1 AND id = ?2",
         &[
             &cx.actor.ws,
@@ -328,6 +330,7 @@ pub fn send_automatic(
             &automatic.to,
             &automatic.unsubscribe,
             &automatic.leads_to,
+            &(automatic.submission == AutoSubmission::Replied),
         ],
     )?;
     tx.wake(Queue::Messages);

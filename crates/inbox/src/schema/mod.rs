@@ -364,4 +364,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: include_str!("051_index_numbers.postgres.sql"),
     },
+    Migration {
+        version: 57,
+        name: "mail of the service that answers a mail",
+        both: include_str!("057_automatic_replies.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -129,7 +129,7 @@ pub fn sandbox_inbound(
         attachments: Vec::new(),
         calendar: None,
         at: cx.now,
-        automatic: false,
+        submission: mail::AutoSubmission::No,
         loop_mark: None,
         unsubscribe: None,
     };

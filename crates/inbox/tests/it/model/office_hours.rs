@@ -67,7 +67,7 @@ async fn the_automatic_reply_goes_once_a_day_and_never_to_automatic_or_held_mail
     assert_eq!(replies.len(), 1, "one for each customer and day");
     assert_eq!(replies[0].recipients, ["ann@x.example"]);
     let bytes = String::from_utf8_lossy(&replies[0].bytes);
-    assert!(bytes.contains("Auto-Submitted: auto-"), "{bytes}");
+    assert!(bytes.contains("Auto-Submitted: auto-replied"), "{bytes}");
     let key = app.key("read").await;
     let waiting = app.list(&key, "?view=open").await;
     assert!(waiting.iter().all(|one| one["waitingSince"] != Value::Null), "nobody was answered");

@@ -420,7 +420,7 @@ impl<'a> DeskTransfer<'a> {
             attachments: files.attachments,
             calendar: None,
             at: entry.at,
-            automatic: false,
+            submission: mail::AutoSubmission::No,
             loop_mark: None,
             unsubscribe: None,
         };
