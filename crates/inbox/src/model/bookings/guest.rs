@@ -3,6 +3,7 @@
 use db::Tx;
 
 use super::booking::{self, NewBooking};
+use super::entries::{self, BookingHostPerson};
 use super::types::{self, BookingType};
 use super::{Booking, BookingStatus, load, mail, offers, with_token};
 use crate::app::Cx;
@@ -55,6 +56,8 @@ pub struct GuestBooking {
     pub workspace: GuestWorkspace,
     pub kind: BookingType,
     pub booking: Booking,
+    /// Whose time it takes; nobody's once it is cancelled.
+    pub hosts: Vec<BookingHostPerson>,
 }
 
 /// The booking behind a guest's link.
@@ -67,7 +70,9 @@ pub fn booking_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<GuestBooking
     }
     let workspace = workspace(tx, ws, booking.circle.clone())?;
     let kind = types::of_booking(tx, ws, &booking.type_id)?;
-    Ok(GuestBooking { workspace, kind, booking })
+    let hosts = entries::host_ids(tx, ws, &booking.id)?;
+    let hosts = entries::people(tx, ws, &hosts)?;
+    Ok(GuestBooking { workspace, kind, booking, hosts })
 }
 
 /// Gives an appointment another time, for the guest who has its link.

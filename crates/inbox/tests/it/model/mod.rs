@@ -3,6 +3,7 @@
 mod booking_access;
 mod booking_calendars;
 mod booking_deadlines;
+mod booking_invitations;
 mod bookings;
 mod events;
 mod follow_ups;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use inbox::model::bookings::availability::FreeTime;
-use inbox::model::bookings::mail::city;
+use inbox::model::bookings::mail_words::city;
 use inbox::model::bookings::zone_or_utc;
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
