@@ -43,6 +43,12 @@ errors! {
         "Name 1 to 20 redirect_uris: https, http on this computer, or a known program's scheme.";
     INVALID_CLIENT_METADATA: BAD_REQUEST, "invalid_client_metadata",
         "Send a JSON object with redirect_uris and, if you like, client_name.";
+    NO_REGISTRATION: NOT_FOUND, "invalid_request",
+        "Clients cannot register themselves here. Use a client id metadata document.";
+    ONLY_GET: METHOD_NOT_ALLOWED, "invalid_request",
+        "This address takes GET.";
+    ONLY_POST: METHOD_NOT_ALLOWED, "invalid_request",
+        "This address takes POST.";
     TOO_MANY: TOO_MANY_REQUESTS, "temporarily_unavailable",
         "Too many requests. Try again in fifteen minutes.";
     FAILED: INTERNAL_SERVER_ERROR, "server_error",
@@ -63,6 +69,10 @@ impl OauthError {
         let mut reply = context.ok(self.status, Bytes::from(body.to_string()));
         if self.status == StatusCode::TOO_MANY_REQUESTS {
             reply.extra.push((header::RETRY_AFTER, "900".into()));
+        }
+        if self.status == StatusCode::METHOD_NOT_ALLOWED {
+            let method = if *self == OauthError::ONLY_GET { "GET" } else { "POST" };
+            reply.extra.push((header::ALLOW, method.into()));
         }
         if by_header && self.status == StatusCode::UNAUTHORIZED {
             reply.extra.push((header::WWW_AUTHENTICATE, "Basic realm=\"Mailroom\"".into()));
