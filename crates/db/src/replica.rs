@@ -16,8 +16,8 @@ use tokio_postgres::Config;
 use crate::connect::of_standby;
 use crate::identity::POSTGRES_IDENTITY;
 use crate::job::{Closure, ClosureResult, Durability, Job};
-use crate::postgres::spawn;
 use crate::session::Session;
+use crate::threads::spawn;
 use crate::{DatabaseUrl, PLANS_KEPT, SILENCE, Store, StoreError, Tx};
 
 /// Reads that may wait for a connection; further ones go to the database itself.
