@@ -41,7 +41,7 @@ use serde_json::json;
 use crate::documents::ParserTask;
 use crate::node::log_fields::SpanFields;
 use crate::node::log_filter;
-use crate::settings::{Flags, Settings};
+use crate::settings::{Flags, Settings, unknown_variables};
 
 /// A shared customer-email inbox in which people and software agents work together.
 #[derive(Parser)]
@@ -170,9 +170,11 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refuse_usage(&error, json),
     };
+    let unknown = unknown_variables(std::env::vars_os());
     let settings = match Settings::load(&cli.flags) {
-        Ok(settings) => settings,
-        Err(mistakes) => return refuse_settings(&mistakes, json),
+        Ok(settings) if unknown.is_empty() => settings,
+        Ok(_) => return refuse_settings(&unknown, json),
+        Err(mistakes) => return refuse_settings(&[unknown, mistakes].concat(), json),
     };
     start_log(matches!(cli.command, Command::Serve));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {

@@ -15,6 +15,7 @@ mod sorting;
 mod starting;
 mod webhooks;
 mod workspace_export;
+mod wrong_settings;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
