@@ -19,7 +19,7 @@ mod search;
 
 pub use api::calls::ApiCall;
 pub use app::{App, Cx};
-pub use base::error::{Error, Result, ValidationError, ValidationErrors};
+pub use base::error::{Error, OUTAGE_RETRY_SECONDS, Result, ValidationError, ValidationErrors};
 pub use base::rate_limit::{RateLimiter, RateStatus, share_rates};
 pub use inbound::receive::{FiledMail, InboundAnnouncement, IncomingMail, receive};
 pub use model::attachments::{NewAttachment, OutgoingAttachment};

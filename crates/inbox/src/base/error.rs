@@ -5,6 +5,9 @@ use std::fmt;
 use crate::base::rate_limit::RateStatus;
 use crate::base::scopes::Scope;
 
+/// While the database is down, clients are asked to wait this long, in seconds: it is looked for more often.
+pub const OUTAGE_RETRY_SECONDS: u32 = 5;
+
 /// Why an operation was refused. The sentence is for the caller; the cause is for the log.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -75,6 +78,7 @@ impl Error {
             Error::Conflict(_) => 409,
             Error::KeyReused => 422,
             Error::TooMany(_) => 429,
+            Error::Store(error) if error.is_outage() => 503,
             Error::Store(_) | Error::Files(_) | Error::LostFile => 500,
         }
     }

@@ -48,6 +48,8 @@ const IN_FLIGHT_EACH: usize = 16;
 const CLAIMED_AT_ONCE: usize = 64;
 /// Deliveries of a webhook that is not active set aside in one transaction.
 const SET_ASIDE_AT_ONCE: i64 = 500;
+/// The outcomes of an attempt in the metrics.
+pub(super) const DELIVERY_OUTCOMES: [&str; 2] = ["delivered", "failed"];
 /// The log entry for a webhook whose signing secret cannot be unsealed.
 const SECRET_SHUT: &str = "The signing secret does not open with the secret.key of this server.";
 
@@ -179,7 +181,8 @@ impl DeliverWebhooks {
         let tried = DeliveryAttempt { at, took: self.runtime.app.clock.now() - at, answer };
         let (webhook, event) = (claimed.webhook.clone(), claimed.event.clone());
         let status = tried.status();
-        let outcome = if matches!(status, Some(200..=299)) { "delivered" } else { "failed" };
+        let [delivered, failed] = DELIVERY_OUTCOMES;
+        let outcome = if matches!(status, Some(200..=299)) { delivered } else { failed };
         counter!("mailroom_deliveries_total", "outcome" => outcome).increment(1);
         histogram!("mailroom_delivery_seconds").record(tried.took as f64 / 1_000.0);
         tracing::debug!(%webhook, %event, status, "webhook delivery attempt finished");

@@ -33,6 +33,11 @@ pub struct OutgoingMail {
     pub of_service: bool,
 }
 
+/// The outcomes in the metrics.
+const DELIVERED: &str = "delivered";
+const LATER: &str = "later";
+const NEVER: &str = "never";
+
 /// The outcome of an attempt. The reason is for the log and quotes no mail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RelayOutcome {
@@ -49,11 +54,14 @@ impl RelayOutcome {
         matches!(self, RelayOutcome::Later(_) | RelayOutcome::Unavailable(_))
     }
 
+    /// The words of [`RelayOutcome::as_str`].
+    pub(super) const NAMES: [&'static str; 3] = [DELIVERED, LATER, NEVER];
+
     pub(super) fn as_str(&self) -> &'static str {
         match self {
-            RelayOutcome::Delivered => "delivered",
-            RelayOutcome::Later(_) | RelayOutcome::Unavailable(_) => "later",
-            RelayOutcome::Never(_) => "never",
+            RelayOutcome::Delivered => DELIVERED,
+            RelayOutcome::Later(_) | RelayOutcome::Unavailable(_) => LATER,
+            RelayOutcome::Never(_) => NEVER,
         }
     }
 }

@@ -42,6 +42,16 @@ pub fn scheduled_backups(tx: &mut Tx<'_>) -> Result<ScheduledBackups> {
     Ok(tx.one(&sql, &[])?)
 }
 
+impl ScheduledBackups {
+    /// For how long one has been due that is not written yet, in milliseconds; 0 while none is.
+    pub fn overdue_ms(&self, now: i64) -> i64 {
+        match (&self.place, self.next_at) {
+            (Some(_), Some(next_at)) => (now - next_at).max(0),
+            _ => 0,
+        }
+    }
+}
+
 /// Writes down what a server was started with. Another timing makes the next one due at `next_at`.
 pub fn set_plan(tx: &mut Tx<'_>, plan: Option<&BackupPlan>, next_at: Option<i64>) -> Result<()> {
     let known = scheduled_backups(tx)?;

@@ -56,7 +56,7 @@ pub struct BackupRunner {
 impl BackupRunner {
     /// Writes those that are due until `stop`. A quiet installation writes none: it may be a copy, and
     /// its backups would push out those of the original.
-    pub async fn run(self, quiet: QuietMode, stop: CancellationToken) {
+    pub async fn run(&self, quiet: QuietMode, stop: CancellationToken) {
         let rounds = async {
             self.begin().await;
             loop {

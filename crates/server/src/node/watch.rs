@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use inbox::App;
 use inbox::maintenance::figures;
+use inbox::model::scheduled_backups::scheduled_backups;
 use metrics::{counter, gauge, histogram};
 use tokio_util::sync::CancellationToken;
 
@@ -19,13 +20,20 @@ pub struct Watch {
     pub app: App,
     /// The folders whose disks fill up, by the name in the metrics.
     pub folders: Vec<(&'static str, PathBuf)>,
+    /// True where this server writes backups by itself.
+    pub writes_backups: bool,
 }
 
 impl Watch {
     /// Looks again and again until `stopping`.
-    pub async fn run(self, stopping: CancellationToken) {
+    pub async fn run(&self, stopping: CancellationToken) {
         gauge!("mailroom_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
         counter!("mailroom_database_errors_total").absolute(0);
+        gauge!("mailroom_backup_scheduled").set(if self.writes_backups { 1.0 } else { 0.0 });
+        if !self.app.store.is_shared() {
+            // On SQLite there is no list of nodes.
+            gauge!("mailroom_nodes").set(1.0);
+        }
         while !stopping.is_cancelled() {
             self.look_at_database().await;
             self.look_at_replica();
@@ -43,12 +51,18 @@ impl Watch {
 
     async fn look_at_database(&self) {
         let begun = Instant::now();
-        let failing = self.app.store.read(figures::failing_calendars).await;
-        gauge!("mailroom_database_up").set(if failing.is_ok() { 1.0 } else { 0.0 });
-        match failing {
-            Ok(failing) => {
+        let now = self.app.clock.now();
+        let look = move |tx: &mut db::Tx<'_>| {
+            let overdue = scheduled_backups(tx)?.overdue_ms(now);
+            Ok::<_, inbox::Error>((figures::failing_calendars(tx)?, overdue))
+        };
+        let figures = self.app.store.read(look).await;
+        gauge!("mailroom_database_up").set(if figures.is_ok() { 1.0 } else { 0.0 });
+        match figures {
+            Ok((failing, overdue)) => {
                 histogram!("mailroom_database_seconds").record(begun.elapsed());
                 gauge!("mailroom_calendars_failing").set(failing as f64);
+                gauge!("mailroom_backup_overdue_seconds").set(overdue as f64 / 1_000.0);
             }
             Err(_) => counter!("mailroom_database_errors_total").increment(1),
         }

@@ -3,6 +3,7 @@
 use axum::body::Bytes;
 use axum::http::{StatusCode, header};
 use inbox::Error;
+use inbox::OUTAGE_RETRY_SECONDS;
 use serde_json::json;
 
 use crate::api::http::{ApiContext, ApiResponse, log_cause};
@@ -53,13 +54,15 @@ errors! {
         "Too many requests. Try again in fifteen minutes.";
     FAILED: INTERNAL_SERVER_ERROR, "server_error",
         "Something failed on our side. Try again shortly.";
+    DATABASE_DOWN: SERVICE_UNAVAILABLE, "temporarily_unavailable",
+        "Something failed on our side. Try again shortly.";
 }
 
 impl OauthError {
     /// An error of ours; the log gets its cause.
     pub fn of(error: Error) -> OauthError {
         log_cause(&error);
-        OauthError::FAILED
+        if error.is_outage() { OauthError::DATABASE_DOWN } else { OauthError::FAILED }
     }
 
     /// `by_header`: the client named itself in `Authorization`, so a refusal names the scheme, as
@@ -73,6 +76,9 @@ impl OauthError {
         if self.status == StatusCode::METHOD_NOT_ALLOWED {
             let method = if *self == OauthError::ONLY_GET { "GET" } else { "POST" };
             reply.extra.push((header::ALLOW, method.into()));
+        }
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            reply.extra.push((header::RETRY_AFTER, OUTAGE_RETRY_SECONDS.to_string()));
         }
         if by_header && self.status == StatusCode::UNAUTHORIZED {
             reply.extra.push((header::WWW_AUTHENTICATE, "Basic realm=\"Mailroom\"".into()));

@@ -96,6 +96,8 @@ impl Fetchers {
     /// Fetches until `stop` is ready; a mail that is being filed is finished.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
+        // Should this end by a panic, what it started ends too, and does not run beside what is started next.
+        let _end = stopping.clone().drop_guard();
         let mut stop = std::pin::pin!(stop);
         let mut wakes = self.app.store.wakes();
         if let Err(error) = self.take_over().await {

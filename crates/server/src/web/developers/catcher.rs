@@ -117,5 +117,8 @@ fn refused(error: &Error) -> Response<Body> {
     let mut response = responses::json(&json!({ "error": error.to_string() }));
     *response.status_mut() =
         StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if error.is_outage() {
+        responses::ask_to_wait(&mut response);
+    }
     response
 }

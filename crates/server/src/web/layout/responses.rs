@@ -7,6 +7,7 @@ use axum::http::header::{self, HeaderName};
 use axum::http::{HeaderValue, Method, Response, StatusCode};
 use axum::response::IntoResponse;
 use inbox::Error;
+use inbox::OUTAGE_RETRY_SECONDS;
 use inbox::base::limits::megabytes;
 use translation::t;
 
@@ -95,10 +96,9 @@ impl IntoResponse for PageError {
                     problems.map(|problem| translation::sentence(&problem.sentence)).collect();
                 (StatusCode::BAD_REQUEST, t!("That did not work"), sentences.join(" "))
             }
+            PageError::Domain(error) if error.is_outage() => return unavailable(&error),
             PageError::Domain(error) => {
-                if !error.is_outage() {
-                    tracing::error!(cause = ?cause(&error), "page request failed");
-                }
+                tracing::error!(cause = ?cause(&error), "page request failed");
                 (
                     StatusCode::INTERNAL_SERVER_ERROR,
                     t!("Something failed on our side"),
@@ -108,6 +108,22 @@ impl IntoResponse for PageError {
         };
         html(status, &RefusalPage { title, sentence })
     }
+}
+
+/// While the database is down.
+fn unavailable(error: &Error) -> Response<Body> {
+    let page = RefusalPage {
+        title: t!("Something failed on our side"),
+        sentence: translation::sentence(&error.to_string()).into_owned(),
+    };
+    let mut response = html(StatusCode::SERVICE_UNAVAILABLE, &page);
+    ask_to_wait(&mut response);
+    response
+}
+
+/// Says when a request that failed because the database is down may be repeated.
+pub fn ask_to_wait(response: &mut Response<Body>) {
+    response.headers_mut().insert(header::RETRY_AFTER, OUTAGE_RETRY_SECONDS.into());
 }
 
 fn cause(error: &Error) -> Option<String> {
