@@ -184,6 +184,10 @@ fn describe() {
 /// What concerns this process and what it stands on.
 fn describe_node() {
     describe_gauge!("mailroom_info", "1, with the version that runs.");
+    describe_gauge!(
+        "mailroom_blob_store_up",
+        "1 while the object store answers, where blobs are in one."
+    );
     describe_gauge!("mailroom_task_up", "1 while a task of the server runs, by its name.");
     describe_counter!(
         "mailroom_task_restarts_total",

@@ -24,6 +24,7 @@ fn requests_fail_soon_while_the_server_is_down_and_work_again_when_it_is_back() 
     server.start();
     run_at(&server.url(), async |app: TestApp| {
         let key = app.key("read").await;
+        let browser = app.signed_in(&app.owner).await;
         let dns = DnsHealth::of(Some(([127, 0, 0, 1], 9).into()));
         let storage = StorageCheck::new(app.app.clone(), app.folder(), &app.blob_folder(), 1);
         let quiet = QuietMode::fixed(false);
@@ -49,10 +50,9 @@ fn requests_fail_soon_while_the_server_is_down_and_work_again_when_it_is_back() 
             assert_eq!(readiness().await, 503);
         }
         assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
-        let page = Request::get("/inbox").header("cookie", "mailroom_session=x");
-        let page = app.send(page.body(Body::empty()).unwrap()).await.is(503);
-        assert_eq!(page.header("retry-after"), "5");
-        assert!(page.header("content-type").starts_with("text/html"));
+        let page = browser.get("/inbox").await.is(503);
+        assert_eq!(page.answer.header("retry-after"), "5");
+        assert!(page.text.contains("Something failed on our side"), "{}", page.text);
         server.start();
         eventually(async || readiness().await == 200).await;
         app.get(&key, "/conversations").await.is(200);
