@@ -12,6 +12,7 @@ use crate::files::{self, AttachedFile};
 use crate::header::Header;
 use crate::html::Link;
 use crate::ids::{message_ids_within, own_message_id};
+use crate::invisible::count_hidden;
 use crate::kind::{self, Bounce, MailKind};
 use crate::limits::{HOPS, REFERENCES};
 use crate::token::LOOP_FIELD;
@@ -56,6 +57,8 @@ pub struct ParsedMail {
     pub page_text: String,
     /// The text of the HTML with what it hides from readers; empty where it hides nothing.
     pub hidden_text: String,
+    /// Characters in subject, name and body that nobody sees and only programs read.
+    pub hidden_letters: usize,
     pub attachments: Vec<AttachedFile>,
     pub kind: MailKind,
     /// True where the sender asks for no automatic reply.
@@ -108,6 +111,7 @@ pub fn parse(raw: &[u8], envelope: Envelope<'_>) -> ParsedMail {
         understood.unread = true;
         return understood;
     }
+    understood.hidden_letters += body::hidden_letters(&message);
     let Body { text, original, html, links, page_text, hidden_text } = body::body(&message);
     let told = kind::tell(&message, &header, &understood, &original);
     ParsedMail {
@@ -154,6 +158,8 @@ fn addressed(message: &Message<'_>, header: &Header, envelope: Envelope<'_>) -> 
         delivered_to: people::delivered_to(header),
         return_path: envelope.sender.map(sender).or_else(|| people::return_path(header)),
         subject: clean_subject(message.subject().unwrap_or_default()),
+        hidden_letters: count_hidden(message.subject().unwrap_or_default())
+            + people::hidden_letters(message),
         date: header.all("date").find_map(sent_at),
         suppresses_replies: kind::suppresses_replies(header),
         loops: header.all("received").count() > HOPS,

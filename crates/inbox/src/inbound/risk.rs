@@ -84,6 +84,7 @@ fn verdict(
         team: &team,
         correspondents: &correspondents,
         learned,
+        ..SenderHistory::default()
     };
     Ok(mail::check(mail, authentication, &known))
 }

@@ -59,6 +59,7 @@ async fn ingest(app: &App, delivery: InboundMail, fetched: FetchedMail) -> Resul
         dmarc: Dmarc::Pass,
         policy: DmarcPolicy::None,
         arc: AuthenticationResult::default(),
+        ..Authentication::default()
     };
     let incoming = read.incoming(&mailbox, &[], &by_owner, None);
     app.act(&actor, move |tx, cx| {

@@ -103,6 +103,7 @@ impl DnsAuthenticator {
             spf: spf.as_ref().map_or(AuthenticationResult::None, spf_proof),
             dkim: dkim_proof(&dkim),
             dmarc,
+            aligned: false,
             policy,
             arc: if vouched { AuthenticationResult::Pass } else { arc_proof(&arc) },
         }
