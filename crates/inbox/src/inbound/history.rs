@@ -22,13 +22,14 @@ use crate::inbound::mail_dates::MailDates;
 use crate::inbound::receive::{self, IncomingMail, MailLookup, UnknownMail};
 use crate::inbound::threading;
 use crate::model::attachments::AttachmentInfo;
+use crate::model::contacts::{self, ContactEvidence};
 use crate::model::conversations::{self, Conversation, NewConversation};
+use crate::model::correspondents;
 use crate::model::counted_mail::{self, CountedMail};
 use crate::model::documents::{self, NewDocument};
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
-use crate::model::{contacts, correspondents};
 
 /// Threads that parse a batch.
 const PARSERS: usize = 4;
@@ -297,7 +298,8 @@ impl PastFiling<'_> {
         }
         let is_person = mail.kind == AuthorKind::Person;
         if is_person {
-            contacts::note(tx, cx, &conversation.circle, &Party::from(author))?;
+            let evidence = ContactEvidence::Unproven;
+            contacts::note(tx, cx, &conversation.circle, &Party::from(author), evidence)?;
         }
         if is_latest && (is_person || begins) {
             self.settle(tx, cx, &mut conversation, Status::Open)?;
@@ -323,8 +325,12 @@ impl PastFiling<'_> {
         let is_latest = begins || self.dates.arrived_at >= conversation.last_message_at;
         self.write(tx, cx, &mut conversation, Direction::Outbound, unknown)?;
         for address in &others {
-            correspondents::note(tx, cx, &conversation.circle, &address.email)?;
-            contacts::note(tx, cx, &conversation.circle, &Party::from(*address))?;
+            let party = Party::from(*address);
+            if mail.kind == AuthorKind::Person {
+                correspondents::note(tx, cx, &conversation.circle, &address.email)?;
+            }
+            let evidence = ContactEvidence::of_sent(mail.kind);
+            contacts::note(tx, cx, &conversation.circle, &party, evidence)?;
         }
         if is_latest {
             self.settle(tx, cx, &mut conversation, Status::Waiting)?;

@@ -11,6 +11,7 @@ pub mod history;
 pub mod imap;
 mod import_turns;
 pub mod imported_conversations;
+mod known_quotes;
 pub(crate) mod mail_dates;
 mod own_copies;
 mod own_markers;
@@ -38,7 +39,7 @@ use crate::base::ids::MessageId;
 use crate::inbound::imap::ImapAccount;
 use crate::inbound::receive::FiledMail;
 
-pub use authenticator::{Authenticator, Checking, Credentials, MailSource};
+pub use authenticator::{Authenticator, BelievedResults, Checking, Credentials, MailSource};
 pub use risk::assess;
 pub use routes::{RecipientInbox, find_inbox, find_recipient};
 pub use sent::ingest_sent;

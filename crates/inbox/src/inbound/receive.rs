@@ -11,6 +11,7 @@ use crate::base::ids::{ConversationId, MemberId, MessageId};
 use crate::base::limits::{DAY_MS, NOTICE_RECENT_MS, RISK_REASONS};
 use crate::base::states::{ConversationRisk, Direction, Removal, Status};
 use crate::base::string_enum::string_enum;
+use crate::inbound::known_quotes;
 use crate::inbound::mail_dates::MailDates;
 use crate::inbound::threading::{find_thread, joined};
 use crate::model::app_mail;
@@ -18,7 +19,7 @@ use crate::model::attachments::AttachmentInfo;
 use crate::model::authentication::SenderAuthentication;
 use crate::model::away_reply;
 use crate::model::blocked_senders;
-use crate::model::contacts;
+use crate::model::contacts::{self, ContactEvidence, ContactStanding};
 use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::counted_mail::{self, CountedMail};
 use crate::model::documents::{self, NewDocument};
@@ -162,14 +163,19 @@ pub(crate) fn file(
     let suspicious = mail.warning.as_ref().is_some_and(|warning| warning.hold);
     let held = (suspicious && !is_spam) || conversation.held;
     let withheld = held.then_some(announcement);
-    let filing = Filing { id: &id, header_id: &header_id, dates, withheld };
+    let own_words = match begins {
+        true => None,
+        false => known_quotes::own_words(tx, cx, &conversation, &mail.text)?,
+    };
+    let text = own_words.unwrap_or(&mail.text);
+    let filing = Filing { id: &id, header_id: &header_id, dates, withheld, text };
     write_message(tx, cx, mailbox, &conversation, incoming, &filing)?;
     let counted = CountedMail {
         at: dates.arrived_at,
         direction: Direction::Inbound,
         automatic: false,
         secure_answer: (mail.kind == AuthorKind::Person && !held).then_some(false),
-        text: &mail.text,
+        text,
         sorts: !held && !is_spam && mail.kind == AuthorKind::Person && !mailbox.circle.is_sandbox(),
     };
     counted_mail::count_mail(tx, cx, &mut conversation, &counted)?;
@@ -257,6 +263,8 @@ struct Filing<'a> {
     header_id: &'a str,
     dates: &'a MailDates,
     withheld: Option<InboundAnnouncement>,
+    /// The writer's own words.
+    text: &'a str,
 }
 
 fn write_message(
@@ -295,7 +303,7 @@ fn write_message(
                 bcc: Vec::new(),
             },
             subject: &mail.subject,
-            text: &mail.text,
+            text: filing.text,
             attachments: attachments.collect(),
             has_html: mail.has_html && incoming.raw.is_some(),
             authentication: incoming.authentication,
@@ -330,7 +338,8 @@ fn write_message(
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
     }
     if filing.withheld.is_none() && mail.kind == AuthorKind::Person {
-        contacts::note(tx, cx, &conversation.circle, &Party::from(&mail.from))?;
+        let evidence = ContactEvidence::of_mail(mail.dmarc);
+        contacts::note(tx, cx, &conversation.circle, &Party::from(&mail.from), evidence)?;
     }
     index(tx, cx, conversation, serial, mail)
 }
@@ -503,15 +512,18 @@ pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) ->
     if !conversation.held {
         return Ok(());
     }
-    let withheld: Vec<(MessageId, InboundAnnouncement, Option<i64>)> = tx.all(
-        "SELECT id, withheld, counted_at FROM messages
+    let withheld: Vec<(MessageId, InboundAnnouncement, Option<i64>, String)> = tx.all(
+        "SELECT id, withheld, counted_at, from_email FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL ORDER BY serial",
         &[&cx.actor.ws, &conversation.id],
     )?;
     conversations::end_hold(tx, cx, conversation)?;
     timeline::record(tx, cx, &conversation.id, &TimelineEvent::Released {})?;
     sorting::schedule(tx, cx, conversation)?;
-    for (message, announcement, arrived_at) in withheld {
+    for (message, announcement, arrived_at, from) in withheld {
+        let from = Party { name: None, email: from };
+        let evidence = ContactEvidence::Team(ContactStanding::Trusted);
+        contacts::note(tx, cx, &conversation.circle, &from, evidence)?;
         count_received(tx, cx, &conversation.report_place(), arrived_at.unwrap_or(cx.now))?;
         announce(tx, cx, conversation, &message, announcement)?;
     }

@@ -12,7 +12,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::MessageId;
 use crate::base::limits::REPLY_CHARS;
 use crate::base::states::{Direction, Removal};
-use crate::model::contacts;
+use crate::model::contacts::{self, ContactEvidence};
 use crate::model::conversations::{self, Conversation};
 use crate::model::counted_mail::{self, CountedMail};
 use crate::model::drafting::helper_drafts;
@@ -79,7 +79,7 @@ pub fn receive_answer(
     }
     write(tx, cx, (&conversation, &mailbox), &from, &id, held)?;
     let content = ProtectedContent {
-        text: answer.text.clone(),
+        text: mail::clean_text(&answer.text),
         files: answer.files.iter().map(|(file, _)| file.clone()).collect(),
         ..ProtectedContent::default()
     };
@@ -198,7 +198,7 @@ fn write(
     let serial = messages::insert(tx, cx, conversation, &message)?;
     recipients::add_participant(tx, cx.actor.ws, &conversation.id, &from.email)?;
     if !held {
-        contacts::note(tx, cx, &conversation.circle, from)?;
+        contacts::note(tx, cx, &conversation.circle, from, ContactEvidence::Proven)?;
     }
     let text = IndexedText {
         subject: &conversation.subject,

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use db::Tx;
-use mail::{Address, Authentication, AuthenticationResult, Dmarc, DmarcPolicy, Mail};
+use mail::{Address, Authentication, AuthorKind, Dmarc, Mail};
 
 use super::own_markers::OwnMarkers;
 use super::parsing;
@@ -21,6 +21,7 @@ use crate::inbound::mail_dates::MailDates;
 use crate::inbound::receive::{self, FiledMail, IncomingMail, MailLookup};
 use crate::inbound::threading;
 use crate::model::attachments::AttachmentInfo;
+use crate::model::contacts::{self, ContactEvidence};
 use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::correspondents;
 use crate::model::counted_mail::{self, CountedMail};
@@ -53,14 +54,7 @@ async fn ingest(app: &App, delivery: InboundMail, fetched: FetchedMail) -> Resul
     let mailbox = fetched.account.inbox.mailbox.clone();
     let signs = OwnMarkers::of(&read.mail, &[]);
     // It was sent by somebody who may sign in to the mailbox.
-    let by_owner = Authentication {
-        spf: AuthenticationResult::default(),
-        dkim: AuthenticationResult::default(),
-        dmarc: Dmarc::Pass,
-        policy: DmarcPolicy::None,
-        arc: AuthenticationResult::default(),
-        ..Authentication::default()
-    };
+    let by_owner = Authentication { dmarc: Dmarc::Pass, ..Authentication::default() };
     let incoming = read.incoming(&mailbox, &[], &by_owner, None);
     app.act(&actor, move |tx, cx| {
         let Some((mailbox, actor)) = &routes::as_it_is(tx, cx.actor, &mailbox)? else {
@@ -176,7 +170,12 @@ fn file(
     counted_mail::count_mail(tx, cx, &mut conversation, &counted)?;
     helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Team)?;
     for address in &others {
-        correspondents::note(tx, cx, &conversation.circle, &address.email)?;
+        // What the provider or a program answers by itself makes nobody trusted.
+        if mail.kind == AuthorKind::Person {
+            correspondents::note(tx, cx, &conversation.circle, &address.email)?;
+        }
+        let evidence = ContactEvidence::of_sent(mail.kind);
+        contacts::note(tx, cx, &conversation.circle, &Party::from(*address), evidence)?;
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
     }
     receive::index(tx, cx, &conversation, serial, mail)?;

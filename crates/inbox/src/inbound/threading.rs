@@ -44,7 +44,8 @@ pub fn joined(
 }
 
 /// The first rule that matches wins: recorded app mail, a message we hold that it names, the same
-/// sender and subject. A mail that fails its domain's DMARC joins nothing.
+/// sender and subject. A mail that fails its domain's DMARC joins nothing, and nobody is told that it
+/// is about the reference that it was sent to.
 pub fn find_thread(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -53,10 +54,10 @@ pub fn find_thread(
     arrived_at: i64,
     reference: Option<&str>,
 ) -> Result<Thread> {
-    let alone = Thread { reference: reference.map(str::to_owned), ..Thread::default() };
     if mail.dmarc == Dmarc::Fail {
-        return Ok(alone);
+        return Ok(Thread::default());
     }
+    let alone = Thread { reference: reference.map(str::to_owned), ..Thread::default() };
     if let Some(thread) = answered_app_mail(tx, cx, mailbox, mail)? {
         return Ok(Thread { reference: thread.reference.or(alone.reference), ..thread });
     }

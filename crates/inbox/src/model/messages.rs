@@ -8,11 +8,12 @@ use sha2::{Digest, Sha256};
 use crate::app::Cx;
 use crate::base::actor::Actor;
 use crate::base::error::{Error, Result};
-use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId};
+use crate::base::ids::{ConversationId, MailboxId, MemberId, MessageId, RequestId};
 use crate::base::limits::HEADER_KEY_BYTES;
 use crate::base::states::{Direction, MessageStatus, Status};
 use crate::model::attachments::AttachmentInfo;
 use crate::model::authentication::SenderAuthentication;
+use crate::model::contacts::{self, ContactEvidence, ContactStanding};
 use crate::model::conversations::{self, Conversation};
 use crate::model::counted_mail::{self, CountedMail};
 use crate::model::drafting::{helper_drafts, queue};
@@ -24,9 +25,7 @@ use crate::model::report_facts::{self, DraftFate, ReportMeasure};
 use crate::model::secure::{self, PROTECTED, ProtectedContent};
 use crate::model::timeline::{self, RetiredBy, TimelineEvent};
 use crate::model::written_text::WrittenText;
-use crate::model::{
-    contacts, correspondents, document_requests, follow_ups, outgoing_servers, search_index,
-};
+use crate::model::{correspondents, document_requests, follow_ups, outgoing_servers, search_index};
 
 db::row! {
     /// An outgoing message: a draft, scheduled or sent.
@@ -287,9 +286,13 @@ pub fn mark_sent(
     };
     counted_mail::count_mail(tx, cx, conversation, &counted)?;
     let recipients = recipients::of_message(tx, cx.actor.ws, &message.id)?;
+    let evidence = evidence_of(tx, cx, message, automatic)?;
     for party in recipients.everybody() {
-        correspondents::note(tx, cx, &conversation.circle, &party.email)?;
-        contacts::note(tx, cx, &conversation.circle, party)?;
+        // Whoever gets automatic mail may have done no more than write.
+        if !automatic {
+            correspondents::note(tx, cx, &conversation.circle, &party.email)?;
+        }
+        contacts::note(tx, cx, &conversation.circle, party, evidence)?;
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &party.address())?;
     }
     search_index::sent(tx, cx.actor.ws, &message.id)?;
@@ -323,6 +326,29 @@ pub fn mark_sent(
         secure: message.secure || message.leads_to.is_some(),
     };
     events::record(tx, cx, conversation.subject_of_events(), &event)
+}
+
+/// What a message that left says about its recipients: a person who wrote or approved it trusts them,
+/// an agent of its own accord does not.
+fn evidence_of(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &OutgoingMessage,
+    automatic: bool,
+) -> Result<ContactEvidence> {
+    if automatic {
+        return Ok(ContactEvidence::Unproven);
+    }
+    let (approved,): (Option<DraftFate>,) = tx.one(
+        "SELECT approved FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    let author = message.author.as_deref().and_then(MemberId::parse);
+    let by_person = approved.is_some() || !matches!(author, Some(MemberId::Agent(_)));
+    Ok(ContactEvidence::Team(match by_person {
+        true => ContactStanding::Trusted,
+        false => ContactStanding::Written,
+    }))
 }
 
 /// Counts a message that left for reports: who wrote it, how soon it came, what became of the draft, and

@@ -365,6 +365,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: include_str!("051_index_numbers.postgres.sql"),
     },
     Migration {
+        version: 52,
+        name: "whom the team wrote to",
+        both: include_str!("052_contact_standing.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 57,
         name: "mail of the service that answers a mail",
         both: include_str!("057_automatic_replies.sql"),

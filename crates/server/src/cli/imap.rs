@@ -44,7 +44,7 @@ pub struct Imap {
     /// Leave alone what is in the folder now
     #[arg(long)]
     new_only: bool,
-    /// The name under which that server writes Authentication-Results [default: its own domain]
+    /// The name under which that server writes Authentication-Results [default: that of its provider]
     #[arg(long, value_name = "HOST")]
     trust: Option<String>,
     /// Do not call the server now to see whether it lets us in

@@ -142,7 +142,8 @@ pub fn sandbox_inbound(
         Some(id) => vec![mail::bare_message_id(id).to_owned()],
         None => mail.answers.clone(),
     };
-    let mail = Mail { from: composed.from, answers, ..mail };
+    let from = Address::new(mail.from.name.as_deref(), &composed.from.email);
+    let mail = Mail { from, answers, ..mail };
     let joins = joins.map(|conversation| conversation.id);
     let incoming =
         IncomingMail { mail, raw: None, authentication: None, attachments: Vec::new(), joins };

@@ -11,6 +11,7 @@ mod reports;
 mod risk;
 mod threading;
 mod threads;
+mod trust;
 
 use inbox::model::mail_secret::mail_secret;
 use testing::TestApp;

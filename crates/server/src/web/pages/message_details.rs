@@ -153,7 +153,8 @@ mod tests {
 
     fn found(dmarc: AuthenticationOutcome) -> SenderAuthentication {
         let none = AuthenticationOutcome::None;
-        SenderAuthentication { spf: none, dkim: AuthenticationOutcome::Pass, dmarc, arc: none }
+        let dkim = AuthenticationOutcome::Pass;
+        SenderAuthentication { spf: none, dkim, dmarc, arc: none, aligned: false }
     }
 
     #[test]
