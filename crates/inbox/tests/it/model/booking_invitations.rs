@@ -12,7 +12,7 @@ on_both!(
 );
 
 const GUEST: &str = "ann@shop.example";
-const HOST: &str = "olive@acme.example";
+const HOST: &str = "owner@acme.example";
 
 /// A mail with an entry for a calendar: its words, the method and the unfolded lines of the entry.
 struct Invitation {
