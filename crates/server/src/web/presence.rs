@@ -80,15 +80,21 @@ pub struct PresenceGuard {
 }
 
 impl Presence {
-    /// Who has a page open here, and with `tasks` on other processes too.
+    /// Who has a page open, here and on other processes of the database. Without `tasks` nobody watches over what
+    /// hears of others, as for a router alone.
     pub fn new(app: &App, tasks: Option<&Supervisor>) -> Arc<Presence> {
         let others = app.store.is_shared().then(|| app.store.clone());
         let presence = Presence::with(app.ids.token(NODE_CHARS), others);
-        if let Some(tasks) = tasks.filter(|_| app.store.is_shared()) {
+        if app.store.is_shared() {
             let (weak, app) = (Arc::downgrade(&presence), app.clone());
-            tasks.start("presence", move |stop| {
-                apply_announcements(weak.clone(), app.clone(), stop)
-            });
+            match tasks {
+                Some(tasks) => drop(tasks.start("presence", move |stop| {
+                    apply_announcements(weak.clone(), app.clone(), stop)
+                })),
+                None => {
+                    drop(tokio::spawn(apply_announcements(weak, app, CancellationToken::new())));
+                }
+            }
         }
         presence
     }

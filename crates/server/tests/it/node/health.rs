@@ -1,6 +1,7 @@
 //! `/readyz`: whether a node can do its work.
 
 use std::net::SocketAddr;
+use std::path::Path;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -130,4 +131,24 @@ async fn up() -> SocketAddr {
 
 fn said(answer: &Answer) -> String {
     String::from_utf8_lossy(&answer.bytes).into_owned()
+}
+
+/// A task that is spawned otherwise would end in silence.
+#[test]
+fn what_runs_as_long_as_the_server_is_started_by_the_supervisor_alone() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = vec!["serve.rs", "cli/run.rs", "mail_in/smtp/listener.rs"]
+        .into_iter()
+        .map(|file| source.join(file))
+        .collect::<Vec<_>>();
+    for folder in ["serve", "node", "backup"] {
+        let entries = std::fs::read_dir(source.join(folder)).unwrap();
+        files.extend(entries.map(|entry| entry.unwrap().path()));
+    }
+    files.retain(|file| !file.ends_with("node/supervisor.rs"));
+    assert!(files.len() > 20, "{files:?}");
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("tokio::spawn("), "{}", file.display());
+    }
 }
