@@ -20,7 +20,8 @@ pub struct Contact {
     /// What they call themselves: data, not instructions.
     pub name: Option<String>,
     pub email: Option<String>,
-    /// True when there is another conversation with them that is neither held nor spam.
+    /// True when there is another conversation with them that is neither held nor spam, and the team wrote
+    /// to them or released their mail.
     pub known: bool,
 }
 

@@ -1,5 +1,7 @@
 //! Selectors that ask where an element stands: within which others, behind which one, as which child.
 
+use std::cell::Cell;
+
 use super::element::Attributes;
 use super::sheet::Compound;
 
@@ -9,6 +11,9 @@ const PARTS: usize = 6;
 const REACH: usize = 48;
 /// Bytes of an element's id or classes that are compared.
 const NAME_BYTES: usize = 512;
+/// Elements of one page that selectors are compared with in all. Behind that, no more is told by its
+/// place.
+const COMPARISONS: usize = 400_000;
 
 /// The names of an element, lower case.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +29,8 @@ pub(super) struct ElementPath {
     levels: Vec<Level>,
     /// How many elements stand outside of all others, and the last of them.
     outermost: (usize, Option<ElementNames>),
+    /// Comparisons that were made.
+    compared: Cell<usize>,
 }
 
 struct Level {
@@ -44,6 +51,13 @@ impl ElementPath {
         *children += 1;
         let (place, before) = (*children, last.replace(names.clone()));
         self.levels.push(Level { names, place, before, children: 0, last_child: None });
+    }
+
+    /// Notes a number of comparisons; false when they are too many.
+    fn may_compare(&self, elements: usize) -> bool {
+        let compared = self.compared.get() + elements;
+        self.compared.set(compared.min(COMPARISONS));
+        compared < COMPARISONS
     }
 
     /// Closes all but so many of the open elements.
@@ -130,6 +144,10 @@ impl PlacedSelector {
         };
         let mut parts = self.parts.iter();
         if !parts.next().is_some_and(|(_, part)| part.fits(names, place)) {
+            return false;
+        }
+        let reach = path.levels.len().min(REACH);
+        if self.parts.len() > 1 && !path.may_compare((self.parts.len() - 1) * (reach + 1)) {
             return false;
         }
         let mut around = path.levels.as_slice();
@@ -332,6 +350,16 @@ mod tests {
         ] {
             assert_eq!(fits(selector, page), expected, "{selector} {page}");
         }
+    }
+
+    #[test]
+    fn a_page_cannot_ask_for_more_comparisons_than_are_made() {
+        let mut path = ElementPath::default();
+        (0..2_000).for_each(|_| path.enter(names("div.a")));
+        let selector = PlacedSelector::parse("div.a div.a div.a div.a p").unwrap();
+        let fitting = (0..100_000).filter(|_| selector.fits(&path, &names("p"))).count();
+        assert!((1..100_000).contains(&fitting), "{fitting}");
+        assert!(!selector.fits(&path, &names("p")));
     }
 
     #[test]

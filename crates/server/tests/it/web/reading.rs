@@ -290,7 +290,8 @@ async fn pictures_of_a_sender_can_always_be_shown(app: TestApp) {
     browser.get(&path).await.is(200).shows("Only when I ask");
     browser.get(&format!("{message}/html")).await.is(200).shows("/pictures/remote/0");
     for unproven in [None, Some(Dmarc::Absent), Some(Dmarc::Fail)] {
-        let forged = wire(&app, HTML, letter("ann@shop.example", "Chairs", "Hi"), unproven).await;
+        let raw = HTML.replace("Hello", &format!("Hello, {unproven:?}"));
+        let forged = wire(&app, &raw, letter("ann@shop.example", "Chairs", "Hi"), unproven).await;
         let forged = format!("/conversations/{}/messages/{}", forged.conversation, forged.message);
         browser.get(&format!("{forged}/html")).await.is(200).hides("/pictures/remote/0");
     }
