@@ -67,7 +67,7 @@ pub use organisation::{is_public_provider, organisation};
 pub use original::{OriginalMail, original};
 pub use page::{
     ForwardedHtml, InlinePicture, MailPage, MailPictures, PageAddresses, PageState, RemotePictures,
-    forwarded_html, inline_picture, mail_page, mail_pictures, remote_picture,
+    forwarded_html, inline_picture, mail_page, mail_pictures, quoted_button, remote_picture,
 };
 pub use parse::{Envelope, ParsedMail, parse, whole_text};
 pub use participants::{HeaderField, Participants, header_fields, participants};

@@ -217,6 +217,7 @@ fn mail_setup(settings: &Settings) -> MailSetup {
         smtp: settings.smtp_listen.clone(),
         lmtp: settings.lmtp_listen.clone(),
         sending: SendingSetup::of(&relay_config(settings)),
+        writes_files: matches!(relay_config(settings).target, RelayTarget::Folder(_)),
         dns: settings.dns,
     }
 }

@@ -8,6 +8,7 @@ use mail::{AddressToken, AuthorKind, Dmarc};
 use super::calendar_replies::{self, AnswerOutcome};
 use super::own_copies;
 use super::own_markers::OwnMarkers;
+use super::plus_tag_return;
 use super::reports;
 use super::routes;
 use super::{FetchedMail, Ingested};
@@ -39,6 +40,9 @@ pub(super) fn file(
         return Ok(Ingested::NoInbox);
     }
     let secret = mail_secret::mail_secret(tx, cx)?;
+    if plus_tag_return::ends_test(tx, cx, mailbox, &secret, (incoming, signs))? {
+        return Ok(Ingested::OwnCopy);
+    }
     if own_copies::is_one(tx, cx, &secret, incoming, signs)? {
         return Ok(Ingested::OwnCopy);
     }

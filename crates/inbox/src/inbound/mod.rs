@@ -16,6 +16,7 @@ pub(crate) mod mail_dates;
 mod own_copies;
 mod own_markers;
 mod parsing;
+mod plus_tag_return;
 pub(crate) mod receive;
 mod reports;
 mod risk;

@@ -18,7 +18,7 @@ use crate::inbound::receive::IncomingMail;
 use crate::model::mail_secret::MailSecret;
 
 /// How the Message-IDs of mail to people of a workspace begin.
-const NOTICE_MESSAGE_ID: &str = "notice.";
+pub(super) const NOTICE_MESSAGE_ID: &str = "notice.";
 
 /// True for a copy of a message of ours. Mail that fails DMARC is not.
 pub(super) fn is_one(

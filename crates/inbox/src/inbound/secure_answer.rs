@@ -232,8 +232,8 @@ fn confirm(
             clock = times.clock(cx.now)
         );
         let stays = t!(
-            "The page stays open until {day}. Use the link in the earlier mail to read it again.",
-            day = times.day(link.expires_at)
+            "The page stays open until {time}. Use the link in the earlier mail to read it again.",
+            time = times.moment(link.expires_at)
         );
         format!("{arrived}\n\n{stays}\n")
     });

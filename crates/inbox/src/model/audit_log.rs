@@ -88,6 +88,8 @@ actions! {
     PlanChanged: "plan-changed", "changed the plan to";
     MailboxConnected: "mailbox-connected", "connected the mailbox";
     MailboxDisconnected: "mailbox-disconnected", "disconnected the mailbox";
+    PlusTagsOn: "plus-tags-on", "switched on plus tags for";
+    PlusTagsOff: "plus-tags-off", "switched off plus tags for";
     OutgoingServerSet: "outgoing-server-set", "set the outgoing server of";
     OutgoingServerRemoved: "outgoing-server-removed", "removed the outgoing server of";
     ServiceConnected: "service-connected", "connected the sending service";

@@ -63,6 +63,7 @@ pub(crate) mod past_snoozes;
 pub mod pdf;
 pub(crate) mod pins;
 pub mod placeholders;
+pub mod plus_tags;
 pub mod recipients;
 pub(crate) mod reminders;
 pub(crate) mod removals;

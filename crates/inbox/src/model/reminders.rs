@@ -139,7 +139,7 @@ mod tests {
         for part in [
             "Hello Ann,\n",
             "- Passport\n",
-            "by 2026-12-01.",
+            "by 1 December 2026.",
             "private page: https://m/u/x\n",
             "no more reminders: https://m/u/x/stop\n",
         ] {

@@ -372,6 +372,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 55,
+        name: "plus tags that were tested",
+        both: include_str!("055_plus_tags.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 57,
         name: "mail of the service that answers a mail",
         both: include_str!("057_automatic_replies.sql"),

@@ -24,6 +24,7 @@ use mail_parser::Message;
 
 pub use forwarded::{ForwardedHtml, forwarded_html};
 pub(crate) use links::safe_target;
+pub use quoted::quoted_button;
 
 use crate::limits::HTML_BYTES;
 use crate::{body, parse, source, subject};

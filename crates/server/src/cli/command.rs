@@ -109,6 +109,15 @@ pub fn sentence(error: inbox::Error) -> String {
     }
 }
 
+/// A number with its noun: `1 mail`, `2 mails`.
+pub fn counted(n: impl TryInto<i64>, one: &str, many: &str) -> String {
+    match n.try_into() {
+        Ok(1) => format!("1 {one}"),
+        Ok(n) => format!("{n} {many}"),
+        Err(_) => many.to_owned(),
+    }
+}
+
 pub fn print(output: Json, answer: &Value, said: &str) {
     let said = if output.json { format!("{answer}\n") } else { format!("{said}\n") };
     // A reader such as `head` may close the pipe early.

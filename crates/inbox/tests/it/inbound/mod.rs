@@ -6,6 +6,7 @@ mod dates;
 mod filing;
 mod imports;
 mod learned_spam;
+mod plus_tags;
 mod receive;
 mod reports;
 mod risk;

@@ -4,6 +4,7 @@
 use db::Tx;
 use inbox::Cx;
 use inbox::actions::{self, Sidebar, SignedIn};
+use inbox::base::ids::UserId;
 use translation::msg;
 
 use crate::web::layout::flash::Flash;
@@ -49,6 +50,8 @@ impl PageLocation {
 pub struct PageLayout {
     pub title: String,
     pub csrf: CsrfToken,
+    /// Who reads the page.
+    pub person: UserId,
     pub name: String,
     pub avatar: Avatar,
     pub workspace: String,
@@ -129,6 +132,7 @@ impl PageLayout {
             act: act.map(|offer| (offer.id.to_string(), act_words(&offer))),
             title: location.title.clone(),
             csrf: visitor.csrf.clone(),
+            person: me.id.clone(),
             avatar: Avatar::person(&name),
             name,
             workspace: me.workspace_name.clone(),

@@ -264,6 +264,8 @@ pub struct BulkBar {
     pub restores: bool,
     pub reopens: bool,
     pub team: Vec<(String, String)>,
+    /// The tags that there are.
+    pub tags: Vec<String>,
     pub snoozes: Vec<(String, String)>,
     /// True when the list goes on beyond this page.
     pub has_more: bool,
@@ -332,6 +334,7 @@ impl ListView {
             restores: matches!(filter.list.as_str(), "view=spam" | "view=trash"),
             reopens: filter.list == "view=closed",
             team: listing.team,
+            tags: frame.tags.iter().map(|tag| tag.label.clone()).collect(),
             snoozes: snoozes(&frame.times),
             has_more: listing.next.is_some() || filter.cursor.is_some(),
         };

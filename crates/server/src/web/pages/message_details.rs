@@ -93,6 +93,7 @@ fn summary(message: &MessageEntry) -> String {
     let names = all[..named].join(", ");
     match all.len() - named {
         0 => names,
+        1 => t!("{names}, and 1 other", names),
         others => t!("{names}, and {others} others", names, others),
     }
 }

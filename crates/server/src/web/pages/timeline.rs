@@ -68,6 +68,8 @@ pub struct MessageView {
     pub shows_pictures: Option<bool>,
     pub time: DisplayTime,
     pub paragraphs: Vec<Vec<String>>,
+    /// True for a mail that shows nothing because it is encrypted.
+    pub is_encrypted: bool,
     /// The text as HTML, if it was written with formatting.
     pub formatted: Option<String>,
     /// True when it passes another message on.
@@ -177,7 +179,8 @@ pub fn items(
     let mut items = Vec::new();
     let mut marked = open.read_at.is_none();
     for (place, entry) in open.entries.iter().enumerate() {
-        let is_unread = open.read_at.is_some_and(|read_at| entry.at() > read_at);
+        let is_unread =
+            open.read_at.is_some_and(|read_at| entry.at() > read_at) && !open.is_own(entry);
         if !marked && place > 0 && is_unread {
             items.push(TimelineRow::Since);
         }
@@ -340,6 +343,7 @@ pub fn view(
         shows_pictures: (inbound && message.has_html).then_some(false),
         time: times.long(message.at),
         paragraphs: paragraphs(&message.text),
+        is_encrypted: is_encrypted(message),
         formatted: message.markdown.as_deref().filter(|_| !message.cut).map(|markdown| {
             if message.secure {
                 formatted_protected(markdown, message.id.as_str())
@@ -552,4 +556,12 @@ fn close_run(out: &mut Vec<TimelineRow>, run: &mut Vec<EventView>) {
         summary: t!("{n} changes, until {last}", n = events.len(), last),
         events,
     });
+}
+
+/// True for a mail without words whose files are what PGP or S/MIME encrypted (RFC 3156, RFC 8551).
+fn is_encrypted(message: &MessageEntry) -> bool {
+    const KINDS: [&str; 3] =
+        ["application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"];
+    let is_kind = |file: &TimelineFile| KINDS.contains(&file.content_type.as_str());
+    message.text.trim().is_empty() && !message.has_html && message.files.iter().any(is_kind)
 }

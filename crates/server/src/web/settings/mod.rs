@@ -24,6 +24,7 @@ mod notifications;
 mod outgoing;
 mod people;
 mod plan;
+mod plus_tags;
 mod provider_link;
 mod provider_sign_in;
 mod records;
@@ -176,6 +177,7 @@ pub fn router() -> Router<Arc<Web>> {
             get(outgoing::page_of_inbox).post(outgoing::save_for_inbox),
         )
         .route("/settings/inboxes/{mailbox}/outgoing/remove", post(outgoing::remove_for_inbox))
+        .route("/settings/inboxes/{mailbox}/plus-tags", post(plus_tags::decide))
         .route("/settings/inboxes/{mailbox}/test-mail", post(outgoing::send_test))
         .route("/settings/outgoing", get(outgoing::page_of_all).post(outgoing::save_for_all))
         .route("/settings/outgoing/remove", post(outgoing::remove_for_all))

@@ -43,6 +43,8 @@ struct OutgoingPage {
     shared: Option<String>,
     /// The operator's relay, where mail reaches people through it.
     relay: Option<String>,
+    /// Mail becomes files on this server instead of leaving.
+    writes_files: bool,
     fields: ServerFields,
     /// Why the server was not saved.
     trouble: Option<String>,
@@ -167,6 +169,7 @@ fn view(web: &Web, frame: PageLayout, scope: &ServerScope, read: OutgoingRead) -
         server: listed.map(|listed| server_view(listed, &frame)),
         shared: all.filter(|_| !is_all).map(|listed| listed.host.clone()),
         relay,
+        writes_files: web.mail_setup.writes_files,
         fields: listed.map(ServerFields::of).unwrap_or_default(),
         trouble: None,
         tested: None,

@@ -20,6 +20,7 @@ mod helpers;
 mod inbox;
 mod inbox_access;
 mod inbox_settings;
+mod interrupted;
 mod languages;
 mod library;
 mod live;
