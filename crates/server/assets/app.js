@@ -270,7 +270,11 @@ function filterMenus() {
     const field = event.target.closest?.("[data-filters]");
     if (!field) return;
     const typed = field.value.trim().toLowerCase();
-    for (const button of entries(field)) button.hidden = !button.textContent.toLowerCase().includes(typed);
+    const words = (button) => button.textContent.trim().toLowerCase();
+    // What has a word that begins so is meant before what only contains it.
+    const begins = (button) => words(button).split(/\s+/).some((word) => word.startsWith(typed)) || words(button).startsWith(typed);
+    const fits = entries(field).some(begins) ? begins : (button) => words(button).includes(typed);
+    for (const button of entries(field)) button.hidden = !fits(button);
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;

@@ -20,7 +20,7 @@ document.addEventListener("submit", async (event) => {
   const trouble = await reach(form);
   asking = false;
   if (trouble) return refuse(form, button, trouble);
-  form.querySelector("[data-unreached]")?.remove();
+  document.querySelector("[data-unreached]")?.remove();
   passes = form;
   try {
     form.requestSubmit(button?.isConnected ? button : null);
@@ -78,7 +78,7 @@ function useToken(csrf) {
 }
 
 function refuse(form, button, { words, href, label }) {
-  const place = form.querySelector("[data-unreached]") ?? document.createElement("div");
+  const place = document.querySelector("[data-unreached]") ?? document.createElement("div");
   place.dataset.unreached = "";
   place.className = "banner warn wide";
   place.setAttribute("role", "alert");
@@ -90,8 +90,8 @@ function refuse(form, button, { words, href, label }) {
     line.append(link);
   }
   place.replaceChildren(line);
-  const acts = form.contains(button) ? button.closest(".acts, .line, .decide") : null;
-  if (acts && acts !== form) acts.before(place);
-  else form.prepend(place);
+  // Above the buttons, which may stay in sight while the form scrolls under them.
+  const acts = button?.closest(".acts, .line, .decide");
+  (acts ?? form).prepend(place);
   place.scrollIntoView({ block: "nearest" });
 }
