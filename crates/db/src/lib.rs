@@ -98,10 +98,20 @@ impl Default for StoreOptions {
 }
 
 /// Which database a URL names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
     Sqlite(PathBuf),
     Postgres(String),
+}
+
+/// The URL of a server may hold a password.
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DatabaseUrl::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            DatabaseUrl::Postgres(_) => f.write_str("postgres://…"),
+        }
+    }
 }
 
 impl DatabaseUrl {

@@ -34,7 +34,7 @@ pub use replica::ReplicaFlags;
 use setting_sources::SettingSources;
 
 /// The flags, as they were typed.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Settings")]
 pub struct Flags {
     /// The data folder [default: ./mailroom-data]
@@ -166,8 +166,10 @@ pub struct Flags {
     pub oidc: OidcFlags,
 }
 
+inbox::debug_without_secrets!(Flags { data, listen });
+
 /// The settings a process runs with.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Settings {
     pub data: PathBuf,
     pub database_url: String,
@@ -217,6 +219,8 @@ pub struct Settings {
     /// Backups that the server writes by itself.
     pub backups: Option<BackupSettings>,
 }
+
+inbox::debug_without_secrets!(Settings { data, listen, blobs, bucket, relay, oidc });
 
 /// How the address of a bucket begins.
 const S3: &str = "s3://";

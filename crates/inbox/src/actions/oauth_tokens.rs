@@ -28,13 +28,15 @@ use crate::model::oauth_tokens::{
 const VERIFIER_CHARS: std::ops::RangeInclusive<usize> = 43..=128;
 
 /// What a client gets.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct IssuedTokens {
     pub access_token: String,
     pub refresh_token: String,
     pub expires_in_seconds: i64,
     pub scope: String,
 }
+
+crate::debug_without_secrets!(IssuedTokens { expires_in_seconds, scope });
 
 /// Why a client gets nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +50,15 @@ pub enum TokenRefusal {
 use TokenRefusal::InvalidGrant;
 
 /// An exchange of a code.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CodeExchange {
     pub code: String,
     pub client_id: String,
     pub redirect_uri: String,
     pub verifier: String,
 }
+
+crate::debug_without_secrets!(CodeExchange { client_id, redirect_uri });
 
 db::row! {
     /// A code with its app.

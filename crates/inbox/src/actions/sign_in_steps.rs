@@ -35,7 +35,7 @@ string_enum! {
 }
 
 /// How a sign-in goes on, with the token of the session or of the step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum SignInProgress {
     SignedIn(String),
     NeedsCode(String),
@@ -44,6 +44,19 @@ pub enum SignInProgress {
     NeedsPasskey,
     /// The person signs in at the provider only.
     NeedsProvider,
+}
+
+/// Tokens are in no log.
+impl std::fmt::Debug for SignInProgress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            SignInProgress::SignedIn(_) => "SignedIn",
+            SignInProgress::NeedsCode(_) => "NeedsCode",
+            SignInProgress::NeedsSetUp(_) => "NeedsSetUp",
+            SignInProgress::NeedsPasskey => "NeedsPasskey",
+            SignInProgress::NeedsProvider => "NeedsProvider",
+        })
+    }
 }
 
 db::row! {
