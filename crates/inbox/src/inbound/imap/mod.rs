@@ -101,6 +101,11 @@ pub fn hold(tx: &mut Tx<'_>, account: &ImapAccount, now: i64) -> Result<bool> {
     Ok(held == 1)
 }
 
+/// Renews the leases of many inboxes in one transaction; says of each, in their order, whether it still is held.
+pub fn hold_all(tx: &mut Tx<'_>, accounts: &[ImapAccount], now: i64) -> Result<Vec<bool>> {
+    accounts.iter().map(|account| hold(tx, account, now)).collect()
+}
+
 /// True while the lease is held. Filing checks this in its own transaction, so that ending the
 /// fetching and filing are serialized.
 pub fn is_held(tx: &mut Tx<'_>, account: &ImapAccount, mailbox: &Mailbox) -> Result<bool> {

@@ -4,6 +4,7 @@ mod attacks;
 mod correspondents;
 mod dates;
 mod filing;
+mod imap_leases;
 mod imports;
 mod learned_spam;
 mod plus_tags;
