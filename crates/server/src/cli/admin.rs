@@ -287,6 +287,8 @@ pub enum Workspace {
         #[command(flatten)]
         output: Json,
     },
+    /// Count what each workspace holds: conversations, messages, rows, and the bytes of mails and files
+    Usage(super::workspace_usage::ShowUsage),
 }
 
 impl Workspace {
@@ -303,6 +305,7 @@ impl Workspace {
                 print(workspace.output, &json!({ "ok": true }), "Set.");
             }
             Workspace::Delete(delete) => return delete.run(settings, &app).await,
+            Workspace::Usage(usage) => return usage.run(&app).await,
             Workspace::List { output } => {
                 let list = workspaces(&app).await?;
                 // The log names a workspace by its number.

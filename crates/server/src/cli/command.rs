@@ -22,6 +22,8 @@ pub enum CommandFailure {
     Untold(String),
     /// The printed output already shows it.
     Told,
+    /// The printed output names what is damaged.
+    Damaged,
 }
 
 impl From<String> for CommandFailure {

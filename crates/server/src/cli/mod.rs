@@ -1,8 +1,11 @@
 //! The command line.
 
 mod admin;
+mod advice;
 mod answers;
 mod backup;
+mod backup_verify;
+mod backup_words;
 mod booking;
 mod calendar_trial;
 mod command;
@@ -28,6 +31,7 @@ mod topic;
 mod user;
 mod webhooks;
 mod workspace_export;
+mod workspace_usage;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -39,6 +43,7 @@ use command::{CommandFailure, CommandResult};
 use serde_json::json;
 
 use crate::documents::ParserTask;
+use crate::node::data_lock::settle_database;
 use crate::node::log_fields::SpanFields;
 use crate::node::log_filter;
 use crate::settings::{Flags, Settings, unknown_variables};
@@ -64,6 +69,8 @@ Start for real:
 
 /// The exit status for commands and settings that cannot be used.
 const USAGE_STATUS: u8 = 2;
+/// The exit status of `backup`, `backup verify` and `restore` where something is damaged and named.
+const DAMAGED_STATUS: u8 = 3;
 
 #[derive(Subcommand)]
 enum Command {
@@ -184,10 +191,12 @@ pub fn main() -> ExitCode {
     let outcome = runtime.block_on(run(cli.command, &settings));
     // What still runs on another thread is not waited for long.
     runtime.shutdown_timeout(LAST_GRACE);
+    settle_database(&settings.database_url, &settings.data);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(CommandFailure::Untold(sentence)) => fail(&sentence, json),
+        Err(CommandFailure::Untold(sentence)) => fail(&advice::with_advice(&sentence), json),
         Err(CommandFailure::Told) => ExitCode::FAILURE,
+        Err(CommandFailure::Damaged) => ExitCode::from(DAMAGED_STATUS),
     }
 }
 

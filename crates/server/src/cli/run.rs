@@ -16,6 +16,7 @@ use crate::demo;
 use crate::mail_out::RelayTarget;
 use crate::net::descriptors::raise_open_files;
 use crate::net::listen_address::ListenAddress;
+use crate::node::data_lock::{DataLock, settle_database};
 use crate::node::roster::NodePlace;
 use crate::node::storage_check::require_writable;
 use crate::node::supervisor::Supervisor;
@@ -32,6 +33,7 @@ pub async fn serve(settings: &Settings) -> Result<(), String> {
     raise_open_files();
     require_writable(&settings.data, &settings.blobs)?;
     check_backups(settings)?;
+    let _lock = DataLock::take(&settings.data, &settings.database_url)?;
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = with_replica(settings, open_app(settings, &public_url)?).await?;
@@ -99,6 +101,7 @@ pub fn migrate(settings: &Settings, json: bool) -> Result<(), String> {
 pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
     let settings = &demo_settings(settings);
     raise_open_files();
+    let lock = DataLock::take(&settings.data, &settings.database_url)?;
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     // The sample workspace shows how sending works; without a relay its mail waits.
@@ -125,8 +128,10 @@ pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
     println!("{printed}");
     std::io::stdout().flush().map_err(|error| error.to_string())?;
     let tasks = Supervisor::new(CancellationToken::new());
-    let served = serve_requests(listener, app, worker, mail, settings, &tasks, stop);
-    served.await.map_err(|error| error.to_string())
+    let served = serve_requests(listener, app, worker, mail, settings, &tasks, stop).await;
+    drop(lock);
+    settle_database(&settings.database_url, &settings.data);
+    served.map_err(|error| error.to_string())
 }
 
 /// The demo goes on without mail, and says why, where another program has the port.

@@ -202,7 +202,10 @@ fn last_backup(found: ScheduledBackups) -> Option<SetupFinding> {
             Moment(at).iso(),
             found.failure.unwrap_or_default()
         )),
-        _ => finding("last backup", SetupState::Fine, written),
+        _ => match found.failure {
+            Some(lacks) => broken_backups(format!("{written}; {lacks}")),
+            None => finding("last backup", SetupState::Fine, written),
+        },
     })
 }
 

@@ -44,9 +44,9 @@ pub fn router(readiness: Readiness) -> Router {
         .with_state(Arc::new(readiness))
 }
 
-/// Ready when the database responds, the folders are writable and every task runs. Failing DNS, failing backups, a
-/// standby that is away, a certificate that ends and quiet mode are reported but do not make the
-/// server unready. `?verbose` names every part.
+/// Ready when the database responds, the folders are writable and every task runs. Failing DNS, failing, late or
+/// damaged backups, a silent store of blobs, a standby that is away, a certificate that ends and quiet mode
+/// are reported but do not make the server unready. `?verbose` names every part.
 async fn ready(
     State(readiness): State<Arc<Readiness>>,
     RawQuery(query): RawQuery,
@@ -94,6 +94,8 @@ impl Readiness {
         if is_up {
             lines.push(told("scheduled backups", self.backup_problem(now).await));
         }
+        let blobs = self.storage.blob_store_problem().await.map(str::to_owned);
+        lines.push(told("object store", blobs));
         if let Some(replica) = self.app.store.replica_status() {
             let sentence = |why| format!("the replica of the database is not used: {why}");
             lines.push(told("replica", replica.problem.map(sentence)));
@@ -108,9 +110,8 @@ impl Readiness {
 
     async fn backup_problem(&self, now: i64) -> Option<String> {
         let found = self.app.store.read(scheduled_backups).await.ok()?;
-        found.place.as_ref()?;
-        if found.failures > 0 {
-            return Some("the last scheduled backup failed".into());
+        if let Some(problem) = found.problem() {
+            return Some(problem.into());
         }
         let hours = found.overdue_ms(now) / (60 * 60 * 1_000);
         let is_late = found.overdue_ms(now) > BACKUP_LATE_MS;

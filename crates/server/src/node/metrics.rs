@@ -208,6 +208,11 @@ fn describe_node() {
         "Reads that may go to the standby, by what answered them."
     );
     describe_gauge!("mailroom_disk_free_bytes", Unit::Bytes, "Room on the disk, by folder.");
+    describe_gauge!("mailroom_blob_store_up", "1 while the object store of blobs answers.");
+    describe_counter!(
+        "mailroom_blob_store_errors_total",
+        "Calls of object stores that failed, backups included."
+    );
     describe_gauge!("mailroom_calendars_failing", "Hosts' calendars that cannot be read.");
     describe_counter!("mailroom_documents_read_total", "Documents that were read, by outcome.");
     describe_gauge!(

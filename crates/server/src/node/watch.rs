@@ -10,6 +10,7 @@ use inbox::model::scheduled_backups::scheduled_backups;
 use metrics::{counter, gauge, histogram};
 use tokio_util::sync::CancellationToken;
 
+use super::blob_health::BlobHealth;
 use super::storage_check::free_bytes;
 
 /// How often it is looked.
@@ -34,9 +35,14 @@ impl Watch {
             // On SQLite there is no list of nodes.
             gauge!("mailroom_nodes").set(1.0);
         }
+        let blobs = BlobHealth::of(&self.app.blobs);
         while !stopping.is_cancelled() {
             self.look_at_database().await;
             self.look_at_replica();
+            if let Some(is_up) = blobs.is_up().await {
+                gauge!("mailroom_blob_store_up").set(if is_up { 1.0 } else { 0.0 });
+                counter!("mailroom_blob_store_errors_total").increment(0);
+            }
             for (name, path) in &self.folders {
                 if let Ok(free) = free_bytes(path) {
                     gauge!("mailroom_disk_free_bytes", "folder" => *name).set(free as f64);

@@ -2,7 +2,10 @@
 
 mod answers;
 mod backups;
+mod bucket_backups;
 mod copies;
+mod damaged_backups;
+mod data_folder;
 mod deletions;
 mod help_desks;
 mod imports;
@@ -16,6 +19,7 @@ mod starting;
 mod webhooks;
 mod workspace_export;
 mod wrong_settings;
+mod workspace_usage;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

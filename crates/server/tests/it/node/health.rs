@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
+use inbox::base::blob_files::BlobFiles;
+use inbox::base::blobs::Blobs;
 use server::net::dns_health::DnsHealth;
 use server::node::health::{self, Readiness};
 use server::node::quiet::QuietMode;
@@ -25,7 +27,8 @@ on_both!(
     a_database_that_cannot_be_written_makes_it_unready,
     a_dns_server_that_does_not_answer_is_told_and_mail_still_comes_in,
     a_task_that_ended_makes_it_unready_and_is_named,
-    a_backup_that_is_late_or_failed_is_told
+    a_backup_that_is_late_or_failed_is_told,
+    a_store_of_blobs_that_fails_or_hangs_is_told
 );
 
 async fn a_node_that_can_write_is_ready(app: TestApp) {
@@ -150,5 +153,58 @@ fn what_runs_as_long_as_the_server_is_started_by_the_supervisor_alone() {
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();
         assert!(!text.contains("tokio::spawn("), "{}", file.display());
+    }
+}
+
+/// A store of blobs that says what it is told to.
+struct TestStore(fn() -> std::io::Result<bool>);
+
+impl BlobFiles for TestStore {
+    fn read(&self, _: &str) -> std::io::Result<Vec<u8>> {
+        Err(std::io::ErrorKind::NotFound.into())
+    }
+
+    fn write(&self, _: &str, _: Vec<u8>) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn exists(&self, _: &str) -> std::io::Result<bool> {
+        (self.0)()
+    }
+
+    fn remove(&self, _: &str) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn names(&self, _: &mut dyn FnMut(String)) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn shown(&self) -> String {
+        "a store of tests".into()
+    }
+}
+
+async fn a_store_of_blobs_that_fails_or_hangs_is_told(mut app: TestApp) {
+    let stores: [(fn() -> std::io::Result<bool>, &str); 3] = [
+        (|| Ok(false), "ready\n"),
+        (
+            || Err(std::io::ErrorKind::TimedOut.into()),
+            "ready\nthe object store of blobs does not answer",
+        ),
+        // Far longer than the test lasts.
+        (
+            || {
+                std::thread::sleep(std::time::Duration::from_secs(6));
+                Ok(true)
+            },
+            "ready\nthe object store of blobs does not answer",
+        ),
+    ];
+    for (answer, expected) in stores {
+        let store: std::sync::Arc<dyn BlobFiles> = std::sync::Arc::new(TestStore(answer));
+        app.app.blobs = Blobs::open_with(&app.blob_folder(), Some(store)).unwrap();
+        let answer = ready(&app, 1, up().await).await.is(200);
+        assert!(said(&answer).starts_with(expected), "{}", said(&answer));
     }
 }
