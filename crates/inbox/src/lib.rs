@@ -28,7 +28,7 @@ pub use model::conversations::{Conversation, load as load_conversation};
 pub use model::document_requests::RequestedDocument;
 pub use model::documents::{DocumentFields, DocumentKind};
 pub use model::drafts::ReplyResult;
-pub use model::messages::{OutgoingMessage, load_outgoing, mark_sent, with_words};
+pub use model::messages::{OutgoingMessage, load_outgoing, mark_failed, mark_sent, with_words};
 pub use model::recipients::{Party, RecipientList};
 pub use model::scheduling::MessageTimes;
 pub use model::sealed_attachments::UnfitFile;

@@ -3,7 +3,7 @@
 use db::Tx;
 use mail::Address;
 
-use super::failures::{JobRule, notify_owners, system};
+use super::failures::{JobRevival, JobRule, notify_owners, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
@@ -28,12 +28,13 @@ const BOOKINGS_SEEN: i64 = 20;
 const DUE: &str = "SELECT ws, message, email FROM sandbox_replies WHERE due_at <= ?1
                    ORDER BY due_at LIMIT ?2";
 
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::SandboxReplies,
     put_off: Some(
         "UPDATE sandbox_replies SET due_at = ?1 WHERE ws = ?2 AND message = ?3 AND email = ?4",
     ),
     stop: "DELETE FROM sandbox_replies WHERE ws = ?1 AND message = ?2 AND email = ?3",
+    revival: JobRevival::PutOff,
     report: notify_owners,
 };
 

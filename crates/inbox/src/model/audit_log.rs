@@ -101,6 +101,10 @@ actions! {
     ContactSeparated: "contact-separated", "separated the address";
     SenderBlocked: "sender-blocked", "blocked the sender";
     SenderUnblocked: "sender-unblocked", "unblocked the sender";
+    QueueHeld: "queue-held", "held in the queue";
+    QueueReleased: "queue-released", "released from the queue";
+    QueueRetried: "queue-retried", "had tried again";
+    QueueDiscarded: "queue-discarded", "discarded from the queue";
     SigningKeyMade: "signing-key-made", "made a key that signs the mail of";
 }
 

@@ -23,6 +23,7 @@ use crate::model::notifications::facts;
 use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::report_facts::{self, DraftFate, ReportMeasure};
 use crate::model::secure::{self, PROTECTED, ProtectedContent};
+use crate::model::send_failure::{self, SendFailure};
 use crate::model::timeline::{self, RetiredBy, TimelineEvent};
 use crate::model::written_text::WrittenText;
 use crate::model::{correspondents, document_requests, follow_ups, outgoing_servers, search_index};
@@ -262,7 +263,8 @@ pub fn mark_sent(
     message: &OutgoingMessage,
 ) -> Result<()> {
     let moved = tx.exec(
-        "UPDATE messages SET status = 'sent', sends_at = NULL, at = ?3, counted_at = ?3
+        "UPDATE messages SET status = 'sent', sends_at = NULL, at = ?3, counted_at = ?3,
+            held_at = NULL, lease_until = NULL, outcome_code = NULL, outcome_text = NULL
          WHERE ws = ?1 AND id = ?2 AND status IN ('scheduled', 'sending')",
         &[&cx.actor.ws, &message.id, &cx.now],
     )?;
@@ -386,30 +388,81 @@ pub fn mark_failed(
     cx: &Cx<'_>,
     conversation: &Conversation,
     message: &OutgoingMessage,
+    failure: &SendFailure,
 ) -> Result<()> {
     let failed = tx.exec(
-        "UPDATE messages SET status = 'failed', sends_at = NULL
-         WHERE ws = ?1 AND id = ?2 AND status IN ('scheduled', 'sending')",
-        &[&cx.actor.ws, &message.id],
+        &format!("{FAIL} AND status IN ('scheduled', 'sending')"),
+        &[&cx.actor.ws, &message.id, &cx.now],
     )?;
     if failed == 0 {
         return Err(Error::NotFound("scheduled message"));
     }
-    note_failure(tx, cx, conversation, message)
+    let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients: None };
+    timeline::record(tx, cx, &message.conversation, &bounced)?;
+    note_failure(tx, cx, conversation, message, failure)
 }
 
-/// Tells the team in the timeline, and webhooks that chose it, that a message failed.
+/// Ends a message that has not left, because somebody took it out of the queue.
+pub fn mark_discarded(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &OutgoingMessage,
+    failure: &SendFailure,
+) -> Result<()> {
+    let failed = tx.exec(
+        &format!(
+            "{FAIL} AND status IN ('scheduled', 'sending')
+               AND (lease_until IS NULL OR lease_until <= ?3)"
+        ),
+        &[&cx.actor.ws, &message.id, &cx.now],
+    )?;
+    if failed == 0 {
+        return Err(Error::Conflict("The message is being sent at this moment.".into()));
+    }
+    let discarded = TimelineEvent::SendDiscarded { message_id: message.id.clone() };
+    timeline::record(tx, cx, &message.conversation, &discarded)?;
+    note_failure(tx, cx, conversation, message, failure)
+}
+
+const FAIL: &str = "UPDATE messages SET status = 'failed', sends_at = NULL, held_at = NULL,
+        lease_until = NULL, failed_at = ?3
+     WHERE ws = ?1 AND id = ?2";
+
+/// Records why a message is not tried any more, which is in the timeline. One that cannot be read is
+/// nobody's news.
+pub fn note_given_up(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MessageId,
+    failure: &SendFailure,
+) -> Result<()> {
+    tx.exec(
+        "UPDATE messages SET failed_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'failed'",
+        &[&cx.actor.ws, id, &cx.now],
+    )?;
+    send_failure::keep(tx, cx.actor.ws, id, failure)?;
+    match load_outgoing(tx, cx.actor, id) {
+        Ok((message, conversation)) => note_failure(tx, cx, &conversation, &message, failure),
+        Err(Error::NotFound(_)) => Ok(()),
+        Err(Error::Store(db::StoreError::Column { .. } | db::StoreError::Field { .. })) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Tells whoever wrote it, and webhooks that chose it, that a message failed and why.
 fn note_failure(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
     message: &OutgoingMessage,
+    failure: &SendFailure,
 ) -> Result<()> {
-    let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients: None };
-    timeline::record(tx, cx, &message.conversation, &bounced)?;
+    send_failure::keep(tx, cx.actor.ws, &message.id, failure)?;
     let (author, assignee) = (message.author.as_deref(), conversation.assignee.as_ref());
     facts::note_failed(tx, cx, conversation.notice_place(), author, assignee)?;
-    let event = Event::MessageFailed { message: &message.id, mailbox: &message.mailbox };
+    let (message, mailbox) = (&message.id, &message.mailbox);
+    let event = Event::MessageFailed { message, mailbox, failure };
     events::record(tx, cx, conversation.subject_of_events(), &event)
 }
 
@@ -420,16 +473,18 @@ pub fn mark_bounced(
     cx: &Cx<'_>,
     conversation: &mut Conversation,
     message: &OutgoingMessage,
+    failure: &SendFailure,
 ) -> Result<()> {
     let failed = tx.exec(
-        "UPDATE messages SET status = 'failed', sends_at = NULL
-         WHERE ws = ?1 AND id = ?2 AND status IN ('sending', 'sent')",
-        &[&cx.actor.ws, &message.id],
+        &format!("{FAIL} AND status IN ('sending', 'sent')"),
+        &[&cx.actor.ws, &message.id, &cx.now],
     )?;
     if failed == 0 {
         return Ok(());
     }
-    note_failure(tx, cx, conversation, message)?;
+    let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients: None };
+    timeline::record(tx, cx, &message.conversation, &bounced)?;
+    note_failure(tx, cx, conversation, message, failure)?;
     let latest: Option<(MessageId,)> = tx.opt(
         "SELECT id FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND direction = 'outbound' AND counted_at IS NOT NULL
@@ -456,7 +511,9 @@ pub fn note_refused(
     cx: &Cx<'_>,
     message: &OutgoingMessage,
     refused: &[String],
+    failure: &SendFailure,
 ) -> Result<()> {
+    send_failure::keep(tx, cx.actor.ws, &message.id, failure)?;
     let recipients = Some(refused.to_vec());
     let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients };
     timeline::record(tx, cx, &message.conversation, &bounced)
@@ -470,7 +527,8 @@ pub fn stop(
     message: &OutgoingMessage,
 ) -> Result<()> {
     let stopped = tx.exec(
-        "UPDATE messages SET status = 'draft', sends_at = NULL, approved = NULL, revision = revision + 1
+        "UPDATE messages SET status = 'draft', sends_at = NULL, held_at = NULL, approved = NULL,
+            revision = revision + 1
          WHERE ws = ?1 AND id = ?2 AND status = 'scheduled'",
         &[&cx.actor.ws, &message.id],
     )?;

@@ -81,6 +81,7 @@ pub mod sealing;
 pub(crate) mod search_filter;
 pub(crate) mod search_index;
 pub mod secure;
+pub mod send_failure;
 pub mod services;
 pub mod signatures;
 pub mod sorter_examples;

@@ -372,6 +372,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 54,
+        name: "queues that are looked at, held and discarded",
+        both: include_str!("054_queues.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 55,
         name: "plus tags that were tested",
         both: include_str!("055_plus_tags.sql"),

@@ -19,6 +19,7 @@ mod inspect;
 mod listen;
 mod person;
 mod purging;
+mod queue;
 mod quiet;
 mod read_document;
 mod reference;
@@ -110,6 +111,9 @@ enum Command {
     /// Send and fetch nothing for a while, as after a restore
     #[command(subcommand)]
     Quiet(quiet::Quiet),
+    /// What waits to leave, is held or failed, and why
+    #[command(subcommand)]
+    Queue(queue::QueueCommand),
     /// Bring the database up to date and stop
     Migrate(Json),
     /// Write a consistent copy of everything to a folder or a bucket, also while the server runs
@@ -219,6 +223,7 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::Inspect(inspect) => Ok(inspect.run()?),
         Command::ReadDocument(read) => Ok(read.run().await?),
         Command::Quiet(quiet) => quiet.run(settings).await,
+        Command::Queue(queue) => queue.run(settings).await,
         Command::Backup(backup) => backup.run(settings).await,
         Command::Restore(restore) => restore.run(settings).await,
         Command::Copy(copy) => copy.run(settings).await,

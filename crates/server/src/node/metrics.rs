@@ -146,6 +146,15 @@ fn describe() {
         Unit::Seconds,
         "How late the oldest due job is, by queue."
     );
+    describe_gauge!(
+        "mailroom_queue_depth",
+        "What waits, is held or was given up, by queue; counted up to 10,000."
+    );
+    describe_gauge!(
+        "mailroom_queue_oldest_seconds",
+        Unit::Seconds,
+        "How long the oldest of a queue is overdue, held or given up; 0 where nothing is."
+    );
     describe_counter!(
         "mailroom_job_failures_total",
         "Failed attempts of background jobs, by queue."

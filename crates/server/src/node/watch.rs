@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use inbox::App;
+use inbox::jobs::queues;
 use inbox::maintenance::figures;
 use inbox::model::scheduled_backups::scheduled_backups;
 use metrics::{counter, gauge, histogram};
@@ -43,6 +44,7 @@ impl Watch {
                 gauge!("mailroom_blob_store_up").set(if is_up { 1.0 } else { 0.0 });
                 counter!("mailroom_blob_store_errors_total").increment(0);
             }
+            self.look_at_queues().await;
             for (name, path) in &self.folders {
                 if let Ok(free) = free_bytes(path) {
                     gauge!("mailroom_disk_free_bytes", "folder" => *name).set(free as f64);
@@ -71,6 +73,17 @@ impl Watch {
                 gauge!("mailroom_backup_overdue_seconds").set(overdue as f64 / 1_000.0);
             }
             Err(_) => counter!("mailroom_database_errors_total").increment(1),
+        }
+    }
+
+    /// Every queue has its figures from the first look on, 0 where it is empty.
+    async fn look_at_queues(&self) {
+        let now = self.app.clock.now();
+        let figures = self.app.store.read(move |tx| queues::queue_figures(tx, now)).await;
+        for figure in figures.unwrap_or_default() {
+            gauge!("mailroom_queue_depth", "queue" => figure.queue).set(figure.depth as f64);
+            let oldest = figure.oldest_ms as f64 / 1_000.0;
+            gauge!("mailroom_queue_oldest_seconds", "queue" => figure.queue).set(oldest);
         }
     }
 

@@ -81,6 +81,11 @@ flashes! {
     WebhookDeleted: "webhook-deleted", "check", "Deleted, with its log.";
     Again: "again", "again", "It is on its way once more, with the same id.";
     ResumeFirst: "resume-first", "warn", "Nothing was sent: resume the webhook first.";
+    QueueHeld: "queue-held", "pause", "Held. It stays until somebody releases it.";
+    QueueReleased: "queue-released", "check", "Released. It leaves when its turn comes.";
+    QueueRetried: "queue-retried", "again", "It is tried again now.";
+    QueueDiscarded: "queue-discarded", "x", "Discarded. It stands with the failed ones, where Retry now brings it back.";
+    QueueUnchanged: "queue-unchanged", "warn", "Nothing was changed: it is being sent at this moment, is done, or does not fit.";
     ReplySaved: "reply-saved", "check", "Saved. Everyone on the team can use it.";
     ReplyDeleted: "reply-deleted", "check", "Deleted.";
     AnswerSaved: "answer-saved", "check", "Saved. Helpers and agents use it from now on.";
@@ -158,6 +163,7 @@ impl Flash {
                 | Flash::NothingTriaged
                 | Flash::PlusTagsRefused
                 | Flash::PlusTagsUntested
+                | Flash::QueueUnchanged
         )
     }
 }

@@ -152,13 +152,16 @@ impl PageLayout {
             answers_current: location.current == "/answers",
             reports_current: location.current == "/reports",
             flash: visitor.flash,
-            undo: undo.map(|message| Undo {
-                message: message.id.to_string(),
-                conversation: message.conversation.to_string(),
-                contact: message.contact,
-                leaves: times.leaving(message.sends_at),
-                seconds: (message.sends_at - cx.now) / 1_000,
-                iso: inbox::base::time::Moment(message.sends_at).iso(),
+            undo: undo.and_then(|message| {
+                let sends_at = message.sends_at?;
+                Some(Undo {
+                    message: message.id.to_string(),
+                    conversation: message.conversation.to_string(),
+                    contact: message.contact,
+                    leaves: times.leaving(sends_at),
+                    seconds: (sends_at - cx.now) / 1_000,
+                    iso: inbox::base::time::Moment(sends_at).iso(),
+                })
             }),
             times,
             sidebar,

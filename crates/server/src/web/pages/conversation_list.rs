@@ -400,8 +400,12 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
         add("act", "approve", t!("Draft to approve").into());
     }
     let leaving = frame.sidebar.leaving.iter().find(|(id, _, _)| *id == summary.id);
-    if let Some((_, _, sends_at)) = leaving {
-        add("act", "leaving", t!("Leaves {time}", time = frame.times.long(*sends_at).text));
+    match leaving {
+        Some((_, _, Some(at))) => {
+            add("act", "leaving", t!("Leaves {time}", time = frame.times.long(*at).text));
+        }
+        Some((_, _, None)) => add("warn", "pause", t!("Message held").into()),
+        None => {}
     }
     if let Some(target) = target(summary.answer_due_at, summary.resolve_due_at, &frame.times) {
         add(target.class, "wait", target.words);

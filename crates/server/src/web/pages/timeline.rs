@@ -12,6 +12,7 @@ use inbox::{Conversation, StoredTimelineEvent, TimelineEvent};
 use translation::t;
 
 use crate::web::layout::file_kinds::kind_and_size;
+use crate::web::layout::queue_words::failure_words;
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
 use crate::web::pages::booking_cards::OfferView;
 use crate::web::pages::document_requests::RequestView;
@@ -104,16 +105,28 @@ pub struct MessageView {
     pub protected: Option<ProtectedView>,
     pub revision: i64,
     pub state: MessageProgress,
+    /// Why a message that left did not reach everybody.
+    pub refusal: Option<String>,
 }
 
 /// How far a message is.
 pub enum MessageProgress {
     Theirs,
     Draft,
-    Scheduled { leaves: String, seconds: i64, iso: String },
+    Scheduled {
+        leaves: String,
+        seconds: i64,
+        iso: String,
+    },
+    /// Somebody holds it in the queue.
+    Held {
+        by: String,
+    },
     Sending,
     Sent,
-    Failed,
+    Failed {
+        why: String,
+    },
 }
 
 pub struct FileView {
@@ -323,9 +336,10 @@ pub fn view(
         MessageProgress::Theirs => ("", t!("Message from {name}", name)),
         MessageProgress::Draft => ("draft", t!("Draft by {name}", name)),
         MessageProgress::Scheduled { .. } => ("out", t!("Message leaving soon, from {name}", name)),
+        MessageProgress::Held { .. } => ("out", t!("Message that is held, from {name}", name)),
         MessageProgress::Sending => ("out", t!("Message being sent, from {name}", name)),
         MessageProgress::Sent => ("out", t!("Message from {name}", name)),
-        MessageProgress::Failed => {
+        MessageProgress::Failed { .. } => {
             ("failed", t!("Message that was not delivered, from {name}", name))
         }
     };
@@ -377,6 +391,9 @@ pub fn view(
         summary: message.summary.clone(),
         protected: ProtectedView::of(message, times),
         revision: message.revision,
+        refusal: matches!(state, MessageProgress::Sent)
+            .then(|| message.reason().map(|reason| failure_words(&reason)))
+            .flatten(),
         state,
     }
 }
@@ -389,6 +406,9 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
     match message.status {
         None => MessageProgress::Theirs,
         Some(MessageStatus::Draft) => MessageProgress::Draft,
+        Some(MessageStatus::Scheduled | MessageStatus::Sending) if message.held_by.is_some() => {
+            MessageProgress::Held { by: message.held_by.clone().unwrap_or_default() }
+        }
         Some(MessageStatus::Scheduled) => {
             let at = message.sends_at.unwrap_or(times.now);
             MessageProgress::Scheduled {
@@ -399,7 +419,10 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
         }
         Some(MessageStatus::Sending) => MessageProgress::Sending,
         Some(MessageStatus::Sent) => MessageProgress::Sent,
-        Some(MessageStatus::Failed) => MessageProgress::Failed,
+        Some(MessageStatus::Failed) => {
+            let why = message.reason().map(|reason| failure_words(&reason));
+            MessageProgress::Failed { why: why.unwrap_or_default() }
+        }
     }
 }
 

@@ -27,6 +27,7 @@ mod plan;
 mod plus_tags;
 mod provider_link;
 mod provider_sign_in;
+mod queues;
 mod records;
 mod records_view;
 mod replies;
@@ -98,6 +99,7 @@ menu! {
     Apps: msg!("Connected apps"), "/settings/apps", for_admins: false;
     Webhooks: msg!("Webhooks"), "/settings/webhooks", for_admins: true;
     Services: msg!("Sending services"), "/settings/services", for_admins: true;
+    Queues: msg!("Queues"), "/settings/queues", for_admins: true;
     Data: msg!("Data"), "/settings/data", for_admins: true;
     Audit: msg!("Audit log"), "/settings/audit", for_admins: true;
     Plan: msg!("Plan"), "/settings/plan", for_admins: false;
@@ -233,6 +235,7 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/services", get(services::page).post(services::add))
         .route("/settings/services/{id}/secret", post(services::set_secret))
         .route("/settings/services/{id}/remove", post(services::remove))
+        .route("/settings/queues", get(queues::page).post(queues::change))
         .route("/settings/data", get(data::page))
         .route("/settings/audit", get(audit::page))
         .route("/settings/plan", get(plan::page).post(plan::set))

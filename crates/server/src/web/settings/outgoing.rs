@@ -9,7 +9,7 @@ use inbox::actions::{
     self, NewOutgoingServer, OutgoingServerListing, ServerScope, set_outgoing_server,
 };
 use inbox::base::ids::MailboxId;
-use inbox::jobs::{RelayOutcome, TestMail, send_test_mail};
+use inbox::jobs::{RelayOutcome, RelayReason, TestMail, send_test_mail};
 use inbox::model::mailbox_grants::SignInProvider;
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::model::outgoing_servers::{ALL_INBOXES, SubmissionSecurity};
@@ -330,7 +330,8 @@ fn not_sent(title: &str, sentence: String) -> TestedView {
 
 fn tested_view(sent: TestMail) -> TestedView {
     let TestMail { to, outcome } = sent;
-    let reason = |words: String| t!("The reason: {reason}.", reason = reason(&words));
+    let reason =
+        |words: RelayReason| t!("The reason: {reason}.", reason = reason(words.sentence()));
     match outcome {
         RelayOutcome::Delivered => TestedView {
             class: "ok",

@@ -13,6 +13,7 @@ mod known_answers;
 mod lists;
 mod people;
 mod person_data;
+mod queues;
 mod sandbox;
 mod sorting;
 mod starting;

@@ -31,6 +31,7 @@ mod original;
 mod outgoing;
 mod own_sign_in;
 mod provider_sign_in;
+mod queues;
 mod reading;
 mod rules;
 mod search;
