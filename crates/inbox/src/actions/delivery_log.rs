@@ -115,6 +115,7 @@ db::row! {
         pub created_at: Moment,
         pub next_attempt_at: Option<Moment>,
         /// Somebody holds it in the queue.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
         pub held: bool = "d.held_at IS NOT NULL",
         /// The envelope exactly as it is sent; empty when the event is not kept any more.
         #[serde(skip)]

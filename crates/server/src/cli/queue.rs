@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Json;
 use super::command::{CommandResult, open, print, sentence, workspaces};
 use crate::settings::Settings;
-use crate::web::layout::queue_words::why;
+use crate::web::queue_words::why;
 
 #[derive(Subcommand)]
 pub enum QueueCommand {

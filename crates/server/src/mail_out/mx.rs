@@ -16,7 +16,8 @@ use super::mta_sts::{PolicySource, StsMode, StsPolicies, StsPolicy};
 use super::options::{MxOptions, MxTls};
 use super::pool::SmtpPool;
 use super::smtp::{
-    self, Security, SmtpClientSession, SmtpSessionConfig, SmtpTimeouts, TransactionOutcome,
+    self, ConnectFailure, Security, SmtpClientSession, SmtpSessionConfig, SmtpTimeouts,
+    TransactionOutcome,
 };
 use crate::net::dns_lookup::{Lookup, LookupFailure, MailExchanger};
 

@@ -21,6 +21,7 @@ mod pages;
 mod passwords;
 mod picture_cache;
 mod presence;
+pub(crate) mod queue_words;
 mod reader;
 mod remote_pictures;
 mod secure_pages;

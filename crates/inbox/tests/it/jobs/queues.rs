@@ -1,12 +1,13 @@
 //! What waits is looked at, held, released, tried again and discarded.
 
+use inbox::base::actor::{Actor, Role};
 use inbox::jobs::RelayOutcome;
 use inbox::jobs::queues::{
     self, QueueAct, QueueFilter, QueueItem, QueueKind, QueuePage, QueueState, WaitReason,
 };
 use inbox::model::installation::{QuietReason, begin_quiet};
 use inbox::model::notices::{Notice, notify};
-use inbox::{Error, base::actor::Actor};
+use inbox::{Error, FiledMail};
 use serde_json::json;
 use testing::*;
 
@@ -307,7 +308,12 @@ async fn a_held_job_waits_until_it_is_released(app: TestApp) {
     assert_eq!((item.state, item.target.as_str()), (QueueState::Retrying, "notices"));
     change(&app, &item.id, QueueAct::Hold).await;
     assert_eq!(in_state(&app, QueueState::Held).await[0].id, item.id);
-    app.exec("UPDATE notices SET mailbox = ''").await;
+    app.exec(
+        "UPDATE notices SET mailbox = (
+             SELECT b.id FROM mailboxes b WHERE b.ws = notices.ws AND b.circle = 'team'
+         )",
+    )
+    .await;
     app.pass(3 * DAY).await;
     assert!(app.outside.relay.attempts().is_empty());
     assert_eq!(in_state(&app, QueueState::Held).await.len(), 1);
@@ -337,7 +343,7 @@ async fn quiet_mode_and_a_paused_webhook_are_reasons_to_wait(app: TestApp) {
 }
 
 async fn an_owner_sees_counts_alone_of_a_private_inbox(app: TestApp) {
-    let ann = app.person("Ann").await;
+    let ann = app.person_with("Ann", Role::Admin).await;
     let inbox = app.private_inbox(&ann).await;
     let key = app.key_of(&ann, "Private", "send", true).await;
     let mail = app.deliver(&inbox, letter("mara@customer.example", "Secret", "Hello")).await;

@@ -9,7 +9,6 @@ pub(crate) mod hrefs;
 pub(crate) mod page_layout;
 pub(crate) mod page_parts;
 pub(crate) mod qr_code;
-pub(crate) mod queue_words;
 pub(crate) mod responses;
 pub(crate) mod script_texts;
 pub(crate) mod wording;

@@ -12,7 +12,6 @@ use inbox::{Conversation, StoredTimelineEvent, TimelineEvent};
 use translation::t;
 
 use crate::web::layout::file_kinds::kind_and_size;
-use crate::web::layout::queue_words::failure_words;
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
 use crate::web::pages::booking_cards::OfferView;
 use crate::web::pages::document_requests::RequestView;
@@ -23,6 +22,7 @@ use crate::web::pages::message_cards::{self, MessageCard};
 use crate::web::pages::message_details::MessageDetails;
 use crate::web::pages::protected::ProtectedView;
 use crate::web::pages::rich_text::{formatted, formatted_protected, shows_file};
+use crate::web::queue_words::failure_words;
 
 /// The last messages are shown in full.
 const OPEN_MESSAGES: usize = 2;

@@ -17,10 +17,10 @@ use crate::web::form::{Asked, FormFields, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::PageLayout;
-use crate::web::layout::queue_words::{state_word, why};
 use crate::web::layout::responses::{PageError, PageResult};
 use crate::web::layout::wording::{DisplayTime, TimeFormat};
 use crate::web::pages::conversation_list::subject;
+use crate::web::queue_words::{state_word, why};
 use crate::web::visitor::Visitor;
 
 const PLACE: &str = "/settings/queues";

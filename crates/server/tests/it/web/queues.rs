@@ -1,5 +1,6 @@
 //! The page of the queues, and held and failed messages where they are shown, without a script.
 
+use inbox::base::actor::Role;
 use inbox::jobs::{RelayOutcome, RelayReason};
 
 use crate::support::*;
@@ -88,7 +89,7 @@ async fn an_event_that_is_held_is_shown_as_held(app: TestApp) {
 }
 
 async fn what_is_in_a_private_inbox_is_counted_alone(app: TestApp) {
-    let ann = app.person("Ann").await;
+    let ann = app.person_with("Ann", Role::Admin).await;
     let inbox = app.private_inbox(&ann).await;
     let key = app.key_of(&ann, "Private", "send", true).await;
     let mail = app.deliver(&inbox, letter("mara@customer.example", "Secret", "Hello")).await;
