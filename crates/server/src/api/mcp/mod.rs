@@ -227,9 +227,9 @@ fn refused(context: &ApiContext, error: &Error, rate: RateStatus, id: &Value) ->
 }
 
 /// What a client without a valid token or key reads.
-const NEEDS_TOKEN_OR_KEY: &str = "This needs a valid access token or API key. A client that speaks OAuth gets \
-     a token by signing in, as the header WWW-Authenticate says, and replaces one that is over with its refresh \
-     token. A key is sent as the header Authorization: Bearer rk_live_… or rk_test_…";
+const NEEDS_TOKEN_OR_KEY: &str = "This needs a valid API key or access token. Send it as the header \
+     Authorization: Bearer rk_live_…, rk_test_… or ro_… A client that speaks OAuth gets a token by signing in, as \
+     the header WWW-Authenticate says, and replaces one that is over with its refresh token.";
 
 /// The scopes that a client should ask for first.
 const DEFAULT_SCOPES: &str = "read write draft";
