@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::Settings;
 use super::setting_sources::SettingSources;
-use crate::http::secure_listeners::{HstsPolicy, HttpsListen};
+use crate::http::secure_listeners::HttpsListen;
 
 pub(super) const NAMES: &[&str] = &["https_listen", "redirect_listen", "hsts"];
 
@@ -35,7 +35,7 @@ impl SettingSources {
             ),
             hsts: self
                 .parsed("hsts", &flags.hsts, "a number of seconds such as 31536000, or off")
-                .unwrap_or(HstsPolicy::default()),
+                .unwrap_or_default(),
         }
     }
 }
