@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use inbox::Error;
 use inbox::actions::{self, StoppedMessage};
 use inbox::base::ids::MessageId;
-use translation::t;
+use translation::{sentence, t};
 
 use crate::web::Web;
 use crate::web::form::PostedForm;
@@ -56,7 +56,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
             contact: message.contact,
             avatar: Avatar::of(message.author.as_deref(), &message.author_name),
             author: message.author_name,
-            held_by: message.held_by,
+            held_by: message.held_by.map(|by| sentence(&by).into_owned()),
             leaves: frame.times.leaving(sends_at),
             seconds: ((sends_at - frame.times.now) / 1_000).max(0),
             iso: inbox::base::time::Moment(sends_at).iso(),

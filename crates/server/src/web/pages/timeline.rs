@@ -9,7 +9,7 @@ use inbox::base::states::{Direction, MessageStatus};
 use inbox::model::drafting::helper_drafts::DraftSource;
 use inbox::model::mentions::marked;
 use inbox::{Conversation, StoredTimelineEvent, TimelineEvent};
-use translation::t;
+use translation::{sentence, t};
 
 use crate::web::layout::file_kinds::kind_and_size;
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
@@ -407,7 +407,8 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
         None => MessageProgress::Theirs,
         Some(MessageStatus::Draft) => MessageProgress::Draft,
         Some(MessageStatus::Scheduled | MessageStatus::Sending) if message.held_by.is_some() => {
-            MessageProgress::Held { by: message.held_by.clone().unwrap_or_default() }
+            let by = message.held_by.as_deref().unwrap_or_default();
+            MessageProgress::Held { by: sentence(by).into_owned() }
         }
         Some(MessageStatus::Scheduled) => {
             let at = message.sends_at.unwrap_or(times.now);

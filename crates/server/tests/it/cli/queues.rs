@@ -48,8 +48,8 @@ fn what_waits_is_listed_held_released_tried_again_and_discarded() {
 fn what_cannot_be_found_or_is_typed_wrong_is_said_in_a_sentence() {
     let operator = Operator::set_up();
     for (args, status, sentence) in [
-        (vec!["queue", "show", "msg_1"], 1, "not found"),
-        (vec!["queue", "hold", "nonsense"], 1, "not found"),
+        (vec!["queue", "show", "msg_1"], 1, "There is no such"),
+        (vec!["queue", "hold", "nonsense"], 1, "There is no such"),
         (vec!["queue", "list", "--workspace=globex"], 1, "There is no workspace globex."),
         (vec!["queue", "list", "--cursor=nonsense"], 1, "is not one that a list gave out"),
         (vec!["queue", "list", "--limit=0"], 2, "0 is not in 1..=500"),

@@ -111,7 +111,10 @@ async fn members_do_not_see_the_queues(app: TestApp) {
     let browser = app.signed_in(&ann).await;
     let (_, message) = scheduled(&app).await;
     browser.get(PLACE).await.is(403);
-    browser.post(PLACE, &[("id", &message), ("act", "hold"), ("back", PLACE)]).await.is(403);
+    browser
+        .post(PLACE, &[("id", message.as_str()), ("act", "hold"), ("back", PLACE)])
+        .await
+        .is(403);
     app.pass(UNDO).await;
     assert_eq!(app.outside.relay.attempts().len(), 1);
 }
@@ -119,7 +122,7 @@ async fn members_do_not_see_the_queues(app: TestApp) {
 async fn a_form_with_nonsense_changes_nothing(app: TestApp) {
     let browser = app.signed_in(&app.owner).await;
     let (_, message) = scheduled(&app).await;
-    browser.post(PLACE, &[("id", &message), ("act", "fly"), ("back", PLACE)]).await.is(404);
+    browser.post(PLACE, &[("id", message.as_str()), ("act", "fly"), ("back", PLACE)]).await.is(404);
     for id in ["", "msg_1", "whk_1/evt_1", "job_x", "whk_1", "../x"] {
         act(&browser, id, "discard").await;
     }
