@@ -7,6 +7,8 @@ use super::sheet::Compound;
 
 /// Elements of a selector that are compared.
 const PARTS: usize = 6;
+/// Classes and attributes that one element of a selector may ask for.
+const NAMES_OF_PART: usize = 16;
 /// Elements around one among which the parts of a selector are looked for.
 const REACH: usize = 48;
 /// Bytes of an element's id or classes that are compared.
@@ -215,7 +217,8 @@ impl PlacedCompound {
             }
             rest = &state[end..];
         }
-        Some(part)
+        let names = part.compound.classes.len() + part.attributes.len();
+        (names <= NAMES_OF_PART).then_some(part)
     }
 
     fn fits(&self, names: &ElementNames, place: usize) -> bool {
@@ -370,5 +373,6 @@ mod tests {
             let _ = PlacedSelector::parse(selector).map(|found| found.is_plain());
         }
         assert_eq!(PlacedSelector::parse(&"a ".repeat(50)), None);
+        assert_eq!(PlacedSelector::parse(&format!("td > p{}", ".x".repeat(100))), None);
     }
 }

@@ -1,6 +1,7 @@
 //! The rules of a mail's `<style>` blocks: what those declare that hold on every screen, and for which
 //! elements others declare something.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::element::Attributes;
@@ -14,8 +15,13 @@ const SHEET_BYTES: usize = 256 * 1024;
 const RULES: usize = 5_000;
 /// Rules that are kept for one name.
 const RULES_OF_NAME: usize = 16;
-/// Names of an element that are looked up.
-const NAMES_OF_ELEMENT: usize = 19;
+/// Classes of an element that are looked at.
+const CLASSES_OF_ELEMENT: usize = 16;
+/// Conditions within conditions.
+const CONDITION_DEPTH: usize = 16;
+/// Names that are compared with those of all elements of a mail together; of what comes after it is
+/// not known what the rules say.
+const COMPARISONS: usize = 20_000_000;
 
 /// What style blocks declare, by the id, class or tag that a rule is for; by nothing, where it is for
 /// every element.
@@ -29,6 +35,8 @@ pub(super) struct StyleSheet {
     bytes: usize,
     /// Rules were left out, because they are too many.
     is_partial: bool,
+    /// Names compared with those of elements.
+    comparisons: Cell<usize>,
 }
 
 struct Rule {
@@ -54,6 +62,15 @@ struct PlacedRule {
     order: usize,
 }
 
+/// A block by what stands before it.
+enum Block<'a> {
+    /// Rules that hold under a condition.
+    Condition(Holding),
+    /// Declarations for what these selectors name.
+    Rule(&'a str),
+    Skipped,
+}
+
 impl StyleSheet {
     /// Reads a style block.
     pub fn read(&mut self, css: &str) {
@@ -69,32 +86,45 @@ impl StyleSheet {
         self.read_rules(&css, holding);
     }
 
+    /// Goes once through the rules. Open conditions are a list rather than calls, so that no sheet can
+    /// be too deep; whatever is skipped is gone through once more at most.
     fn read_rules(&mut self, css: &str, holding: Holding) {
-        let mut rest = css;
-        while let Some(start) = rest.find(['{', ';']) {
-            let prelude = rest[..start].trim_start_matches(|c: char| c.is_whitespace() || c == '}');
-            let after = &rest[start + 1..];
-            if rest[start..].starts_with(';') {
-                rest = after;
-                continue;
-            }
-            let end = block_end(after);
-            let block = &after[..end];
-            match prelude.strip_prefix("@media") {
-                // Conditions within conditions hold even less often.
-                Some(condition) if holding != Holding::Sometimes => {
-                    self.read_rules(block, holding.max(holding_of(condition)));
+        let mut conditions: Vec<Holding> = Vec::new();
+        let (mut prelude, mut at) = (0, 0);
+        while let Some(found) = css[at..].find(['{', ';', '}']) {
+            let sign = at + found;
+            at = sign + 1;
+            match css.as_bytes()[sign] {
+                // A stray brace is part of a selector, which it makes invalid.
+                b'}' if conditions.pop().is_none() => continue,
+                b'{' => {
+                    let around = conditions.last().copied().unwrap_or(holding);
+                    match block_of(css[prelude..sign].trim_start_matches(is_blank), around) {
+                        Block::Condition(holding) if conditions.len() < CONDITION_DEPTH => {
+                            conditions.push(holding);
+                        }
+                        block => {
+                            let end = at + block_end(&css[at..]);
+                            match block {
+                                Block::Condition(_) => self.is_partial = true,
+                                Block::Skipped => {}
+                                Block::Rule(selectors) => {
+                                    self.add_rule(selectors, &css[at..end], around);
+                                }
+                            }
+                            at = css.len().min(end + 1);
+                        }
+                    }
                 }
-                Some(_) => {}
-                None if prelude.starts_with('@') => {}
-                None => {
-                    let styles = CascadedStyles::parse(block);
-                    let selectors = prelude.split(',');
-                    selectors.for_each(|selector| self.add(selector.trim(), &styles, holding));
-                }
+                _ => {}
             }
-            rest = after.get(end + 1..).unwrap_or_default();
+            prelude = at;
         }
+    }
+
+    fn add_rule(&mut self, selectors: &str, block: &str, holding: Holding) {
+        let styles = CascadedStyles::parse(block);
+        selectors.split(',').for_each(|selector| self.add(selector.trim(), &styles, holding));
     }
 
     fn add(&mut self, selector: &str, styles: &CascadedStyles, holding: Holding) {
@@ -164,17 +194,27 @@ impl StyleSheet {
         if self.by_name.is_empty() {
             return styles;
         }
+        let mut given = attributes.class.split_ascii_whitespace();
+        let classes: Vec<&str> = given.by_ref().take(CLASSES_OF_ELEMENT).collect();
+        styles.normal.doubtful |= given.next().is_some();
         let mut names = vec![String::new(), tag.to_owned(), format!("#{}", attributes.id)];
-        for class in attributes.class.split_ascii_whitespace() {
-            match names.len() < NAMES_OF_ELEMENT {
-                true => names.push(format!(".{class}")),
-                false => styles.normal.doubtful = true,
+        names.extend(classes.iter().map(|class| format!(".{class}")));
+        let mut found: Vec<&Rule> = Vec::new();
+        for rule in names.iter().filter_map(|name| self.by_name.get(name)).flatten() {
+            if self.comparisons.get() > COMPARISONS {
+                styles.normal.doubtful = true;
+                break;
+            }
+            let compared = 1 + rule.compound.classes.len().min(RULES_OF_NAME) * classes.len();
+            self.comparisons.set(self.comparisons.get() + compared);
+            if rule.compound.fits(tag, &attributes.id, &classes) {
+                found.push(rule);
             }
         }
-        let found = names.iter().filter_map(|name| self.by_name.get(name)).flatten();
-        let found = found.filter(|rule| rule.compound.fits(tag, attributes));
-        let mut found: Vec<(_, &CascadedStyles)> =
-            found.map(|rule| ((rule.compound.weight(), rule.order), &rule.styles)).collect();
+        let mut found: Vec<(_, &CascadedStyles)> = found
+            .into_iter()
+            .map(|rule| ((rule.compound.weight(), rule.order), &rule.styles))
+            .collect();
         if let Some(path) = path.filter(|_| !self.placed.is_empty()) {
             let own = ElementNames::of(tag, attributes);
             let placed = names.iter().filter_map(|name| self.placed.get(name)).flatten();
@@ -184,6 +224,18 @@ impl StyleSheet {
         found.sort_by_key(|(weight, _)| *weight);
         found.iter().for_each(|(_, rule)| styles.overridden_by(rule));
         styles
+    }
+}
+
+fn block_of(prelude: &str, around: Holding) -> Block<'_> {
+    match prelude.strip_prefix("@media") {
+        // Conditions within conditions hold even less often.
+        Some(condition) if around != Holding::Sometimes => {
+            Block::Condition(around.max(holding_of(condition)))
+        }
+        Some(_) => Block::Skipped,
+        None if prelude.starts_with('@') => Block::Skipped,
+        None => Block::Rule(prelude),
     }
 }
 
@@ -223,12 +275,20 @@ impl Compound {
         }
     }
 
-    fn fits(&self, tag: &str, attributes: &Attributes) -> bool {
-        let has = |class: &String| attributes.class.split_ascii_whitespace().any(|c| c == class);
+    fn fits(&self, tag: &str, id: &str, classes: &[&str]) -> bool {
         (self.tag.is_empty() || self.tag == tag)
-            && (self.id.is_empty() || self.id == attributes.id)
-            && self.classes.iter().take(RULES_OF_NAME).all(has)
+            && (self.id.is_empty() || self.id == id)
+            && self
+                .classes
+                .iter()
+                .take(RULES_OF_NAME)
+                .all(|class| classes.contains(&class.as_str()))
     }
+}
+
+/// What may stand before a selector.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == '}'
 }
 
 /// Where a block ends that has been opened: before its closing brace.
