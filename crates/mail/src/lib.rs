@@ -33,6 +33,7 @@ mod limits;
 mod markdown;
 mod markup;
 mod message_body;
+mod mime;
 mod organisation;
 mod original;
 mod page;

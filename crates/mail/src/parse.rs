@@ -16,7 +16,7 @@ use crate::invisible::count_hidden;
 use crate::kind::{self, Bounce, MailKind};
 use crate::limits::{HOPS, REFERENCES};
 use crate::token::LOOP_FIELD;
-use crate::{Attachment, AuthorKind, Dmarc, Mail, Warning, people, source};
+use crate::{Attachment, AuthorKind, Dmarc, Mail, Warning, mime, people, source};
 
 /// What is known of a mail beside its bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -73,7 +73,7 @@ pub struct ParsedMail {
     ///
     /// [`message_of_loop_mark`]: crate::message_of_loop_mark
     pub loop_mark: Option<String>,
-    /// True when the mail was too large or too deep for more than its header to be read.
+    /// True when the mail was too large for more than its header to be read.
     pub unread: bool,
 }
 
@@ -98,7 +98,7 @@ pub static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
 pub fn parse(raw: &[u8], envelope: Envelope<'_>) -> ParsedMail {
     let source = source::prepare(raw);
     let parsed = match source.readable {
-        true => PARSER.parse(source.bytes.as_ref()),
+        true => mime::read_parts(source.bytes.as_ref()),
         false => PARSER.parse_headers(source.bytes.as_ref()),
     };
     let Some(message) = parsed else {
@@ -136,7 +136,7 @@ pub fn whole_text(raw: &[u8]) -> String {
     if !source.readable {
         return String::new();
     }
-    match PARSER.parse(source.bytes.as_ref()) {
+    match mime::read_parts(source.bytes.as_ref()) {
         Some(message) => body::whole(&message),
         None => body::bare_text(&source.bytes).original,
     }
