@@ -36,5 +36,6 @@ pub use model::timeline::{RetiredBy, StoredTimelineEvent, TargetKind, TimelineEv
 pub use schema::MIGRATIONS;
 pub use search::list::ConversationSummary;
 pub use search::{
-    Excerpt, OPERATORS, OperatorHelp, QueryPart, QuerySwitch, query_parts, query_switch,
+    Excerpt, OPERATORS, OperatorHelp, Query, QueryPart, QuerySwitch, excerpt, query_parts,
+    query_switch,
 };

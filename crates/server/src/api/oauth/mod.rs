@@ -24,7 +24,7 @@ use crate::http::request_body::RequestBody;
 use crate::http::{ClientNetwork, Peer};
 use answers::OauthError;
 use metadata::resource;
-use parameters::Parameters;
+pub use parameters::Parameters;
 
 /// A body must have arrived by then.
 const BODY_TIME: Duration = Duration::from_secs(10);
