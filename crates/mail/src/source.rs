@@ -35,7 +35,8 @@ fn repaired_header(whole: &[u8]) -> Option<Vec<u8>> {
     (!is_fit).then(|| repaired.into_owned())
 }
 
-fn without_mailbox_line(raw: &[u8]) -> &[u8] {
+/// Without a byte order mark, blank lines and a line of a mailbox file before the header.
+pub fn without_mailbox_line(raw: &[u8]) -> &[u8] {
     let raw = raw.strip_prefix(b"\xef\xbb\xbf").unwrap_or(raw);
     let raw = without_blank_lines(raw);
     let is_mailbox_line = raw.starts_with(b"From ") || raw.starts_with(b">From ");
@@ -60,7 +61,7 @@ fn without_line_end(raw: &[u8]) -> &[u8] {
 }
 
 /// A mail whose lines end with carriage returns alone gets line feeds.
-fn with_line_feeds(raw: &[u8]) -> Cow<'_, [u8]> {
+pub fn with_line_feeds(raw: &[u8]) -> Cow<'_, [u8]> {
     if raw.contains(&b'\n') || !raw.contains(&b'\r') {
         return Cow::Borrowed(raw);
     }
@@ -68,7 +69,7 @@ fn with_line_feeds(raw: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// Where the header ends: after its last line, before the blank one.
-fn header_end(bytes: &[u8]) -> usize {
+pub fn header_end(bytes: &[u8]) -> usize {
     let mut start = 0;
     while start < bytes.len() {
         let line = &bytes[start..];

@@ -11,6 +11,7 @@ use std::time::Duration;
 use inbox::base::blob_files::BlobFiles;
 use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
+use inbox::base::mail_reading::MailReading;
 use inbox::base::private_files;
 use inbox::base::scanner::Scanner;
 use inbox::base::time::SystemClock;
@@ -63,6 +64,9 @@ const GRACE: Duration = Duration::from_secs(2);
 /// The time that read marks and the like, which no response waits for, have afterwards.
 const BACKGROUND_GRACE: Duration = Duration::from_millis(500);
 
+/// The folder of the journals of mails that are being read, in the data folder.
+const READING: &str = "reading";
+
 /// Opens the dependencies of operations, and brings the schema up to date.
 pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
     open_with(settings, public_url, inbox::MIGRATIONS)
@@ -101,6 +105,10 @@ fn open_with(
         clock: Arc::new(SystemClock),
         ids,
         blobs,
+        reading: MailReading::new(
+            &settings.data.join(READING),
+            Arc::new(documents::SandboxedTrial::of_this_program()),
+        ),
         limiter: Arc::new(RateLimiter::new(settings.rate_per_minute)),
         agents: Arc::default(),
         sorters: Arc::default(),

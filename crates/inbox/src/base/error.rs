@@ -57,6 +57,13 @@ impl From<tokio::task::JoinError> for Error {
     }
 }
 
+/// A value could not be written as JSON. Nothing may be stored in its place.
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Error {
+        Error::Files(std::io::Error::other(error))
+    }
+}
+
 impl Error {
     /// True while the database is down. The store logs that itself, once a second.
     pub fn is_outage(&self) -> bool {

@@ -18,6 +18,7 @@ pub mod future;
 pub mod ids;
 pub mod limits;
 pub mod low_priority;
+pub mod mail_reading;
 pub mod partial_uploads;
 pub mod private_files;
 pub mod public_ip;

@@ -177,6 +177,7 @@ fn write(
         at: cx.now,
         counted_at: Some(cx.now),
         header_id: &header_id,
+        header_key: None,
         answers: &[],
         from: from.clone(),
         recipients: RecipientList { to: vec![inbox], ..RecipientList::default() },
@@ -184,6 +185,8 @@ fn write(
         text: PROTECTED,
         attachments: Vec::new(),
         raw_hash: None,
+        // No mail says the same.
+        content_hash: Some(id.as_str()),
         has_html: false,
         authentication: None,
         withheld,

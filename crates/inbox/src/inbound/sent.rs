@@ -16,9 +16,11 @@ use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::limits::SUBJECT_THREAD_MS;
 use crate::base::states::{Direction, MessageStatus, Status};
+use crate::inbound::duplicates::{self, MailLookup};
 use crate::inbound::imap;
+use crate::inbound::incoming_mail::{FiledMail, IncomingMail};
 use crate::inbound::mail_dates::MailDates;
-use crate::inbound::receive::{self, FiledMail, IncomingMail, MailLookup};
+use crate::inbound::receive;
 use crate::inbound::threading;
 use crate::model::attachments::AttachmentInfo;
 use crate::model::contacts::{self, ContactEvidence};
@@ -88,8 +90,8 @@ fn file(
     let mail = &incoming.mail;
     let others = others(mailbox, mail);
     let Some(contact) = others.first() else { return Ok(Ingested::OwnCopy) };
-    let unknown = match receive::look_up(tx, cx, mailbox, incoming)? {
-        MailLookup::Duplicate(known) => return Ok(Ingested::Duplicate(known)),
+    let unknown = match duplicates::look_up(tx, cx, mailbox, incoming)? {
+        MailLookup::Duplicate(known) => return Ok(Ingested::Duplicate(known.filed)),
         MailLookup::Unknown(unknown) => unknown,
     };
     let begins = joins.is_none();
@@ -109,7 +111,7 @@ fn file(
             },
         )?,
     };
-    let (id, header_id) = unknown.into_ids();
+    let id = unknown.id.clone();
     if let Some(raw) = &incoming.raw {
         blobs::keep(tx, cx.actor.ws, raw)?;
     }
@@ -128,7 +130,8 @@ fn file(
             status: Some(MessageStatus::Sent),
             at: dates.sent_at,
             counted_at: Some(dates.arrived_at),
-            header_id: &header_id,
+            header_id: &unknown.header_id,
+            header_key: Some(&unknown.header_key),
             answers: &mail.answers,
             from: Party::from(&mail.from),
             recipients: RecipientList {
@@ -141,6 +144,7 @@ fn file(
             attachments: attachments.collect(),
             has_html: mail.has_html && incoming.raw.is_some(),
             raw_hash: incoming.raw.as_ref().map(|raw| raw.hash.as_str()),
+            content_hash: Some(&unknown.content_hash),
             withheld: None,
             author: None,
             summary: None,
@@ -204,8 +208,9 @@ pub(super) fn answered(
     mail: &Mail,
 ) -> Result<Option<Conversation>> {
     for header_id in mail.answers.iter().take(crate::base::limits::ANSWERS_LOOKED_UP) {
-        let found = messages::with_header_id(tx, cx.actor.ws, &mailbox.id, header_id)?;
-        if let Some((conversation, _)) = found {
+        let found =
+            messages::conversations_with_header_id(tx, cx.actor.ws, &mailbox.id, header_id)?;
+        if let Some(conversation) = found.first() {
             return conversations::load(tx, cx.actor, conversation.as_str()).map(Some);
         }
     }

@@ -116,15 +116,21 @@ fn named_conversation(
     mail: &Mail,
 ) -> Result<Option<Conversation>> {
     for header_id in mail.answers.iter().take(ANSWERS_LOOKED_UP) {
-        let named = match messages::with_header_id(tx, cx.actor.ws, &mailbox.id, header_id)? {
-            Some((conversation, _)) => Some(conversation),
-            None => signed_by_us(tx, cx, header_id)?,
-        };
-        let Some(named) = named else { continue };
-        if is_participant(tx, cx.actor.ws, &named, &mail.from.email)?
-            || is_colleague(tx, cx.actor.ws, &named, &mail.from.email)?
-        {
-            return in_mailbox(tx, cx, mailbox, &named);
+        let mut named =
+            messages::conversations_with_header_id(tx, cx.actor.ws, &mailbox.id, header_id)?;
+        if named.is_empty() {
+            named.extend(signed_by_us(tx, cx, header_id)?);
+        }
+        // Several mails may have one Message-ID: the sender's own conversation comes first.
+        for conversation in &named {
+            if is_participant(tx, cx.actor.ws, conversation, &mail.from.email)? {
+                return in_mailbox(tx, cx, mailbox, conversation);
+            }
+        }
+        for conversation in &named {
+            if is_colleague(tx, cx.actor.ws, conversation, &mail.from.email)? {
+                return in_mailbox(tx, cx, mailbox, conversation);
+            }
         }
     }
     Ok(None)

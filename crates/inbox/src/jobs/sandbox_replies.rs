@@ -13,7 +13,8 @@ use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::ids::{ConversationId, MailboxId, MessageId};
 use crate::base::queue::Queue;
-use crate::inbound::receive::{IncomingMail, receive};
+use crate::inbound::incoming_mail::IncomingMail;
+use crate::inbound::receive::receive;
 use crate::inbound::sandbox::{self, Answer};
 use crate::inbound::secure_answer::{SecureAnswer, receive_answer};
 use crate::model::bookings::booking::{self, BookingGuest, NewBooking};
@@ -116,7 +117,14 @@ fn file_reply(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Resul
         tx,
         &cx,
         &mailbox,
-        &IncomingMail { mail, raw: None, authentication: None, attachments, joins },
+        &IncomingMail {
+            mail,
+            raw: None,
+            authentication: None,
+            attachments,
+            joins,
+            content_hash: None,
+        },
     )?;
     tx.wake(Queue::Pages);
     Ok(true)

@@ -78,7 +78,7 @@ pub fn reply_if_closed(
         "SELECT name FROM mailboxes WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.mailbox],
     )?;
-    let to = serde_json::to_string(&[Party { name, email }]).unwrap_or_default();
+    let to = serde_json::to_string(&[Party { name, email }])?;
     let automatic = Automatic {
         text: &hours.away_reply,
         from_name: Some(inbox),

@@ -54,6 +54,9 @@ db::row! {
     }
 }
 
+/// Mails with one Message-ID beyond which it names none of them.
+const HEADER_ID_BEARERS: i64 = 20;
+
 /// A message about to be written.
 pub struct NewMessage<'a> {
     pub id: MessageId,
@@ -65,6 +68,8 @@ pub struct NewMessage<'a> {
     /// messages.
     pub counted_at: Option<i64>,
     pub header_id: &'a str,
+    /// What it is looked up by, where another mail of the inbox has its Message-ID already.
+    pub header_key: Option<&'a str>,
     pub answers: &'a [String],
     pub from: Party,
     pub recipients: RecipientList,
@@ -72,6 +77,8 @@ pub struct NewMessage<'a> {
     pub text: &'a str,
     pub attachments: Vec<AttachmentInfo>,
     pub raw_hash: Option<&'a str>,
+    /// What a mail says, by which another with its Message-ID is told apart ([`mail::content_hash`]).
+    pub content_hash: Option<&'a str>,
     pub has_html: bool,
     pub authentication: Option<SenderAuthentication>,
     pub withheld: Option<&'a str>,
@@ -100,10 +107,10 @@ pub fn insert(
             ws, id, conversation, mailbox, serial, at, counted_at, direction, status, header_id,
             header_key, answers, from_name, from_email, to_list, cc_list, bcc_list, subject, text, attachments, raw_hash,
             withheld, author, summary, revision, edited, request, sends_at, has_html,
-            authentication, markdown, forwards, secure
+            authentication, markdown, forwards, secure, content_hash
          ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-            ?20, ?21, ?22, ?23, ?24, 1, FALSE, ?25, ?26, ?27, ?28, ?29, ?30, ?31
+            ?20, ?21, ?22, ?23, ?24, 1, FALSE, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32
          )",
         &[
             &cx.actor.ws,
@@ -116,7 +123,7 @@ pub fn insert(
             &message.direction,
             &message.status,
             &message.header_id,
-            &header_key(message.header_id),
+            &message.header_key.map_or_else(|| header_key(message.header_id), Cow::Borrowed),
             &Json(message.answers),
             &message.from.name,
             &message.from.email,
@@ -137,12 +144,14 @@ pub fn insert(
             &message.markdown,
             &message.forwards,
             &message.secure,
+            &message.content_hash,
         ],
     )?;
     Ok(serial)
 }
 
-/// The message of an inbox that has this Message-ID, and its conversation.
+/// The message of an inbox that has this Message-ID, and its conversation; of several, the one that came
+/// first.
 pub fn with_header_id(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -153,6 +162,39 @@ pub fn with_header_id(
         "SELECT conversation, id FROM messages WHERE ws = ?1 AND mailbox = ?2 AND header_key = ?3",
         &[&ws, mailbox, &header_key(header_id)],
     )?)
+}
+
+/// The conversations of the messages of an inbox that have this Message-ID, the newest message first.
+/// None where more have it than a person could have sent: it names nothing then.
+pub fn conversations_with_header_id(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    mailbox: &MailboxId,
+    header_id: &str,
+) -> Result<Vec<ConversationId>> {
+    // No Message-ID has a space in it, so the range is the key itself and what begins with it and a space.
+    let key = header_key(header_id);
+    let mut named: Vec<(ConversationId, i64)> = tx.all(
+        "SELECT conversation, at FROM messages
+         WHERE ws = ?1 AND mailbox = ?2 AND header_key >= ?3 AND header_key < ?4 LIMIT ?5",
+        &[&ws, mailbox, &key, &format!("{key}!"), &(HEADER_ID_BEARERS + 1)],
+    )?;
+    if named.len() as i64 > HEADER_ID_BEARERS {
+        return Ok(Vec::new());
+    }
+    named.sort_by_key(|(_, at)| std::cmp::Reverse(*at));
+    let mut conversations: Vec<ConversationId> = Vec::new();
+    for (conversation, _) in named {
+        if !conversations.contains(&conversation) {
+            conversations.push(conversation);
+        }
+    }
+    Ok(conversations)
+}
+
+/// What a mail is looked up by that has the Message-ID of another.
+pub fn header_key_apart(header_id: &str, content_hash: &str) -> String {
+    format!("{} {content_hash}", header_key(header_id))
 }
 
 /// A Message-ID as it is looked up: itself, or its hash where it is too long for an index.

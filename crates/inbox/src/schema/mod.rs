@@ -372,6 +372,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 53,
+        name: "mails with one Message-ID told apart, and turns of those that count",
+        both: include_str!("053_told_apart.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 54,
         name: "queues that are looked at, held and discarded",
         both: include_str!("054_queues.sql"),
@@ -386,9 +393,9 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
-        version: 57,
+        version: 56,
         name: "mail of the service that answers a mail",
-        both: include_str!("057_automatic_replies.sql"),
+        both: include_str!("056_automatic_replies.sql"),
         sqlite: "",
         postgres: "",
     },

@@ -122,10 +122,29 @@ pub fn counted(n: impl TryInto<i64>, one: &str, many: &str) -> String {
 
 pub fn print(output: Json, answer: &Value, said: &str) {
     let said = if output.json { format!("{answer}\n") } else { format!("{said}\n") };
-    // A reader such as `head` may close the pipe early.
-    if let Err(error) = io::stdout().lock().write_all(said.as_bytes())
+    write_out(&said);
+}
+
+/// Writes to standard output. A reader such as `head` may close the pipe early, which is no fault: what
+/// the command does goes on.
+pub fn write_out(said: &str) {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(said.as_bytes()).and_then(|()| out.flush());
+    if let Err(error) = written
         && error.kind() != ErrorKind::BrokenPipe
     {
         eprintln!("mailroom: what was done could not be printed: {error}");
     }
 }
+
+/// `print!`, which a closed pipe does not end.
+macro_rules! say {
+    ($($words:tt)*) => { $crate::cli::command::write_out(&format!($($words)*)) };
+}
+
+/// `println!`, which a closed pipe does not end.
+macro_rules! say_line {
+    ($($words:tt)*) => { $crate::cli::command::write_out(&format!("{}\n", format_args!($($words)*))) };
+}
+
+pub(crate) use {say, say_line};

@@ -40,7 +40,7 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
-use command::{CommandFailure, CommandResult};
+use command::{CommandFailure, CommandResult, say_line};
 use serde_json::json;
 
 use crate::documents::ParserTask;
@@ -293,7 +293,7 @@ fn fail(sentence: &str, json: bool) -> ExitCode {
 
 /// The one JSON object of a command that could not be done.
 fn print_error(sentence: &str) {
-    println!("{}", json!({ "error": sentence }));
+    say_line!("{}", json!({ "error": sentence }));
 }
 
 /// Logs go to standard error: requests and warnings when serving, warnings alone otherwise.

@@ -11,6 +11,7 @@ use inbox::{App, actions};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::command::say_line;
 use crate::backup::{BackupPlace, read_passphrase};
 use crate::demo;
 use crate::mail_out::RelayTarget;
@@ -90,9 +91,9 @@ pub fn migrate(settings: &Settings, json: bool) -> Result<(), String> {
     open_app(settings, "")?;
     let version = inbox::MIGRATIONS.last().map_or(0, |last| last.version);
     if json {
-        println!("{}", json!({ "ok": true, "schema": version }))
+        say_line!("{}", json!({ "ok": true, "schema": version }))
     } else {
-        println!("The database is up to date (schema {version}).")
+        say_line!("The database is up to date (schema {version}).")
     }
     Ok(())
 }
@@ -125,7 +126,7 @@ pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
     } else {
         welcome(&address, &keys, settings, smtp.ok_or(mail_trouble))
     };
-    println!("{printed}");
+    say_line!("{printed}");
     std::io::stdout().flush().map_err(|error| error.to_string())?;
     let tasks = Supervisor::new(CancellationToken::new());
     let served = serve_requests(listener, app, worker, mail, settings, &tasks, stop).await;

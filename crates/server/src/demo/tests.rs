@@ -10,10 +10,12 @@ use inbox::base::api_key::KeyHash;
 use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
 use inbox::base::limits::{DAY_MS, MINUTE_MS};
+use inbox::base::mail_reading::MailReading;
 use inbox::base::time::{Clock, Moment};
 use inbox::jobs::queues::{QueueFilter, QueueState, list_own_queues};
 use inbox::{App, RateLimiter};
 use serde_json::{Value, json};
+use testing::TrustingParser;
 
 use super::scenario::{SampleInbox, ScenarioAction};
 use super::{BEGINS_DAYS_AGO, Sample, builder, fill, scenarios};
@@ -37,6 +39,7 @@ async fn filled(now: i64) -> (tempfile::TempDir, App, Sample) {
         clock: Arc::new(Stopped(now)),
         ids: Arc::new(Ids::seeded(7)),
         blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
+        reading: MailReading::new(&folder.path().join("reading"), Arc::new(TrustingParser)),
         limiter: Arc::new(RateLimiter::new(120)),
         agents: Arc::default(),
         sorters: Arc::default(),

@@ -15,7 +15,8 @@ use crate::base::limits::{
 };
 use crate::base::scopes::Scope;
 use crate::inbound;
-use crate::inbound::receive::{IncomingMail, receive};
+use crate::inbound::incoming_mail::IncomingMail;
+use crate::inbound::receive::receive;
 use crate::model::conversations;
 use crate::model::mailboxes;
 
@@ -145,8 +146,14 @@ pub fn sandbox_inbound(
     let from = Address::new(mail.from.name.as_deref(), &composed.from.email);
     let mail = Mail { from, answers, ..mail };
     let joins = joins.map(|conversation| conversation.id);
-    let incoming =
-        IncomingMail { mail, raw: None, authentication: None, attachments: Vec::new(), joins };
+    let incoming = IncomingMail {
+        mail,
+        raw: None,
+        authentication: None,
+        attachments: Vec::new(),
+        joins,
+        content_hash: None,
+    };
     let received = receive(tx, cx, &mailbox, &incoming)?;
     Ok(SimulatedMail { conversation_id: received.conversation, message_id: received.message })
 }

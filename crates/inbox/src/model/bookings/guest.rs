@@ -13,6 +13,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{BookingId, WorkspaceId};
 use crate::base::limits::{BOOKING_HOLD_MS, DAY_MS, HOLDS_PER_ADDRESS, HOLDS_PER_TYPE, OFFER_MS};
 use crate::model::conversations;
+use crate::model::counting_turns::take_turns;
 use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
 use crate::model::one_time_codes::{self, CodeEntry, CodeHolder, CodeRequest, SentCode};
 
@@ -274,6 +275,9 @@ fn held_before(
 /// Counts the codes, which outlive the held times: nobody keeps times from others by holding one after
 /// the other.
 fn must_hold_few(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str, place: &str) -> Result<()> {
+    let from_here = format!("holds from {place}");
+    let for_them = format!("holds for {}", EmailAddress::new(email).as_str());
+    take_turns(tx, &[(0, from_here.as_str()), (cx.actor.ws, for_them.as_str())])?;
     let (of_place,): (i64,) = tx.one(
         "SELECT CAST(count(DISTINCT purpose) AS BIGINT) FROM one_time_codes
          WHERE place = ?1 AND sent_at > ?2 AND purpose LIKE 'booking %'",

@@ -360,7 +360,7 @@ fn write(
         livemode,
         data: data(cx, conversation, content, livemode),
     };
-    let body = serde_json::to_string(&envelope).unwrap_or_default();
+    let body = serde_json::to_string(&envelope)?;
     tx.exec(
         "INSERT INTO events (ws, id, circle, type, conversation, body, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",

@@ -3,11 +3,13 @@
 mod attacks;
 mod correspondents;
 mod dates;
+mod duplicates;
 mod filing;
 mod imap_leases;
 mod imports;
 mod learned_spam;
 mod plus_tags;
+mod poisoned;
 mod receive;
 mod reports;
 mod risk;

@@ -1,6 +1,7 @@
 //! Rows and events that several actions share.
 
 mod booking_access;
+mod booking_answers;
 mod booking_calendars;
 mod booking_deadlines;
 mod booking_invitations;

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, Uri, header};
 use db::Tx;
 use inbox::actions;
+use inbox::base::blobs::Blobs;
 use inbox::base::blocking::spawn_blocking;
 use inbox::base::ids::{DocumentId, MessageId};
 use inbox::{Cx, Error};
@@ -292,10 +293,16 @@ impl Web {
         // Waiting holds no mail in memory.
         let slot = Arc::clone(&self.mail_parsers.0).acquire_owned().await;
         let (shown, stored) = reading.await?;
-        let reader = Reader::current();
+        let (reader, reading) = (Reader::current(), self.app.reading.clone());
         // The slot stays taken until the work is done, even if the request is cancelled.
         let work = spawn_blocking(move || {
             let _slot = slot;
+            // A mail that ended the process is not taken apart again.
+            let hash = Blobs::hash_of(&stored);
+            if !reading.is_safe(&hash, &stored) {
+                return None;
+            }
+            let _mark = reading.begin(&hash);
             let taken = reader.run(|| take(&shown, &stored));
             taken.map(|taken| (shown, taken))
         });
