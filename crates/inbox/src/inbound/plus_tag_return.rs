@@ -8,7 +8,7 @@ use super::own_copies::NOTICE_MESSAGE_ID;
 use super::own_markers::OwnMarkers;
 use crate::app::Cx;
 use crate::base::error::Result;
-use crate::inbound::receive::IncomingMail;
+use crate::inbound::incoming_mail::IncomingMail;
 use crate::model::mail_secret::MailSecret;
 use crate::model::mailboxes::Mailbox;
 use crate::model::plus_tags;
