@@ -38,7 +38,7 @@ pub struct RequestCard {
     pub items: Vec<RequestItem>,
 }
 
-crate::debug_without_secrets!(RequestCard { id, state });
+crate::base::debug_without_secrets::debug_without_secrets!(RequestCard { id, state });
 
 #[derive(Clone, Debug)]
 pub struct RequestItem {

@@ -20,7 +20,7 @@ pub struct MadeKey {
     pub key: String,
 }
 
-crate::debug_without_secrets!(MadeKey { id });
+crate::base::debug_without_secrets::debug_without_secrets!(MadeKey { id });
 
 /// Makes a key and the agent it acts as. It sees its maker's private inboxes where its maker does
 /// when making it.

@@ -36,7 +36,10 @@ pub struct IssuedTokens {
     pub scope: String,
 }
 
-crate::debug_without_secrets!(IssuedTokens { expires_in_seconds, scope });
+crate::base::debug_without_secrets::debug_without_secrets!(IssuedTokens {
+    expires_in_seconds,
+    scope
+});
 
 /// Why a client gets nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +61,10 @@ pub struct CodeExchange {
     pub verifier: String,
 }
 
-crate::debug_without_secrets!(CodeExchange { client_id, redirect_uri });
+crate::base::debug_without_secrets::debug_without_secrets!(CodeExchange {
+    client_id,
+    redirect_uri
+});
 
 db::row! {
     /// A code with its app.

@@ -65,7 +65,7 @@ pub struct ProviderPlan {
     pub verifier: String,
 }
 
-crate::debug_without_secrets!(ProviderPlan {});
+crate::base::debug_without_secrets::debug_without_secrets!(ProviderPlan {});
 
 impl ProviderPlan {
     pub fn new(ids: &Ids) -> ProviderPlan {

@@ -151,7 +151,11 @@ db::row! {
     }
 }
 
-crate::debug_without_secrets!(ServiceListing { id, service, complete });
+crate::base::debug_without_secrets::debug_without_secrets!(ServiceListing {
+    id,
+    service,
+    complete
+});
 
 pub fn list_services(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ServiceListing>> {
     cx.actor.must_administer()?;

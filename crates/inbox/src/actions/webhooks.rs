@@ -30,7 +30,7 @@ pub struct MadeWebhook {
     pub secret: String,
 }
 
-crate::debug_without_secrets!(MadeWebhook { id });
+crate::base::debug_without_secrets::debug_without_secrets!(MadeWebhook { id });
 
 /// Adds a webhook for the team's inboxes, its maker's private ones, or the sandbox.
 pub fn add_webhook(

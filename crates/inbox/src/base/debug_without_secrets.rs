@@ -13,3 +13,5 @@ macro_rules! debug_without_secrets {
         }
     };
 }
+
+pub use debug_without_secrets;

@@ -11,7 +11,7 @@ pub mod blobs;
 pub mod blocking;
 pub mod circles;
 pub mod content_key;
-mod debug_without_secrets;
+pub mod debug_without_secrets;
 pub mod email_address;
 pub(crate) mod error;
 pub mod future;

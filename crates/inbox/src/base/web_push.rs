@@ -43,7 +43,7 @@ pub struct PushTarget {
     pub auth: String,
 }
 
-crate::debug_without_secrets!(PushTarget {});
+crate::base::debug_without_secrets::debug_without_secrets!(PushTarget {});
 
 impl PushTarget {
     /// True where both keys have the form that RFC 8291 asks for.

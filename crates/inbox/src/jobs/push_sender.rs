@@ -15,7 +15,7 @@ pub struct PushRequest {
     pub body: Vec<u8>,
 }
 
-crate::debug_without_secrets!(PushRequest {});
+crate::base::debug_without_secrets::debug_without_secrets!(PushRequest {});
 
 /// The response. Sentences are for the log and name no address.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,7 +17,7 @@ pub struct WebhookRequest {
     pub body: Arc<str>,
 }
 
-crate::debug_without_secrets!(WebhookRequest {});
+crate::base::debug_without_secrets::debug_without_secrets!(WebhookRequest {});
 
 /// The response. Sentences are shown to the customer and never repeat resolver internals.
 #[derive(Clone, Debug, PartialEq, Eq)]

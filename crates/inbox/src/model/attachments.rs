@@ -41,7 +41,11 @@ db::row! {
     }
 }
 
-crate::debug_without_secrets!(OutgoingAttachment { id, message, size });
+crate::base::debug_without_secrets::debug_without_secrets!(OutgoingAttachment {
+    id,
+    message,
+    size
+});
 
 /// A file to attach to an unsent text; its bytes are stored already.
 #[derive(Clone, Debug)]

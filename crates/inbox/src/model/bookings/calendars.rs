@@ -37,7 +37,7 @@ pub struct NewCalendar {
     pub password: String,
 }
 
-crate::debug_without_secrets!(NewCalendar { kind });
+crate::base::debug_without_secrets::debug_without_secrets!(NewCalendar { kind });
 
 db::row! {
     /// A calendar as its host sees it.
@@ -64,7 +64,7 @@ pub struct CalendarSource {
     pub etag: String,
 }
 
-crate::debug_without_secrets!(CalendarSource { kind });
+crate::base::debug_without_secrets::debug_without_secrets!(CalendarSource { kind });
 
 /// What a calendar's server answered.
 #[derive(Clone, Debug)]

@@ -35,12 +35,14 @@ fn runtime() -> tokio::runtime::Runtime {
 }
 
 /// The sample workspace with two mails whose files are files: of one the attachment and the raw mail, each.
-async fn filled(backend: Backend) -> Installation {
+fn filled(runtime: &tokio::runtime::Runtime, backend: Backend) -> Installation {
     let installation = Installation::new(backend);
     let app = installation.app();
-    demo::fill(&app).await.unwrap();
-    receive(&app, mail_with_file("walnut")).await;
-    receive(&app, mail_with_file("chestnut")).await;
+    runtime.block_on(async {
+        demo::fill(&app).await.unwrap();
+        receive(&app, mail_with_file("walnut")).await;
+        receive(&app, mail_with_file("chestnut")).await;
+    });
     installation
 }
 
@@ -50,7 +52,7 @@ fn blobs_of(answer: &Value) -> Vec<&str> {
 
 fn walk(backend: Backend) {
     let runtime = runtime();
-    let (first, second) = (runtime.block_on(filled(backend)), Installation::new(backend));
+    let (first, second) = (filled(&runtime, backend), Installation::new(backend));
     let hashes = runtime.block_on(file_hashes(&first));
     let (damaged, gone) = (hashes[0].as_str(), hashes[1].as_str());
     damage(&blob_file(&first, damaged));
@@ -133,7 +135,7 @@ fn a_backup_names_what_is_damaged_and_the_rest_comes_back_on_postgres() {
 /// A damaged blob of the database itself.
 fn damaged_row(backend: Backend) {
     let runtime = runtime();
-    let (first, second) = (runtime.block_on(filled(backend)), Installation::new(backend));
+    let (first, second) = (filled(&runtime, backend), Installation::new(backend));
     let place = first.folder.path().join("backups");
     let place = place.to_str().unwrap();
     let whole = first.done(&["backup", place]);
@@ -189,7 +191,7 @@ fn put_back(folder: &Path, before: &BTreeMap<PathBuf, Vec<u8>>) {
 /// Damages each piece of a backup in turn: it is found where it lies, and nothing is changed by looking.
 fn every_piece(passphrase: Option<&str>) {
     let runtime = runtime();
-    let first = runtime.block_on(filled(Backend::Sqlite));
+    let first = filled(&runtime, Backend::Sqlite);
     let folder = first.folder.path().join("backups");
     let place = folder.to_str().unwrap();
     let file = first.folder.path().join("passphrase");
@@ -272,7 +274,7 @@ fn damage_of_every_piece_of_a_sealed_backup_is_found_where_it_lies() {
 
 #[test]
 fn a_sealed_backup_is_verified_with_its_passphrase_alone() {
-    let first = runtime().block_on(filled(Backend::Sqlite));
+    let first = filled(&runtime(), Backend::Sqlite);
     let place = first.folder.path().join("backups");
     let place = place.to_str().unwrap();
     let file = |name: &str, text: &str| {
@@ -301,8 +303,7 @@ fn a_sealed_backup_is_verified_with_its_passphrase_alone() {
 #[test]
 fn of_a_backup_with_damaged_tables_nothing_is_taken_and_the_others_are_named() {
     let runtime = runtime();
-    let (first, second) =
-        (runtime.block_on(filled(Backend::Sqlite)), Installation::new(Backend::Sqlite));
+    let (first, second) = (filled(&runtime, Backend::Sqlite), Installation::new(Backend::Sqlite));
     let folder = first.folder.path().join("backups");
     let place = folder.to_str().unwrap();
     let older = first.done(&["backup", place]);
@@ -326,8 +327,7 @@ fn of_a_backup_with_damaged_tables_nothing_is_taken_and_the_others_are_named() {
 #[test]
 fn a_restore_replaces_a_damaged_file_that_lies_in_its_way() {
     let runtime = runtime();
-    let (first, second) =
-        (runtime.block_on(filled(Backend::Sqlite)), Installation::new(Backend::Sqlite));
+    let (first, second) = (filled(&runtime, Backend::Sqlite), Installation::new(Backend::Sqlite));
     let place = first.folder.path().join("backups");
     let place = place.to_str().unwrap();
     first.done(&["backup", place]);

@@ -12,6 +12,8 @@ use super::{Operator, Said, Serving, command};
 
 /// Asks a server to stop, and waits until it has.
 fn stop(mut serving: Serving) {
+    // It listens for signals once it answers.
+    assert_eq!(serving.get("/readyz").0, 200);
     let process = Pid::from_raw(serving.child.id().try_into().unwrap()).unwrap();
     kill_process(process, Signal::TERM).unwrap();
     assert!(serving.child.wait().unwrap().success());

@@ -10,7 +10,7 @@ fn the_usage_of_every_workspace_is_printed() {
     let mail = "From: Ann <ann@shop.example>\r\nTo: support@acme.example\r\nSubject: Lamp\r\n\
                 Message-ID: <1@shop.example>\r\nDate: Mon, 16 Nov 2026 10:00:00 +0000\r\n\r\nIt is broken\r\n";
     std::fs::write(folder.join("1.eml"), mail).unwrap();
-    operator.json(&["import", folder.to_str().unwrap(), "--inbox=support@acme.example"]);
+    operator.json(&["import", folder.to_str().unwrap(), "--mailbox=support@acme.example"]);
     let usage = operator.json(&["workspace", "usage"]);
     let [only] = usage["workspaces"].as_array().unwrap().as_slice() else { panic!("{usage}") };
     assert_eq!((&only["slug"], &only["name"]), (&"acme".into(), &"Acme".into()));

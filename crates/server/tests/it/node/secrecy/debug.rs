@@ -137,8 +137,8 @@ fn printed_secrets(text: &str) -> Vec<(String, String)> {
             let name = name.split(|c: char| !c.is_alphanumeric()).next().unwrap();
             within = derives.then(|| name.to_owned());
             derives = false;
-        } else if line == "}" {
-            within = None;
+        } else if line == "}" || line.contains("enum ") || line.contains("fn ") {
+            (within, derives) = (None, false);
         } else if let (Some(name), Some((field, kind))) = (&within, line.split_once(": ")) {
             let field = field.rsplit(' ').next().unwrap_or(field);
             let kind = kind.split(" = ").next().unwrap_or(kind).trim_end_matches(',');
