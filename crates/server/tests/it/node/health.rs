@@ -140,10 +140,8 @@ fn said(answer: &Answer) -> String {
 #[test]
 fn what_runs_as_long_as_the_server_is_started_by_the_supervisor_alone() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = vec!["serve.rs", "cli/run.rs", "mail_in/smtp/listener.rs"]
-        .into_iter()
-        .map(|file| source.join(file))
-        .collect::<Vec<_>>();
+    let single = ["serve.rs", "cli/run.rs", "mail_in/smtp/listener.rs"];
+    let mut files = single.map(|file| source.join(file)).to_vec();
     for folder in ["serve", "node", "backup"] {
         let entries = std::fs::read_dir(source.join(folder)).unwrap();
         files.extend(entries.map(|entry| entry.unwrap().path()));
