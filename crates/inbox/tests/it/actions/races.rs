@@ -117,7 +117,7 @@ async fn codes_asked_for_at_once_stay_within_the_limit_of_an_address(app: TestAp
     };
     let limit = CODES_PER_ADDRESS;
     for number in 1..limit {
-        let mut ask = ask(format!("page {number}"));
+        let ask = ask(format!("page {number}"));
         assert!(app.act(&service, move |tx, cx| ask(tx, cx)).await);
     }
     let meeting = Meeting::new();

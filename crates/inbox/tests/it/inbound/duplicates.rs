@@ -1,5 +1,8 @@
 //! Two mails with one Message-ID: which of them is a duplicate, and where the others go.
 
+use std::collections::HashSet;
+
+use inbox::base::email_address::EmailAddress;
 use inbox::base::states::Direction;
 use inbox::inbound::history::{
     CountedIdentities, ImportOutcome, ImportTarget, ImportedMail, import, preview,
@@ -111,8 +114,7 @@ async fn a_message_id_that_many_mails_have_names_none_of_them(app: TestApp) {
 async fn a_dry_run_counts_files_with_one_message_id_as_the_import_does(app: TestApp) {
     let address = app.support.address.to_string();
     let found = app.app.store.read(move |tx| find_inbox(tx, &address)).await.unwrap();
-    let own =
-        std::iter::once("support@acme.example".into()).collect::<std::collections::HashSet<_>>();
+    let own: HashSet<_> = [EmailAddress::new(SUPPORT)].into();
     let target = ImportTarget { inbox: found.unwrap(), own: own.into() };
     let mail = raw_with(CONSTANT, "ann@x.example", "Lamp", "It is broken.");
     let sent = raw_with("Message-ID: <2@x>\r\n", SUPPORT, "Lamp", "It is on its way.")

@@ -19,8 +19,8 @@ mod sorting;
 mod starting;
 mod webhooks;
 mod workspace_export;
-mod wrong_settings;
 mod workspace_usage;
+mod wrong_settings;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
