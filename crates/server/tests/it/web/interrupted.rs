@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use axum::http::Request;
+use inbox::base::actor::Actor;
 
 use super::browser::{Browser, Page};
 use super::compose::upload;
