@@ -10,7 +10,6 @@ use axum::http::request::Parts;
 use crate::http::request_body::{LARGE_BODIES_EACH, RequestBody};
 use crate::http::slots::SlotOwner;
 use crate::web::Web;
-use crate::web::interrupted::LeftForm;
 use crate::web::layout::responses::{FORM_BYTES, PageError};
 use crate::web::visitor::{Visitor, is_from_here};
 
@@ -170,7 +169,7 @@ async fn read(request: Request, web: &Web) -> Result<(Visitor, FormFields), Page
         }
     };
     let fields = FormFields::read(&bytes);
-    visitor.posted = LeftForm::of(&visitor, parts.uri.path(), &fields).map(Arc::new);
+    visitor.posted = visitor.left_form(parts.uri.path(), fields.pairs());
     if !visitor.csrf.fits(&fields.get("csrf")) {
         return Err(outdated(&visitor));
     }

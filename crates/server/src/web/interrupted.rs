@@ -9,9 +9,8 @@ use axum::extract::{Request, State};
 use axum::http::Response;
 use axum::middleware::Next;
 use inbox::Error;
-use inbox::actions::{self, InterruptedForm};
+use inbox::actions;
 use inbox::base::actor::Actor;
-use inbox::base::ids::UserId;
 use translation::t;
 
 use crate::web::Web;
@@ -20,46 +19,10 @@ use crate::web::layout::filters;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::page_layout::{PageLayout, PageLocation};
 use crate::web::layout::responses::{PageError, PageResult, see_other};
+use crate::web::left_form::{LeftForm, is_text};
 use crate::web::pages::sign_in::SignInRedirect;
 use crate::web::pages::unsent::{self, UnsentForm};
 use crate::web::visitor::Visitor;
-
-/// Fields that are no text of a person, or are secret.
-const DROPPED: &[&str] = &["csrf", "writer", "code", "token"];
-const SECRET_WORDS: &[&str] = &["password", "secret", "key"];
-/// Fields that only programs read; they are not shown.
-const HIDDEN: &[&str] = &["from", "seen", "kind", "format", "revision", "next", "form", "lock"];
-
-/// A form as it was posted, with who wrote it and where.
-pub struct LeftForm {
-    writer: UserId,
-    form: InterruptedForm,
-    /// The page that it is on.
-    page: String,
-    network: String,
-}
-
-impl LeftForm {
-    /// `None` for a form that does not say who wrote it, or in which nothing is typed.
-    pub fn of(visitor: &Visitor, path: &str, fields: &FormFields) -> Option<LeftForm> {
-        let writer = UserId::parse(&fields.get("writer"))?;
-        let is_kept = |name: &str| {
-            !DROPPED.contains(&name) && !SECRET_WORDS.iter().any(|word| name.contains(word))
-        };
-        let kept: Vec<_> = fields.pairs().iter().filter(|(name, _)| is_kept(name)).collect();
-        kept.iter().find(|(name, text)| is_text(name) && !text.trim().is_empty())?;
-        let pairs = kept.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-        let fields =
-            url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
-        let form = InterruptedForm { path: path.to_owned(), fields };
-        let (page, network) = (visitor.here.clone(), visitor.place.clone());
-        Some(LeftForm { writer, form, page, network })
-    }
-}
-
-fn is_text(name: &str) -> bool {
-    !HIDDEN.contains(&name)
-}
 
 /// Keeps the form of a response that leads to signing in, and leads there by way of what was typed.
 pub async fn keep(State(web): State<Arc<Web>>, request: Request, next: Next) -> Response<Body> {
@@ -159,35 +122,4 @@ async fn fill_composer(
         Some(id) => format!("/conversations/{id}?write={write}#body"),
         None => "/new".to_owned(),
     }))
-}
-
-/// The page that a form is on, for an address that takes nothing else.
-pub fn page_of_form(path: &str) -> String {
-    let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
-    match parts.as_slice() {
-        ["conversations", id, "reply" | "autosave" | "pictures" | "answer"] => {
-            format!("/conversations/{id}?write=reply")
-        }
-        ["conversations", id, write @ ("note" | "ask" | "times")] => {
-            format!("/conversations/{id}?write={write}")
-        }
-        [first @ ("conversations" | "approvals" | "contacts" | "calendar"), id, ..] => {
-            format!("/{first}/{id}")
-        }
-        ["answers", "import"] => "/answers".into(),
-        ["answers", id, _] => format!("/answers/{id}"),
-        ["settings", area @ ("inboxes" | "webhooks" | "teams"), thing, _, ..] => {
-            format!("/settings/{area}/{thing}")
-        }
-        ["settings", area, _, ..] => format!("/settings/{area}"),
-        // A customer's page; these have nothing to do with the team's.
-        ["b", "m", token, ..] => format!("/b/m/{token}"),
-        [first @ ("u" | "s" | "b"), token, _, ..] => format!("/{first}/{token}"),
-        [first @ ("new" | "documents" | "mentions" | "welcome" | "developers"), _, ..] => {
-            format!("/{first}")
-        }
-        ["views", ..] => "/search".into(),
-        ["sign-in" | "sign-in-link", ..] => "/sign-in".into(),
-        _ => "/".into(),
-    }
 }

@@ -11,6 +11,7 @@ mod form;
 mod guest;
 mod interrupted;
 mod layout;
+mod left_form;
 mod live;
 mod log;
 mod mail_reach;

@@ -19,7 +19,6 @@ use crate::http::request_body::SMALL_BODY_BYTES;
 use crate::http::slots::{Slot, SlotOwner, SlotShare, Slots};
 use crate::web::Web;
 use crate::web::form::{Form, FormFields, PostedForm, outdated};
-use crate::web::interrupted::LeftForm;
 use crate::web::layout::responses::{FORM_BYTES, FORM_WITH_FILES_BYTES, PageError};
 use crate::web::visitor::{CsrfToken, Visitor, is_from_here};
 
@@ -73,7 +72,7 @@ impl<F: Form> FromRequest<Arc<Web>> for FormUpload<F> {
             Ok(person) => person,
             Err(PageError::SignIn { next, .. }) => {
                 let fields = typed_text(Multipart::new(limited_text(body), boundary)).await;
-                let left = LeftForm::of(&visitor, parts.uri.path(), &fields).map(Arc::new);
+                let left = visitor.left_form(parts.uri.path(), fields.pairs());
                 return Err(PageError::SignIn { next, left });
             }
             Err(refusal) => return Err(refusal),
@@ -86,7 +85,7 @@ impl<F: Form> FromRequest<Arc<Web>> for FormUpload<F> {
         match tokio::time::timeout(UPLOAD_TIME, reading).await {
             Ok(Ok((fields, files))) => Ok(FormUpload { visitor, form: F::read(&fields)?, files }),
             Ok(Err(FormFault::Outdated(fields))) => {
-                visitor.posted = LeftForm::of(&visitor, parts.uri.path(), &fields).map(Arc::new);
+                visitor.posted = visitor.left_form(parts.uri.path(), fields.pairs());
                 Err(outdated(&visitor))
             }
             Ok(Err(FormFault::Refused(refusal))) => Err(refusal),

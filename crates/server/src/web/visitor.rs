@@ -19,9 +19,9 @@ use url::{Position, Url};
 
 use crate::http::{ClientNetwork, Peer};
 use crate::web::Web;
-use crate::web::interrupted::{LeftForm, page_of_form};
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{PageResult, see_other};
+use crate::web::left_form::{LeftForm, page_of_form};
 
 const SESSION: &str = "mailroom_session";
 /// Browsers send a `__Host-` cookie to this host only, and only over https.
@@ -128,6 +128,13 @@ impl Visitor {
             },
             network: peer.and_then(|peer| peer.client_network(&parts.headers)),
         }
+    }
+}
+
+impl Visitor {
+    /// What is kept of a form that this client posts, if nobody turns out to be signed in.
+    pub fn left_form(&self, path: &str, fields: &[(String, String)]) -> Option<Arc<LeftForm>> {
+        LeftForm::of(&self.here, &self.place, path, fields).map(Arc::new)
     }
 }
 

@@ -13,7 +13,6 @@ use inbox::model::mailboxes;
 use inbox::model::plus_tags::{PlusTagState, PlusTags};
 use translation::t;
 
-use super::inbox::mailbox_id;
 use super::incoming_mail::StatusBadge;
 use crate::web::Web;
 use crate::web::form::{PostedForm, form};
@@ -80,7 +79,8 @@ pub async fn decide(
     posted: PostedForm<PlusTagsForm>,
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    let (mailbox, path) = (mailbox_id(&id)?, format!("/settings/inboxes/{id}"));
+    let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
+    let path = format!("/settings/inboxes/{id}");
     let wanted = mailbox.clone();
     let actor = web
         .read(&visitor, move |tx, cx, me| {
