@@ -1,6 +1,6 @@
 //! Pure functions over mail: bytes in, values out.
 //!
-//! [`parse()`] reads a mail (`source` repairs its bytes, `people`, `body`, `html`, `files` and
+//! [`parse()`] reads a mail (`source` repairs its bytes, `mime` takes it apart, `people`, `body`, `html`, `files` and
 //! `kind` each read one side of it, [`trim()`] finds the writer's own words); [`check`] looks for
 //! scams in the result; [`inspect()`] shows both. [`mail_page`] makes the HTML of a mail safe to look
 //! at, [`text_blocks`] finds links in plain text. [`markdown_html`] and [`markdown_text`] read what

