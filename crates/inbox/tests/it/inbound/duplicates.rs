@@ -1,7 +1,5 @@
 //! Two mails with one Message-ID: which of them is a duplicate, and where the others go.
 
-use std::collections::HashSet;
-
 use inbox::base::email_address::EmailAddress;
 use inbox::base::states::Direction;
 use inbox::inbound::history::{
@@ -114,7 +112,7 @@ async fn a_message_id_that_many_mails_have_names_none_of_them(app: TestApp) {
 async fn a_dry_run_counts_files_with_one_message_id_as_the_import_does(app: TestApp) {
     let address = app.support.address.to_string();
     let found = app.app.store.read(move |tx| find_inbox(tx, &address)).await.unwrap();
-    let own: HashSet<_> = [EmailAddress::new(SUPPORT)].into();
+    let own = std::iter::once(EmailAddress::new(SUPPORT)).collect::<std::collections::HashSet<_>>();
     let target = ImportTarget { inbox: found.unwrap(), own: own.into() };
     let mail = raw_with(CONSTANT, "ann@x.example", "Lamp", "It is broken.");
     let sent = raw_with("Message-ID: <2@x>\r\n", SUPPORT, "Lamp", "It is on its way.")
@@ -148,7 +146,7 @@ async fn a_dry_run_counts_files_with_one_message_id_as_the_import_does(app: Test
     let expected = ["received", "received", "known", "same content", "sent", "received", "known"];
     assert_eq!(kinds(&done), expected);
     assert_eq!(kinds(&said), expected);
-    let again = preview(&app.app, &target, read().collect(), &mut CountedIdentities::default());
-    let again = again.await.unwrap();
+    let mut counted = CountedIdentities::default();
+    let again = preview(&app.app, &target, read().collect(), &mut counted).await.unwrap();
     assert!(!kinds(&again).contains(&"received"), "{again:?}");
 }
