@@ -22,13 +22,11 @@ pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Re
     if by_admin && (had == Role::Owner || role == Role::Owner) {
         return Err(Error::Forbidden("Only an owner can make or unmake an owner.".into()));
     }
-    if had == Role::Owner {
-        if hold_owners(tx, cx.actor.ws)?.len() < 2 {
-            return Err(Error::invalid(
-                "role",
-                "this is the only owner; make somebody else an owner first",
-            ));
-        }
+    if had == Role::Owner && hold_owners(tx, cx.actor.ws)?.len() < 2 {
+        return Err(Error::invalid(
+            "role",
+            "this is the only owner; make somebody else an owner first",
+        ));
     }
     tx.exec(
         "UPDATE users SET role = ?3 WHERE ws = ?1 AND id = ?2",

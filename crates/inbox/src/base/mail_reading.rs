@@ -202,7 +202,7 @@ fn read_dead(folder: &Path) -> io::Result<HashMap<MailHash, Vec<(PathBuf, u64)>>
         let ended_at = file.metadata().and_then(|data| data.modified()).ok();
         dead.push((ended_at, path, marks));
     }
-    dead.sort_by(|one, other| other.0.cmp(&one.0));
+    dead.sort_by_key(|(ended_at, _, _)| std::cmp::Reverse(*ended_at));
     for (_, path, _) in dead.drain(dead.len().min(DEAD_JOURNALS)..) {
         let _ = fs::remove_file(path);
     }

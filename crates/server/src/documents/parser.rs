@@ -10,6 +10,7 @@ use inbox::base::limits::DOCUMENT_READ_BYTES;
 use papers::{Contents, ExtractedDocument};
 use serde::{Deserialize, Serialize};
 
+use super::child::ISOLATED;
 use super::isolation::{self, OCR_LIMITS, RENDERING_LIMITS};
 use super::mail_trial;
 
@@ -65,8 +66,6 @@ pub struct ParserReport {
     pub pictures: Vec<usize>,
 }
 
-/// The first argument of a sandboxed process.
-pub const ISOLATED: &str = "caged";
 /// The first line of OCR input.
 pub const OF_PICTURE: &str = "picture";
 pub const OF_SCAN: &str = "scan";

@@ -46,7 +46,10 @@ fn lock_files(data: &Path, database_url: &str) -> Vec<(PathBuf, String)> {
     if let Some(path) = sqlite_path(database_url) {
         let mut name: OsString = path.clone().into_os_string();
         name.push(LOCK_ENDING);
-        files.push((name.into(), format!("the database {}", path.display())));
+        // Where there is no folder, whoever opens the database says so.
+        if path.parent().is_none_or(|folder| folder.as_os_str().is_empty() || folder.is_dir()) {
+            files.push((name.into(), format!("the database {}", path.display())));
+        }
     }
     files
 }

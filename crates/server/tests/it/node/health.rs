@@ -87,7 +87,7 @@ async fn a_task_that_ended_makes_it_unready_and_is_named(app: TestApp) {
     let verbose = said(&asked("?verbose").await.is(503));
     let expected = format!(
         "not ready\ndatabase: ok\nstorage: ok\nbackups: ok\njobs: {sentence}\nquiet mode: ok\n\
-         DNS: ok\nTLS certificate: ok\nscheduled backups: ok\n"
+         DNS: ok\nTLS certificate: ok\nscheduled backups: ok\nobject store: ok\n"
     );
     assert_eq!(verbose, expected);
     stopping.cancel();
@@ -155,7 +155,9 @@ fn what_runs_as_long_as_the_server_is_started_by_the_supervisor_alone() {
 }
 
 /// A store of blobs that says what it is told to.
-struct TestStore(fn() -> std::io::Result<bool>);
+struct TestStore(StoreAnswer);
+
+type StoreAnswer = fn() -> std::io::Result<bool>;
 
 impl BlobFiles for TestStore {
     fn read(&self, _: &str) -> std::io::Result<Vec<u8>> {
@@ -184,7 +186,7 @@ impl BlobFiles for TestStore {
 }
 
 async fn a_store_of_blobs_that_fails_or_hangs_is_told(mut app: TestApp) {
-    let stores: [(fn() -> std::io::Result<bool>, &str); 3] = [
+    let stores: [(StoreAnswer, &str); 3] = [
         (|| Ok(false), "ready\n"),
         (
             || Err(std::io::ErrorKind::TimedOut.into()),
