@@ -253,7 +253,7 @@ async fn the_contacts_other_conversations_are_those_one_may_see(app: TestApp) {
     let path = format!("/conversations/{}", first.conversation);
     let page = app.signed_in(&app.owner).await.get(&path).await.is(200);
     page.shows("1 other from").shows("Chairs").hides("Secrets");
-    app.signed_in(&bo).await.get(&path).await.is(200).shows("2 other from").shows("Secrets");
+    app.signed_in(&bo).await.get(&path).await.is(200).shows("2 others from").shows("Secrets");
 }
 
 async fn own_notes_and_acts_are_not_new_since_the_reader_was_here(app: TestApp) {
