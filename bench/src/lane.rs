@@ -219,6 +219,7 @@ impl Lane {
         LaneStep::Mail(Box::new(IncomingMail {
             mail,
             raw: None,
+            content_hash: None,
             attachments: Vec::new(),
             authentication: None,
             joins: None,

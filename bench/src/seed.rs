@@ -16,6 +16,7 @@ use inbox::api::operations::{
 use inbox::base::actor::{self, Actor, Circle, Role};
 use inbox::base::blobs::Blobs;
 use inbox::base::ids::{ConversationId, Ids};
+use inbox::base::mail_reading::MailReading;
 use inbox::base::scopes::Scope;
 use inbox::base::states::Status;
 use inbox::base::time::{Clock, SystemClock};
@@ -27,6 +28,7 @@ use tokio::task::JoinSet;
 use crate::database;
 use crate::lane::{Act, BEGINNING, Finished, Lane, LaneStep, written_at};
 use crate::words::Vocabulary;
+use crate::workspace::GeneratedMail;
 
 /// Messages that share one transaction. PostgreSQL cannot clear away the old rows of a
 /// transaction that is still open, and mail comes in one by one.
@@ -104,6 +106,7 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         clock: Arc::new(Beginning),
         ids: Arc::new(Ids::seeded(seed)),
         blobs,
+        reading: MailReading::new(&scratch.path().join("reading"), Arc::new(GeneratedMail)),
         limiter: Arc::new(RateLimiter::new(1)),
         agents: Arc::default(),
         sorters: Arc::default(),

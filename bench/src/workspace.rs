@@ -8,6 +8,7 @@ use inbox::actions::{self, NewWorkspace};
 use inbox::base::actor::{self, Actor, Circle, Principal};
 use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
+use inbox::base::mail_reading::{MailParser, MailReading};
 use inbox::base::scopes::Scope;
 use inbox::base::time::{Clock, SystemClock};
 use inbox::model::mailboxes::{self, Mailbox};
@@ -106,6 +107,15 @@ pub fn open(url: &str) -> Result<Store, String> {
     Store::open(url, &options, inbox::MIGRATIONS).map_err(|error| error.to_string())
 }
 
+/// Mail of the load generator, all of which can be read.
+pub struct GeneratedMail;
+
+impl MailParser for GeneratedMail {
+    fn survives(&self, _raw: &[u8]) -> bool {
+        true
+    }
+}
+
 /// The domain on such a database.
 pub fn app(store: Store, folder: &Path) -> Result<App, String> {
     Ok(App {
@@ -113,6 +123,7 @@ pub fn app(store: Store, folder: &Path) -> Result<App, String> {
         clock: Arc::new(SystemClock),
         ids: Arc::new(Ids::random()),
         blobs: Blobs::open(&folder.join("blobs")).map_err(|error| error.to_string())?,
+        reading: MailReading::new(&folder.join("reading"), Arc::new(GeneratedMail)),
         limiter: Arc::new(RateLimiter::new(1)),
         agents: Arc::default(),
         sorters: Arc::default(),
@@ -165,6 +176,7 @@ impl Setting {
                 let incoming = IncomingMail {
                     mail,
                     raw: None,
+                    content_hash: None,
                     attachments: Vec::new(),
                     authentication: None,
                     joins: None,

@@ -70,7 +70,7 @@ pub async fn open_repeated_pictures(target: &AttackTarget) -> Result<Duration, S
 }
 
 /// Lets a mail come in and opens it; answers the longest wait for its acknowledgement or a page.
-async fn open(target: &AttackTarget, name: &str, mail: String) -> Result<Duration, String> {
+pub async fn open(target: &AttackTarget, name: &str, mail: String) -> Result<Duration, String> {
     let (smtp, begun) = (target.smtp, Instant::now());
     let sent = spawn_blocking(move || {
         SmtpSender::connect(smtp)?.send_bytes("attacker@attack.example", INBOX, mail.as_bytes())
@@ -123,7 +123,8 @@ async fn get(target: &AttackTarget, path: &str) -> Result<Value, String> {
     serde_json::from_str(body).map_err(|error| format!("{error}: {body}"))
 }
 
-fn head(subject: &str, kind: &str, number: usize) -> String {
+/// The first fields of a mail.
+pub fn head(subject: &str, kind: &str, number: usize) -> String {
     let id: u64 = rand::random();
     format!(
         "From: Attacker <attacker@attack.example>\r\nTo: {INBOX}\r\nSubject: {subject}\r\n\
@@ -132,7 +133,7 @@ fn head(subject: &str, kind: &str, number: usize) -> String {
 }
 
 /// Lines that SMTP takes.
-fn wrapped(text: &str) -> String {
+pub fn wrapped(text: &str) -> String {
     let lines = text.as_bytes().chunks(LINE_BYTES);
     lines.map(|line| String::from_utf8_lossy(line).into_owned()).collect::<Vec<_>>().join("\r\n")
 }

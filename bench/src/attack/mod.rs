@@ -2,6 +2,7 @@
 
 mod bodies;
 mod html;
+mod nesting;
 mod probe;
 mod resolver;
 mod silent;
@@ -51,6 +52,8 @@ pub enum Attack {
     Html,
     /// One picture that a mail shows hundreds of times
     Pictures,
+    /// Styles, mails and multiparts within one another, and floods of parts, fields and classes
+    Nesting,
     /// Connections that say nothing, from one address
     Silent,
     /// The same, from many addresses
@@ -60,13 +63,20 @@ pub enum Attack {
 }
 
 impl Attack {
-    pub const ALL: [Attack; 5] =
-        [Attack::Html, Attack::Pictures, Attack::Silent, Attack::SilentMany, Attack::Bodies];
+    pub const ALL: [Attack; 6] = [
+        Attack::Html,
+        Attack::Pictures,
+        Attack::Nesting,
+        Attack::Silent,
+        Attack::SilentMany,
+        Attack::Bodies,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
             Attack::Html => "hostile HTML",
             Attack::Pictures => "inline pictures",
+            Attack::Nesting => "nested mail",
             Attack::Silent => "silent connections",
             Attack::SilentMany => "silent connections from many addresses",
             Attack::Bodies => "bodies with a wrong key",
@@ -76,7 +86,7 @@ impl Attack {
     /// How far the server's memory may rise meanwhile, in MB.
     fn memory_mb(self) -> f64 {
         match self {
-            Attack::Html | Attack::Pictures => 300.0,
+            Attack::Html | Attack::Pictures | Attack::Nesting => 300.0,
             Attack::Silent | Attack::SilentMany => 100.0,
             Attack::Bodies => 60.0,
         }
@@ -92,6 +102,7 @@ impl Attack {
         match self {
             Attack::Html => html::open_hostile_mail(target).await,
             Attack::Pictures => html::open_repeated_pictures(target).await,
+            Attack::Nesting => nesting::open_nested_mail(target).await,
             Attack::Silent => silent::connect(target, connections, 1, patience).await,
             Attack::SilentMany => {
                 silent::connect(target, connections, silent::ADDRESSES, patience).await

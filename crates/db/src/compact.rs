@@ -1,5 +1,7 @@
-//! Gives the space of deleted rows back, so that none of their bytes stay in the files.
+//! Gives the space of deleted rows back, so that none of their bytes stay in the files, and moves everything
+//! into the one file of an SQLite database.
 
+use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
@@ -11,8 +13,18 @@ use crate::{DatabaseUrl, Store, StoreError};
 
 /// How long other processes may keep the database busy.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// The same for a process that ends.
+const LAST_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Store {
+    /// Moves what the write-ahead log of an SQLite database holds into its file, so that the file alone is the
+    /// whole database. Blocks, for a short time where others use it; `Busy` when they went on doing so.
+    pub fn checkpoint(path: &Path) -> Result<(), StoreError> {
+        let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        conn.busy_timeout(LAST_PATIENCE)?;
+        empty_log(&conn)
+    }
+
     /// Compacts the database behind this URL; blocks while it does. SQLite writes its file anew and
     /// empties its log, unless readers need it for too long. PostgreSQL marks the space for reuse.
     ///
@@ -25,9 +37,7 @@ impl Store {
                 if rewrite {
                     conn.execute_batch("VACUUM")?;
                 }
-                let is_busy: bool =
-                    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-                if is_busy { Err(StoreError::Busy) } else { Ok(()) }
+                empty_log(&conn)
             }
             // The client brings a runtime along, which cannot wait inside another.
             DatabaseUrl::Postgres(url) => thread::scope(|scope| {
@@ -38,4 +48,9 @@ impl Store {
             }),
         }
     }
+}
+
+fn empty_log(conn: &Connection) -> Result<(), StoreError> {
+    let is_busy: bool = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if is_busy { Err(StoreError::Busy) } else { Ok(()) }
 }

@@ -99,7 +99,36 @@ impl StoreError {
 fn describe(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(db) => format!("{} ({})", db.message(), db.code().code()),
-        None => error.to_string(),
+        None => match error.source() {
+            Some(cause) if concerns_connection(error, cause) => {
+                format!("{error}: {cause}{}", advice(&cause.to_string()))
+            }
+            _ => error.to_string(),
+        },
+    }
+}
+
+/// True where the cause of an error is about the server and not about a statement, whose values it may quote.
+fn concerns_connection(error: &tokio_postgres::Error, cause: &(dyn Error + 'static)) -> bool {
+    const KINDS: [&str; 5] = [
+        "error connecting to server",
+        "error performing TLS handshake",
+        "authentication error",
+        "invalid connection string",
+        "invalid configuration",
+    ];
+    cause.is::<io::Error>() || KINDS.contains(&error.to_string().as_str())
+}
+
+/// What to do where the server's certificate is not believed.
+fn advice(cause: &str) -> &'static str {
+    let is_untrusted = ["UnknownIssuer", "CaUsedAsEndEntity"].iter().any(|it| cause.contains(it));
+    match is_untrusted {
+        true => {
+            "; its certificate is self-signed or from an authority that this machine does not trust: name \
+             the authority's file in SSL_CERT_FILE"
+        }
+        false => "",
     }
 }
 

@@ -24,10 +24,12 @@ mod schema_version;
 mod session;
 mod sqlite;
 mod tables;
+mod threads;
 mod tx;
 mod value;
 
 use std::borrow::Cow;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -35,6 +37,7 @@ use std::time::Duration;
 
 use async_channel::Sender;
 use tokio::sync::{broadcast, oneshot};
+use tokio_postgres::config::Host;
 
 pub use error::StoreError;
 pub use json::Json;
@@ -48,6 +51,8 @@ use breaker::Breaker;
 use job::{Closure, ClosureResult, Durability, Job, JobAnswer};
 use replica::Replica;
 
+/// Where PostgreSQL listens unless its URL says otherwise.
+const POSTGRES_PORT: u16 = 5432;
 /// The capacity of a thread queue; callers wait when it is full.
 const QUEUE_CLOSURES: usize = 1024;
 /// The capacity of the wake-up channel; a slower receiver gets a lag error.
@@ -93,10 +98,20 @@ impl Default for StoreOptions {
 }
 
 /// Which database a URL names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum DatabaseUrl {
     Sqlite(PathBuf),
     Postgres(String),
+}
+
+/// The URL of a server may hold a password.
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DatabaseUrl::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            DatabaseUrl::Postgres(_) => f.write_str("postgres://…"),
+        }
+    }
 }
 
 impl DatabaseUrl {
@@ -110,9 +125,38 @@ impl DatabaseUrl {
             };
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
-            return Ok(DatabaseUrl::Postgres(url.into()));
+            // A host without its password's percent signs, a port that is none: said before anything is opened.
+            return match url.parse::<tokio_postgres::Config>() {
+                Ok(_) => Ok(DatabaseUrl::Postgres(url.into())),
+                Err(error) => Err(error.into()),
+            };
         }
         Err(StoreError::Url("a database URL starts with sqlite: or postgres://".into()))
+    }
+}
+
+/// Where the database is, without user and password.
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let url = match self {
+            DatabaseUrl::Sqlite(path) => return write!(f, "the file {}", path.display()),
+            DatabaseUrl::Postgres(url) => url,
+        };
+        let Ok(config) = url.parse::<tokio_postgres::Config>() else { return Ok(()) };
+        let ports = config.get_ports();
+        let host = |(place, host): (usize, &Host)| {
+            let port = ports.get(place).or(ports.first()).copied().unwrap_or(POSTGRES_PORT);
+            match host {
+                Host::Tcp(name) => format!("{name}:{port}"),
+                Host::Unix(folder) => format!("the socket in {}, port {port}", folder.display()),
+            }
+        };
+        let hosts: Vec<String> = config.get_hosts().iter().enumerate().map(host).collect();
+        write!(f, "PostgreSQL at {}", hosts.join(" or "))?;
+        match config.get_dbname() {
+            Some(name) => write!(f, ", database {name}"),
+            None => Ok(()),
+        }
     }
 }
 

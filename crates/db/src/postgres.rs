@@ -19,6 +19,7 @@ use crate::connect::{connect_listener, with_limits};
 use crate::job::Job;
 use crate::migrate::migrate;
 use crate::session::Session;
+use crate::threads::spawn;
 use crate::tx::{WriteConflict, race};
 use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 
@@ -91,8 +92,13 @@ fn open(
             true => (Mode::Write, write_queue.clone()),
             false => (Mode::Read, read_queue.clone()),
         };
-        let connection = Connection::open(node.clone(), options.plans_kept)?;
-        spawn(format!("db-{number}"), move || serve(connection, mode, &queue));
+        let mut connection = Connection::open(node.clone(), options.plans_kept)?;
+        let mut is_first = true;
+        spawn(format!("db-{number}"), move || {
+            // What a panic left of a session is not used.
+            connection.lost |= !std::mem::take(&mut is_first);
+            serve(&mut connection, mode, &queue);
+        });
     }
     Ok((reads, writes, notify))
 }
@@ -192,10 +198,10 @@ impl Connection {
     }
 }
 
-fn serve(mut connection: Connection, mode: Mode, queue: &Receiver<Job>) {
+fn serve(connection: &mut Connection, mode: Mode, queue: &Receiver<Job>) {
     while let Ok(mut job) = next_job(&mut connection.session, queue) {
         connection.forget_old_plans();
-        let fate = run(&mut connection, mode, &mut job);
+        let fate = run(connection, mode, &mut job);
         if matches!(mode, Mode::Write) {
             // What was not committed keeps no lock until the next job.
             connection.session.release();
@@ -396,8 +402,4 @@ impl NotificationListener {
             }
         }
     }
-}
-
-pub(crate) fn spawn(name: String, body: impl FnOnce() + Send + 'static) {
-    thread::Builder::new().name(name).spawn(body).expect("the system can start a thread");
 }

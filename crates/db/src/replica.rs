@@ -2,6 +2,7 @@
 //! there only after the standby has replayed all that was durably committed when the read began (relaxed
 //! writes may be missing for a moment), and by the database itself wherever the standby cannot.
 
+use std::fmt;
 use std::future::pending;
 use std::mem::discriminant;
 use std::sync::Arc;
@@ -16,8 +17,8 @@ use tokio_postgres::Config;
 use crate::connect::of_standby;
 use crate::identity::POSTGRES_IDENTITY;
 use crate::job::{Closure, ClosureResult, Durability, Job};
-use crate::postgres::spawn;
 use crate::session::Session;
+use crate::threads::spawn;
 use crate::{DatabaseUrl, PLANS_KEPT, SILENCE, Store, StoreError, Tx};
 
 /// Reads that may wait for a connection; further ones go to the database itself.
@@ -67,7 +68,7 @@ const OR_LATER: &str = " later";
 const SCHEMA_VERSION: &str = "SELECT coalesce(max(version), 0) FROM schema_versions";
 
 /// Where the standby is, and how it is asked.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ReplicaOptions {
     pub url: String,
     /// How long a read waits for the standby to catch up.
@@ -80,6 +81,13 @@ pub struct ReplicaOptions {
     pub identity: &'static str,
     /// The query that says whether a server is a standby, and whether it has replayed up to `?1`.
     pub state: &'static str,
+}
+
+/// The URL may hold a password.
+impl fmt::Debug for ReplicaOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReplicaOptions").field("catch_up", &self.catch_up).finish_non_exhaustive()
+    }
 }
 
 impl ReplicaOptions {

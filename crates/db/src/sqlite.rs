@@ -13,6 +13,7 @@ use tokio::sync::broadcast;
 
 use crate::job::{Durability, Job};
 use crate::migrate::{is_current, migrate};
+use crate::threads::spawn;
 use crate::tx::{DeferredStatement, TxEffects, run_deferred};
 use crate::{Migration, QUEUE_CLOSURES, StoreError, StoreOptions, Tx};
 
@@ -114,11 +115,15 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
-fn spawn(name: String, body: impl FnOnce() + Send + 'static) {
-    thread::Builder::new().name(name).spawn(body).expect("the system can start a thread");
+/// A thread that goes on after a panic may have left one open.
+fn end_open_transaction(conn: &Connection) {
+    if !conn.is_autocommit() {
+        let _ = statement(conn, "ROLLBACK");
+    }
 }
 
 fn serve_reads(conn: &Connection, queue: &Receiver<Job>) {
+    end_open_transaction(conn);
     while let Ok(mut job) = queue.recv_blocking() {
         let fate = statement(conn, "BEGIN").map(|()| {
             job.run(&mut Tx::sqlite(conn));
@@ -136,7 +141,8 @@ fn serve_writes(
     batch: usize,
     wakes: &broadcast::Sender<String>,
 ) {
-    let mut synced = Durability::Synced;
+    end_open_transaction(conn);
+    let mut synced = None;
     let mut put_off = None;
     while let Some(first) = put_off.take().or_else(|| queue.recv_blocking().ok()) {
         // Jobs that arrive while a batch runs wait for the next one: otherwise all writers end up
@@ -160,14 +166,18 @@ fn serve_writes(
 }
 
 /// Says whether commits wait for the disk. SQLite takes this only between two transactions.
-fn sync_as(conn: &Connection, keep: Durability, synced: &mut Durability) -> Result<(), StoreError> {
-    if *synced != keep {
+fn sync_as(
+    conn: &Connection,
+    keep: Durability,
+    synced: &mut Option<Durability>,
+) -> Result<(), StoreError> {
+    if *synced != Some(keep) {
         let level = match keep {
             Durability::Synced => "full",
             Durability::Relaxed => "normal",
         };
         conn.pragma_update(None, "synchronous", level)?;
-        *synced = keep;
+        *synced = Some(keep);
     }
     Ok(())
 }

@@ -10,6 +10,7 @@ use crate::base::background_writes::BackgroundWrites;
 use crate::base::blobs::Blobs;
 use crate::base::error::Result;
 use crate::base::ids::Ids;
+use crate::base::mail_reading::MailReading;
 use crate::base::queue::Queue;
 use crate::base::rate_limit::RateLimiter;
 use crate::base::scanner::Scanner;
@@ -24,6 +25,8 @@ pub struct App {
     pub clock: Arc<dyn Clock>,
     pub ids: Arc<Ids>,
     pub blobs: Blobs,
+    /// Reads mails, and remembers those that ended a process.
+    pub reading: MailReading,
     pub limiter: Arc<RateLimiter>,
     /// Which agents are at work on which conversation.
     pub agents: Arc<AgentPresence>,

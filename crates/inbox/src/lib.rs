@@ -19,16 +19,17 @@ mod search;
 
 pub use api::calls::ApiCall;
 pub use app::{App, Cx};
-pub use base::error::{Error, Result, ValidationError, ValidationErrors};
+pub use base::error::{Error, OUTAGE_RETRY_SECONDS, Result, ValidationError, ValidationErrors};
 pub use base::rate_limit::{RateLimiter, RateStatus, share_rates};
-pub use inbound::receive::{FiledMail, InboundAnnouncement, IncomingMail, receive};
+pub use inbound::incoming_mail::{FiledMail, IncomingMail};
+pub use inbound::receive::{InboundAnnouncement, receive};
 pub use model::attachments::{NewAttachment, OutgoingAttachment};
 pub use model::authentication::{AuthenticationOutcome, SenderAuthentication};
 pub use model::conversations::{Conversation, load as load_conversation};
 pub use model::document_requests::RequestedDocument;
 pub use model::documents::{DocumentFields, DocumentKind};
 pub use model::drafts::ReplyResult;
-pub use model::messages::{OutgoingMessage, load_outgoing, mark_sent, with_words};
+pub use model::messages::{OutgoingMessage, load_outgoing, mark_failed, mark_sent, with_words};
 pub use model::recipients::{Party, RecipientList};
 pub use model::scheduling::MessageTimes;
 pub use model::sealed_attachments::UnfitFile;
@@ -36,5 +37,6 @@ pub use model::timeline::{RetiredBy, StoredTimelineEvent, TargetKind, TimelineEv
 pub use schema::MIGRATIONS;
 pub use search::list::ConversationSummary;
 pub use search::{
-    Excerpt, OPERATORS, OperatorHelp, QueryPart, QuerySwitch, query_parts, query_switch,
+    Excerpt, OPERATORS, OperatorHelp, Query, QueryPart, QuerySwitch, excerpt, query_parts,
+    query_switch,
 };

@@ -4,7 +4,7 @@ use mail_parser::{Message, MessagePart, MimeHeaders};
 
 use crate::files::{content, content_type, file_parts};
 use crate::limits::{ATTACHED_MAIL_DEPTH, INVITATION_BYTES};
-use crate::{charset, parse, source};
+use crate::{charset, mime, source};
 
 /// A calendar's part of a mail (RFC 5546, RFC 6047).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub fn calendar_part(raw: &[u8]) -> Option<CalendarPart> {
 
 fn with_message<T>(raw: &[u8], read: impl FnOnce(&Message<'_>) -> Option<T>) -> Option<T> {
     let source = source::prepare(raw);
-    let message = source.readable.then(|| parse::PARSER.parse(source.bytes.as_ref()))??;
+    let message = source.readable.then(|| mime::read_parts(source.bytes.as_ref()))??;
     read(&message)
 }
 

@@ -7,7 +7,9 @@ use crate::clean::{clean_text, cut_bytes};
 use crate::files::{content, transferred};
 use crate::flowed;
 use crate::html::{self, HtmlText, Link};
+use crate::invisible::count_hidden;
 use crate::limits::{HTML_BYTES, TEXT_BYTES};
+use crate::markup;
 use crate::trim::{trim, trim_marked};
 
 /// The text of a mail.
@@ -50,6 +52,18 @@ pub fn body(message: &Message<'_>) -> Body {
     }
 }
 
+/// Characters of the body that nobody sees and only programs read, in the form that has most of them.
+pub fn hidden_letters(message: &Message<'_>) -> usize {
+    let parts =
+        body_parts(message, &message.text_body).chain(body_parts(message, &message.html_body));
+    let texts = parts.filter_map(|part| match &part.body {
+        PartType::Text(text) | PartType::Html(text) => Some(text),
+        _ => None,
+    });
+    let within = |text: &str| count_hidden(&text[..text.floor_char_boundary(HTML_BYTES)]);
+    texts.map(|text| within(text)).max().unwrap_or_default()
+}
+
 /// A page as plain text.
 pub fn text_of_html(html: &str) -> String {
     clean_text(&html::read(html).text).trim().to_owned()
@@ -64,11 +78,12 @@ pub fn whole(message: &Message<'_>) -> String {
 
 /// The plain text, unless the HTML alone has text, or much more of it.
 fn plain(message: &Message<'_>, page: &HtmlText) -> Option<String> {
+    let has_page = !page.text.trim().is_empty();
     let counts = |plain: &String| match plain.trim().is_empty() {
         true => page.whole.trim().is_empty(),
-        false => !is_stub(plain, &page.text),
+        false => !is_stub(plain, &page.text) && !(has_page && markup::is_markup(plain)),
     };
-    plain_text(message).filter(counts)
+    plain_text(message).filter(counts).map(markup::without_markup)
 }
 
 /// The number of words from which HTML is preferred to a placeholder plain text.

@@ -1,9 +1,10 @@
 //! Cleans text: line ends, control characters, invisible characters.
 
+use crate::invisible::is_kept;
 use crate::limits::{NAME_CHARS, SUBJECT_CHARS};
 
-/// Text as it can be stored and shown: line ends are `\n`, and nothing in it controls a terminal
-/// or a database. Tabs stay.
+/// Text as it can be stored and shown: line ends are `\n`, nothing in it controls a terminal or a
+/// database, and no program reads in it what people cannot see. Tabs stay.
 pub fn clean_text(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
@@ -19,7 +20,7 @@ pub fn clean_text(text: &str) -> String {
                 clean.push('\n');
             }
             '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{b}' | '\u{c}' => clean.push('\n'),
-            c if is_unfit(c) => {}
+            c if is_unfit(c) || !is_kept(c, &clean, rest) => {}
             c => clean.push(c),
         }
     }
@@ -39,7 +40,7 @@ pub fn clean_line(text: &str) -> String {
             if !clean.is_empty() && !clean.ends_with(' ') {
                 clean.push(' ');
             }
-        } else if !is_unfit(c) && !is_direction_override(c) {
+        } else if !is_unfit(c) && is_kept(c, &clean, rest) {
             clean.push(c);
         }
     }

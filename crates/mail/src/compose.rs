@@ -39,12 +39,33 @@ pub struct ComposedMail {
     pub calendar: Option<CalendarEntry>,
     /// Milliseconds since 1970.
     pub at: i64,
-    /// True for mail that no person or agent wrote.
-    pub automatic: bool,
+    pub submission: AutoSubmission,
     /// The loop mark, which identifies copies of our own mail: see [`crate::loop_mark`].
     pub loop_mark: Option<String>,
     /// The one-click unsubscribe URL.
     pub unsubscribe: Option<String>,
+}
+
+/// Whether a program wrote a mail by itself (RFC 3834 section 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AutoSubmission {
+    /// A person or an agent wrote it.
+    No,
+    /// The service wrote it because of a time or of something done on a page.
+    Generated,
+    /// The service answered a mail with it.
+    Replied,
+}
+
+impl AutoSubmission {
+    /// The value of `Auto-Submitted`; mail of people has no such field.
+    fn keyword(self) -> Option<&'static str> {
+        match self {
+            AutoSubmission::No => None,
+            AutoSubmission::Generated => Some("auto-generated"),
+            AutoSubmission::Replied => Some("auto-replied"),
+        }
+    }
 }
 
 /// An iCalendar entry (RFC 6047), as another form of the text and as a file, because some programs
@@ -85,8 +106,8 @@ pub fn compose(content: &ComposedMail) -> Vec<u8> {
             .in_reply_to(last.as_str())
             .references(MessageId::new_list(content.answers.iter().map(String::as_str)));
     }
-    if content.automatic {
-        mail = mail.header("Auto-Submitted", Raw::new("auto-generated"));
+    if let Some(word) = content.submission.keyword() {
+        mail = mail.header("Auto-Submitted", Raw::new(word));
     }
     if let Some(mark) = &content.loop_mark {
         mail = mail.header(LOOP_FIELD, Raw::new(one_line(mark)));
@@ -229,7 +250,7 @@ mod tests {
             attachments: Vec::new(),
             calendar: None,
             at: 1_794_733_200_000,
-            automatic: false,
+            submission: AutoSubmission::No,
             loop_mark: Some("mark".into()),
             unsubscribe: None,
         }
@@ -298,12 +319,15 @@ mod tests {
     #[test]
     fn automatic_mail_says_so_and_how_to_have_no_more_of_it() {
         let mut content = content();
-        (content.automatic, content.unsubscribe) =
-            (true, Some("https://m.example/u/x/stop".into()));
+        (content.submission, content.unsubscribe) =
+            (AutoSubmission::Generated, Some("https://m.example/u/x/stop".into()));
         let mail = String::from_utf8(compose(&content)).expect("ASCII");
         assert!(mail.contains("Auto-Submitted: auto-generated"), "{mail}");
         assert!(mail.contains("List-Unsubscribe: <https://m.example/u/x/stop>"), "{mail}");
         assert!(mail.contains("List-Unsubscribe-Post: List-Unsubscribe=One-Click"), "{mail}");
+        content.submission = AutoSubmission::Replied;
+        let mail = String::from_utf8(compose(&content)).expect("ASCII");
+        assert!(mail.contains("Auto-Submitted: auto-replied"), "{mail}");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Pure functions over mail: bytes in, values out.
 //!
-//! [`parse()`] reads a mail (`source` repairs its bytes, `people`, `body`, `html`, `files` and
+//! [`parse()`] reads a mail (`source` repairs its bytes, `mime` takes it apart, `people`, `body`, `html`, `files` and
 //! `kind` each read one side of it, [`trim()`] finds the writer's own words); [`check`] looks for
 //! scams in the result; [`inspect()`] shows both. [`mail_page`] makes the HTML of a mail safe to look
 //! at, [`text_blocks`] finds links in plain text. [`markdown_html`] and [`markdown_text`] read what
@@ -17,6 +17,7 @@ mod charset;
 mod clean;
 mod compose;
 mod contact_card;
+mod content_hash;
 mod date;
 mod dkim;
 mod domain_name;
@@ -27,10 +28,13 @@ mod header;
 mod html;
 mod ids;
 mod inspect;
+mod invisible;
 mod kind;
 mod limits;
 mod markdown;
+mod markup;
 mod message_body;
+mod mime;
 mod organisation;
 mod original;
 mod page;
@@ -48,8 +52,10 @@ mod trim;
 pub use address::{Address, ascii_domain, is_address, is_unattended, normal_address, plus_tag};
 pub use attached_mail::{CalendarPart, attached_mail, calendar_part};
 pub use body::text_of_html;
-pub use compose::{CalendarEntry, ComposedMail, InlineFile, compose};
+pub use clean::clean_text;
+pub use compose::{AutoSubmission, CalendarEntry, ComposedMail, InlineFile, compose};
 pub use contact_card::{ContactCard, contact_cards};
+pub use content_hash::{content_hash, header_bytes};
 pub use dkim::{DkimKey, dkim_record, dkim_sign};
 pub use domain_name::DomainName;
 pub use filename::safe_filename;
@@ -64,7 +70,7 @@ pub use organisation::{is_public_provider, organisation};
 pub use original::{OriginalMail, original};
 pub use page::{
     ForwardedHtml, InlinePicture, MailPage, MailPictures, PageAddresses, PageState, RemotePictures,
-    forwarded_html, inline_picture, mail_page, mail_pictures, remote_picture,
+    forwarded_html, inline_picture, mail_page, mail_pictures, quoted_button, remote_picture,
 };
 pub use parse::{Envelope, ParsedMail, parse, whole_text};
 pub use participants::{HeaderField, Participants, header_fields, participants};

@@ -5,11 +5,20 @@
 pub const MAIL_BYTES: usize = 64 * 1024 * 1024;
 /// Bytes of a mail's header that are read.
 pub const HEADER_BYTES: usize = 256 * 1024;
-/// Mails within mails, counted by their type's name.
-pub const NESTED_MESSAGES: usize = 500;
-/// Bytes that a reader may have to walk in search of boundaries that are not there: the mail's
-/// size for each multipart in it.
-pub const BOUNDARY_SEARCH_BYTES: usize = 1024 * 1024 * 1024;
+/// Parts of a mail that are read; an attached mail is one.
+pub const MAIL_PARTS: usize = 10_000;
+/// Multiparts within multiparts.
+pub const MULTIPART_DEPTH: usize = 50;
+/// Bytes of a boundary (RFC 2046 allows 70).
+pub const BOUNDARY_BYTES: usize = 512;
+/// Bytes of a part's header that are read.
+pub const PART_HEADER_BYTES: usize = 64 * 1024;
+/// Bytes of all parts' headers together that are read.
+pub const PART_HEADERS_BYTES: usize = 2 * 1024 * 1024;
+/// Bytes of a field that names a type, a file or the like; a longer one is left out.
+pub const MIME_FIELD_BYTES: usize = 8 * 1024;
+/// Bytes of one field that a reader may have to walk in search of the ends of encoded words.
+pub const ENCODED_WORD_SEARCH_BYTES: usize = 1024 * 1024;
 /// Bytes of text that are kept of a mail.
 pub const TEXT_BYTES: usize = 512 * 1024;
 /// Bytes of HTML that are kept of a mail and read for its text.

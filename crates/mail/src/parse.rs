@@ -12,10 +12,11 @@ use crate::files::{self, AttachedFile};
 use crate::header::Header;
 use crate::html::Link;
 use crate::ids::{message_ids_within, own_message_id};
+use crate::invisible::count_hidden;
 use crate::kind::{self, Bounce, MailKind};
 use crate::limits::{HOPS, REFERENCES};
 use crate::token::LOOP_FIELD;
-use crate::{Attachment, AuthorKind, Dmarc, Mail, Warning, people, source};
+use crate::{Attachment, AuthorKind, Dmarc, Mail, Warning, mime, people, source};
 
 /// What is known of a mail beside its bytes.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,6 +57,8 @@ pub struct ParsedMail {
     pub page_text: String,
     /// The text of the HTML with what it hides from readers; empty where it hides nothing.
     pub hidden_text: String,
+    /// Characters in subject, name and body that nobody sees and only programs read.
+    pub hidden_letters: usize,
     pub attachments: Vec<AttachedFile>,
     pub kind: MailKind,
     /// True where the sender asks for no automatic reply.
@@ -70,7 +73,7 @@ pub struct ParsedMail {
     ///
     /// [`message_of_loop_mark`]: crate::message_of_loop_mark
     pub loop_mark: Option<String>,
-    /// True when the mail was too large or too deep for more than its header to be read.
+    /// True when the mail was too large for more than its header to be read.
     pub unread: bool,
 }
 
@@ -95,7 +98,7 @@ pub static PARSER: LazyLock<MessageParser> = LazyLock::new(|| {
 pub fn parse(raw: &[u8], envelope: Envelope<'_>) -> ParsedMail {
     let source = source::prepare(raw);
     let parsed = match source.readable {
-        true => PARSER.parse(source.bytes.as_ref()),
+        true => mime::read_parts(source.bytes.as_ref()),
         false => PARSER.parse_headers(source.bytes.as_ref()),
     };
     let Some(message) = parsed else {
@@ -108,6 +111,7 @@ pub fn parse(raw: &[u8], envelope: Envelope<'_>) -> ParsedMail {
         understood.unread = true;
         return understood;
     }
+    understood.hidden_letters += body::hidden_letters(&message);
     let Body { text, original, html, links, page_text, hidden_text } = body::body(&message);
     let told = kind::tell(&message, &header, &understood, &original);
     ParsedMail {
@@ -132,7 +136,7 @@ pub fn whole_text(raw: &[u8]) -> String {
     if !source.readable {
         return String::new();
     }
-    match PARSER.parse(source.bytes.as_ref()) {
+    match mime::read_parts(source.bytes.as_ref()) {
         Some(message) => body::whole(&message),
         None => body::bare_text(&source.bytes).original,
     }
@@ -154,6 +158,8 @@ fn addressed(message: &Message<'_>, header: &Header, envelope: Envelope<'_>) -> 
         delivered_to: people::delivered_to(header),
         return_path: envelope.sender.map(sender).or_else(|| people::return_path(header)),
         subject: clean_subject(message.subject().unwrap_or_default()),
+        hidden_letters: count_hidden(message.subject().unwrap_or_default())
+            + people::hidden_letters(message),
         date: header.all("date").find_map(sent_at),
         suppresses_replies: kind::suppresses_replies(header),
         loops: header.all("received").count() > HOPS,

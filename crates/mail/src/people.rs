@@ -8,6 +8,7 @@ use regex::Regex;
 use crate::address::{Address, is_address};
 use crate::clean::clean_name;
 use crate::header::Header;
+use crate::invisible::count_hidden;
 use crate::limits::ADDRESSES;
 
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
@@ -34,6 +35,13 @@ pub fn sender(message: &Message<'_>, header: &Header) -> Option<Address> {
         }
     }
     header.all("from").find_map(address_within)
+}
+
+/// Characters in the sender's name that nobody sees.
+pub fn hidden_letters(message: &Message<'_>) -> usize {
+    let people = message.from().map(|people| people.iter().take(ADDRESSES));
+    let names = people.into_iter().flatten().filter_map(|person| person.name.as_deref());
+    names.map(count_hidden).sum()
 }
 
 /// The people of a field, in order. Where its grammar tells none, the first address in it counts.

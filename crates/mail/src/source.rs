@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use crate::charset;
-use crate::limits::{BOUNDARY_SEARCH_BYTES, HEADER_BYTES, MAIL_BYTES, NESTED_MESSAGES};
+use crate::limits::{HEADER_BYTES, MAIL_BYTES};
+use crate::mime::bounded_fields;
 
 /// A mail's bytes, made fit for parsing.
 pub struct ParserInput<'a> {
     pub bytes: Cow<'a, [u8]>,
-    /// False when the mail is too large or too deep for more than its header to be read.
+    /// False when the mail is too large for more than its header to be read.
     pub readable: bool,
 }
 
@@ -17,19 +18,25 @@ pub struct ParserInput<'a> {
 pub fn prepare(raw: &[u8]) -> ParserInput<'_> {
     let raw = without_mailbox_line(raw);
     let bytes = with_line_feeds(raw);
-    let readable = is_readable(&bytes);
+    let readable = bytes.len() <= MAIL_BYTES;
     let end = header_end(&bytes);
-    let header = cut_header(&bytes[..end]);
-    let repaired = charset::repair_header(header, body_label(header).as_deref());
-    if header.len() == end && matches!(repaired, Cow::Borrowed(_)) {
+    let Some(mut whole) = repaired_header(&bytes[..end]) else {
         return ParserInput { bytes, readable };
-    }
-    let mut whole = repaired.into_owned();
+    };
     whole.extend_from_slice(&bytes[end..]);
     ParserInput { bytes: Cow::Owned(whole), readable }
 }
 
-fn without_mailbox_line(raw: &[u8]) -> &[u8] {
+/// A header made fit for parsing; `None` where it is.
+fn repaired_header(whole: &[u8]) -> Option<Vec<u8>> {
+    let header = bounded_fields(cut_header(whole));
+    let repaired = charset::repair_header(&header, body_label(&header).as_deref());
+    let is_fit = header.len() == whole.len() && matches!(repaired, Cow::Borrowed(_));
+    (!is_fit).then(|| repaired.into_owned())
+}
+
+/// Without a byte order mark, blank lines and a line of a mailbox file before the header.
+pub fn without_mailbox_line(raw: &[u8]) -> &[u8] {
     let raw = raw.strip_prefix(b"\xef\xbb\xbf").unwrap_or(raw);
     let raw = without_blank_lines(raw);
     let is_mailbox_line = raw.starts_with(b"From ") || raw.starts_with(b">From ");
@@ -54,7 +61,7 @@ fn without_line_end(raw: &[u8]) -> &[u8] {
 }
 
 /// A mail whose lines end with carriage returns alone gets line feeds.
-fn with_line_feeds(raw: &[u8]) -> Cow<'_, [u8]> {
+pub fn with_line_feeds(raw: &[u8]) -> Cow<'_, [u8]> {
     if raw.contains(&b'\n') || !raw.contains(&b'\r') {
         return Cow::Borrowed(raw);
     }
@@ -62,7 +69,7 @@ fn with_line_feeds(raw: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// Where the header ends: after its last line, before the blank one.
-fn header_end(bytes: &[u8]) -> usize {
+pub fn header_end(bytes: &[u8]) -> usize {
     let mut start = 0;
     while start < bytes.len() {
         let line = &bytes[start..];
@@ -98,35 +105,6 @@ fn body_label(header: &[u8]) -> Option<String> {
     (!label.is_empty()).then_some(label)
 }
 
-/// Mails within mails are held inside one another, and a boundary that never comes is looked for
-/// through all the rest: both are counted before anything is parsed.
-fn is_readable(bytes: &[u8]) -> bool {
-    if bytes.len() > MAIL_BYTES {
-        return false;
-    }
-    let (mut messages, mut multiparts) = (0, 0);
-    for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
-        let before = &bytes[at.saturating_sub(9)..at];
-        let after = &bytes[at + 1..bytes.len().min(at + 7)];
-        if ends_with(before, b"multipart") {
-            multiparts += 1;
-            messages += usize::from(starts_with(after, b"digest"));
-        } else if ends_with(before, b"message") {
-            let nests = starts_with(after, b"rfc822") || starts_with(after, b"global");
-            messages += usize::from(nests);
-        }
-    }
-    messages <= NESTED_MESSAGES && bytes.len().saturating_mul(multiparts) <= BOUNDARY_SEARCH_BYTES
-}
-
-fn ends_with(bytes: &[u8], word: &[u8]) -> bool {
-    bytes.len() >= word.len() && bytes[bytes.len() - word.len()..].eq_ignore_ascii_case(word)
-}
-
-fn starts_with(bytes: &[u8], word: &[u8]) -> bool {
-    bytes.len() >= word.len() && bytes[..word.len()].eq_ignore_ascii_case(word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -150,14 +128,5 @@ mod tests {
         let prepared = prepared(raw.as_bytes());
         assert!(prepared.len() <= HEADER_BYTES + 10, "{}", prepared.len());
         assert!(prepared.ends_with("X-Junk: yes\n\nbody"));
-    }
-
-    #[test]
-    fn mails_too_deep_are_not_read() {
-        let nested = "Content-Type: message/rfc822\n\n".repeat(NESTED_MESSAGES + 1);
-        assert!(!prepare(nested.as_bytes()).readable);
-        let digests = "Content-Type: Multipart/Digest; boundary=a\n\n".repeat(NESTED_MESSAGES + 1);
-        assert!(!prepare(digests.as_bytes()).readable);
-        assert!(prepare(b"Content-Type: message/rfc822\n\nTo: b\n\nx").readable);
     }
 }

@@ -135,7 +135,7 @@ fn named_link(text: &str, name: &str, start: usize) -> Option<FoundLink> {
     }
     let end = match name {
         "tel:" => start + 4 + number_end(&text[start + 4..]),
-        _ => start + trimmed_end(&text[start..]),
+        _ => start + trimmed_end(before_picture(&text[start..])),
     };
     let shown = &text[start..end];
     let leads = shown.len() > name.len() && (name != "www." || has_domain(&shown[4..]));
@@ -180,6 +180,20 @@ fn has_domain(text: &str) -> bool {
     !name.is_empty()
         && ending.chars().count() >= 2
         && (ending.chars().all(letters) || ending.starts_with("xn--"))
+}
+
+/// A link without the mark of a picture that mail programs write right behind it: `[cid:…]`,
+/// `[image: …]`.
+fn before_picture(link: &str) -> &str {
+    const MARKS: [&str; 3] = ["[cid:", "[image", "[inline"];
+    let is_mark = |at: &usize| {
+        let after = &link.as_bytes()[*at..];
+        MARKS.iter().any(|mark| {
+            after.get(..mark.len()).is_some_and(|start| start.eq_ignore_ascii_case(mark.as_bytes()))
+        })
+    };
+    let end = link.match_indices('[').map(|(at, _)| at).find(is_mark);
+    &link[..end.unwrap_or(link.len())]
 }
 
 /// Where a link ends: signs behind it are the sentence's, and so is a bracket that was opened before
@@ -229,6 +243,9 @@ mod tests {
     fn links_end_where_the_sentence_goes_on() {
         for (text, link) in [
             ("See https://x.example/a.", "https://x.example/a"),
+            ("https://x.example/a[cid:image001.png@01D]", "https://x.example/a"),
+            ("https://x.example/a[Image: Logo]", "https://x.example/a"),
+            ("https://x.example/a[1]", "https://x.example/a[1]"),
             ("See https://x.example/a?b=c&d=e, then", "https://x.example/a?b=c&d=e"),
             ("(see http://x.example/a)", "http://x.example/a"),
             ("http://x.example/a_(b)", "http://x.example/a_(b)"),

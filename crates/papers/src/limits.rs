@@ -11,9 +11,12 @@ pub const PLAIN_BYTES: usize = 512 * 1024;
 /// Bytes of an XML invoice, and what it may be taken apart into.
 pub const XML_BYTES: usize = 16 * 1024 * 1024;
 pub const XML_NODES: u32 = 500_000;
-/// Files inside a PDF that are looked at, and how deep the tree of their names may be.
+/// Files inside a PDF that are looked at.
 pub const EMBEDDED_FILES: usize = 50;
-pub const NAME_TREE_DEPTH: usize = 10;
+/// Nodes of the tree of their names.
+pub const NAME_TREE_NODES: usize = 1_000;
+/// Names and files in all of them that are looked at.
+pub const NAME_TREE_ENTRIES: usize = 10_000;
 /// Scanned pages that are handed out to be looked at.
 pub const PICTURES: usize = 3;
 /// The longer side of a picture that is handed out, in pixels.

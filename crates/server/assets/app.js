@@ -96,7 +96,7 @@ function countDown() {
       continue;
     }
     const words = element.querySelector("[data-countdown]");
-    if (words) words.textContent = ` ${left > 0 ? timeLeft(left) : t("now")}${words.dataset.countdown}`;
+    if (words) words.textContent = `, ${left > 0 ? timeLeft(left) : t("now")}${words.dataset.countdown}`;
     if (left === 0 && element.classList.contains("undo")) element.remove();
   }
 }
@@ -262,24 +262,30 @@ function keepSelection() {
   addEventListener("pageshow", countAll);
 }
 
-// Typing in a menu shows the entries that contain what is typed.
+// Typing in a menu shows the entries that contain what is typed; Enter takes the one that is called so, or
+// else the first. Where what is typed may be new, its own button takes what no entry fits.
 function filterMenus() {
+  const entries = (field) => [...field.closest(".menu-body").querySelectorAll("button:not(.btn, [name=remove])")];
   document.addEventListener("input", (event) => {
     const field = event.target.closest?.("[data-filters]");
     if (!field) return;
     const typed = field.value.trim().toLowerCase();
-    for (const button of field.closest(".menu-body").querySelectorAll("button")) {
-      button.hidden = !button.textContent.toLowerCase().includes(typed);
-    }
+    const words = (button) => button.textContent.trim().toLowerCase();
+    // What has a word that begins so is meant before what only contains it.
+    const begins = (button) => words(button).split(/\s+/).some((word) => word.startsWith(typed)) || words(button).startsWith(typed);
+    const fits = entries(field).some(begins) ? begins : (button) => words(button).includes(typed);
+    for (const button of entries(field)) button.hidden = !fits(button);
   });
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Enter") return;
     const field = event.target.closest?.("[data-filters]");
-    const line = event.target.closest?.(":is(.bulk, .later) .menu-line input")?.closest(".menu-line");
-    const button = field?.closest(".menu-body").querySelector("button:not([hidden])") || line?.querySelector("button");
+    const line = event.target.closest?.(":is(.bulk, .later) .menu-line input, .menu-line [data-filters]")?.closest(".menu-line");
     if (!field && !line) return;
     event.preventDefault();
-    button?.click();
+    const typed = field?.value.trim().toLowerCase();
+    const shown = field && (typed || !line) ? entries(field).filter((button) => !button.hidden) : [];
+    const same = shown.find((button) => button.textContent.trim().toLowerCase() === typed);
+    (same ?? shown[0] ?? line?.querySelector("button"))?.click();
   });
 }
 

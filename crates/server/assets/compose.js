@@ -35,9 +35,15 @@ function keepDraft() {
     const text = fields.toString();
     if (text === kept) return;
     try {
-      const answer = await fetch(form.dataset.keep, { method: "POST", body: fields, keepalive: true });
+      const answer = await fetch(form.dataset.keep, {
+        method: "POST", body: fields, keepalive: true, redirect: "manual",
+      });
       if (answer.ok) kept = text;
-      said.textContent = answer.ok ? t("Kept.") : t("Not kept: the server refused it.");
+      // Who is not signed in is led to where they can be.
+      const refused = answer.type === "opaqueredirect"
+        ? t("Not kept: you are signed out. It stays here.")
+        : t("Not kept: the server refused it.");
+      said.textContent = answer.ok ? t("Kept.") : refused;
     } catch {
       said.textContent = t("Not kept: there is no connection. It is kept as soon as there is.");
     }
@@ -46,6 +52,8 @@ function keepDraft() {
     clearTimeout(waiting);
     waiting = setTimeout(keep, 800);
   });
+  addEventListener("online", keep);
+  form.addEventListener("mailroom:keep", (event) => event.detail.push(keep()));
   form.addEventListener("submit", () => {
     clearTimeout(waiting);
     kept = typed().toString();
@@ -88,7 +96,16 @@ function showSignature() {
 function offerSaved() {
   const menu = document.getElementById("saved");
   const form = document.querySelector("form[data-keep]");
-  if (!menu || !form) return;
+  if (!form) return;
+  if (!menu) {
+    form.addEventListener("keydown", (event) => {
+      if (event.key !== "." || !(event.ctrlKey || event.metaKey)) return;
+      event.preventDefault();
+      const said = form.querySelector("[data-kept]");
+      if (said) said.textContent = t("There are no saved replies yet. They are made under Settings, Saved replies.");
+    });
+    return;
+  }
   const filter = addFilter(menu);
   const buttons = () => [...menu.querySelectorAll("button:not([hidden])")];
   form.addEventListener("keydown", (event) => {
@@ -264,6 +281,8 @@ function makeChips(field) {
   said.setAttribute("role", "status");
   field.after(people);
   people.append(entry);
+  // The browser put the focus into what is hidden now.
+  if (field.autofocus) entry.focus();
   people.parentElement.append(list, said);
   people.parentElement.classList.add("has-list");
   let parties = readParties(field.value);

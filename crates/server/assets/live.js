@@ -57,7 +57,9 @@ async function refresh() {
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (answer.redirected && new URL(answer.url).pathname === "/sign-in") {
-      location.assign(answer.url);
+      const leaves = new CustomEvent("mailroom:signed-out", { cancelable: true });
+      if (document.dispatchEvent(leaves)) location.assign(answer.url);
+      else behind = false;
       return;
     }
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");

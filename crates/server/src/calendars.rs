@@ -7,7 +7,7 @@ use inbox::jobs::{BoxFuture, CalendarReader};
 use inbox::model::bookings::calendars::{CalendarAnswer, CalendarKind, CalendarSource};
 use reqwest::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use reqwest::{Method, Response};
-use roxmltree::{Document, Node};
+use roxmltree::Node;
 use tokio::time::{Instant, timeout_at};
 use url::{Host, Url};
 
@@ -16,6 +16,7 @@ use crate::net::failures;
 use crate::net::http_client::{WebhookClient, system_roots};
 use crate::net::pins::DnsPins;
 use crate::net::ssrf_guard::{Allowed, Blocked, SsrfGuard};
+use crate::net::xml::parse_xml;
 
 /// Time for one calendar, all its requests included.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -25,6 +26,8 @@ const REDIRECTS: usize = 3;
 const CALENDARS: usize = 20;
 /// Bytes of an answer.
 const ANSWER_BYTES: usize = calendar::limits::FEED_BYTES;
+/// Elements and texts of an answer of CalDAV.
+const ANSWER_NODES: u32 = 500_000;
 
 const DAV: &str = "DAV:";
 const CALDAV: &str = "urn:ietf:params:xml:ns:caldav";
@@ -127,7 +130,7 @@ impl HttpCalendarReader {
             };
             let answer = self.ask(&asked).await?;
             let text = String::from_utf8_lossy(&answer.body);
-            let document = Document::parse(&text).map_err(|_| unreadable())?;
+            let document = parse_xml(&text, ANSWER_NODES).ok_or_else(unreadable)?;
             let is_data = |node: &Node<'_, '_>| node.has_tag_name((CALDAV, "calendar-data"));
             for data in document.descendants().filter(is_data).filter_map(|node| node.text()) {
                 bytes.extend_from_slice(data.trim().as_bytes());
@@ -180,7 +183,7 @@ impl HttpCalendarReader {
         let asked = CalendarRequest { method: method("PROPFIND"), url, query, source };
         let answer = self.ask(&asked).await?;
         let text = String::from_utf8_lossy(&answer.body);
-        let document = Document::parse(&text).map_err(|_| unreadable())?;
+        let document = parse_xml(&text, ANSWER_NODES).ok_or_else(unreadable)?;
         let is_response = |node: &Node<'_, '_>| node.has_tag_name((DAV, "response"));
         let responses = document.descendants().filter(is_response);
         Ok(responses.filter_map(|node| DavResource::of(node, &answer.url)).collect())

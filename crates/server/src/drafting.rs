@@ -13,13 +13,15 @@ use crate::net::http_client::api_client;
 const ANSWER_TIME: Duration = Duration::from_secs(40);
 
 /// The endpoint of the language model, as the settings have it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ModelEndpoint {
     /// Without a slash at the end.
     pub url: String,
     pub key_file: Option<PathBuf>,
     pub model: String,
 }
+
+inbox::debug_without_secrets!(ModelEndpoint { model });
 
 impl ModelEndpoint {
     /// The host that requests go to.

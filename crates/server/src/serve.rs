@@ -1,26 +1,25 @@
 //! The process that serves: opens the store, accepts connections, and ends them in good order.
 
+mod tasks;
+
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::base::agent_presence::share_agents;
 use inbox::base::blob_files::BlobFiles;
 use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
+use inbox::base::mail_reading::MailReading;
 use inbox::base::private_files;
 use inbox::base::scanner::Scanner;
 use inbox::base::time::SystemClock;
 use inbox::jobs::Worker;
-use inbox::{App, RateLimiter, share_rates};
+use inbox::{App, RateLimiter};
 use mail::smtp::Protocol;
 use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
 
-use crate::backup::BackupRunner;
 use crate::calendars::HttpCalendarReader;
 use crate::documents;
 use crate::drafting::HttpReplyModel;
@@ -43,24 +42,30 @@ use crate::net::dns_health::DnsHealth;
 use crate::net::host_guard::HostGuard;
 use crate::net::http_client::system_roots;
 use crate::net::https_fetch::Pages;
+use crate::net::listening::cannot_listen;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::net::tls_certificate::{self, CertificateSource, TlsCertificate};
 use crate::node::health::Readiness;
 use crate::node::quiet::{QuietConfig, QuietMode};
 use crate::node::storage_check::{FREE_BYTES_LEAST, StorageCheck};
+use crate::node::supervisor::Supervisor;
 use crate::node::vault::{KEY_FILE, Vault};
-use crate::node::watch::Watch;
-use crate::node::{health, metrics, node_files, permissions};
+use crate::node::{health, node_files, permissions};
 use crate::oidc::OidcClient;
 use crate::settings::Settings;
 use crate::web::Presence;
 use crate::webhooks::HttpWebhookSender;
+pub use tasks::reload_on_hangup;
+use tasks::{start_backups, start_due_work, start_metrics, start_sharing, start_watch};
 
 /// The grace period of running jobs at shutdown. After it their leases expire and they are
 /// repeated.
 const GRACE: Duration = Duration::from_secs(2);
 /// The time that read marks and the like, which no response waits for, have afterwards.
 const BACKGROUND_GRACE: Duration = Duration::from_millis(500);
+
+/// The folder of the journals of mails that are being read, in the data folder.
+const READING: &str = "reading";
 
 /// Opens the dependencies of operations, and brings the schema up to date.
 pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
@@ -71,7 +76,7 @@ pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
 /// of an earlier version.
 pub fn open_app_as_is(settings: &Settings) -> Result<App, String> {
     let version = db::Store::schema_version(&settings.database_url)
-        .map_err(|error| format!("the database cannot be opened: {error}"))?;
+        .map_err(|error| cannot_open(settings, &error))?;
     if version == 0 {
         return Err("There is no installation in this database yet.".into());
     }
@@ -90,7 +95,7 @@ fn open_with(
     let options =
         db::StoreOptions { commit_batch: settings.commit_batch, ..db::StoreOptions::default() };
     let store = db::Store::open(&settings.database_url, &options, migrations)
-        .map_err(|error| format!("the database cannot be opened: {error}"))?;
+        .map_err(|error| cannot_open(settings, &error))?;
     let blobs = open_blobs(settings)?;
     let ids = Arc::new(Ids::random());
     let sealer =
@@ -100,6 +105,10 @@ fn open_with(
         clock: Arc::new(SystemClock),
         ids,
         blobs,
+        reading: MailReading::new(
+            &settings.data.join(READING),
+            Arc::new(documents::SandboxedTrial::of_this_program()),
+        ),
         limiter: Arc::new(RateLimiter::new(settings.rate_per_minute)),
         agents: Arc::default(),
         sorters: Arc::default(),
@@ -109,6 +118,14 @@ fn open_with(
         has_relay: settings.relay != RelayTarget::Nowhere,
         public_url: public_url.into(),
     })
+}
+
+/// Names the database, without its password, and why it cannot be opened.
+fn cannot_open(settings: &Settings, error: &db::StoreError) -> String {
+    match db::DatabaseUrl::parse(&settings.database_url) {
+        Ok(url) => format!("the database cannot be opened: {url}: {error}"),
+        Err(error) => format!("database_url: {error}"),
+    }
 }
 
 /// Lets reports and the audit log be read from the standby that the settings name.
@@ -159,7 +176,7 @@ async fn seal_plain_secrets(app: &App) -> io::Result<()> {
 pub async fn listen(settings: &Settings) -> Result<(TcpListener, String), String> {
     let listener = TcpListener::bind(settings.listen)
         .await
-        .map_err(|error| format!("cannot listen on {}: {error}", settings.listen))?;
+        .map_err(|error| cannot_listen("listen", &settings.listen, &error))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     Ok((listener, reached_at(address)))
 }
@@ -208,6 +225,7 @@ fn mail_setup(settings: &Settings) -> MailSetup {
         smtp: settings.smtp_listen.clone(),
         lmtp: settings.lmtp_listen.clone(),
         sending: SendingSetup::of(&relay_config(settings)),
+        writes_files: matches!(relay_config(settings).target, RelayTarget::Folder(_)),
         dns: settings.dns,
     }
 }
@@ -334,63 +352,51 @@ fn our_name(public_url: &str) -> String {
 }
 
 /// Runs HTTP, incoming mail and the jobs until `stop` is ready. They shut down together, with a
-/// grace period for running work.
+/// grace period for running work. Everything but HTTP is a supervised task; a panic of the HTTP listeners ends the
+/// process, because nobody could ask it how it is.
 pub async fn serve(
     listener: TcpListener,
     app: App,
     worker: Worker,
     mail: MailIn,
     settings: &Settings,
+    tasks: &Supervisor,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     tighten_permissions(settings);
     seal_plain_secrets(&app).await?;
-    let stopping = CancellationToken::new();
+    let stopping = tasks.stopping();
     let secure_listeners =
         SecureListeners::open(settings.https, &app.public_url, mail.certificate()).await?;
-    tokio::spawn(mail.certificate().follow(stopping.clone()));
-    if let Some(address) = settings.metrics_listen {
-        let (listener, stopping) = (TcpListener::bind(address).await?, stopping.clone());
-        tokio::spawn(async move {
-            if let Err(error) = metrics::serve(listener, stopping.cancelled_owned()).await {
-                tracing::error!(%error, "metrics listener could not start");
-            }
-        });
-    }
-    let watch = Watch {
-        app: app.clone(),
-        folders: vec![("data", settings.data.clone()), ("blobs", settings.blobs.clone())],
-    };
-    tokio::spawn(watch.run(stopping.clone()));
+    start_metrics(settings, tasks).await.map_err(io::Error::other)?;
+    tasks.start("certificate", {
+        let certificate = mail.certificate();
+        move |stop| Arc::clone(&certificate).follow(stop)
+    });
+    start_watch(settings, &app, tasks);
     let fetchers = open_fetchers(settings, &app).map_err(io::Error::other)?;
     let mode = QuietConfig { always: settings.quiet, database_url: settings.database_url.clone() };
-    let quiet = QuietMode::follow(&app, &mode, stopping.clone()).await.map_err(io::Error::other)?;
-    let backups = BackupRunner {
-        app: app.clone(),
-        settings: settings.backups.clone(),
-        data: settings.data.clone(),
-        spool: settings.backup_spool(),
-    };
-    tokio::spawn(backups.run(quiet.clone(), stopping.clone()));
-    let presence = Presence::new(&app);
+    let quiet = QuietMode::follow(&app, &mode, tasks).await.map_err(io::Error::other)?;
+    start_backups(settings, &app, &quiet, tasks);
+    let presence = Presence::new(&app, Some(tasks));
     let worker = worker.with_open_pages(presence.clone());
-    let due_work = tokio::spawn(run_jobs(quiet.clone(), worker, fetchers, stopping.clone()));
-    tokio::spawn({
-        let (app, stopping) = (app.clone(), stopping.clone());
-        async move { share_rates(&app.store, &app.limiter, &*app.clock, &stopping).await }
-    });
-    tokio::spawn({
-        let (app, stopping) = (app.clone(), stopping.clone());
-        async move { share_agents(&app.store, &app.agents, &*app.clock, &stopping).await }
-    });
+    let due_work = start_due_work(&quiet, worker, fetchers, tasks);
+    start_sharing(&app, tasks);
     let vault = Vault::open(&settings.data, &app.ids).map_err(io::Error::other)?;
     let storage = StorageCheck::new(app.clone(), &settings.data, &settings.blobs, FREE_BYTES_LEAST);
     let dns = DnsHealth::of(settings.dns);
     let certificate = Some(mail.certificate());
-    let readiness = Readiness { app: app.clone(), storage, dns, certificate, quiet: quiet.clone() };
+    let readiness = Readiness {
+        app: app.clone(),
+        storage,
+        dns,
+        certificate,
+        quiet: quiet.clone(),
+        tasks: tasks.clone(),
+    };
     let sns = open_sns(settings).map_err(io::Error::other)?;
     let router = health::router(readiness).merge(services::router(app.clone(), vault, sns));
-    let mail_in = tokio::spawn(mail.listeners.serve(mail.open, stopping.clone().cancelled_owned()));
+    let mail_in = mail.listeners.serve(mail.open, tasks);
     let tokens = open_tokens(settings, &app).map_err(io::Error::other)?;
     let dialling = relay_config(settings).dialling(tokens.clone()).map_err(io::Error::other)?;
     let finder = open_finder(settings, dialling.clone()).map_err(io::Error::other)?;
@@ -422,44 +428,22 @@ pub async fn serve(
     let served = http.serve(listener, router, stop);
     let goodbyes = async {
         stopping.cancelled().await;
-        if tokio::time::timeout(GRACE, due_work).await.is_err() {
+        let finished = async {
+            for work in due_work {
+                let _ = work.await;
+            }
+        };
+        if tokio::time::timeout(GRACE, finished).await.is_err() {
             tracing::warn!(
                 "background jobs did not finish before shutdown; their leases will expire"
             );
         }
     };
-    let (served, (), _, ()) = tokio::join!(served, secure, mail_in, goodbyes);
+    let (served, (), (), ()) = tokio::join!(served, secure, mail_in, goodbyes);
     if tokio::time::timeout(BACKGROUND_GRACE, background.finish()).await.is_err() {
         tracing::warn!("background writes did not finish before shutdown");
     }
     served
-}
-
-/// Runs background jobs and fetches mail until `stop`, as far as the mode of the moment allows.
-async fn run_jobs(
-    mut quiet: QuietMode,
-    worker: Worker,
-    fetchers: Fetchers,
-    stop: CancellationToken,
-) {
-    let quiet_worker = worker.clone().quiet();
-    while !stop.is_cancelled() {
-        let is_quiet = quiet.current();
-        let turn = stop.child_token();
-        let mut work = pin!(async {
-            if is_quiet {
-                quiet_worker.run(turn.cancelled()).await;
-            } else {
-                tokio::join!(worker.run(turn.cancelled()), fetchers.run(turn.cancelled()));
-            }
-        });
-        tokio::select! {
-            () = &mut work => continue,
-            () = quiet.changed() => {}
-        }
-        turn.cancel();
-        work.await;
-    }
 }
 
 /// Serves with the usual limits until `stop` is ready.
@@ -481,21 +465,4 @@ pub async fn stop_signal() {
         _ = tokio::signal::ctrl_c() => {}
         _ = terminate.recv() => {}
     }
-}
-
-/// Reloads the certificate on SIGHUP.
-pub fn reload_on_hangup(certificate: Arc<TlsCertificate>) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut hangups = match signal(SignalKind::hangup()) {
-        Ok(hangups) => hangups,
-        Err(error) => return tracing::warn!(%error, "SIGHUP handler could not be installed"),
-    };
-    tokio::spawn(async move {
-        while hangups.recv().await.is_some() {
-            match certificate.reload() {
-                Ok(()) => tracing::info!("TLS certificate reloaded"),
-                Err(error) => tracing::error!(%error, "TLS certificate not reloaded"),
-            }
-        }
-    });
 }

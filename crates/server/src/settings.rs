@@ -2,6 +2,7 @@
 //! that order. All mistakes are reported together, and nothing starts half-configured.
 
 mod backups;
+mod environment;
 mod https;
 mod mail_providers;
 mod oidc;
@@ -25,6 +26,7 @@ use crate::net::bucket::BucketConfig;
 use crate::net::listen_address::{ListenAddress, Networks, SocketAccess};
 use crate::oidc::OidcConfig;
 pub use backups::BackupFlags;
+pub use environment::unknown_variables;
 pub use https::HttpsFlags;
 pub use mail_providers::MailProviderFlags;
 pub use oidc::OidcFlags;
@@ -32,7 +34,7 @@ pub use replica::ReplicaFlags;
 use setting_sources::SettingSources;
 
 /// The flags, as they were typed.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Default)]
 #[command(next_help_heading = "Settings")]
 pub struct Flags {
     /// The data folder [default: ./mailroom-data]
@@ -164,8 +166,10 @@ pub struct Flags {
     pub oidc: OidcFlags,
 }
 
+inbox::debug_without_secrets!(Flags { data, listen });
+
 /// The settings a process runs with.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Settings {
     pub data: PathBuf,
     pub database_url: String,
@@ -216,6 +220,8 @@ pub struct Settings {
     pub backups: Option<BackupSettings>,
 }
 
+inbox::debug_without_secrets!(Settings { data, listen, blobs, bucket, relay, oidc });
+
 /// How the address of a bucket begins.
 const S3: &str = "s3://";
 
@@ -262,6 +268,25 @@ fn names() -> impl Iterator<Item = &'static str> {
     groups.into_iter().flatten().copied()
 }
 
+/// Folders that cannot be ones.
+fn place_mistakes(settings: &Settings) -> Vec<String> {
+    let mut folders = vec![("data", &settings.data)];
+    if settings.bucket.is_none() {
+        folders.push(("blobs", &settings.blobs));
+    }
+    if let RelayTarget::Folder(folder) = &settings.relay {
+        folders.push(("relay", folder));
+    }
+    let mistakes = folders.into_iter().filter_map(|(name, folder)| {
+        if folder.as_os_str().is_empty() {
+            return Some(format!("{name}: must name a folder; it is empty"));
+        }
+        let is_other = folder.metadata().is_ok_and(|found| !found.is_dir());
+        is_other.then(|| format!("{name}: {} is a file, and must be a folder", folder.display()))
+    });
+    mistakes.collect()
+}
+
 impl Settings {
     /// Puts flags, variables and file together; every mistake is one line of the error.
     pub fn load(flags: &Flags) -> Result<Settings, Vec<String>> {
@@ -298,7 +323,7 @@ impl Settings {
                     "networks such as 10.0.0.0/8, 192.0.2.7",
                 )
                 .unwrap_or_default(),
-            trusted_results: found.text("trusted_results", &flags.trusted_results),
+            trusted_results: found.trusted_results(&flags.trusted_results),
             public_url: found.web_address("public_url", &flags.public_url),
             developer_site: found.web_address("developer_site", &flags.developer_site),
             oauth_registration: found
@@ -344,11 +369,16 @@ impl Settings {
         if let Err(error) = db::DatabaseUrl::parse(&settings.database_url) {
             found.mistakes.push(format!("database_url: {error}"));
         }
+        found.mistakes.extend(place_mistakes(&settings));
         if matches!(settings.smtp_listen, ListenAddress::Unix(_)) {
             found.mistakes.push("smtp_listen: must be an address and port, or off".into());
         }
-        if settings.rate_per_minute == 0 || settings.commit_batch == 0 {
-            found.mistakes.push("rate_per_minute, commit_batch: must be at least 1".into());
+        let numbers = [
+            ("rate_per_minute", settings.rate_per_minute as usize),
+            ("commit_batch", settings.commit_batch),
+        ];
+        for (name, _) in numbers.iter().filter(|(_, number)| *number == 0) {
+            found.mistakes.push(format!("{name}: must be a whole number from 1, not \"0\""));
         }
         found.mistakes.extend(https::mistakes(&settings));
         found.mistakes.extend(replica::mistake(&settings));

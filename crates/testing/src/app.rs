@@ -10,6 +10,7 @@ use inbox::base::actor::Actor;
 use inbox::base::background_writes::BackgroundWrites;
 use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
+use inbox::base::mail_reading::MailReading;
 use inbox::base::scanner::Scanner;
 use inbox::base::time::Clock;
 use inbox::jobs::{AppMailReader, CalendarReader, ReplyModel, Worker};
@@ -17,6 +18,7 @@ use inbox::model::mailboxes::Mailbox;
 use inbox::{App, RateLimiter};
 use serde_json::Value;
 
+use crate::mail_in::TrustingParser;
 use crate::people::{mailbox, sandbox, set_up};
 use crate::{
     Answer, ApiClient, DirectClient, Harness, Outside, Process, RunningWorker, TestCall, TestKey,
@@ -58,6 +60,7 @@ impl TestApp {
             clock: clock.clone(),
             ids,
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
+            reading: MailReading::new(&folder.path().join("reading"), Arc::new(TrustingParser)),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
             agents: Arc::default(),
             sorters: Arc::default(),

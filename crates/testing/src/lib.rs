@@ -44,7 +44,9 @@ pub use drafting::{FEE_ANSWER, FEE_QUESTION, FEE_QUESTION_AGAIN, FEE_REPLY};
 pub use help_desk::HelpDeskServer;
 pub use job_failures::{FailureRecord, JOB_WAITS};
 pub use json::{fields, query, text_of, texts};
-pub use mail_in::{TestAuthenticator, file, filed, held_warning, letter, raw, raw_with};
+pub use mail_in::{
+    TestAuthenticator, TrustingParser, file, filed, held_warning, letter, raw, raw_with,
+};
 pub use oauth_provider::{
     OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET, OAuthProviderServer, ProviderState,
 };

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use inbox::base::mail_reading::MailParser;
 use inbox::inbound::{
     Authenticator, Checking, Credentials, InboundMail, IngestError, Ingested, MailSource, ingest,
 };
@@ -53,7 +54,14 @@ impl TestApp {
         }
         let put = |file: &Attachment| self.app.blobs.put(&file.bytes).unwrap();
         let attachments = mail.attachments.iter().map(put).collect();
-        IncomingMail { mail, raw: None, authentication: None, attachments, joins: None }
+        IncomingMail {
+            mail,
+            raw: None,
+            authentication: None,
+            attachments,
+            joins: None,
+            content_hash: None,
+        }
     }
 
     /// Takes a mail in for these recipients.
@@ -137,6 +145,15 @@ pub fn filed(taken: &Result<Ingested, IngestError>) -> FiledMail {
     match taken {
         Ok(Ingested::Filed(received)) => received.clone(),
         other => panic!("it was not filed: {other:?}"),
+    }
+}
+
+/// Takes every mail for one that can be read.
+pub struct TrustingParser;
+
+impl MailParser for TrustingParser {
+    fn survives(&self, _raw: &[u8]) -> bool {
+        true
     }
 }
 

@@ -250,6 +250,7 @@ pub async fn pages(server: &TestServer, browser: &Browser) -> Vec<String> {
         "/settings/inboxes/connect",
         "/settings/outgoing",
         "/settings/services",
+        "/settings/queues",
         "/welcome",
         "/settings/tags",
         "/settings/blocked",

@@ -16,6 +16,7 @@ mod morning;
 mod new_workspace;
 mod notifications;
 mod oauth;
+mod offline;
 mod passkeys;
 mod plain;
 mod protecting;

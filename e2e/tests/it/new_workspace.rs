@@ -93,6 +93,10 @@ impl NewWorkspaceServer {
             clock: clock.clone(),
             ids,
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
+            reading: inbox::base::mail_reading::MailReading::new(
+                &folder.path().join("reading"),
+                Arc::new(testing::TrustingParser),
+            ),
             limiter: Arc::new(RateLimiter::new(1_000)),
             agents: Arc::default(),
             sorters: Arc::default(),
@@ -174,6 +178,7 @@ fn options(dialling: &ServerConnectConfig, oauth_clients: OAuthClients) -> route
             lmtp: ListenAddress::Off,
             sending: SendingSetup { host: None, relay: None },
             dns: None,
+            writes_files: false,
         },
         relay: Arc::new(relay),
         dialling: dialling.clone(),

@@ -59,6 +59,7 @@ async fn a_person_lets_a_program_in_and_it_hears_of_it() {
         let found = violations(&browser, &axe()).await;
         assert!(found.is_empty(), "{found:?}");
     }
+    browser.click("input[value=sandbox]").await;
     // The browser waits for the program's page, so both go on at the same time.
     let ((), path) = tokio::join!(browser.click("button[value=allow]"), called_back(program));
     assert!(path.contains("code=rc_") && path.contains("state=s1"), "{path}");

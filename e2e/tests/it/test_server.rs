@@ -81,6 +81,10 @@ impl TestServer {
             clock: clock.clone(),
             ids: Arc::new(Ids::random()),
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
+            reading: inbox::base::mail_reading::MailReading::new(
+                &folder.path().join("reading"),
+                Arc::new(testing::TrustingParser),
+            ),
             limiter: Arc::new(RateLimiter::new(1_000)),
             agents: Arc::default(),
             sorters: Arc::default(),
@@ -112,6 +116,7 @@ impl TestServer {
                 lmtp: ListenAddress::Off,
                 sending: SendingSetup { host: Some("mail.lumen-holz.example".into()), relay: None },
                 dns: None,
+                writes_files: false,
             },
             program: program(),
             relay: relays.open_router(Arc::new(NoTokens)).unwrap(),
@@ -256,7 +261,14 @@ impl TestServer {
             has_html: raw.is_some(),
         };
         let raw = raw.map(|raw| self.app.blobs.put(raw.as_bytes()).unwrap());
-        let incoming = IncomingMail { mail, raw, attachments, authentication: None, joins: None };
+        let incoming = IncomingMail {
+            mail,
+            raw,
+            content_hash: None,
+            attachments,
+            authentication: None,
+            joins: None,
+        };
         let service = Actor::system(1, self.ines.workspace.clone(), Circle::team());
         let receive = self.app.act(&service, move |tx, cx| {
             if let Some(raw) = &incoming.raw {

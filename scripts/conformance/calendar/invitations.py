@@ -49,8 +49,10 @@ def check(summary, name):
         "url": "https://mail.hallgren-moss.example/b/m/EXAMPLE",
         "organizer": name,
         "guest": summary,
+        "host": name,
         "from": "clients@hallgren-moss.example",
         "to": "jonas@adeyemi-frames.example",
+        "hostAddress": "marit@hallgren-moss.example",
     }
     program = subprocess.run(
         [sys.argv[1], "invitation"], input=json.dumps(booking), check=True, capture_output=True, text=True
@@ -79,9 +81,12 @@ def check(summary, name):
         assert event["URL"] == booking["url"], event
         if kind != "feed":
             assert event["ORGANIZER"] == "mailto:clients@hallgren-moss.example", event
-            assert event["ATTENDEE"] == "mailto:jonas@adeyemi-frames.example", event
-            assert event["ATTENDEE"].params["PARTSTAT"] == "ACCEPTED", event
-            assert event["ATTENDEE"].params["RSVP"] == "FALSE", event
+            guest, host = event["ATTENDEE"]
+            assert guest == "mailto:jonas@adeyemi-frames.example", event
+            assert host == "mailto:marit@hallgren-moss.example", event
+            for attendee in guest, host:
+                assert attendee.params["PARTSTAT"] == "ACCEPTED", event
+                assert attendee.params["RSVP"] == "FALSE", event
         calendars.append({
             "text": text,
             "method": method,
@@ -95,7 +100,9 @@ def check(summary, name):
             "description": plain(summary + name),
             "url": booking["url"],
             "organizer": None if kind == "feed" else "mailto:clients@hallgren-moss.example",
-            "attendee": None if kind == "feed" else "mailto:jonas@adeyemi-frames.example",
+            "attendees": [] if kind == "feed" else [
+                "mailto:jonas@adeyemi-frames.example", "mailto:marit@hallgren-moss.example",
+            ],
         })
     return calendars
 

@@ -1,6 +1,7 @@
 """Works through the developer site of a running Mailroom: downloads the typed clients, runs every example
-of its pages in Python and TypeScript in the sandbox as it stands, compares the answer with the one that is shown, and
-starts the webhook receivers of its pages and posts genuine and forged events to them.
+of its pages in Python and TypeScript in the sandbox as it stands, compares the answer with the one that is shown, has
+the clients page, count, retry and follow events (clients.py), and starts the webhook receivers of its pages and posts
+genuine and forged events to them.
 
     examples.py SERVER TEST_KEY FOLDER
 """
@@ -27,7 +28,7 @@ TSC = "tsc --noEmit --strict --target es2024 --lib es2024,dom,dom.asynciterable 
 TSC += ["--moduleResolution", "nodenext", "--allowImportingTsExtensions"]
 # Where a language's program and its command are.
 RECEIVERS = {
-    "TypeScript": ("receiver.mjs", ["node", "receiver.mjs"]),
+    "TypeScript": ("receiver.mts", ["node", "receiver.mts"]),
     "Python": ("receiver.py", [sys.executable, "receiver.py"]),
     "PHP": ("receiver.php", ["php", "-S", "127.0.0.1:{port}", "receiver.php"]),
     "Java": ("Receiver.java", ["java", "Receiver.java"]),
@@ -49,6 +50,7 @@ def main(server, key, folder):
     assert sum(run) > 40, "the examples were not found"
     subprocess.run([sys.executable, "-m", "mypy", "--strict", "mailroom.py"], check=True, stdout=subprocess.PIPE)
     subprocess.run([*TSC, *map(str, Path.cwd().glob("*.ts"))], check=True)
+    subprocess.run([sys.executable, Path(__file__).with_name("clients.py"), Path.cwd()], check=True)
     follow_start(fetch(f"{server}/developers.md"))
     check_receivers(fetch(f"{server}/developers/webhooks.md"))
     print(f"{sum(run)} examples and {len(RECEIVERS)} receivers work")
@@ -122,6 +124,8 @@ def follow_start(text):
 
 def check_receivers(text):
     blocks = {title: code for _, title, code in BLOCK.findall(text)}
+    Path("receiver.mts").write_text(blocks["TypeScript"])
+    subprocess.run([*TSC, "--types", "node", "receiver.mts"], check=True)
     for language, (file, command) in RECEIVERS.items():
         if shutil.which(command[0]) is None:
             print(f"   {language} is not installed; its receiver is not run")

@@ -1,7 +1,8 @@
 // A person with a browser: browser.mjs SIGN_IN_LINK CHROMIUM. Prints its own address.
 //
-// GET /visit?url=URL opens the address, clicks "Allow" on the page that asks, and answers with the
-// address that the browser ends at. /callback is a page for clients that have none of their own.
+// GET /visit?url=URL opens the address, chooses real mail and clicks "Allow" on the page that asks, and
+// answers with the address that the browser ends at. /callback is a page for clients that have none of
+// their own.
 
 import http from 'node:http';
 import { chromium } from 'playwright-core';
@@ -30,6 +31,11 @@ async function visit(url) {
         if ((await allow.count()) === 0) {
             throw new Error(`no such button on this page: ${await page.innerText('main')}`);
         }
+        // Nothing is chosen for the person, and the browser asks who forgets it.
+        if ((await page.locator('input[name=works]:checked').count()) !== 0) {
+            throw new Error('sandbox or real mail was chosen before the person did');
+        }
+        await page.check('input[name=works][value=live]');
         await allow.click({ noWaitAfter: true });
         await page.waitForURL((at) => at.origin !== app, { waitUntil: 'load' });
         return page.url();

@@ -4,6 +4,7 @@ store fail meanwhile, and restores it.
     backups.py BINARY SCRATCH
 """
 
+import hashlib
 import json
 import os
 import signal
@@ -74,7 +75,7 @@ def main():
         server = None
         with sqlite3.connect(scratch / "data" / "mailroom.db") as database:
             (ws,) = database.execute("SELECT ws FROM workspaces").fetchone()
-            noise = [(ws, f"noise{n}", 1_000_000, os.urandom(1_000_000)) for n in range(NOISE // 1_000_000)]
+            noise = [(ws, *blob(os.urandom(1_000_000))) for _ in range(NOISE // 1_000_000)]
             database.executemany("INSERT INTO blobs (ws, hash, size, packed) VALUES (?, ?, ?, ?)", noise)
 
         # The first holds everything; the second only what is new.
@@ -124,10 +125,19 @@ def main():
         wrong = scratch / "wrong"
         wrong.write_text("open barley\n")
         assert "not the passphrase" in fails(binary, second, "restore", PLACE, f"--passphrase-file={wrong}")
-        restored = run(binary, second, "restore", PLACE, f"--passphrase-file={passphrase}", expected=1)
-        assert restored["tables"] == resumed["tables"] and restored["missingBlobs"] == [], restored
-        # The noise is no blob of a mail, which `check` says.
-        assert {finding["kind"] for finding in restored["check"]["findings"]} == {"damaged-blob"}, restored
+        # One damaged object is found where it lies; everything else comes back.
+        verify = ["backup", "verify", PLACE, f"--passphrase-file={passphrase}"]
+        assert run(binary, first, *verify)["ok"] is True
+        broken = next(name for name in objects(client) if "/blobs/" in name)
+        client.put_object(Bucket=BUCKET, Key=broken, Body=b"broken")
+        verified = run(binary, first, *verify, expected=3)
+        [damaged] = verified["backups"][0]["damagedBlobs"]
+        restore = ["restore", PLACE, f"--passphrase-file={passphrase}"]
+        refused = run(binary, second, *restore, expected=3)
+        assert [one["blob"] for one in refused["damagedBlobs"]] == [damaged["blob"]], refused
+        restored = run(binary, second, *restore, "--skip-damaged")
+        assert restored["tables"] == resumed["tables"], restored
+        assert {finding["kind"] for finding in restored["check"]["findings"]} == {"missing-blob"}, restored
         assert not any((scratch / "restored" / "backup-spool").iterdir()), "files are left in the spool"
     finally:
         store.send_signal(signal.SIGCONT)
@@ -135,6 +145,16 @@ def main():
             if process:
                 process.terminate()
                 process.wait()
+
+
+def blob(data):
+    """The hash, the size, and a Zstandard frame of blocks that are not compressed."""
+    frame, most = b"\x28\xb5\x2f\xfd\xa0" + len(data).to_bytes(4, "little"), 128 * 1024
+    for at in range(0, len(data), most):
+        block = data[at:at + most]
+        is_last = at + most >= len(data)
+        frame += (len(block) << 3 | is_last).to_bytes(3, "little") + block
+    return hashlib.sha256(data).hexdigest(), len(data), frame
 
 
 def be_silent(store):

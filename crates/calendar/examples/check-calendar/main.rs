@@ -132,7 +132,10 @@ fn written(booking: &Value) -> Result<(), Failure> {
         description: Some(text("description")),
         url: Some(text("url")),
         organizer: InvitationPerson { name: Some(text("organizer")), email: text("from") },
-        attendees: &[InvitationPerson { name: Some(text("guest")), email: text("to") }],
+        attendees: &[
+            InvitationPerson { name: Some(text("guest")), email: text("to") },
+            InvitationPerson { name: Some(text("host")), email: text("hostAddress") },
+        ],
     };
     let entry = BookingFeedEntry {
         uid: asked.uid,

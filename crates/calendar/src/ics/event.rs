@@ -145,6 +145,12 @@ impl CalendarEvent {
                 self.description = Some(text).filter(|text| !text.is_empty());
             }
             "ORGANIZER" => self.organizer = Some(person(line)),
+            // What a guest writes in Google Calendar beside the answer.
+            "ATTENDEE" if self.comment.is_none() => {
+                let text = line.parameter("X-RESPONSE-COMMENT");
+                let text = text.map(|text| plain_text(text, SHOWN_CHARS));
+                self.comment = text.filter(|text| !text.is_empty());
+            }
             _ => {}
         }
     }

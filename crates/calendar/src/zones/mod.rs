@@ -13,6 +13,9 @@ use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 
 use crate::ics::value::parse_offset;
 
+const PLACES: &str = include_str!("places.txt");
+const UTC: &str = "UTC";
+
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
 /// The zone of an IANA name such as `Europe/Berlin`, whatever the machine has installed.
@@ -20,9 +23,11 @@ pub fn zone_named(name: &str) -> Option<TimeZone> {
     ZONES.get(name).ok().filter(|zone| !zone.is_unknown())
 }
 
-/// The names of all zones, for a list to choose from.
+/// The names of the zones of places, and UTC, for a list to choose from. Old names of the same places
+/// are understood and not offered.
 pub fn zone_names() -> Vec<String> {
-    ZONES.available().map(|name| name.as_str().to_owned()).collect()
+    let places = PLACES.lines().filter(|line| !line.starts_with('#'));
+    places.filter(|name| zone_named(name).is_some()).chain([UTC]).map(str::to_owned).collect()
 }
 
 /// A zone of a calendar.

@@ -128,7 +128,10 @@ db::row! {
     pub struct ScheduledMessage from "m" {
         pub id: MessageId,
         pub conversation: ConversationId,
-        pub sends_at: i64,
+        /// `None` while it is held.
+        pub sends_at: Option<i64>,
+        /// Who holds it in the queue.
+        pub held_by: Option<String> = "CASE WHEN m.held_at IS NOT NULL THEN m.held_by END",
         pub author: Option<String>,
         pub author_name: String = "coalesce(m.from_name, '')",
         pub subject: String = "c.subject",
@@ -141,18 +144,23 @@ const SCHEDULED_MESSAGES: &str = "FROM mailboxes b
     CROSS JOIN messages m
     JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
     WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
-      AND m.status = 'scheduled' AND m.sends_at IS NOT NULL";
+      AND m.status = 'scheduled'";
 
-/// The scheduled messages, the next one first.
+/// The scheduled messages, the next one first, those that are held last.
 pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
     let (first, second) = cx.actor.circles.pair();
-    Ok(tx.all(
-        &format!(
-            "SELECT {} {SCHEDULED_MESSAGES} ORDER BY m.sends_at, m.id LIMIT ?4",
-            ScheduledMessage::COLUMNS
-        ),
-        &[&cx.actor.ws, first, second, &LISTED],
-    )?)
+    let mut leaving: Vec<ScheduledMessage> = Vec::new();
+    for order in [
+        "AND m.sends_at IS NOT NULL ORDER BY m.sends_at, m.id",
+        "AND m.sends_at IS NULL ORDER BY m.id",
+    ] {
+        let left = LISTED - leaving.len() as i64;
+        leaving.extend(tx.all::<ScheduledMessage>(
+            &format!("SELECT {} {SCHEDULED_MESSAGES} {order} LIMIT ?4", ScheduledMessage::COLUMNS),
+            &[&cx.actor.ws, first, second, &left],
+        )?);
+    }
+    Ok(leaving)
 }
 
 /// One scheduled message, while it can still be stopped.

@@ -6,7 +6,7 @@ use super::imap_accounts::{FetchFrom, fetch_mail_from, stop_fetching};
 use super::outgoing_servers::{
     NewOutgoingServer, ServerScope, check as check_server, retry_waiting, write_server,
 };
-use super::setup::{add_mailbox, set_plus_tags};
+use super::setup::add_mailbox;
 use crate::app::Cx;
 use crate::base::actor::Circle;
 use crate::base::error::{Error, Result};
@@ -31,8 +31,6 @@ pub struct NewConnection {
     pub grant: Option<NewGrant>,
     /// `None` where the mailbox is only read.
     pub send: Option<NewOutgoingServer>,
-    /// Mail to addresses with a plus tag arrives in the mailbox.
-    pub plus_tags: bool,
 }
 
 /// Connects a mailbox to the inbox of its address, which is made if there is none.
@@ -48,13 +46,7 @@ pub fn connect_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewConnection) -> Res
     let known = mailboxes::named(tx, cx.actor, &address)?;
     let id = match &known {
         Some(inbox) => inbox.id.clone(),
-        None => {
-            let id = add_mailbox(tx, cx, &address, &new.name, new.private_to.as_ref())?;
-            // Without tags replies are recognized by Message-ID; a tag that the provider does not
-            // know would bounce every reply.
-            set_plus_tags(tx, cx, &id, new.plus_tags)?;
-            id
-        }
+        None => add_mailbox(tx, cx, &address, &new.name, new.private_to.as_ref())?,
     };
     let fetch = match &new.grant {
         None => FetchFrom {

@@ -35,7 +35,7 @@ pub fn pause_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<()>
     note(tx, cx, id, Action::WebhookPaused)?;
     tx.exec("UPDATE webhooks SET state = 'paused' WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, id])?;
     tx.exec(
-        "UPDATE deliveries SET state = 'skipped', next_attempt_at = NULL
+        "UPDATE deliveries SET state = 'skipped', next_attempt_at = NULL, lease_until = NULL
          WHERE ws = ?1 AND webhook = ?2 AND next_attempt_at IS NOT NULL",
         &[&cx.actor.ws, id],
     )?;
@@ -114,6 +114,9 @@ db::row! {
         pub state: DeliveryState,
         pub created_at: Moment,
         pub next_attempt_at: Option<Moment>,
+        /// Somebody holds it in the queue.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        pub held: bool = "d.held_at IS NOT NULL",
         /// The envelope exactly as it is sent; empty when the event is not kept any more.
         #[serde(skip)]
         pub body: String =
@@ -205,7 +208,8 @@ pub fn redeliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, event: &EventId) 
         return Err(Error::invalid("webhook", "is not active; resume it first"));
     }
     let planned = tx.exec(
-        "UPDATE deliveries SET state = 'waiting', attempts = 0, next_attempt_at = ?4
+        "UPDATE deliveries
+         SET state = 'waiting', attempts = 0, next_attempt_at = ?4, held_at = NULL, lease_until = NULL
          WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
         &[&cx.actor.ws, id, event, &cx.now],
     )?;

@@ -25,7 +25,7 @@ pub enum RequestState {
 }
 
 /// A request, shown with its message.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct RequestCard {
     pub id: RequestId,
     pub state: RequestState,
@@ -37,6 +37,8 @@ pub struct RequestCard {
     pub link: Option<String>,
     pub items: Vec<RequestItem>,
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(RequestCard { id, state });
 
 #[derive(Clone, Debug)]
 pub struct RequestItem {

@@ -13,6 +13,7 @@ use crate::base::queue::Queue;
 use crate::base::time::Moment;
 use crate::inbound::imap::{PostFetchAction, Security};
 use crate::model::mailbox_grants::{self, MailAuth, SignInProvider};
+use crate::model::plus_tags;
 
 /// Where an inbox's mail is fetched from.
 #[derive(Clone)]
@@ -52,7 +53,7 @@ impl MailHistory {
 }
 
 /// Sets or replaces an inbox's IMAP account. The cursor is kept when server, user and folder stay
-/// the same.
+/// the same, and what is known about plus tags when server and user do.
 pub fn fetch_mail_from(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -72,9 +73,14 @@ fn keep(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &MailboxId, from: &FetchFrom) -> 
         "SELECT host, username, folder FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
         &[&cx.actor.ws, mailbox],
     )?;
-    let same = known.is_some_and(|(host, username, folder)| {
-        host == from.host && username == from.username && folder == from.folder
-    });
+    let is_account = |(host, username, _): &(String, String, String)| {
+        *host == from.host && *username == from.username
+    };
+    let known = known.filter(is_account);
+    if known.is_none() {
+        plus_tags::begin_fetching(tx, cx.actor.ws, mailbox)?;
+    }
+    let same = known.is_some_and(|(_, _, folder)| folder == from.folder);
     if !same {
         tx.exec(
             "DELETE FROM imap_accounts WHERE ws = ?1 AND mailbox = ?2",
@@ -126,6 +132,9 @@ pub fn stop_fetching(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<Mail
         &[&cx.actor.ws, &mailbox],
     )?;
     tx.exec("DELETE FROM sent_copies WHERE ws = ?1 AND mailbox = ?2", &[&cx.actor.ws, &mailbox])?;
+    if stopped > 0 {
+        plus_tags::end_fetching(tx, cx.actor.ws, &mailbox)?;
+    }
     mailbox_grants::forget_unused(tx, cx.actor.ws, mailbox.as_str())?;
     match stopped {
         0 => Err(Error::invalid("address", "is not fetched by IMAP")),

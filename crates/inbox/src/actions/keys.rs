@@ -14,11 +14,13 @@ use crate::base::time::Moment;
 use crate::model::audit_log::{self, Action};
 
 /// A key, shown this once; only its hash is kept.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 pub struct MadeKey {
     pub id: AgentId,
     pub key: String,
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(MadeKey { id });
 
 /// Makes a key and the agent it acts as. It sees its maker's private inboxes where its maker does
 /// when making it.

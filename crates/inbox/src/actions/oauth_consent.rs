@@ -194,6 +194,17 @@ pub enum WorksIn {
     Sandbox,
 }
 
+impl WorksIn {
+    /// `None` for anything else: nobody is let into mail of customers by a slip.
+    pub fn parse(text: &str) -> Option<WorksIn> {
+        match text {
+            "live" => Some(WorksIn::Live),
+            "sandbox" => Some(WorksIn::Sandbox),
+            _ => None,
+        }
+    }
+}
+
 /// What a person let a client do before.
 #[derive(Clone, Debug)]
 pub struct EarlierGrant {

@@ -28,13 +28,18 @@ use crate::model::oauth_tokens::{
 const VERIFIER_CHARS: std::ops::RangeInclusive<usize> = 43..=128;
 
 /// What a client gets.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct IssuedTokens {
     pub access_token: String,
     pub refresh_token: String,
     pub expires_in_seconds: i64,
     pub scope: String,
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(IssuedTokens {
+    expires_in_seconds,
+    scope
+});
 
 /// Why a client gets nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,13 +53,18 @@ pub enum TokenRefusal {
 use TokenRefusal::InvalidGrant;
 
 /// An exchange of a code.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CodeExchange {
     pub code: String,
     pub client_id: String,
     pub redirect_uri: String,
     pub verifier: String,
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(CodeExchange {
+    client_id,
+    redirect_uri
+});
 
 db::row! {
     /// A code with its app.
@@ -205,7 +215,10 @@ impl RefreshRow {
 }
 
 /// Replaces a refresh token. Its successor is derived from it, so that processes that share the old one
-/// and use it at the same time get the same new one. `place` is the client's network.
+/// and use it at the same time get the same new one. That grace ends once the successor was used itself:
+/// whoever has the old one still is behind, and is refused. Use after the grace means that the token was
+/// copied, whoever is the thief, and ends the grant (RFC 9700 section 4.14.2). `place` is the client's
+/// network.
 pub fn refresh_tokens(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -221,9 +234,14 @@ pub fn refresh_tokens(
     let actor = Actor::system(row.ws, row.workspace.clone(), Circle::team());
     let cx = &Cx { actor: &actor, ..*cx };
     if row.rotated_at.is_some_and(|at| cx.now - at > REFRESH_GRACE_MS) {
-        if row.rotated_place.as_deref() != Some(place) {
-            end_stolen(tx, cx, &row)?;
-        }
+        end_stolen(tx, cx, &row, place)?;
+        return Ok(Err(InvalidGrant));
+    }
+    let successor = successor(mail_secret(tx, cx)?.as_bytes(), refresh_token);
+    let Some(successor_hash) = OauthHash::of(REFRESH_TOKEN_PREFIX, &successor) else {
+        return Ok(Err(InvalidGrant));
+    };
+    if row.rotated_at.is_some() && !is_unused(tx, &successor_hash)? {
         return Ok(Err(InvalidGrant));
     }
     let what = format!("tokens of {}", row.agent);
@@ -241,13 +259,16 @@ pub fn refresh_tokens(
     if kept == 0 {
         return Ok(Err(InvalidGrant));
     }
-    let successor = successor(mail_secret(tx, cx)?.as_bytes(), refresh_token);
-    let Some(successor_hash) = OauthHash::of(REFRESH_TOKEN_PREFIX, &successor) else {
-        return Ok(Err(InvalidGrant));
-    };
     let grant = row.grant();
     keep_refresh_token(tx, cx, &grant, &successor_hash)?;
     issue(tx, cx, &grant, successor, row.scopes).map(Ok)
+}
+
+/// Whether a token exists and was not replaced.
+fn is_unused(tx: &mut Tx<'_>, hash: &OauthHash) -> Result<bool> {
+    let found: Option<(Option<i64>,)> =
+        tx.opt("SELECT rotated_at FROM oauth_tokens WHERE token_hash = ?1", &[hash])?;
+    Ok(found.is_some_and(|(rotated_at,)| rotated_at.is_none()))
 }
 
 fn find_refresh_token(
@@ -295,16 +316,18 @@ fn successor(secret: &[u8], refresh_token: &str) -> String {
     text
 }
 
-/// A token that was replaced long ago came from another network: somebody copied it, so what goes back to
-/// the same code works no more until the person lets the app in again.
-fn end_stolen(tx: &mut Tx<'_>, cx: &Cx<'_>, row: &RefreshRow) -> Result<()> {
+/// A token that was replaced long ago was used again: somebody copied it, so what goes back to the same
+/// code works no more until the person lets the app in again.
+fn end_stolen(tx: &mut Tx<'_>, cx: &Cx<'_>, row: &RefreshRow, place: &str) -> Result<()> {
     end_grant(tx, &row.grant())?;
     let name = &row.name;
-    let detail = "an old token was used from another network";
+    let is_same = row.rotated_place.as_deref() == Some(place);
+    let network = if is_same { "the same network" } else { "another network" };
+    let detail = &format!("an old token was used again, from {network}");
     audit_log::record(tx, cx, &Circle::team(), Action::AppTokensEnded, name, detail)?;
     let subject = format!("{name} was signed out");
     let text = format!(
-        "A token of {name} that had been replaced was used again, from another network. Somebody may \
+        "A token of {name} that had been replaced was used again, from {network}. Somebody may \
          have copied it, so we ended the app's access on the computer that it was given to.\n\n\
          Connect it again if you still use it. Everything it did is in the timelines, under its \
          name.\n\n{url}/settings/apps\n",

@@ -39,6 +39,8 @@ pub struct OpenConversation {
     pub seen: i64,
     /// When the reader was last here.
     pub read_at: Option<i64>,
+    /// The reader's id and name.
+    reader: (String, String),
     /// Senders here whose remote pictures the reader always sees.
     pub picture_senders: Vec<String>,
     pub others: Vec<OtherConversation>,
@@ -82,6 +84,16 @@ impl OpenConversation {
             .filter(|entry| matches!(entry, TimelineEntry::Message(message) if message.is_mail()));
         let is_shown = !self.conversation.held && self.conversation.removed.is_none();
         is_shown && (mails.count() > 1 || self.older.is_some())
+    }
+
+    /// True for what the reader did themselves.
+    pub fn is_own(&self, entry: &TimelineEntry) -> bool {
+        let (id, name) = &self.reader;
+        match entry {
+            TimelineEntry::Message(message) => message.author.as_ref() == Some(id),
+            TimelineEntry::Note(note) => note.author == *id,
+            TimelineEntry::Event(event) => event.actor_name == *name,
+        }
     }
 
     /// True when mail arrived since the reader's last visit.
@@ -130,6 +142,10 @@ pub fn read_conversation(
         is_pinned: pins(tx, cx)?.contains(&found.id),
         is_followed: is_followed(tx, cx, &found.id)?,
         read_at,
+        reader: match cx.actor.member() {
+            Some(me) => (me.as_str().to_owned(), cx.actor.name().to_owned()),
+            None => (String::new(), String::new()),
+        },
         mailbox: mailbox.ok_or(Error::NotFound("conversation"))?,
         conversation: found,
         entries,

@@ -10,7 +10,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{MemberId, MessageId};
 use crate::base::limits::{PICTURE_SENDERS, thousands};
 use crate::base::states::Direction;
-use crate::model::authentication::{AuthenticationOutcome, SenderAuthentication};
+use crate::model::authentication::SenderAuthentication;
 use crate::model::conversations;
 
 db::row! {
@@ -80,8 +80,8 @@ pub fn picture_senders(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<PictureSender
     )?)
 }
 
-/// True when the reader sees the remote pictures of a message without asking. A mail that failed
-/// DMARC only claims to be from its sender, and is not trusted like one.
+/// True when the reader sees the remote pictures of a message without asking. A mail that does not prove
+/// its sender only claims to be from them, and is not trusted like one.
 pub fn shows_pictures(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -89,7 +89,7 @@ pub fn shows_pictures(
     message: &MessageId,
 ) -> Result<bool> {
     let sender = sender_of(tx, cx, conversation, message)?;
-    if sender.is_forged {
+    if !sender.is_proven {
         return Ok(false);
     }
     Ok(!among_picture_senders(tx, cx, &[&sender.email])?.is_empty())
@@ -121,7 +121,7 @@ pub(super) fn among_picture_senders(
 
 struct Sender {
     email: String,
-    is_forged: bool,
+    is_proven: bool,
 }
 
 /// Who sent a message that the reader may see. Messages of ours have no remote pictures.
@@ -139,8 +139,8 @@ fn sender_of(
         &[&cx.actor.ws, message, &conversation.id, &Direction::Inbound],
     )?;
     let (email, found) = found.ok_or_else(missing)?;
-    let is_forged = found.is_some_and(|found| found.0.dmarc == AuthenticationOutcome::Fail);
-    Ok(Sender { email, is_forged })
+    let is_proven = found.is_some_and(|found| found.0.is_proven());
+    Ok(Sender { email, is_proven })
 }
 
 fn reader(cx: &Cx<'_>) -> Result<MemberId> {

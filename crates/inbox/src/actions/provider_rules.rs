@@ -56,7 +56,7 @@ pub struct ProviderIdentity {
 }
 
 /// What one sign-in at the provider goes out with; the browser's step keeps it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct ProviderPlan {
     pub state: String,
     /// Comes back in the identity token of this sign-in alone.
@@ -64,6 +64,8 @@ pub struct ProviderPlan {
     /// Proves to the provider that who redeems the code is who asked for it (RFC 7636).
     pub verifier: String,
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(ProviderPlan {});
 
 impl ProviderPlan {
     pub fn new(ids: &Ids) -> ProviderPlan {

@@ -10,6 +10,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, UserId, WebhookId};
 use crate::base::limits::thousands;
 use crate::model::audit_log::{self, Action};
+use crate::model::owners::hold_owners;
 use crate::model::removed_people::remember_removed;
 use crate::model::{conversations, deletions, inbox_access};
 
@@ -90,23 +91,29 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
     audit_log::record(tx, cx, &Circle::team(), Action::PersonRemoved, &name, &email)
 }
 
-/// Only an owner, or the operator at the machine, removes owners. One owner always stays: nobody
-/// removes themselves, and the operator does not remove the last one.
+/// Only an owner, or the operator at the machine, removes owners. One owner always stays, and nobody
+/// removes themselves.
 fn may_remove(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Result<()> {
-    match &cx.actor.who {
-        Principal::Person { id, .. } if id == person => {
-            Err(Error::Forbidden("You cannot remove yourself. Ask another owner or admin.".into()))
-        }
-        Principal::Person { role: Role::Owner, .. } => Ok(()),
-        Principal::System if role == Role::Owner && oldest_owner(tx, cx, person)?.is_none() => Err(
-            Error::Forbidden("The last owner cannot be removed. Add another owner first.".into()),
-        ),
-        Principal::System => Ok(()),
-        _ if role == Role::Owner => {
-            Err(Error::Forbidden("Only an owner can remove an owner.".into()))
-        }
-        _ => Ok(()),
+    if let Principal::Person { id, .. } = &cx.actor.who
+        && id == person
+    {
+        let sentence = "You cannot remove yourself. Ask another owner or admin.";
+        return Err(Error::Forbidden(sentence.into()));
     }
+    if role != Role::Owner {
+        return Ok(());
+    }
+    match &cx.actor.who {
+        Principal::Person { role: Role::Owner, .. } | Principal::System => {}
+        _ => return Err(Error::Forbidden("Only an owner can remove an owner.".into())),
+    }
+    let owners = hold_owners(tx, cx.actor.ws)?;
+    // Whoever removes an owner may have been removed by them a moment ago.
+    if owners.iter().all(|owner| owner == person) {
+        let sentence = "The last owner cannot be removed. Add another owner first.";
+        return Err(Error::Forbidden(sentence.into()));
+    }
+    Ok(())
 }
 
 /// Guests expect them: somebody has to move or cancel what is ahead.

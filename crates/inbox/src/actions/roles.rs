@@ -7,6 +7,7 @@ use crate::base::actor::{Circle, Principal, Role};
 use crate::base::error::{Error, Result};
 use crate::base::ids::UserId;
 use crate::model::audit_log::{self, Action};
+use crate::model::owners::hold_owners;
 
 /// Changes a person's role. Only an owner makes or unmakes owners, and one owner stays.
 pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Result<()> {
@@ -21,17 +22,11 @@ pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Re
     if by_admin && (had == Role::Owner || role == Role::Owner) {
         return Err(Error::Forbidden("Only an owner can make or unmake an owner.".into()));
     }
-    if had == Role::Owner {
-        let (owners,): (i64,) = tx.one(
-            "SELECT CAST(count(*) AS BIGINT) FROM users WHERE ws = ?1 AND role = 'owner'",
-            &[&cx.actor.ws],
-        )?;
-        if owners < 2 {
-            return Err(Error::invalid(
-                "role",
-                "this is the only owner; make somebody else an owner first",
-            ));
-        }
+    if had == Role::Owner && hold_owners(tx, cx.actor.ws)?.len() < 2 {
+        return Err(Error::invalid(
+            "role",
+            "this is the only owner; make somebody else an owner first",
+        ));
     }
     tx.exec(
         "UPDATE users SET role = ?3 WHERE ws = ?1 AND id = ?2",

@@ -131,7 +131,7 @@ pub fn noted_lately(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ServiceId) -> Result<Vec<
 }
 
 db::row! {
-    #[derive(Debug, Serialize)]
+    #[derive(Serialize)]
     #[serde(rename_all = "camelCase")]
     pub struct ServiceListing from "services" {
         pub id: ServiceId,
@@ -150,6 +150,12 @@ db::row! {
         pub created_at: Moment,
     }
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(ServiceListing {
+    id,
+    service,
+    complete
+});
 
 pub fn list_services(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ServiceListing>> {
     cx.actor.must_administer()?;

@@ -11,7 +11,7 @@ use crate::base::ids::{MailboxId, UserId, WorkspaceId};
 use crate::base::limits::PERSON_NAME_CHARS;
 use crate::model::audit_log::{self, Action};
 use crate::model::bookings::types;
-use crate::model::{mailboxes, removed_people};
+use crate::model::{mailboxes, plus_tags, removed_people};
 
 /// Parts of addresses that are not a workspace's: `/b/m/…` and `/b/o/…` are pages of guests.
 const RESERVED_SLUGS: [&str; 2] = ["m", "o"];
@@ -197,15 +197,18 @@ pub fn mailbox_at(tx: &mut Tx<'_>, cx: &Cx<'_>, address: &str) -> Result<Mailbox
     found.map(|(id,)| id).ok_or(Error::NotFound("inbox"))
 }
 
-/// Sets whether an inbox's provider supports plus tags. Without them replies and bounces go to the
-/// bare address and are recognized by Message-ID alone.
+/// Sets whether an inbox's provider supports plus tags, as somebody says. Without them replies and
+/// bounces go to the bare address and are recognized by Message-ID alone.
 pub fn set_plus_tags(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MailboxId, on: bool) -> Result<()> {
     cx.actor.must_administer()?;
-    let set = tx.exec(
-        "UPDATE mailboxes SET plus_tags = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, id, &on],
+    let found: Option<(EmailAddress, Circle)> = tx.opt(
+        "SELECT address, circle FROM mailboxes WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id],
     )?;
-    if set == 0 { Err(Error::NotFound("inbox")) } else { Ok(()) }
+    let (address, circle) = found.ok_or(Error::NotFound("inbox"))?;
+    plus_tags::decide(tx, cx.actor.ws, id, on)?;
+    let action = if on { Action::PlusTagsOn } else { Action::PlusTagsOff };
+    audit_log::record(tx, cx, &circle, action, &address, "")
 }
 
 pub fn set_plan(tx: &mut Tx<'_>, cx: &Cx<'_>, plan: Plan) -> Result<()> {

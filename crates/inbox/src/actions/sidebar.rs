@@ -35,7 +35,7 @@ pub struct Sidebar {
     /// Conversations with a draft that waits for a person, one entry for each draft.
     pub drafts: Vec<ConversationId>,
     /// Scheduled messages, the next one first.
-    pub leaving: Vec<(ConversationId, MessageId, i64)>,
+    pub leaving: Vec<(ConversationId, MessageId, Option<i64>)>,
     pub inboxes: Vec<SidebarInbox>,
     pub tags: Vec<SidebarTag>,
 }
@@ -168,13 +168,17 @@ fn drafts(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>> {
     Ok(rows.into_iter().map(|(id,)| id).collect())
 }
 
-fn leaving(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<(ConversationId, MessageId, i64)>> {
+/// The scheduled messages with their times; those that are held have none.
+fn leaving(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+) -> Result<Vec<(ConversationId, MessageId, Option<i64>)>> {
     let (first, second) = actor.circles.pair();
     Ok(tx.all(
         "SELECT m.conversation, m.id, m.sends_at
          FROM mailboxes b CROSS JOIN messages m
          WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
-           AND m.status = 'scheduled' AND m.sends_at IS NOT NULL
+           AND m.status = 'scheduled'
          ORDER BY m.sends_at LIMIT ?4",
         &[&actor.ws, first, second, &COUNTED],
     )?)

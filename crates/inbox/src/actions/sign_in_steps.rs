@@ -30,11 +30,12 @@ string_enum! {
         Passkey = "passkey",
         NewPasskey = "new-passkey",
         Provider = "provider",
+        Form = "form",
     }
 }
 
 /// How a sign-in goes on, with the token of the session or of the step.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum SignInProgress {
     SignedIn(String),
     NeedsCode(String),
@@ -43,6 +44,19 @@ pub enum SignInProgress {
     NeedsPasskey,
     /// The person signs in at the provider only.
     NeedsProvider,
+}
+
+/// Tokens are in no log.
+impl std::fmt::Debug for SignInProgress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            SignInProgress::SignedIn(_) => "SignedIn",
+            SignInProgress::NeedsCode(_) => "NeedsCode",
+            SignInProgress::NeedsSetUp(_) => "NeedsSetUp",
+            SignInProgress::NeedsPasskey => "NeedsPasskey",
+            SignInProgress::NeedsProvider => "NeedsProvider",
+        })
+    }
 }
 
 db::row! {
@@ -54,8 +68,8 @@ db::row! {
         person: String,
         pub opens_private: bool,
         pub next: String,
-        /// The challenge of a passkey, the sealed secret of an app that is being set up, or what a
-        /// sign-in at the provider went out with.
+        /// The challenge of a passkey, the sealed secret of an app that is being set up, what a
+        /// sign-in at the provider went out with, or the sealed fields of a form.
         pub data: String,
     }
 }
@@ -67,14 +81,14 @@ impl SignInStep {
 }
 
 /// A step that is not begun yet.
-struct NewStep<'a> {
-    ws: i64,
-    kind: SignInStepKind,
-    person: &'a str,
-    opens_private: bool,
-    next: &'a str,
-    data: &'a str,
-    works_ms: i64,
+pub(super) struct NewStep<'a> {
+    pub ws: i64,
+    pub kind: SignInStepKind,
+    pub person: &'a str,
+    pub opens_private: bool,
+    pub next: &'a str,
+    pub data: &'a str,
+    pub works_ms: i64,
 }
 
 /// After a password or a link: what is next, for those who sign in by them.
@@ -281,7 +295,12 @@ pub fn begin_provider_step(
     begin_step(tx, &app.ids, app.clock.now(), &step)
 }
 
-fn begin_step(tx: &mut Tx<'_>, ids: &Ids, now: i64, step: &NewStep<'_>) -> Result<String> {
+pub(super) fn begin_step(
+    tx: &mut Tx<'_>,
+    ids: &Ids,
+    now: i64,
+    step: &NewStep<'_>,
+) -> Result<String> {
     tx.exec("DELETE FROM sign_in_steps WHERE expires_at <= ?1", &[&now])?;
     let token = ids.secret(SIGN_IN_TOKEN_CHARS);
     let hash = TokenHash::of(&token).ok_or(Error::Unauthorized)?;

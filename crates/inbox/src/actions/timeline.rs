@@ -20,6 +20,7 @@ use crate::model::drafting::helper_drafts::{self, DraftSource};
 use crate::model::placeholders::signed_text;
 use crate::model::recipients::Party;
 use crate::model::secure::{self, ProtectedState};
+use crate::model::send_failure::{self, SendFailure};
 use crate::model::timeline::StoredTimelineEvent;
 
 /// Files of one part of a timeline that are listed.
@@ -141,6 +142,10 @@ db::row! {
         pub summary: Option<String>,
         pub revision: i64,
         pub sends_at: Option<i64>,
+        /// Who holds it in the queue.
+        pub held_by: Option<String> = "CASE WHEN m.held_at IS NOT NULL THEN m.held_by END",
+        outcome_code: Option<String>,
+        outcome_text: Option<String>,
         /// The Markdown that it was written in; `None` for plain text.
         pub markdown: Option<String>,
         /// The message that it passes on.
@@ -425,6 +430,11 @@ db::row! {
 }
 
 impl MessageEntry {
+    /// Why it was not delivered, or not to everybody.
+    pub fn reason(&self) -> Option<SendFailure> {
+        send_failure::of_row(self.status, self.outcome_code.clone(), self.outcome_text.clone())
+    }
+
     /// Cuts a text that is longer than a page shows. Drafts are not truncated, because a person
     /// approves the whole text.
     pub(super) fn cut_long_text(&mut self) {

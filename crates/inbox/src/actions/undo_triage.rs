@@ -13,7 +13,7 @@ use crate::base::states::{Removal, Status};
 use crate::model::conversations::{self, Conversation};
 use crate::model::tags::{self, TagName};
 use crate::model::{blocked_senders, followers, members, merges, sorting};
-use crate::model::{removals, report_facts};
+use crate::model::{removals, report_facts, targets};
 
 /// The latest act of a person, while it can be undone.
 #[derive(Clone, Debug)]
@@ -125,10 +125,15 @@ fn revert(
                 report_facts::count_closing(tx, cx, &place, opened_at, acted_at, -1)?;
             }
             conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)?;
-            conversations::wait_since(tx, cx, conversation, before.waiting_since)
+            conversations::wait_since(tx, cx, conversation, before.waiting_since)?;
+            if before.status != Status::Closed && !before.held {
+                targets::put_back(tx, cx, &conversation.id, acted_at)?;
+            }
+            Ok(())
         }
         ActKind::Reopened if conversation.status == Status::Open && is_put_away_so => {
-            conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)
+            conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)?;
+            targets::refresh(tx, cx, &conversation.id)
         }
         ActKind::Snoozed if conversation.snoozed_until.is_some() && is_put_away_so => {
             conversations::put_back(tx, cx, conversation, before.status, before.snoozed_until)

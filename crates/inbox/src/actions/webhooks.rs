@@ -24,11 +24,13 @@ const PRIVATE_SHUT: &str = "Your private inboxes are shut in this session. Open 
                             password first, under Settings, You.";
 
 /// A webhook and its secret, shown this once.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 pub struct MadeWebhook {
     pub id: WebhookId,
     pub secret: String,
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(MadeWebhook { id });
 
 /// Adds a webhook for the team's inboxes, its maker's private ones, or the sandbox.
 pub fn add_webhook(

@@ -18,6 +18,7 @@ use crate::model::app_mail::AppMail;
 use crate::model::documents::{DocumentFields, DocumentKind};
 use crate::model::drafts::{ReplyResult, ReplyStatus};
 use crate::model::members::{Team, TeamMember};
+use crate::model::send_failure::SendFailure;
 
 /// The answer of an operation that has nothing to tell.
 #[derive(Serialize, JsonSchema)]
@@ -167,6 +168,13 @@ pub struct OutgoingMessageJson {
     pub created_at: Moment,
     /// When it leaves, unless someone stops it; null when it is not scheduled.
     pub sends_at: Option<Moment>,
+    /// True for a message that somebody holds in the queue: it leaves once it is released. Missing
+    /// otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub held: bool,
+    /// Why it failed; missing for the others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<SendFailure>,
 }
 
 impl From<Team> for TeamJson {

@@ -28,6 +28,8 @@ const ZSTD_LEVEL: i32 = 3;
 const COMPRESSORS_KEPT: usize = 2;
 /// Files that are packed at one time; each takes some megabytes and a core.
 const PACKED_AT_ONCE: usize = 2;
+/// Up to this many bytes a blob is unpacked without a look at how many there are.
+const UNCHECKED_BYTES: usize = 64 * 1024 * 1024;
 /// A file is taken in by pieces of this many bytes.
 const PIECE_BYTES: usize = 64 * 1024;
 /// The folder of customers' uploads until they are submitted. No hash begins with this name.
@@ -204,6 +206,16 @@ impl Blobs {
         self.write_file(hash, packed)
     }
 
+    /// Puts a packed file of a backup into this folder, in the place of one that is damaged.
+    pub fn replace_file(&self, hash: &str, packed: &[u8]) -> io::Result<()> {
+        match self.read_file(hash) {
+            Ok(here) if Blobs::packed_hash(&here).is_ok_and(|own| own == hash) => {}
+            Ok(_) => self.remove_file(hash)?,
+            Err(_) => {}
+        }
+        self.write_file(hash, packed)
+    }
+
     /// Deletes the file of a blob that nothing names any more.
     pub fn remove_file(&self, hash: &str) -> io::Result<()> {
         if let Some(shared) = &self.shared {
@@ -225,7 +237,9 @@ impl Blobs {
 
     /// True when these packed bytes are the blob of this hash and size.
     pub fn is_whole(hash: &str, size: i64, packed: &[u8]) -> bool {
-        unpacked(hash, size, packed).is_some()
+        let mut read = HashedBytes::default();
+        let is_read = zstd::stream::copy_decode(packed, &mut read).is_ok();
+        is_read && u64::try_from(size) == Ok(read.count) && hex(&read.hash.finalize()) == hash
     }
 
     /// The hash of the blob that these bytes would be.
@@ -341,12 +355,35 @@ impl Blobs {
 /// What packed bytes hold, if that is the blob of this hash and size.
 fn unpacked(hash: &str, size: i64, packed: &[u8]) -> Option<Vec<u8>> {
     let size = usize::try_from(size).ok()?;
+    // The room is taken at once: a size that is damaged must not ask for more than there is.
+    if size > UNCHECKED_BYTES && !Blobs::is_whole(hash, size as i64, packed) {
+        return None;
+    }
     let bytes = zstd::bulk::decompress(packed, size).ok()?;
     (bytes.len() == size && Blobs::hash_of(&bytes) == hash).then_some(bytes)
 }
 
+/// Counts and hashes what is written to it.
+#[derive(Default)]
+struct HashedBytes {
+    hash: Sha256,
+    count: u64,
+}
+
+impl Write for HashedBytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.hash.update(bytes);
+        self.count += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// True for the name of a blob.
-fn is_hash(name: &str) -> bool {
+pub fn is_hash(name: &str) -> bool {
     name.len() == 64 && name.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 

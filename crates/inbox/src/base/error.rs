@@ -5,6 +5,9 @@ use std::fmt;
 use crate::base::rate_limit::RateStatus;
 use crate::base::scopes::Scope;
 
+/// While the database is down, clients are asked to wait this long, in seconds: it is looked for more often.
+pub const OUTAGE_RETRY_SECONDS: u32 = 5;
+
 /// Why an operation was refused. The sentence is for the caller; the cause is for the log.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -54,6 +57,13 @@ impl From<tokio::task::JoinError> for Error {
     }
 }
 
+/// A value could not be written as JSON. Nothing may be stored in its place.
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Error {
+        Error::Files(std::io::Error::other(error))
+    }
+}
+
 impl Error {
     /// True while the database is down. The store logs that itself, once a second.
     pub fn is_outage(&self) -> bool {
@@ -75,6 +85,7 @@ impl Error {
             Error::Conflict(_) => 409,
             Error::KeyReused => 422,
             Error::TooMany(_) => 429,
+            Error::Store(error) if error.is_outage() => 503,
             Error::Store(_) | Error::Files(_) | Error::LostFile => 500,
         }
     }

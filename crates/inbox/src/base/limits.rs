@@ -289,6 +289,10 @@ pub const SIGN_IN_STEP_MS: i64 = 10 * MINUTE_MS;
 pub const PASSKEY_CHALLENGE_MS: i64 = 5 * MINUTE_MS;
 /// Sign-ins by passkey that one client network may begin within the window.
 pub const SIGN_IN_STEPS_PER_NETWORK: i64 = 200;
+/// What somebody typed before their session ended waits this long for them to sign in.
+pub const INTERRUPTED_FORM_MS: i64 = 60 * MINUTE_MS;
+/// Such forms that one client network leaves in the window of sign-in attempts.
+pub const INTERRUPTED_FORMS_PER_NETWORK: i64 = 30;
 /// Codes of a second step that one person may try within the window.
 pub const SECOND_STEP_TRIES: i64 = 5;
 pub const RECOVERY_CODES: usize = 10;
@@ -400,6 +404,8 @@ pub const FETCHING_FAILED_MS: i64 = 60 * MINUTE_MS;
 pub const SENDING_FAILED_MS: i64 = 60 * MINUTE_MS;
 /// An inbox that has been due for this long is not being fetched by any process.
 pub const FETCHING_OVERDUE_MS: i64 = 5 * MINUTE_MS;
+/// A test mail to an address with a plus tag that has not come back by then does not arrive.
+pub const PLUS_TAG_TEST_MS: i64 = 30 * MINUTE_MS;
 /// Tries to have one mail before it is passed over.
 pub const FETCH_ATTEMPTS: i64 = 5;
 /// Characters of a host, user, folder or password.

@@ -34,7 +34,7 @@ const LAST_RECORD: u8 = 2;
 pub const ENDPOINT_BYTES: usize = 2_000;
 
 /// A browser that takes messages: where it is reached, and the keys it gave.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PushTarget {
     pub endpoint: String,
     /// The browser's public key, in base64url.
@@ -42,6 +42,8 @@ pub struct PushTarget {
     /// The secret that browser and sender share, in base64url.
     pub auth: String,
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(PushTarget {});
 
 impl PushTarget {
     /// True where both keys have the form that RFC 8291 asks for.

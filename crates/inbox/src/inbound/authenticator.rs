@@ -25,10 +25,45 @@ pub enum MailSource {
     /// From a server of ours that received it: over LMTP, from a trusted network.
     OurServer,
     /// Fetched from another mailbox, whose server added its Authentication-Results.
-    Mailbox {
-        /// The names, or ends of names, under which that server does so, lower case.
-        believed: Vec<String>,
-    },
+    Mailbox { believed: BelievedResults },
+}
+
+/// The `Authentication-Results` that are believed, by the authserv-id under which a server writes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BelievedResults {
+    /// Names, lower case. One that begins with a dot stands for all servers of that domain, for
+    /// providers that give each its own name.
+    authserv_ids: Vec<String>,
+    /// The server is known to remove what senders write in its name.
+    pub removes_forgeries: bool,
+}
+
+impl BelievedResults {
+    /// Those of the server that the operator or owner named.
+    pub fn chosen(authserv_id: &str) -> BelievedResults {
+        BelievedResults::of_provider(&[authserv_id])
+    }
+
+    /// Those of a provider whose names are known.
+    pub fn of_provider(authserv_ids: &[&str]) -> BelievedResults {
+        BelievedResults {
+            authserv_ids: authserv_ids.iter().map(|name| name.to_lowercase()).collect(),
+            removes_forgeries: true,
+        }
+    }
+
+    /// Those of a server that is guessed from its host: only what stands where no sender can write.
+    pub fn guessed(host: &str) -> BelievedResults {
+        BelievedResults { authserv_ids: vec![host.to_lowercase()], removes_forgeries: false }
+    }
+
+    /// True for the authserv-id of one of these servers, lower case.
+    pub fn names(&self, server: &str) -> bool {
+        self.authserv_ids.iter().any(|name| match name.starts_with('.') {
+            true => server.ends_with(name),
+            false => server == name,
+        })
+    }
 }
 
 /// The data that authentication is based on.

@@ -1,22 +1,30 @@
 //! Answers of calendar programs to our invitations. A guest who declines cancels the booking, if the mail
-//! is proven to be theirs; that somebody accepts is no news. Neither opens a conversation, unless the
-//! guest who accepts adds words of their own. A guest who declines when it is too late to cancel by
-//! themselves cancels nothing: their mail is filed, and the team decides.
+//! is proven to be theirs; that somebody accepts is no news. Neither is filed, unless the guest adds words
+//! of their own: those are filed in the conversation of the booking. A guest who declines when it is too
+//! late to cancel by themselves cancels nothing: their mail is filed there, and the team decides. An
+//! answer from anybody else is a mail like any other.
 
 use calendar::{CalendarReply, ParticipationStatus};
 use db::Tx;
-use mail::Dmarc;
+use mail::{AuthorKind, Dmarc, Mail};
 
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle};
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::{BookingId, ConversationId};
-use crate::inbound::receive::IncomingMail;
+use crate::inbound::incoming_mail::IncomingMail;
 use crate::model::bookings::{self, Booking, booking};
 
 /// What a guest's program says, as the reason of a cancellation.
 const DECLINED: &str = "Declined in the guest's calendar.";
+
+/// What programs write into answers.
+const PHRASES: &str = include_str!("calendar_phrases.txt");
+/// What the text of an answer by Google Calendar names.
+const GOOGLE_MARKS: &[&str] = &["calendar.google.com/calendar", "google.com/calendar"];
+/// Lines of an answer that are looked at for the guest's own words.
+const LINES: usize = 200;
 
 /// The answers in a mail; none for almost every mail.
 pub(super) fn read(raw: &[u8]) -> Vec<CalendarReply> {
@@ -29,24 +37,24 @@ pub(super) fn read(raw: &[u8]) -> Vec<CalendarReply> {
 
 /// What becomes of a mail with answers of a calendar program.
 pub(super) enum AnswerOutcome {
-    /// All of them are dealt with, so the mail is not filed.
+    /// All of them are dealt with, and say nothing else: the mail is not filed.
     Settled,
     /// The mail is filed like any other.
     Filed,
-    /// The guest, who is proven, declines too late: the mail is filed in the conversation of the booking,
-    /// where it has one.
-    DeclinedLate(Option<ConversationId>),
+    /// The guest says something that somebody has to read: the mail is filed in the conversation of the
+    /// booking, where it has one.
+    Heard(Option<ConversationId>),
 }
 
 /// Does what the answers ask for.
 pub(super) fn settle(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    incoming: &IncomingMail,
+    incoming: &mut IncomingMail,
     replies: &[CalendarReply],
 ) -> Result<AnswerOutcome> {
     let mut settled = !replies.is_empty();
-    let mut late: Option<Option<ConversationId>> = None;
+    let mut heard: Option<Option<ConversationId>> = None;
     for reply in replies {
         let outcome = match invited(tx, cx, &reply.uid)? {
             Some(booking) => answer(tx, cx, incoming, reply, &booking)?,
@@ -55,13 +63,18 @@ pub(super) fn settle(
         match outcome {
             AnswerOutcome::Settled => {}
             AnswerOutcome::Filed => settled = false,
-            AnswerOutcome::DeclinedLate(conversation) => {
-                late = Some(late.flatten().or(conversation));
+            AnswerOutcome::Heard(conversation) => {
+                add_comment(&mut incoming.mail.text, reply);
+                heard = Some(heard.flatten().or(conversation));
             }
         }
     }
-    Ok(match late {
-        Some(conversation) => AnswerOutcome::DeclinedLate(conversation),
+    Ok(match heard {
+        Some(conversation) => {
+            // A program sent it and may say so; what it says is the guest's.
+            incoming.mail.kind = AuthorKind::Person;
+            AnswerOutcome::Heard(conversation)
+        }
         None if settled => AnswerOutcome::Settled,
         None => AnswerOutcome::Filed,
     })
@@ -74,30 +87,73 @@ fn answer(
     reply: &CalendarReply,
     booking: &Booking,
 ) -> Result<AnswerOutcome> {
-    let without_words = || match reply.comment {
-        None => AnswerOutcome::Settled,
-        Some(_) => AnswerOutcome::Filed,
+    let mail = &incoming.mail;
+    let is_guest = |email: &str| EmailAddress::new(email) == booking.guest_email;
+    let answers_for_guest = reply.attendees.iter().all(|person| is_guest(&person.email));
+    let is_from_guest = is_guest(&mail.from.email) && answers_for_guest;
+    if !is_from_guest {
+        // Hosts have the appointment in their calendars too, and their answers change nothing.
+        let says_nothing = reply.comment.is_none() && !has_own_words(mail);
+        let is_settled = says_nothing && is_of_team(tx, cx, &mail.from.email)?;
+        return Ok(if is_settled { AnswerOutcome::Settled } else { AnswerOutcome::Filed });
+    }
+    let has_words = reply.comment.is_some() || has_own_words(mail);
+    let said = match (has_words, mail.dmarc) {
+        (false, _) => AnswerOutcome::Settled,
+        // Somebody else may have written it.
+        (true, Dmarc::Fail) => AnswerOutcome::Filed,
+        (true, Dmarc::Pass | Dmarc::Absent) => AnswerOutcome::Heard(booking.conversation.clone()),
     };
     let declines = |status: ParticipationStatus| status == ParticipationStatus::Declined;
-    let Some(declining) = reply.attendees.iter().find(|person| declines(person.status)) else {
-        return Ok(without_words());
-    };
+    if !reply.attendees.iter().any(|person| declines(person.status)) {
+        return Ok(said);
+    }
     // It answers a time from which the appointment has moved.
     if reply.sequence < booking.sequence {
-        return Ok(without_words());
+        return Ok(said);
     }
-    let is_guest = |email: &str| EmailAddress::new(email) == booking.guest_email;
-    let is_proven = incoming.mail.dmarc == Dmarc::Pass && is_guest(&incoming.mail.from.email);
-    if !is_guest(&declining.email) || !is_proven {
+    if mail.dmarc != Dmarc::Pass {
         return Ok(AnswerOutcome::Filed);
     }
     if booking.is_late_for_guest(cx.now) {
-        return Ok(AnswerOutcome::DeclinedLate(booking.conversation.clone()));
+        return Ok(AnswerOutcome::Heard(booking.conversation.clone()));
     }
     if booking.guest_may_change(cx.now) {
         booking::cancel(tx, cx, booking, DECLINED)?;
     }
-    Ok(AnswerOutcome::Settled)
+    Ok(said)
+}
+
+/// True when the text of an answer has words that no calendar program wrote. What cannot be told is the
+/// guest's.
+fn has_own_words(mail: &Mail) -> bool {
+    let text = mail.text.to_lowercase();
+    // Google repeats the whole invitation; what a guest adds stands in the calendar's part.
+    if GOOGLE_MARKS.iter().any(|mark| text.contains(mark)) {
+        return false;
+    }
+    let lines = text.lines().map(str::trim).filter(|line| line.contains(char::is_alphanumeric));
+    let phrases = || PHRASES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.take(LINES).any(|line| !phrases().any(|phrase| line.contains(phrase)))
+}
+
+/// Shows what the guest wrote beside the answer, where the text of the mail does not say it.
+fn add_comment(text: &mut String, reply: &CalendarReply) {
+    let Some(comment) = &reply.comment else { return };
+    if !text.contains(comment.as_str()) {
+        let words = text.trim_end().len();
+        text.truncate(words);
+        text.push_str(if words == 0 { "" } else { "\n\n" });
+        text.push_str(comment);
+    }
+}
+
+fn is_of_team(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<bool> {
+    let found: Option<(String,)> = tx.opt(
+        "SELECT id FROM users WHERE ws = ?1 AND email = ?2",
+        &[&cx.actor.ws, &EmailAddress::new(email)],
+    )?;
+    Ok(found.is_some())
 }
 
 /// The newest booking that an entry of a calendar is about.

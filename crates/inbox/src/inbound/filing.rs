@@ -3,19 +3,22 @@
 
 use calendar::CalendarReply;
 use db::Tx;
-use mail::{AddressToken, AuthorKind, Dmarc};
+use mail::{AddressToken, Dmarc};
 
 use super::calendar_replies::{self, AnswerOutcome};
 use super::own_copies;
 use super::own_markers::OwnMarkers;
+use super::plus_tag_return;
 use super::reports;
 use super::routes;
 use super::{FetchedMail, Ingested};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::ConversationId;
+use crate::inbound::duplicates::{self, MailLookup};
 use crate::inbound::imap;
-use crate::inbound::receive::{self, IncomingMail, MailLookup};
+use crate::inbound::incoming_mail::IncomingMail;
+use crate::inbound::receive;
 use crate::model::mail_secret::{self, MailSecret};
 use crate::model::mailboxes::Mailbox;
 
@@ -39,27 +42,26 @@ pub(super) fn file(
         return Ok(Ingested::NoInbox);
     }
     let secret = mail_secret::mail_secret(tx, cx)?;
+    if plus_tag_return::ends_test(tx, cx, mailbox, &secret, (incoming, signs))? {
+        return Ok(Ingested::OwnCopy);
+    }
     if own_copies::is_one(tx, cx, &secret, incoming, signs)? {
         return Ok(Ingested::OwnCopy);
     }
     own_copies::disown_message_id(&secret, incoming);
-    let unknown = match receive::look_up(tx, cx, mailbox, incoming)? {
-        MailLookup::Duplicate(known) => return Ok(Ingested::Duplicate(known)),
+    let unknown = match duplicates::look_up(tx, cx, mailbox, incoming)? {
+        MailLookup::Duplicate(known) => return Ok(Ingested::Duplicate(known.filed)),
         MailLookup::Unknown(unknown) => unknown,
     };
-    let declined = match calendar_replies::settle(tx, cx, incoming, replies)? {
+    let booked = match calendar_replies::settle(tx, cx, incoming, replies)? {
         AnswerOutcome::Settled => return Ok(Ingested::CalendarAnswer),
         AnswerOutcome::Filed => None,
-        AnswerOutcome::DeclinedLate(conversation) => {
-            // A program sent it and may say so; what it says is the guest's, and somebody has to decide.
-            incoming.mail.kind = AuthorKind::Person;
-            conversation
-        }
+        AnswerOutcome::Heard(conversation) => conversation,
     };
     let report = reports::verified(tx, cx, &secret, signs)?;
     incoming.joins = match &report {
         Some(report) => Some(report.conversation.id.clone()),
-        None => answered(&secret, incoming, signs).or(declined),
+        None => answered(&secret, incoming, signs).or(booked),
     };
     let dates = signs.dates(fetched, cx.now);
     let received = receive::file(tx, cx, mailbox, incoming, &dates, unknown)?;

@@ -5,30 +5,34 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use db::Tx;
-use mail::{AuthorKind, Mail};
+use mail::{Authentication, AuthorKind, Mail};
 
+use super::completion;
 use super::import_turns::file_in_turns;
 use super::parsing;
 use super::routes::RecipientInbox;
 use super::{InboundMail, MailSource, sent};
 use crate::app::{App, Cx};
-use crate::base::blobs;
+use crate::base::blobs::{self, Blobs};
 use crate::base::blocking::spawn_blocking;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::limits::SUBJECT_THREAD_MS;
 use crate::base::states::{Direction, MessageStatus, Status};
+use crate::inbound::duplicates::{self, KnownMail, MailIdentity, MailLookup, UnknownMail};
+use crate::inbound::incoming_mail::IncomingMail;
 use crate::inbound::mail_dates::MailDates;
-use crate::inbound::receive::{self, IncomingMail, MailLookup, UnknownMail};
+use crate::inbound::receive;
 use crate::inbound::threading;
 use crate::model::attachments::AttachmentInfo;
+use crate::model::contacts::{self, ContactEvidence};
 use crate::model::conversations::{self, Conversation, NewConversation};
+use crate::model::correspondents;
 use crate::model::counted_mail::{self, CountedMail};
 use crate::model::documents::{self, NewDocument};
 use crate::model::mailboxes::Mailbox;
 use crate::model::messages::{self, NewMessage};
 use crate::model::recipients::{self, Party, RecipientList};
-use crate::model::{contacts, correspondents};
 
 /// Threads that parse a batch.
 const PARSERS: usize = 4;
@@ -52,6 +56,17 @@ pub enum ImportOutcome {
     },
     /// The inbox had it already.
     Known,
+    /// The inbox has a mail with the same Message-ID that says the same; other bytes differ, such as
+    /// those that machines on the way added.
+    SameContent,
+    /// The inbox had it without these files, which it has now.
+    Completed { attachments: usize },
+}
+
+impl ImportOutcome {
+    fn of_known(known: &KnownMail) -> ImportOutcome {
+        if known.same_bytes { ImportOutcome::Known } else { ImportOutcome::SameContent }
+    }
 }
 
 /// An inbox that mail is taken over into.
@@ -106,39 +121,80 @@ pub async fn file_mails(
     .await
 }
 
+/// The mails that a dry run has counted, which a run would know by then.
+#[derive(Default)]
+pub struct CountedIdentities(HashSet<String>);
+
 /// What would become of mails, without filing any.
 pub async fn preview(
     app: &App,
     target: &ImportTarget,
     mails: Vec<ImportedMail>,
+    counted: &mut CountedIdentities,
 ) -> Result<Vec<ImportOutcome>> {
-    let parsed: Vec<mail::ParsedMail> = spawn_blocking(move || {
-        mails.iter().map(|past| mail::parse(&past.raw, mail::Envelope { sender: None })).collect()
-    })
-    .await?;
-    let (ws, mailbox) = (target.inbox.ws, target.inbox.mailbox.clone());
-    let own = target.own.clone();
-    app.store
-        .read(move |tx| {
-            let looked_up = parsed.iter().map(|mail| {
-                let known = match &mail.message_id {
-                    Some(id) => messages::with_header_id(tx, ws, &mailbox.id, id)?.is_some(),
-                    None => false,
-                };
-                if known {
-                    return Ok(ImportOutcome::Known);
-                }
-                let from = mail.from.as_ref().map(|from| EmailAddress::new(&from.email));
-                let mut to = mail.to.iter().chain(&mail.cc);
-                let is_sent = from.is_some_and(|from| is_own(&own, &from))
-                    && to.any(|to| !EmailAddress::new(&to.email).is_for(&mailbox.address));
-                let direction = if is_sent { Direction::Outbound } else { Direction::Inbound };
-                let attachments = mail.attachments.len();
-                Ok(ImportOutcome::Filed { direction, begins: false, attachments })
-            });
-            looked_up.collect::<Result<Vec<_>>>()
-        })
-        .await
+    let (reading, mailbox) = (app.reading.clone(), target.inbox.mailbox.clone());
+    let address = mailbox.address.to_string();
+    let parsed = spawn_blocking(move || {
+        let parsed = mails.into_iter().map(|past| {
+            let raw_hash = Blobs::hash_of(&past.raw);
+            let content_hash = mail::content_hash(&past.raw);
+            let read = parsing::read_only(&reading, &delivery_of(past.raw));
+            let mail = read.into_mail(&address, Authentication::default().dmarc, None);
+            PreviewedMail { mail, raw_hash, content_hash }
+        });
+        parsed.collect::<Vec<_>>()
+    });
+    let parsed = Arc::new(parsed.await?);
+    let (ws, looked_up, own) = (target.inbox.ws, Arc::clone(&parsed), target.own.clone());
+    let outcomes = app.store.read(move |tx| {
+        let outcomes = looked_up.iter().map(|previewed| {
+            let mail = &previewed.mail;
+            if let Some(known) = duplicates::find_known(tx, ws, &mailbox.id, &previewed.identity())?
+            {
+                return Ok(ImportOutcome::of_known(&known));
+            }
+            let from_us = is_own(&own, &EmailAddress::new(&mail.from.email));
+            let is_sent = from_us && !sent::others(&mailbox, mail).is_empty();
+            let direction = if is_sent { Direction::Outbound } else { Direction::Inbound };
+            let attachments = mail.attachments.len();
+            Ok(ImportOutcome::Filed { direction, begins: false, attachments })
+        });
+        outcomes.collect::<Result<Vec<_>>>()
+    });
+    let outcomes = outcomes.await?.into_iter().zip(parsed.iter());
+    Ok(outcomes.map(|(outcome, mail)| counted.after(outcome, mail)).collect())
+}
+
+/// A mail of a dry run.
+struct PreviewedMail {
+    mail: Mail,
+    raw_hash: String,
+    content_hash: String,
+}
+
+impl PreviewedMail {
+    fn identity(&self) -> MailIdentity<'_> {
+        MailIdentity::new(&self.mail, &self.raw_hash, &self.content_hash)
+    }
+}
+
+impl CountedIdentities {
+    /// The outcome of a mail after those that were counted before it.
+    fn after(&mut self, outcome: ImportOutcome, mail: &PreviewedMail) -> ImportOutcome {
+        let ImportOutcome::Filed { .. } = outcome else { return outcome };
+        let is_new_content = self.0.insert(mail.identity().key());
+        let is_new_bytes = self.0.insert(mail.raw_hash.clone());
+        match (is_new_content, is_new_bytes) {
+            (true, _) => outcome,
+            (false, true) => ImportOutcome::SameContent,
+            (false, false) => ImportOutcome::Known,
+        }
+    }
+}
+
+/// A mail of the past as one that is received.
+fn delivery_of(raw: Vec<u8>) -> InboundMail {
+    InboundMail { sender: None, recipients: Vec::new(), source: MailSource::OurServer, raw }
 }
 
 fn is_own(own: &HashSet<EmailAddress>, from: &EmailAddress) -> bool {
@@ -164,16 +220,12 @@ pub(super) async fn read_all(
     let mut mails = mails.into_iter().peekable();
     while mails.peek().is_some() {
         let part: Vec<ImportedMail> = mails.by_ref().take(size).collect();
-        let (blobs, mailbox) = (app.blobs.clone(), mailbox.clone());
+        let (blobs, reading) = (app.blobs.clone(), app.reading.clone());
+        let mailbox = mailbox.clone();
         parts.push(spawn_blocking(move || {
             let read = part.into_iter().map(|past| {
-                let delivery = InboundMail {
-                    sender: None,
-                    recipients: Vec::new(),
-                    source: MailSource::OurServer,
-                    raw: past.raw,
-                };
-                let stored = parsing::keep_and_read(&blobs, &delivery)?;
+                let delivery = delivery_of(past.raw);
+                let stored = parsing::keep_and_read(&blobs, &reading, &delivery)?;
                 let (date, reply_to) = (stored.mail.date, stored.mail.reply_to.clone());
                 let incoming = stored.into_past(&mailbox);
                 Ok(HistoryMail { incoming, reply_to, date, taken_at: past.taken_at })
@@ -198,8 +250,8 @@ fn file(
     let (incoming, dates) = (&read.incoming, read.dates(cx.now));
     // Ids and rows are of the time of the mail, so that everything sorts to where it belongs.
     let then = &Cx { now: dates.arrived_at, ..*cx };
-    let unknown = match receive::look_up(tx, then, mailbox, incoming)? {
-        MailLookup::Duplicate(_) => return Ok(ImportOutcome::Known),
+    let unknown = match duplicates::look_up(tx, then, mailbox, incoming)? {
+        MailLookup::Duplicate(known) => return Ok(ImportOutcome::of_known(&known)),
         MailLookup::Unknown(unknown) => unknown,
     };
     let from_us = is_own(own, &EmailAddress::new(&incoming.mail.from.email));
@@ -218,18 +270,25 @@ fn file(
 }
 
 /// Files a mail of another help desk in its conversation; without one it begins one. The caller settles
-/// the conversation. `None` when the inbox has it already.
+/// the conversation. `None` in place of it when the inbox has the mail already.
 pub(super) fn file_in(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,
     (read, direction): (&HistoryMail, Direction),
     joins: Option<Conversation>,
-) -> Result<Option<(Conversation, ImportOutcome)>> {
+) -> Result<(Option<Conversation>, ImportOutcome)> {
     let (incoming, dates) = (&read.incoming, read.dates(cx.now));
     let then = &Cx { now: dates.arrived_at, ..*cx };
-    let unknown = match receive::look_up(tx, then, mailbox, incoming)? {
-        MailLookup::Duplicate(_) => return Ok(None),
+    let unknown = match duplicates::look_up(tx, then, mailbox, incoming)? {
+        MailLookup::Duplicate(_) => return Ok((None, ImportOutcome::Known)),
+        // What a help desk tells of a mail differs from the mail itself, which may be here.
+        MailLookup::Unknown(unknown) if unknown.shares_its_id() => {
+            return Ok(match completion::complete(tx, then, mailbox, incoming, &unknown)? {
+                0 => (None, ImportOutcome::Known),
+                attachments => (None, ImportOutcome::Completed { attachments }),
+            });
+        }
         MailLookup::Unknown(unknown) => unknown,
     };
     let filing = PastFiling { mailbox, incoming, dates, now: cx.now, settles: false };
@@ -239,7 +298,8 @@ pub(super) fn file_in(
             filing.file_received(tx, then, unknown, joins, &incoming.mail.from)?
         }
     };
-    Ok(Some(filed))
+    let (conversation, outcome) = filed;
+    Ok((Some(conversation), outcome))
 }
 
 impl HistoryMail {
@@ -297,7 +357,8 @@ impl PastFiling<'_> {
         }
         let is_person = mail.kind == AuthorKind::Person;
         if is_person {
-            contacts::note(tx, cx, &conversation.circle, &Party::from(author))?;
+            let evidence = ContactEvidence::Unproven;
+            contacts::note(tx, cx, &conversation.circle, &Party::from(author), evidence)?;
         }
         if is_latest && (is_person || begins) {
             self.settle(tx, cx, &mut conversation, Status::Open)?;
@@ -323,8 +384,12 @@ impl PastFiling<'_> {
         let is_latest = begins || self.dates.arrived_at >= conversation.last_message_at;
         self.write(tx, cx, &mut conversation, Direction::Outbound, unknown)?;
         for address in &others {
-            correspondents::note(tx, cx, &conversation.circle, &address.email)?;
-            contacts::note(tx, cx, &conversation.circle, &Party::from(*address))?;
+            let party = Party::from(*address);
+            if mail.kind == AuthorKind::Person {
+                correspondents::note(tx, cx, &conversation.circle, &address.email)?;
+            }
+            let evidence = ContactEvidence::of_sent(mail.kind);
+            contacts::note(tx, cx, &conversation.circle, &party, evidence)?;
         }
         if is_latest {
             self.settle(tx, cx, &mut conversation, Status::Waiting)?;
@@ -392,7 +457,7 @@ impl PastFiling<'_> {
         unknown: UnknownMail,
     ) -> Result<()> {
         let (mail, incoming) = (self.mail(), self.incoming);
-        let (id, header_id) = unknown.into_ids();
+        let id = unknown.id.clone();
         if let Some(raw) = &incoming.raw {
             blobs::keep(tx, cx.actor.ws, raw)?;
         }
@@ -407,7 +472,8 @@ impl PastFiling<'_> {
             status: (direction == Direction::Outbound).then_some(MessageStatus::Sent),
             at: self.dates.sent_at,
             counted_at: Some(self.dates.arrived_at),
-            header_id: &header_id,
+            header_id: &unknown.header_id,
+            header_key: Some(&unknown.header_key),
             answers: &mail.answers,
             from: Party::from(&mail.from),
             recipients: RecipientList {
@@ -421,6 +487,7 @@ impl PastFiling<'_> {
             has_html: mail.has_html && incoming.raw.is_some(),
             authentication: None,
             raw_hash: incoming.raw.as_ref().map(|raw| raw.hash.as_str()),
+            content_hash: Some(&unknown.content_hash),
             withheld: None,
             author: None,
             summary: None,

@@ -1,7 +1,7 @@
 //! Conversations of another help desk, taken over with notes, tags, assignee and status. Like all mail of
 //! the past ([`super::history`]) they keep their dates, and nobody is told.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use db::{Json, Tx};
 
@@ -16,6 +16,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, MemberId, NoteId, UserId, repeatable_id};
 use crate::base::limits::TAG_CHARS;
 use crate::base::states::{Direction, Status};
+use crate::model::attachments::AttachmentInfo;
 use crate::model::conversations::{self, Conversation};
 use crate::model::documents::{self, NewDocument};
 use crate::model::mailboxes::Mailbox;
@@ -73,6 +74,8 @@ pub struct ConversationOutcome {
 pub struct KnownParts {
     pub mails: HashSet<String>,
     pub notes: HashSet<String>,
+    /// How many files each of the mails has here.
+    pub files: HashMap<String, usize>,
     /// The conversation that has one of the mails.
     conversation: Option<ConversationId>,
 }
@@ -89,7 +92,12 @@ pub async fn known_parts(
         .read(move |tx| {
             let mut known = KnownParts::default();
             for id in &mails {
-                if let Some((found, _)) = messages::with_header_id(tx, ws, &mailbox, id)? {
+                if let Some((found, message)) = messages::with_header_id(tx, ws, &mailbox, id)? {
+                    let files: (Json<Vec<AttachmentInfo>>,) = tx.one(
+                        "SELECT attachments FROM messages WHERE ws = ?1 AND id = ?2",
+                        &[&ws, &message],
+                    )?;
+                    known.files.insert(id.clone(), files.0.len());
                     known.mails.insert(id.clone());
                     known.conversation = known.conversation.or(Some(found));
                 }
@@ -232,14 +240,11 @@ fn file(
     let mut is_news = false;
     for (direction, mail) in &read.mails {
         let filed = history::file_in(tx, cx, mailbox, (mail, *direction), joined.clone())?;
-        match filed {
-            Some((conversation, filed)) => {
-                is_news = true;
-                joined = Some(conversation);
-                outcome.mails.push(filed);
-            }
-            None => outcome.mails.push(ImportOutcome::Known),
+        if let Some(conversation) = filed.0 {
+            is_news = true;
+            joined = Some(conversation);
         }
+        outcome.mails.push(filed.1);
     }
     let Some(mut conversation) = joined else { return Ok(outcome) };
     for note in &read.notes {

@@ -6,15 +6,20 @@
 
 mod authenticator;
 mod calendar_replies;
+mod completion;
+mod duplicates;
 mod filing;
 pub mod history;
 pub mod imap;
 mod import_turns;
 pub mod imported_conversations;
+pub(crate) mod incoming_mail;
+mod known_quotes;
 pub(crate) mod mail_dates;
 mod own_copies;
 mod own_markers;
 mod parsing;
+mod plus_tag_return;
 pub(crate) mod receive;
 mod reports;
 mod risk;
@@ -36,9 +41,10 @@ use crate::base::actor::Actor;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
 use crate::inbound::imap::ImapAccount;
-use crate::inbound::receive::FiledMail;
+use crate::inbound::incoming_mail::FiledMail;
 
-pub use authenticator::{Authenticator, Checking, Credentials, MailSource};
+pub use authenticator::{Authenticator, BelievedResults, Checking, Credentials, MailSource};
+pub use parsing::message_id_of;
 pub use risk::assess;
 pub use routes::{RecipientInbox, find_inbox, find_recipient};
 pub use sent::ingest_sent;
@@ -107,7 +113,7 @@ impl Ingested {
 }
 
 /// A temporary internal error, described in the log. The mail must be delivered again; inboxes that
-/// already filed it recognize it by its Message-ID.
+/// already filed it recognize it by its Message-ID and content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IngestError;
 
@@ -168,15 +174,19 @@ async fn ingest_once(
     if read.mail.loops {
         return Ok(inboxes.iter().map(|_| Ok(Ingested::MailLoop)).collect());
     }
-    let authentication = authenticator
-        .check(Credentials {
-            raw: &delivery.raw,
-            from: read.mail.from.as_ref().map(|from| from.email.as_str()),
-            sender: delivery.sender.as_deref(),
-            source: &delivery.source,
-        })
-        .await;
-    let replies = Arc::new(calendar_replies::read(&delivery.raw));
+    let (authentication, replies) = match read.is_read() {
+        true => {
+            let authentication = authenticator.check(Credentials {
+                raw: &delivery.raw,
+                from: read.mail.from.as_ref().map(|from| from.email.as_str()),
+                sender: delivery.sender.as_deref(),
+                source: &delivery.source,
+            });
+            (authentication.await, calendar_replies::read(&delivery.raw))
+        }
+        false => (Authentication::default(), Vec::new()),
+    };
+    let replies = Arc::new(replies);
     let mut taken: Vec<Result<Ingested, IngestError>> = Vec::with_capacity(inboxes.len());
     for (place, inbox) in inboxes.iter().enumerate() {
         let Some(inbox) = inbox else {

@@ -6,19 +6,20 @@
 //! forwards. So a mail counts as a copy only if it also has the message's sender and contains its
 //! text.
 
-use db::Tx;
-use mail::Dmarc;
+use db::{Json, Tx};
+use mail::{Attachment, Dmarc};
 
 use super::own_markers::OwnMarkers;
 use crate::app::Cx;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
-use crate::inbound::receive::IncomingMail;
+use crate::inbound::incoming_mail::IncomingMail;
+use crate::model::attachments::AttachmentInfo;
 use crate::model::mail_secret::MailSecret;
 
 /// How the Message-IDs of mail to people of a workspace begin.
-const NOTICE_MESSAGE_ID: &str = "notice.";
+pub(super) const NOTICE_MESSAGE_ID: &str = "notice.";
 
 /// True for a copy of a message of ours. Mail that fails DMARC is not.
 pub(super) fn is_one(
@@ -38,16 +39,17 @@ pub(super) fn is_one(
         signs.loop_mark.as_deref().and_then(|mark| mail::message_of_loop_mark(secret, mark));
     let named = mail.message_id.as_deref().and_then(|id| mail::message_of_id(secret, id));
     for id in marked.iter().chain(&named) {
-        let found: Option<(String, String, bool)> = tx.opt(
-            "SELECT from_email, text, secure = TRUE OR leads_to IS NOT NULL FROM messages
+        let found: Option<(String, String, bool, Json<Vec<AttachmentInfo>>)> = tx.opt(
+            "SELECT from_email, text, secure = TRUE OR leads_to IS NOT NULL, attachments FROM messages
              WHERE ws = ?1 AND id = ?2 AND direction = 'outbound'",
             &[&cx.actor.ws, id],
         )?;
         let same = match found {
-            Some((from, sent, is_link)) => {
+            Some((from, sent, is_link, files)) => {
                 // The mail of a secure message holds a link instead of the message's text.
                 let sent = if is_link { format!("{}/s/", cx.public_url) } else { sent };
-                EmailAddress::new(&from) == mail.from.email.as_str() && holds(text, &sent)
+                let is_sender = EmailAddress::new(&from) == mail.from.email.as_str();
+                is_sender && holds(text, &sent) && has_files(&mail.attachments, &files)
             }
             None => is_notice(tx, cx, id, incoming)?,
         };
@@ -83,9 +85,29 @@ fn is_notice(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, incoming: &IncomingMail) ->
     Ok(inbox.is_some())
 }
 
-/// True when a text contains another, ignoring changes to white space, line ends and punctuation.
+/// True when a text contains another, ignoring changes to white space, line ends and punctuation. A text
+/// without a letter is compared by its signs; an empty one is in no text that has any.
 fn holds(text: &str, sent: &str) -> bool {
-    letters(text).contains(&letters(sent))
+    let words = letters(sent);
+    if !words.is_empty() {
+        return letters(text).contains(&words);
+    }
+    let signs = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    let sent = signs(sent);
+    match sent.is_empty() {
+        true => signs(text).is_empty(),
+        false => signs(text).contains(&sent),
+    }
+}
+
+/// True when a mail brings all files of a message. One that has no words is known by them alone.
+fn has_files(attached: &[Attachment], sent: &[AttachmentInfo]) -> bool {
+    let is_there = |file: &AttachmentInfo| {
+        attached
+            .iter()
+            .any(|one| one.filename == file.filename && one.bytes.len() as i64 == file.size)
+    };
+    sent.iter().all(is_there)
 }
 
 fn letters(text: &str) -> String {
@@ -102,5 +124,14 @@ mod tests {
         let copy = "Hello Ann, it left\non Tuesday.\n\nKind  regards\nOlive\n__\nA list's footer";
         assert!(holds(copy, sent));
         assert!(!holds("Hello Ann, pay here instead.", sent));
+    }
+
+    #[test]
+    fn an_empty_text_is_in_no_other() {
+        assert!(!holds("Pay here instead.", ""));
+        assert!(!holds("Pay here instead.", " \n"));
+        assert!(holds("\n", ""));
+        assert!(!holds("Pay here instead.", "👍"));
+        assert!(holds("👍 \n", "👍"));
     }
 }

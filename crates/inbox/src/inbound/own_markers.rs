@@ -22,8 +22,8 @@ pub(super) struct OwnMarkers {
     /// The date of the `Date:` header.
     date: Option<i64>,
     pub kind: MailKind,
-    /// The recipients that a bounce reports as permanently failed, not delayed.
-    pub given_up: Vec<EmailAddress>,
+    /// The recipients that a bounce reports as permanently failed, not delayed, with the status.
+    pub given_up: Vec<(EmailAddress, String)>,
     /// The Message-ID of the mail that a report is about.
     pub about: Option<String>,
 }
@@ -46,7 +46,7 @@ impl OwnMarkers {
                 .bounces
                 .iter()
                 .filter(|bounce| bounce.hard || bounce.gave_up)
-                .map(|bounce| EmailAddress::new(&bounce.recipient))
+                .map(|bounce| (EmailAddress::new(&bounce.recipient), bounce.status.clone()))
                 .collect(),
             about: mail.about.clone(),
         }

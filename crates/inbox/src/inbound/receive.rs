@@ -4,21 +4,23 @@ use db::{Json, Tx};
 use mail::{AuthorKind, Mail, Warning};
 
 use crate::app::Cx;
-use crate::base::blobs::{self, Blob};
+use crate::base::blobs;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, MemberId, MessageId};
+use crate::base::ids::{MemberId, MessageId};
 use crate::base::limits::{DAY_MS, NOTICE_RECENT_MS, RISK_REASONS};
 use crate::base::states::{ConversationRisk, Direction, Removal, Status};
 use crate::base::string_enum::string_enum;
+use crate::inbound::duplicates::{MailLookup, UnknownMail, look_up};
+use crate::inbound::incoming_mail::{FiledMail, IncomingMail};
+use crate::inbound::known_quotes;
 use crate::inbound::mail_dates::MailDates;
 use crate::inbound::threading::{find_thread, joined};
 use crate::model::app_mail;
 use crate::model::attachments::AttachmentInfo;
-use crate::model::authentication::SenderAuthentication;
 use crate::model::away_reply;
 use crate::model::blocked_senders;
-use crate::model::contacts;
+use crate::model::contacts::{self, ContactEvidence, ContactStanding};
 use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::counted_mail::{self, CountedMail};
 use crate::model::documents::{self, NewDocument};
@@ -41,26 +43,6 @@ use crate::search::{self, HAS_FILE, IndexRowKey, IndexedText};
 /// Mail that is fetched later than this gets no draft: it was answered long ago.
 const DRAFTED_WITHIN_MS: i64 = DAY_MS;
 
-/// A mail and the durable bytes it is made of.
-pub struct IncomingMail {
-    pub mail: Mail,
-    /// The raw mail; `None` for simulated mail.
-    pub raw: Option<Blob>,
-    /// One for each of the mail's attachments.
-    pub attachments: Vec<Blob>,
-    /// What authentication found; `None` where nothing was checked.
-    pub authentication: Option<SenderAuthentication>,
-    /// The conversation that it continues, where that is known without threading.
-    pub joins: Option<ConversationId>,
-}
-
-/// The conversation and message of a filed mail.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FiledMail {
-    pub conversation: ConversationId,
-    pub message: MessageId,
-}
-
 /// Files a mail in its inbox in one transaction, unless it is a duplicate.
 pub fn receive(
     tx: &mut Tx<'_>,
@@ -69,48 +51,11 @@ pub fn receive(
     incoming: &IncomingMail,
 ) -> Result<FiledMail> {
     match look_up(tx, cx, mailbox, incoming)? {
-        MailLookup::Duplicate(received) => Ok(received),
+        MailLookup::Duplicate(known) => Ok(known.filed),
         MailLookup::Unknown(unknown) => {
             file(tx, cx, mailbox, incoming, &MailDates::live(None, cx.now), unknown)
         }
     }
-}
-
-/// Whether an inbox has a mail already.
-pub(crate) enum MailLookup {
-    Duplicate(FiledMail),
-    Unknown(UnknownMail),
-}
-
-/// Proof that this transaction checked an inbox for duplicates of a mail. Only [`look_up`] creates
-/// one, and filing requires it.
-pub(crate) struct UnknownMail {
-    id: MessageId,
-    header_id: String,
-}
-
-impl UnknownMail {
-    /// The id of its message, and the Message-ID that it is known by from now on.
-    pub(crate) fn into_ids(self) -> (MessageId, String) {
-        (self.id, self.header_id)
-    }
-}
-
-pub(crate) fn look_up(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    mailbox: &Mailbox,
-    incoming: &IncomingMail,
-) -> Result<MailLookup> {
-    let id = MessageId::new(cx.ids, cx.now);
-    let Some(header_id) = header_id(incoming) else {
-        let header_id = format!("{id}@{NO_MESSAGE_ID}");
-        return Ok(MailLookup::Unknown(UnknownMail { id, header_id }));
-    };
-    Ok(match messages::with_header_id(tx, cx.actor.ws, &mailbox.id, &header_id)? {
-        Some((conversation, message)) => MailLookup::Duplicate(FiledMail { conversation, message }),
-        None => MailLookup::Unknown(UnknownMail { id, header_id }),
-    })
 }
 
 /// Files a mail that the inbox does not have: thread, message, documents, reopen, events.
@@ -123,7 +68,7 @@ pub(crate) fn file(
     unknown: UnknownMail,
 ) -> Result<FiledMail> {
     let mail = &incoming.mail;
-    let UnknownMail { id, header_id } = unknown;
+    let id = unknown.id.clone();
     let reference = reference_written_to(mailbox, mail);
     let thread = match &incoming.joins {
         Some(conversation) => joined(tx, cx, mailbox, mail, conversation, reference)?,
@@ -162,14 +107,19 @@ pub(crate) fn file(
     let suspicious = mail.warning.as_ref().is_some_and(|warning| warning.hold);
     let held = (suspicious && !is_spam) || conversation.held;
     let withheld = held.then_some(announcement);
-    let filing = Filing { id: &id, header_id: &header_id, dates, withheld };
+    let own_words = match begins {
+        true => None,
+        false => known_quotes::own_words(tx, cx, &conversation, &mail.text)?,
+    };
+    let text = own_words.unwrap_or(&mail.text);
+    let filing = Filing { unknown: &unknown, dates, withheld, text };
     write_message(tx, cx, mailbox, &conversation, incoming, &filing)?;
     let counted = CountedMail {
         at: dates.arrived_at,
         direction: Direction::Inbound,
         automatic: false,
         secure_answer: (mail.kind == AuthorKind::Person && !held).then_some(false),
-        text: &mail.text,
+        text,
         sorts: !held && !is_spam && mail.kind == AuthorKind::Person && !mailbox.circle.is_sandbox(),
     };
     counted_mail::count_mail(tx, cx, &mut conversation, &counted)?;
@@ -227,16 +177,6 @@ fn reference_written_to(mailbox: &Mailbox, mail: &Mail) -> Option<String> {
     own.find_map(|to| to.reference())
 }
 
-/// The domain of generated Message-IDs.
-const NO_MESSAGE_ID: &str = "no-message-id";
-
-/// A mail without a Message-ID is identified by the hash of its bytes, so that duplicates are still
-/// found.
-fn header_id(incoming: &IncomingMail) -> Option<String> {
-    let by_bytes = || Some(format!("{}@{NO_MESSAGE_ID}", incoming.raw.as_ref()?.hash));
-    incoming.mail.message_id.clone().or_else(by_bytes)
-}
-
 fn give_reference(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -253,10 +193,11 @@ fn give_reference(
 
 /// The values of a mail's row that are not in the mail.
 struct Filing<'a> {
-    id: &'a MessageId,
-    header_id: &'a str,
+    unknown: &'a UnknownMail,
     dates: &'a MailDates,
     withheld: Option<InboundAnnouncement>,
+    /// The writer's own words.
+    text: &'a str,
 }
 
 fn write_message(
@@ -267,7 +208,7 @@ fn write_message(
     incoming: &IncomingMail,
     filing: &Filing<'_>,
 ) -> Result<()> {
-    let (mail, id) = (&incoming.mail, filing.id);
+    let (mail, id) = (&incoming.mail, &filing.unknown.id);
     if let Some(raw) = &incoming.raw {
         blobs::keep(tx, cx.actor.ws, raw)?;
     }
@@ -286,7 +227,8 @@ fn write_message(
             status: None,
             at: filing.dates.sent_at,
             counted_at: Some(filing.dates.arrived_at),
-            header_id: filing.header_id,
+            header_id: &filing.unknown.header_id,
+            header_key: Some(&filing.unknown.header_key),
             answers: &mail.answers,
             from: Party::from(&mail.from),
             recipients: RecipientList {
@@ -295,11 +237,12 @@ fn write_message(
                 bcc: Vec::new(),
             },
             subject: &mail.subject,
-            text: &mail.text,
+            text: filing.text,
             attachments: attachments.collect(),
             has_html: mail.has_html && incoming.raw.is_some(),
             authentication: incoming.authentication,
             raw_hash: incoming.raw.as_ref().map(|raw| raw.hash.as_str()),
+            content_hash: Some(&filing.unknown.content_hash),
             withheld: filing.withheld.map(InboundAnnouncement::as_str),
             author: None,
             summary: None,
@@ -330,7 +273,8 @@ fn write_message(
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
     }
     if filing.withheld.is_none() && mail.kind == AuthorKind::Person {
-        contacts::note(tx, cx, &conversation.circle, &Party::from(&mail.from))?;
+        let evidence = ContactEvidence::of_mail(mail.dmarc);
+        contacts::note(tx, cx, &conversation.circle, &Party::from(&mail.from), evidence)?;
     }
     index(tx, cx, conversation, serial, mail)
 }
@@ -503,15 +447,18 @@ pub fn release(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) ->
     if !conversation.held {
         return Ok(());
     }
-    let withheld: Vec<(MessageId, InboundAnnouncement, Option<i64>)> = tx.all(
-        "SELECT id, withheld, counted_at FROM messages
+    let withheld: Vec<(MessageId, InboundAnnouncement, Option<i64>, String)> = tx.all(
+        "SELECT id, withheld, counted_at, from_email FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL ORDER BY serial",
         &[&cx.actor.ws, &conversation.id],
     )?;
     conversations::end_hold(tx, cx, conversation)?;
     timeline::record(tx, cx, &conversation.id, &TimelineEvent::Released {})?;
     sorting::schedule(tx, cx, conversation)?;
-    for (message, announcement, arrived_at) in withheld {
+    for (message, announcement, arrived_at, from) in withheld {
+        let from = Party { name: None, email: from };
+        let evidence = ContactEvidence::Team(ContactStanding::Trusted);
+        contacts::note(tx, cx, &conversation.circle, &from, evidence)?;
         count_received(tx, cx, &conversation.report_place(), arrived_at.unwrap_or(cx.now))?;
         announce(tx, cx, conversation, &message, announcement)?;
     }

@@ -18,8 +18,9 @@ use crate::model::conversations::Conversation;
 use crate::model::mail_secret::MailSecret;
 use crate::model::messages::{self, OutgoingMessage};
 use crate::model::recipients::{self, Party};
+use crate::model::send_failure::SendFailure;
 
-/// The reason stored for a bounced recipient.
+/// What is told of a bounce whose status says nothing.
 const BOUNCED: &str = "it came back";
 
 /// A report that carries a valid marker of one of our messages.
@@ -32,7 +33,7 @@ pub(super) struct VerifiedReport {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ReportKind {
     /// It will not arrive at these addresses.
-    Bounced(Vec<EmailAddress>),
+    Bounced(Vec<(EmailAddress, String)>),
     /// Its recipient reported it as spam.
     Complained,
     /// It is late, was delivered, or was read.
@@ -88,41 +89,58 @@ fn bounced(
     cx: &Cx<'_>,
     conversation: &mut Conversation,
     message: &OutgoingMessage,
-    named: &[EmailAddress],
+    named: &[(EmailAddress, String)],
 ) -> Result<()> {
     let recipients = recipients::of_message(tx, cx.actor.ws, &message.id)?;
     let all: BTreeSet<EmailAddress> = recipients.everybody().map(Party::address).collect();
-    let gone: Vec<&EmailAddress> = all.iter().filter(|email| named.contains(email)).collect();
-    if gone.is_empty() {
-        return Ok(());
-    }
+    let mut failure = None;
     let mut news = Vec::new();
-    for email in gone {
-        if refuse(tx, cx, &message.id, email)? {
+    for (email, status) in named.iter().filter(|(email, _)| all.contains(email)) {
+        let refusal = SendFailure::new(bounce_code(status), BOUNCED, "");
+        if refuse(tx, cx, &message.id, email, &refusal)? {
             news.push(email.to_string());
         }
+        failure.get_or_insert(refusal);
     }
+    let Some(failure) = failure else { return Ok(()) };
+    news.sort();
     let refused: Vec<(EmailAddress,)> = tx.all(
         "SELECT email FROM recipient_outcomes WHERE ws = ?1 AND message = ?2 AND refusal IS NOT NULL",
         &[&cx.actor.ws, &message.id],
     )?;
     let mut to = recipients.to.iter().map(Party::address);
     if to.all(|email| refused.iter().any(|(gone,)| *gone == email)) {
-        return messages::mark_bounced(tx, cx, conversation, message);
+        return messages::mark_bounced(tx, cx, conversation, message, &failure);
     }
     match news.is_empty() {
         true => Ok(()),
-        false => messages::note_refused(tx, cx, message, &news),
+        false => messages::note_refused(tx, cx, message, &news, &failure),
     }
 }
 
 /// Marks a recipient as failed; false when it already was.
-fn refuse(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, email: &str) -> Result<bool> {
+fn refuse(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &MessageId,
+    email: &str,
+    failure: &SendFailure,
+) -> Result<bool> {
     let news = tx.exec(
-        "INSERT INTO recipient_outcomes (ws, message, email, refusal, at) VALUES (?1, ?2, ?3, ?4, ?5)
-         ON CONFLICT (ws, message, email) DO UPDATE SET refusal = excluded.refusal, at = excluded.at
+        "INSERT INTO recipient_outcomes (ws, message, email, refusal, code, at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (ws, message, email) DO UPDATE
+            SET refusal = excluded.refusal, code = excluded.code, at = excluded.at
             WHERE recipient_outcomes.refusal IS NULL",
-        &[&cx.actor.ws, message, &email, &BOUNCED, &cx.now],
+        &[&cx.actor.ws, message, &email, &failure.text, &failure.code, &cx.now],
     )?;
     Ok(news > 0)
+}
+
+/// A status that tells no cause (`5.0.0`) is told in our own word.
+fn bounce_code(status: &str) -> &str {
+    match status {
+        "" | "4.0.0" | "5.0.0" => "bounced",
+        status => status,
+    }
 }

@@ -8,9 +8,10 @@ use crate::base::actor::Actor;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::sorter_models::SorterModels;
+use crate::model::correspondents::ComparedDomains;
 use crate::model::mailboxes::Mailbox;
 use crate::model::sorting::SortedText;
-use crate::model::{correspondents, learned_spam};
+use crate::model::{contacts, correspondents, learned_spam};
 
 /// People and agents whose names a mail may pretend to come from.
 const NAMES_KNOWN: i64 = 500;
@@ -71,9 +72,11 @@ fn verdict(
 ) -> Result<Verdict> {
     let from = mail.from.as_ref().map_or("", |from| from.email.as_str());
     let (own_domains, team) = (own_domains(tx, actor)?, team(tx, actor)?);
-    let contact = is_contact(tx, actor, mailbox, from)?;
+    // Only what proves its sender profits from what the team did for them: anybody can write their name.
+    let contact = authentication.proves_sender()
+        && contacts::is_trusted(tx, actor.ws, &mailbox.circle, &EmailAddress::new(from))?;
     let correspondents = match contact {
-        true => Vec::new(),
+        true => ComparedDomains::default(),
         false => correspondents::compared_with(tx, actor.ws, &mailbox.circle, from)?,
     };
     let text = SortedText { subject: mail.subject.clone(), text: mail.text.clone() }.whole();
@@ -82,19 +85,11 @@ fn verdict(
         contact,
         own_domains: &own_domains,
         team: &team,
-        correspondents: &correspondents,
+        correspondents: &correspondents.established,
+        new_correspondents: &correspondents.new,
         learned,
     };
     Ok(mail::check(mail, authentication, &known))
-}
-
-/// True when this inbox has a conversation with the sender.
-fn is_contact(tx: &mut Tx<'_>, actor: &Actor, mailbox: &Mailbox, email: &str) -> Result<bool> {
-    let found: Option<(String,)> = tx.opt(
-        "SELECT id FROM conversations WHERE ws = ?1 AND mailbox = ?2 AND contact_email = ?3 LIMIT 1",
-        &[&actor.ws, &mailbox.id, &email],
-    )?;
-    Ok(found.is_some())
 }
 
 fn own_domains(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<String>> {

@@ -14,6 +14,7 @@ use crate::model::bookings::offers;
 use crate::model::messages::{self, OutgoingMessage};
 use crate::model::pdf;
 use crate::model::recipients::Party;
+use crate::model::send_failure::SendFailure;
 use crate::model::timeline::{self, TimelineEvent};
 
 /// How a simulated address reacts to mail, given by its local part.
@@ -61,7 +62,8 @@ pub fn deliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
         if SimulatedBehaviour::of(email) == SimulatedBehaviour::Bounces
             || has_complained(tx, cx, email)?
         {
-            return messages::mark_failed(tx, cx, &conversation, &message);
+            let failure = SendFailure::new("5.1.1", "", "");
+            return messages::mark_failed(tx, cx, &conversation, &message, &failure);
         }
     }
     messages::mark_sent(tx, cx, &mut conversation, &message)?;

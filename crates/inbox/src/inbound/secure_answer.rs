@@ -12,7 +12,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::MessageId;
 use crate::base::limits::REPLY_CHARS;
 use crate::base::states::{Direction, Removal};
-use crate::model::contacts;
+use crate::model::contacts::{self, ContactEvidence};
 use crate::model::conversations::{self, Conversation};
 use crate::model::counted_mail::{self, CountedMail};
 use crate::model::drafting::helper_drafts;
@@ -79,7 +79,7 @@ pub fn receive_answer(
     }
     write(tx, cx, (&conversation, &mailbox), &from, &id, held)?;
     let content = ProtectedContent {
-        text: answer.text.clone(),
+        text: mail::clean_text(&answer.text),
         files: answer.files.iter().map(|(file, _)| file.clone()).collect(),
         ..ProtectedContent::default()
     };
@@ -177,6 +177,7 @@ fn write(
         at: cx.now,
         counted_at: Some(cx.now),
         header_id: &header_id,
+        header_key: None,
         answers: &[],
         from: from.clone(),
         recipients: RecipientList { to: vec![inbox], ..RecipientList::default() },
@@ -184,6 +185,8 @@ fn write(
         text: PROTECTED,
         attachments: Vec::new(),
         raw_hash: None,
+        // No mail says the same.
+        content_hash: Some(id.as_str()),
         has_html: false,
         authentication: None,
         withheld,
@@ -198,7 +201,7 @@ fn write(
     let serial = messages::insert(tx, cx, conversation, &message)?;
     recipients::add_participant(tx, cx.actor.ws, &conversation.id, &from.email)?;
     if !held {
-        contacts::note(tx, cx, &conversation.circle, from)?;
+        contacts::note(tx, cx, &conversation.circle, from, ContactEvidence::Proven)?;
     }
     let text = IndexedText {
         subject: &conversation.subject,
@@ -232,8 +235,8 @@ fn confirm(
             clock = times.clock(cx.now)
         );
         let stays = t!(
-            "The page stays open until {day}. Use the link in the earlier mail to read it again.",
-            day = times.day(link.expires_at)
+            "The page stays open until {time}. Use the link in the earlier mail to read it again.",
+            time = times.moment(link.expires_at)
         );
         format!("{arrived}\n\n{stays}\n")
     });

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use db::Tx;
-use mail::{Address, Authentication, AuthenticationResult, Dmarc, DmarcPolicy, Mail};
+use mail::{Address, Authentication, AuthorKind, Dmarc, Mail};
 
 use super::own_markers::OwnMarkers;
 use super::parsing;
@@ -16,11 +16,14 @@ use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::limits::SUBJECT_THREAD_MS;
 use crate::base::states::{Direction, MessageStatus, Status};
+use crate::inbound::duplicates::{self, MailLookup};
 use crate::inbound::imap;
+use crate::inbound::incoming_mail::{FiledMail, IncomingMail};
 use crate::inbound::mail_dates::MailDates;
-use crate::inbound::receive::{self, FiledMail, IncomingMail, MailLookup};
+use crate::inbound::receive;
 use crate::inbound::threading;
 use crate::model::attachments::AttachmentInfo;
+use crate::model::contacts::{self, ContactEvidence};
 use crate::model::conversations::{self, Conversation, NewConversation};
 use crate::model::correspondents;
 use crate::model::counted_mail::{self, CountedMail};
@@ -53,13 +56,7 @@ async fn ingest(app: &App, delivery: InboundMail, fetched: FetchedMail) -> Resul
     let mailbox = fetched.account.inbox.mailbox.clone();
     let signs = OwnMarkers::of(&read.mail, &[]);
     // It was sent by somebody who may sign in to the mailbox.
-    let by_owner = Authentication {
-        spf: AuthenticationResult::default(),
-        dkim: AuthenticationResult::default(),
-        dmarc: Dmarc::Pass,
-        policy: DmarcPolicy::None,
-        arc: AuthenticationResult::default(),
-    };
+    let by_owner = Authentication { dmarc: Dmarc::Pass, ..Authentication::default() };
     let incoming = read.incoming(&mailbox, &[], &by_owner, None);
     app.act(&actor, move |tx, cx| {
         let Some((mailbox, actor)) = &routes::as_it_is(tx, cx.actor, &mailbox)? else {
@@ -93,8 +90,8 @@ fn file(
     let mail = &incoming.mail;
     let others = others(mailbox, mail);
     let Some(contact) = others.first() else { return Ok(Ingested::OwnCopy) };
-    let unknown = match receive::look_up(tx, cx, mailbox, incoming)? {
-        MailLookup::Duplicate(known) => return Ok(Ingested::Duplicate(known)),
+    let unknown = match duplicates::look_up(tx, cx, mailbox, incoming)? {
+        MailLookup::Duplicate(known) => return Ok(Ingested::Duplicate(known.filed)),
         MailLookup::Unknown(unknown) => unknown,
     };
     let begins = joins.is_none();
@@ -114,7 +111,7 @@ fn file(
             },
         )?,
     };
-    let (id, header_id) = unknown.into_ids();
+    let id = unknown.id.clone();
     if let Some(raw) = &incoming.raw {
         blobs::keep(tx, cx.actor.ws, raw)?;
     }
@@ -133,7 +130,8 @@ fn file(
             status: Some(MessageStatus::Sent),
             at: dates.sent_at,
             counted_at: Some(dates.arrived_at),
-            header_id: &header_id,
+            header_id: &unknown.header_id,
+            header_key: Some(&unknown.header_key),
             answers: &mail.answers,
             from: Party::from(&mail.from),
             recipients: RecipientList {
@@ -146,6 +144,7 @@ fn file(
             attachments: attachments.collect(),
             has_html: mail.has_html && incoming.raw.is_some(),
             raw_hash: incoming.raw.as_ref().map(|raw| raw.hash.as_str()),
+            content_hash: Some(&unknown.content_hash),
             withheld: None,
             author: None,
             summary: None,
@@ -175,7 +174,12 @@ fn file(
     counted_mail::count_mail(tx, cx, &mut conversation, &counted)?;
     helper_drafts::retire(tx, cx, &conversation, None, RetiredBy::Team)?;
     for address in &others {
-        correspondents::note(tx, cx, &conversation.circle, &address.email)?;
+        // What the provider or a program answers by itself makes nobody trusted.
+        if mail.kind == AuthorKind::Person {
+            correspondents::note(tx, cx, &conversation.circle, &address.email)?;
+        }
+        let evidence = ContactEvidence::of_sent(mail.kind);
+        contacts::note(tx, cx, &conversation.circle, &Party::from(*address), evidence)?;
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
     }
     receive::index(tx, cx, &conversation, serial, mail)?;
@@ -204,8 +208,9 @@ pub(super) fn answered(
     mail: &Mail,
 ) -> Result<Option<Conversation>> {
     for header_id in mail.answers.iter().take(crate::base::limits::ANSWERS_LOOKED_UP) {
-        let found = messages::with_header_id(tx, cx.actor.ws, &mailbox.id, header_id)?;
-        if let Some((conversation, _)) = found {
+        let found =
+            messages::conversations_with_header_id(tx, cx.actor.ws, &mailbox.id, header_id)?;
+        if let Some(conversation) = found.first() {
             return conversations::load(tx, cx.actor, conversation.as_str()).map(Some);
         }
     }

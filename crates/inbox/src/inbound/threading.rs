@@ -44,7 +44,8 @@ pub fn joined(
 }
 
 /// The first rule that matches wins: recorded app mail, a message we hold that it names, the same
-/// sender and subject. A mail that fails its domain's DMARC joins nothing.
+/// sender and subject. A mail that fails its domain's DMARC joins nothing, and nobody is told that it
+/// is about the reference that it was sent to.
 pub fn find_thread(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -53,10 +54,10 @@ pub fn find_thread(
     arrived_at: i64,
     reference: Option<&str>,
 ) -> Result<Thread> {
-    let alone = Thread { reference: reference.map(str::to_owned), ..Thread::default() };
     if mail.dmarc == Dmarc::Fail {
-        return Ok(alone);
+        return Ok(Thread::default());
     }
+    let alone = Thread { reference: reference.map(str::to_owned), ..Thread::default() };
     if let Some(thread) = answered_app_mail(tx, cx, mailbox, mail)? {
         return Ok(Thread { reference: thread.reference.or(alone.reference), ..thread });
     }
@@ -115,15 +116,21 @@ fn named_conversation(
     mail: &Mail,
 ) -> Result<Option<Conversation>> {
     for header_id in mail.answers.iter().take(ANSWERS_LOOKED_UP) {
-        let named = match messages::with_header_id(tx, cx.actor.ws, &mailbox.id, header_id)? {
-            Some((conversation, _)) => Some(conversation),
-            None => signed_by_us(tx, cx, header_id)?,
-        };
-        let Some(named) = named else { continue };
-        if is_participant(tx, cx.actor.ws, &named, &mail.from.email)?
-            || is_colleague(tx, cx.actor.ws, &named, &mail.from.email)?
-        {
-            return in_mailbox(tx, cx, mailbox, &named);
+        let mut named =
+            messages::conversations_with_header_id(tx, cx.actor.ws, &mailbox.id, header_id)?;
+        if named.is_empty() {
+            named.extend(signed_by_us(tx, cx, header_id)?);
+        }
+        // Several mails may have one Message-ID: the sender's own conversation comes first.
+        for conversation in &named {
+            if is_participant(tx, cx.actor.ws, conversation, &mail.from.email)? {
+                return in_mailbox(tx, cx, mailbox, conversation);
+            }
+        }
+        for conversation in &named {
+            if is_colleague(tx, cx.actor.ws, conversation, &mail.from.email)? {
+                return in_mailbox(tx, cx, mailbox, conversation);
+            }
         }
     }
     Ok(None)

@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::failures::{JobRule, notify_owners, system};
+use super::failures::{JobRevival, JobRule, notify_owners, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
@@ -19,20 +19,22 @@ const EXPIRED: &str =
     "SELECT ws, id FROM bookings WHERE holds_until <= ?1 ORDER BY holds_until LIMIT ?2";
 
 /// The due time is the end of the hold: moving it would hold a time that others can have already.
-const HOLD_RULE: JobRule = JobRule {
+pub(super) const HOLD_RULE: JobRule = JobRule {
     queue: Queue::BookingHolds,
     put_off: None,
     stop: "DELETE FROM bookings WHERE ws = ?1 AND id = ?2 AND status = 'held'",
+    revival: JobRevival::Never,
     report: notify_owners,
 };
 
 const TO_REMIND: &str =
     "SELECT ws, id FROM bookings WHERE remind_at <= ?1 ORDER BY remind_at LIMIT ?2";
 
-const REMINDER_RULE: JobRule = JobRule {
+pub(super) const REMINDER_RULE: JobRule = JobRule {
     queue: Queue::BookingReminders,
     put_off: Some("UPDATE bookings SET remind_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE bookings SET remind_at = NULL WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::PutOff,
     report: notify_owners,
 };
 

@@ -10,7 +10,7 @@ use metrics::{counter, histogram};
 use tracing::Instrument;
 
 use super::concurrency::{FreeSlots, JobSlot, JobSlots};
-use super::failures::{JobRule, send_no_notice};
+use super::failures::{JobRevival, JobRule, send_no_notice};
 use super::fair_share::{FairShare, FairShareCursor};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::{WebhookRequest, WebhookResponse, WebhookSender};
@@ -48,6 +48,8 @@ const IN_FLIGHT_EACH: usize = 16;
 const CLAIMED_AT_ONCE: usize = 64;
 /// Deliveries of a webhook that is not active set aside in one transaction.
 const SET_ASIDE_AT_ONCE: i64 = 500;
+/// The outcomes of an attempt in the metrics.
+pub(super) const DELIVERY_OUTCOMES: [&str; 2] = ["delivered", "failed"];
 /// The log entry for a webhook whose signing secret cannot be unsealed.
 const SECRET_SHUT: &str = "The signing secret does not open with the secret.key of this server.";
 
@@ -60,14 +62,16 @@ const WEBHOOKS: FairShare = FairShare {
 };
 
 /// A delivery that cannot be built is retried, and then marked as failed in its webhook's log.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Deliveries,
     put_off: Some(
-        "UPDATE deliveries SET next_attempt_at = ?1
+        "UPDATE deliveries SET next_attempt_at = ?1, lease_until = NULL
          WHERE ws = ?2 AND webhook = ?3 AND event = ?4 AND next_attempt_at IS NOT NULL",
     ),
-    stop: "UPDATE deliveries SET state = 'failed', next_attempt_at = NULL
+    stop: "UPDATE deliveries
+           SET state = 'failed', next_attempt_at = NULL, held_at = NULL, lease_until = NULL
            WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
+    revival: JobRevival::Never,
     report: send_no_notice,
 };
 
@@ -179,7 +183,8 @@ impl DeliverWebhooks {
         let tried = DeliveryAttempt { at, took: self.runtime.app.clock.now() - at, answer };
         let (webhook, event) = (claimed.webhook.clone(), claimed.event.clone());
         let status = tried.status();
-        let outcome = if matches!(status, Some(200..=299)) { "delivered" } else { "failed" };
+        let [delivered, failed] = DELIVERY_OUTCOMES;
+        let outcome = if matches!(status, Some(200..=299)) { delivered } else { failed };
         counter!("mailroom_deliveries_total", "outcome" => outcome).increment(1);
         histogram!("mailroom_delivery_seconds").record(tried.took as f64 / 1_000.0);
         tracing::debug!(%webhook, %event, status, "webhook delivery attempt finished");
@@ -339,7 +344,8 @@ fn claim_of(
     let lease = now + LEASE_MS;
     for (event, attempts, body) in due {
         tx.exec(
-            "UPDATE deliveries SET next_attempt_at = ?4 WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
+            "UPDATE deliveries SET next_attempt_at = ?4, lease_until = ?4
+             WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
             &[&webhook.ws, &webhook.id, &event, &lease],
         )?;
         let (Some(id), Some(body)) = (EventId::parse(&event), body) else {
@@ -445,7 +451,8 @@ fn log(
 
 fn delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob) -> Result<()> {
     tx.exec(
-        "UPDATE deliveries SET state = 'delivered', next_attempt_at = NULL, attempts = attempts + 1
+        "UPDATE deliveries SET state = 'delivered', next_attempt_at = NULL, held_at = NULL,
+            lease_until = NULL, attempts = attempts + 1
          WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
         &[&cx.actor.ws, &claimed.webhook, &claimed.event],
     )?;
@@ -462,7 +469,8 @@ fn delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob) -> Result<()> 
 fn failed(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob, wait: Option<i64>) -> Result<()> {
     let state = if wait.is_some() { "waiting" } else { "failed" };
     tx.exec(
-        "UPDATE deliveries SET state = ?5, next_attempt_at = ?6, attempts = attempts + 1
+        "UPDATE deliveries
+         SET state = ?5, next_attempt_at = ?6, lease_until = NULL, attempts = attempts + 1
          WHERE ws = ?1 AND webhook = ?2 AND event = ?3 AND next_attempt_at = ?4",
         &[
             &cx.actor.ws,

@@ -7,7 +7,7 @@ use metrics::counter;
 use serde_json::Value;
 
 use super::concurrency::{FreeSlots, JobSlots};
-use super::failures::{JobRule, send_no_notice, system};
+use super::failures::{JobRevival, JobRule, send_no_notice, system};
 use super::fair_share::{FairShare, FairShareCursor};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::{ModelReply, ReplyModel};
@@ -43,10 +43,11 @@ const WORKSPACES: FairShare = FairShare {
 };
 
 /// A message that cannot be looked at gets no draft; nobody misses what was never promised.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Drafting,
     put_off: Some("UPDATE drafting_jobs SET due_at = ?1 WHERE ws = ?2 AND message = ?3"),
     stop: "DELETE FROM drafting_jobs WHERE ws = ?1 AND message = ?2",
+    revival: JobRevival::PutOff,
     report: send_no_notice,
 };
 

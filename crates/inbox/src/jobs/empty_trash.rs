@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::failures::{JobRule, send_no_notice};
+use super::failures::{JobRevival, JobRule, send_no_notice};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use crate::app::App;
 use crate::base::actor::{Actor, Circle};
@@ -25,10 +25,11 @@ const DUE: &str = "SELECT ws, id FROM conversations WHERE erase_at <= ?1
                    ORDER BY erase_at LIMIT ?2";
 
 /// A conversation that cannot be erased stays in the trash and is tried again.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Trash,
     put_off: Some("UPDATE conversations SET erase_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE conversations SET erase_at = NULL WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::PutOff,
     report: send_no_notice,
 };
 

@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::failures::{JobFailure, JobRule, notify_owners, system};
+use super::failures::{JobFailure, JobRevival, JobRule, notify_owners, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
@@ -21,11 +21,12 @@ const DUE: &str = "SELECT ws, id FROM conversations WHERE snoozed_until <= ?1
 
 /// A conversation whose snooze cannot be ended as usual is reopened, because otherwise it would
 /// stay hidden.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Snoozes,
     put_off: Some("UPDATE conversations SET snoozed_until = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE conversations SET snoozed_until = NULL, status = 'open', view = 'open'
            WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::Never,
     report: record_and_count,
 };
 

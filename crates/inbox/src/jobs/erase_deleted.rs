@@ -6,7 +6,7 @@ use std::time::Duration;
 use db::Tx;
 
 use super::empty_trash::remove_uploads;
-use super::failures::{JobRule, notify_owners, system};
+use super::failures::{JobRevival, JobRule, notify_owners, system};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime, LEASE_MS};
 use crate::app::App;
 use crate::base::actor::Circle;
@@ -35,19 +35,21 @@ const CLAIM: ClaimRule = ClaimRule {
 
 /// A conversation that cannot be erased keeps no other from being erased; `job_failures` holds the time
 /// of the retry.
-const CONVERSATION_RULE: JobRule = JobRule {
+pub(super) const CONVERSATION_RULE: JobRule = JobRule {
     queue: Queue::Deletions,
     put_off: None,
     stop: "UPDATE job_failures SET next_attempt_at = NULL
            WHERE ws = ?1 AND queue = 'deletions' AND job = ?2",
+    revival: JobRevival::Forget,
     report: notify_owners,
 };
 
 /// A deletion itself is never given up.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Deletions,
     put_off: Some("UPDATE deletions SET due_at = ?1 WHERE ws = ?2 AND mailbox = ?3"),
     stop: "UPDATE deletions SET due_at = due_at + 3600000 WHERE ws = ?1 AND mailbox = ?2",
+    revival: JobRevival::PutOff,
     report: notify_owners,
 };
 

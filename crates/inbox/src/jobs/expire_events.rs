@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::failures::{JobRule, notify_owners};
+use super::failures::{JobRevival, JobRule, notify_owners};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
@@ -23,11 +23,12 @@ const EARLIEST: &str = "SELECT (
 const AT_ONCE: i64 = 500;
 
 /// An event has no due time that could be moved; `job_failures` holds the time of the retry.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::EventRetention,
     put_off: None,
     stop: "UPDATE job_failures SET next_attempt_at = NULL
            WHERE ws = ?1 AND queue = 'retention' AND job = ?2",
+    revival: JobRevival::Forget,
     report: notify_owners,
 };
 

@@ -6,7 +6,7 @@ use db::Tx;
 use metrics::counter;
 
 use super::concurrency::{FreeSlots, JobSlots};
-use super::failures::{JobFailure, JobRule};
+use super::failures::{JobFailure, JobRevival, JobRule};
 use super::fair_share::{FairShare, FairShareCursor};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::{DocumentFile, DocumentReader, ExtractionOutcome};
@@ -33,13 +33,16 @@ const WORKSPACES: FairShare = FairShare {
 };
 
 /// An unreadable document gets the kind `other`, as an empty one does.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Documents,
     put_off: Some(
         "UPDATE documents SET extract_at = ?1
          WHERE ws = ?2 AND id = ?3 AND extract_at IS NOT NULL AND corrected = FALSE",
     ),
     stop: "UPDATE documents SET extract_at = NULL WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::Statement(
+        "UPDATE documents SET extract_at = ?1 WHERE ws = ?2 AND id = ?3 AND corrected = FALSE",
+    ),
     report: call_it_other,
 };
 

@@ -24,9 +24,11 @@ use crate::model::notices::{Notice, notify};
 /// A job that failed this often is given up: the waits between are 1, 5, 15, 60 and 240 minutes.
 pub(super) const JOB_ATTEMPTS: i64 = 6;
 /// A failure older than this is not counted with a new one, and is no longer reported.
-const REMEMBERED_MS: i64 = DAY_MS;
+pub(super) const REMEMBERED_MS: i64 = DAY_MS;
 /// Failures are kept for this long.
 const KEPT_MS: i64 = 30 * DAY_MS;
+/// The due time of a held job: the year 9999.
+pub(super) const HELD_UNTIL_MS: i64 = 253_370_764_800_000;
 
 /// How a queue handles failed jobs. Statements name the workspace and the key's parts last, in the
 /// order of the key.
@@ -37,8 +39,22 @@ pub(super) struct JobRule {
     pub put_off: Option<&'static str>,
     /// Removes a row from its queue permanently.
     pub stop: &'static str,
+    /// How a held or given-up job is made due again.
+    pub revival: JobRevival,
     /// Reports a failed job to the team, at the first failure and when it is given up.
     pub report: fn(&mut Tx<'_>, &App, &JobFailure) -> Result<()>,
+}
+
+/// How a job that nobody works on becomes due again.
+pub(super) enum JobRevival {
+    /// As it is put off. A row that giving up deleted is not found.
+    PutOff,
+    /// By a statement of its own: `?1` is the due time.
+    Statement(&'static str),
+    /// It is due once its failure is forgotten.
+    Forget,
+    /// Giving up was the end of it.
+    Never,
 }
 
 /// A job that failed.
@@ -188,14 +204,20 @@ fn record(
     reason: &'static str,
 ) -> Result<JobFailure> {
     let (now, name) = (app.clock.now(), job.name());
-    let before: Option<(i64, i64)> = tx.opt(
-        "SELECT attempts, failed_at FROM job_failures WHERE ws = ?1 AND queue = ?2 AND job = ?3",
+    let before: Option<(i64, i64, Option<i64>)> = tx.opt(
+        "SELECT attempts, failed_at, held_at FROM job_failures
+         WHERE ws = ?1 AND queue = ?2 AND job = ?3",
         &[&job.ws, &rule.queue, &name],
     )?;
-    let before = before.filter(|(_, at)| now - at < REMEMBERED_MS);
-    let attempts = 1 + before.map_or(0, |(attempts, _)| attempts);
-    let given_up = attempts >= JOB_ATTEMPTS;
-    let next = (!given_up).then(|| now + retry_after(attempts));
+    // An attempt that was under way when somebody held the job changes nothing of that.
+    let is_held = before.is_some_and(|(_, _, held_at)| held_at.is_some());
+    let before = before.filter(|(_, at, _)| now - at < REMEMBERED_MS);
+    let attempts = 1 + before.map_or(0, |(attempts, _, _)| attempts);
+    let given_up = attempts >= JOB_ATTEMPTS && !is_held;
+    let next = match is_held {
+        true => Some(HELD_UNTIL_MS),
+        false => (!given_up).then(|| now + retry_after(attempts)),
+    };
     tx.exec(
         "INSERT INTO job_failures (ws, queue, job, attempts, reason, failed_at, next_attempt_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -204,7 +226,10 @@ fn record(
             next_attempt_at = excluded.next_attempt_at",
         &[&job.ws, &rule.queue, &name, &attempts, &reason, &now, &next],
     )?;
-    tx.exec("DELETE FROM job_failures WHERE failed_at < ?1", &[&(now - KEPT_MS)])?;
+    tx.exec(
+        "DELETE FROM job_failures WHERE failed_at < ?1 AND held_at IS NULL",
+        &[&(now - KEPT_MS)],
+    )?;
     match (&next, rule.put_off) {
         (Some(next), Some(put_off)) => drop(tx.exec(put_off, &job.args(&[next]))?),
         (Some(_), None) => {}

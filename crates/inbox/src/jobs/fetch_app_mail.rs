@@ -5,7 +5,7 @@ use std::sync::Arc;
 use db::Tx;
 
 use super::app_mail_reader::{AppMailBody, AppMailReader, AppMailRequest};
-use super::failures::{JobRule, notify_owners};
+use super::failures::{JobRevival, JobRule, notify_owners};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 use super::send_messages::RETRY_FOR_MS;
 use crate::base::backoff::retry_after;
@@ -29,7 +29,7 @@ const CLAIM: ClaimRule = ClaimRule {
     at_once: 10,
 };
 
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::AppMail,
     put_off: Some(
         "UPDATE app_mail SET body_due_at = ?1
@@ -37,6 +37,7 @@ const RULE: JobRule = JobRule {
     ),
     stop: "UPDATE app_mail SET body_due_at = NULL
            WHERE ws = ?1 AND livemode = (CAST(?2 AS TEXT) = 'live') AND header_key = ?3",
+    revival: JobRevival::PutOff,
     report: notify_owners,
 };
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use db::Tx;
 
 use super::calendar_reader::CalendarReader;
-use super::failures::{JobRule, notify_owners, system};
+use super::failures::{JobRevival, JobRule, notify_owners, system};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::{Actor, Circle};
@@ -25,10 +25,11 @@ const CLAIM: ClaimRule = ClaimRule {
     at_once: 4,
 };
 
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::BusyCalendars,
     put_off: Some("UPDATE busy_calendars SET next_fetch_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE busy_calendars SET next_fetch_at = NULL WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::PutOff,
     report: notify_owners,
 };
 

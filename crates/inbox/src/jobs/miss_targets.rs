@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::failures::{JobRule, send_no_notice, system};
+use super::failures::{JobRevival, JobRule, send_no_notice, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
@@ -18,10 +18,11 @@ const AT_ONCE: i64 = 100;
 const DUE: &str = "SELECT ws, id FROM conversations WHERE target_due_at <= ?1
                    ORDER BY target_due_at LIMIT ?2";
 
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Targets,
     put_off: Some("UPDATE conversations SET target_due_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE conversations SET target_due_at = NULL WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::PutOff,
     report: send_no_notice,
 };
 

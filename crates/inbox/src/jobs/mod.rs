@@ -6,6 +6,7 @@ mod bookings;
 mod calendar_reader;
 mod concurrency;
 mod count_reports;
+mod counters;
 mod deliver_webhooks;
 mod document_reader;
 mod draft_replies;
@@ -25,7 +26,9 @@ mod miss_targets;
 mod notify_people;
 mod open_pages;
 mod outgoing_mail;
+mod plus_tag_test;
 mod push_sender;
+pub mod queues;
 mod quiet;
 mod rebuild_index;
 mod recipient_outcomes;
@@ -53,18 +56,22 @@ use std::sync::Arc;
 pub use crate::base::future::BoxFuture;
 pub use app_mail_reader::{AppMailBody, AppMailReader, AppMailRequest};
 pub use calendar_reader::CalendarReader;
+pub use counters::start_counters;
 pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
 pub use document_reader::{DocumentFile, DocumentReader, ExtractionOutcome};
 pub use erase_deleted::{DeletionOutcome, finish_deletion, finish_deletions};
 pub use open_pages::OpenPages;
 pub use outgoing_mail::sent_copy;
+pub use plus_tag_test::send_plus_tag_test;
 pub use push_sender::{PushRequest, PushResponse, PushSender};
-pub use relay::{OutgoingMail, Relay, RelayOutcome};
+pub use relay::{OutgoingMail, Relay, RelayOutcome, RelayReason};
 pub use reply_model::{ModelReply, ReplyModel};
 pub use test_mail::{TestMail, send_test_mail};
 pub use webhook_sender::{WebhookRequest, WebhookResponse, WebhookSender};
 pub use worker::Worker;
 
+use crate::base::queue::Queue;
+use failures::JobRule;
 use runtime::{BackgroundJob, JobRuntime};
 
 /// The traits through which jobs reach the network.
@@ -82,6 +89,47 @@ struct Ports {
     push_sender: Option<Arc<dyn PushSender>>,
     /// Which conversations people have open, in a process that serves pages.
     open_pages: Option<Arc<dyn OpenPages>>,
+}
+
+/// How a queue handles its failed jobs. Some queues have two kinds of jobs, told apart by their keys.
+fn rule_of(queue: Queue, job: &str) -> Option<&'static JobRule> {
+    let of_conversation = job.starts_with("cnv_");
+    Some(match queue {
+        Queue::Messages => &send_messages::RULE,
+        Queue::Deliveries => &deliver_webhooks::RULE,
+        Queue::SandboxReplies => &sandbox_replies::RULE,
+        Queue::Snoozes => &end_snoozes::RULE,
+        Queue::Notices => &send_notices::RULE,
+        Queue::Notifications => &notify_people::RULE,
+        Queue::PushMessages => &send_pushes::RULE,
+        Queue::AppMail => &fetch_app_mail::RULE,
+        Queue::Reminders => &remind::RULE,
+        Queue::SecureReminders => &remind_secure::RULE,
+        Queue::BookingHolds => &bookings::HOLD_RULE,
+        Queue::BookingReminders => &bookings::REMINDER_RULE,
+        Queue::BusyCalendars => &fetch_calendars::RULE,
+        Queue::Submissions => &upload_cleanup::SUBMISSION_RULE,
+        Queue::Uploads => &upload_cleanup::UPLOAD_RULE,
+        Queue::Documents => &extract_documents::RULE,
+        Queue::Drafting => &draft_replies::RULE,
+        Queue::Sorting => &sort_conversations::RULE,
+        Queue::Rules => &run_rules::RULE,
+        Queue::Targets => &miss_targets::RULE,
+        Queue::EventRetention => &expire_events::RULE,
+        Queue::Trash => &empty_trash::RULE,
+        Queue::Deletions if of_conversation => &erase_deleted::CONVERSATION_RULE,
+        Queue::Deletions => &erase_deleted::RULE,
+        Queue::Retention if of_conversation => &retire_conversations::CONVERSATION_RULE,
+        Queue::Retention => &retire_conversations::RULE,
+        Queue::Reports
+        | Queue::ReportBackfill
+        | Queue::IndexMaintenance
+        | Queue::IndexRebuild
+        | Queue::Imap
+        | Queue::Events
+        | Queue::Pages
+        | Queue::Installation => return None,
+    })
 }
 
 /// Every background job.

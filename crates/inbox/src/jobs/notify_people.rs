@@ -5,7 +5,7 @@ use std::sync::Arc;
 use db::Tx;
 
 use super::OpenPages;
-use super::failures::{JobRule, send_no_notice, system};
+use super::failures::{JobRevival, JobRule, send_no_notice, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
@@ -22,12 +22,15 @@ const DUE: &str = "SELECT ws, person FROM notice_facts WHERE due_at <= ?1
                    ORDER BY due_at LIMIT ?2";
 
 /// What cannot be told is reported by the log and the metrics.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Notifications,
     put_off: Some(
         "UPDATE notice_facts SET due_at = ?1 WHERE ws = ?2 AND person = ?3 AND due_at < ?1",
     ),
     stop: "DELETE FROM notice_facts WHERE ws = ?1 AND person = ?2",
+    revival: JobRevival::Statement(
+        "UPDATE notice_facts SET due_at = ?1 WHERE ws = ?2 AND person = ?3",
+    ),
     report: send_no_notice,
 };
 

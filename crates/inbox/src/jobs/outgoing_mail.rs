@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use db::{Json, Tx};
-use mail::{Address, ComposedMail};
+use mail::{Address, AutoSubmission, ComposedMail};
 
 use super::OutgoingMail;
 use super::message_body::{self, ComposedBody, StoredBody};
@@ -210,6 +210,7 @@ fn load(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, before: i64) -> Resul
         }
         None => Vec::new(),
     };
+    let submission = row.submission();
     let mail = ComposedMail {
         message_id: row.header_id,
         answers: chain(tx, ws, &row.conversation, before)?,
@@ -224,7 +225,7 @@ fn load(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, before: i64) -> Resul
         attachments: body.attachments,
         calendar: None,
         at: row.first_attempt_at,
-        automatic: row.automatic,
+        submission,
         loop_mark: None,
         unsubscribe: row.unsubscribe,
     };
@@ -255,6 +256,7 @@ db::row! {
         text: String,
         first_attempt_at: i64,
         automatic: bool,
+        auto_replied: bool,
         unsubscribe: Option<String>,
         markdown: Option<String>,
         signature: String,
@@ -266,6 +268,14 @@ db::row! {
 }
 
 impl OutgoingRow {
+    fn submission(&self) -> AutoSubmission {
+        match (self.automatic, self.auto_replied) {
+            (false, _) => AutoSubmission::No,
+            (true, false) => AutoSubmission::Generated,
+            (true, true) => AutoSubmission::Replied,
+        }
+    }
+
     fn written(&self) -> StoredBody<'_> {
         StoredBody {
             conversation: &self.conversation,

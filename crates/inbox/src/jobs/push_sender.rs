@@ -8,12 +8,14 @@ pub trait PushSender: Send + Sync {
 }
 
 /// One attempt: the browser's address, the headers and the encrypted message.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct PushRequest {
     pub endpoint: String,
     pub headers: Vec<(&'static str, String)>,
     pub body: Vec<u8>,
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(PushRequest {});
 
 /// The response. Sentences are for the log and name no address.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use super::RelayOutcome;
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::MessageId;
+use crate::model::send_failure::SendFailure;
 
 /// Recipients without further attempts: delivered or permanently failed.
 pub fn settled(tx: &mut Tx<'_>, ws: i64, message: &MessageId) -> Result<BTreeSet<String>> {
@@ -28,17 +29,29 @@ pub fn keep(
     outcomes: &[RelayOutcome],
 ) -> Result<()> {
     for (email, outcome) in recipients.iter().zip(outcomes) {
-        let refusal = match outcome {
-            RelayOutcome::Delivered => None,
-            RelayOutcome::Never(reason) => Some(reason),
-            RelayOutcome::Later(_) | RelayOutcome::Unavailable(_) => continue,
-        };
-        tx.exec(
-            "INSERT INTO recipient_outcomes (ws, message, email, refusal, at) VALUES (?1, ?2, ?3, ?4, ?5)
-             ON CONFLICT (ws, message, email) DO NOTHING",
-            &[&cx.actor.ws, message, email, &refusal, &cx.now],
-        )?;
+        if !outcome.is_temporary() {
+            settle(tx, cx, message, email, last_failure(outcome).as_ref())?;
+        }
     }
+    Ok(())
+}
+
+/// Stores how a message ended for a recipient, unless that is known.
+fn settle(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &MessageId,
+    email: &str,
+    failure: Option<&SendFailure>,
+) -> Result<()> {
+    let code = failure.map(|failure| failure.code.as_str());
+    let text = failure.map(|failure| failure.text.as_str());
+    tx.exec(
+        "INSERT INTO recipient_outcomes (ws, message, email, refusal, code, at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (ws, message, email) DO NOTHING",
+        &[&cx.actor.ws, message, &email, &text, &code, &cx.now],
+    )?;
     Ok(())
 }
 
@@ -47,6 +60,8 @@ pub struct RecipientOutcome {
     arrived: BTreeSet<String>,
     /// The recipients with a permanent failure, in order.
     pub refused: Vec<String>,
+    /// Why the first of them did not get it.
+    pub failure: Option<SendFailure>,
 }
 
 impl RecipientOutcome {
@@ -64,15 +79,22 @@ pub fn end(
     outcomes: &[RelayOutcome],
 ) -> Result<RecipientOutcome> {
     if recipients.len() > 1 {
-        let last: Vec<RelayOutcome> = outcomes.iter().cloned().map(given_up).collect();
-        keep(tx, cx, message, recipients, &last)?;
+        for (email, outcome) in recipients.iter().zip(outcomes) {
+            settle(tx, cx, message, email, last_failure(outcome).as_ref())?;
+        }
     }
-    let kept: Vec<(String, Option<String>)> = tx.all(
-        "SELECT email, refusal FROM recipient_outcomes WHERE ws = ?1 AND message = ?2",
+    let kept: Vec<(String, Option<String>, Option<String>)> = tx.all(
+        "SELECT email, refusal, code FROM recipient_outcomes WHERE ws = ?1 AND message = ?2
+         ORDER BY at, email",
         &[&cx.actor.ws, message],
     )?;
     let (mut arrived, mut refused) = (BTreeSet::new(), BTreeSet::new());
-    let earlier = kept.into_iter().map(|(email, refusal)| (email, refusal.is_none()));
+    let of_now = outcomes.iter().find_map(last_failure);
+    let of_earlier = kept.iter().find_map(|(_, refusal, code)| {
+        let (text, code) = (refusal.clone()?, code.clone()?);
+        Some(SendFailure { code, text })
+    });
+    let earlier = kept.into_iter().map(|(email, refusal, _)| (email, refusal.is_none()));
     let now =
         recipients.iter().cloned().zip(outcomes.iter().map(|o| *o == RelayOutcome::Delivered));
     for (email, has_it) in earlier.chain(now) {
@@ -81,14 +103,12 @@ pub fn end(
             false => refused.insert(email),
         };
     }
-    Ok(RecipientOutcome { arrived, refused: refused.into_iter().collect() })
+    let failure = of_earlier.or(of_now);
+    Ok(RecipientOutcome { arrived, refused: refused.into_iter().collect(), failure })
 }
 
-fn given_up(outcome: RelayOutcome) -> RelayOutcome {
-    match outcome {
-        RelayOutcome::Later(reason) | RelayOutcome::Unavailable(reason) => {
-            RelayOutcome::Never(reason)
-        }
-        settled => settled,
-    }
+/// Why a recipient without further attempts did not get a message.
+fn last_failure(outcome: &RelayOutcome) -> Option<SendFailure> {
+    let failure = outcome.reason()?.failure();
+    Some(if outcome.is_temporary() { SendFailure::expired(&failure) } else { failure })
 }

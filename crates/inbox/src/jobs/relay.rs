@@ -1,9 +1,11 @@
 //! The port through which mail leaves.
 
+use std::fmt;
 use std::sync::Arc;
 
 use crate::base::future::BoxFuture;
 use crate::model::outgoing_servers::SubmissionServer;
+use crate::model::send_failure::SendFailure;
 
 /// Delivers a finished mail.
 pub trait Relay: Send + Sync {
@@ -33,14 +35,81 @@ pub struct OutgoingMail {
     pub of_service: bool,
 }
 
-/// The outcome of an attempt. The reason is for the log and quotes no mail.
+/// The outcomes in the metrics.
+const DELIVERED: &str = "delivered";
+const LATER: &str = "later";
+const NEVER: &str = "never";
+
+/// The outcome of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RelayOutcome {
     Delivered,
-    Later(String),
+    Later(RelayReason),
     /// The server could not be used at all: the mail waits, and no mail is the reason.
-    Unavailable(String),
-    Never(String),
+    Unavailable(RelayReason),
+    Never(RelayReason),
+}
+
+/// Why an attempt came to nothing.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RelayReason {
+    /// An enhanced status, an SMTP code, or a word of ours; empty where the sentence is all there is.
+    code: String,
+    /// For the log: it quotes no mail, and no words of a server.
+    sentence: String,
+    /// The server's words, for the team.
+    reply: String,
+}
+
+impl RelayReason {
+    pub fn new(code: impl Into<String>, sentence: impl Into<String>) -> RelayReason {
+        RelayReason { code: code.into(), sentence: sentence.into(), reply: String::new() }
+    }
+
+    /// With what the server said.
+    pub fn with_reply(self, reply: impl Into<String>) -> RelayReason {
+        RelayReason { reply: reply.into(), ..self }
+    }
+
+    /// The same reason in another sentence.
+    pub fn map_sentence(self, words: impl FnOnce(&str) -> String) -> RelayReason {
+        RelayReason { sentence: words(&self.sentence), ..self }
+    }
+
+    pub fn sentence(&self) -> &str {
+        &self.sentence
+    }
+
+    /// The reason as the team and their software read it.
+    pub(super) fn failure(&self) -> SendFailure {
+        let code = if self.code.is_empty() { "refused" } else { &self.code };
+        SendFailure::new(code, &self.sentence, &self.reply)
+    }
+}
+
+impl From<&str> for RelayReason {
+    fn from(sentence: &str) -> RelayReason {
+        RelayReason::new("", sentence)
+    }
+}
+
+impl From<String> for RelayReason {
+    fn from(sentence: String) -> RelayReason {
+        RelayReason::new("", sentence)
+    }
+}
+
+impl fmt::Display for RelayReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.sentence)
+    }
+}
+
+/// A log has no words of a server.
+impl fmt::Debug for RelayReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RelayReason").field(&self.sentence).finish()
+    }
 }
 
 impl RelayOutcome {
@@ -49,11 +118,24 @@ impl RelayOutcome {
         matches!(self, RelayOutcome::Later(_) | RelayOutcome::Unavailable(_))
     }
 
+    /// The words of [`RelayOutcome::as_str`].
+    pub(super) const NAMES: [&'static str; 3] = [DELIVERED, LATER, NEVER];
+
+    /// Why it was not delivered; `None` where it was.
+    pub fn reason(&self) -> Option<&RelayReason> {
+        match self {
+            RelayOutcome::Delivered => None,
+            RelayOutcome::Later(reason)
+            | RelayOutcome::Unavailable(reason)
+            | RelayOutcome::Never(reason) => Some(reason),
+        }
+    }
+
     pub(super) fn as_str(&self) -> &'static str {
         match self {
-            RelayOutcome::Delivered => "delivered",
-            RelayOutcome::Later(_) | RelayOutcome::Unavailable(_) => "later",
-            RelayOutcome::Never(_) => "never",
+            RelayOutcome::Delivered => DELIVERED,
+            RelayOutcome::Later(_) | RelayOutcome::Unavailable(_) => LATER,
+            RelayOutcome::Never(_) => NEVER,
         }
     }
 }

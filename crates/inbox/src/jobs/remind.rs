@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::failures::{JobRule, notify_owners, system};
+use super::failures::{JobRevival, JobRule, notify_owners, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
@@ -19,10 +19,11 @@ const AT_ONCE: i64 = 50;
 const DUE: &str =
     "SELECT ws, id FROM document_requests WHERE remind_at <= ?1 ORDER BY remind_at LIMIT ?2";
 
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Reminders,
     put_off: Some("UPDATE document_requests SET remind_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE document_requests SET remind_at = NULL WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::PutOff,
     report: notify_owners,
 };
 

@@ -3,7 +3,7 @@
 
 use db::Tx;
 
-use super::failures::{JobRule, notify_owners, system};
+use super::failures::{JobRevival, JobRule, notify_owners, system};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 use crate::app::App;
 use crate::base::actor::Circle;
@@ -27,22 +27,24 @@ const CLAIM: ClaimRule = ClaimRule {
 };
 
 /// The inbox is looked at again the next day.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Retention,
     put_off: Some(
         "UPDATE mailboxes SET retention_at = ?1
          WHERE ws = ?2 AND id = ?3 AND retention_at IS NOT NULL",
     ),
     stop: "UPDATE mailboxes SET retention_at = retention_at + 86400000 WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::PutOff,
     report: notify_owners,
 };
 
 /// A conversation that cannot be moved keeps no other from it.
-const CONVERSATION_RULE: JobRule = JobRule {
+pub(super) const CONVERSATION_RULE: JobRule = JobRule {
     queue: Queue::Retention,
     put_off: None,
     stop: "UPDATE job_failures SET next_attempt_at = NULL
            WHERE ws = ?1 AND queue = 'conversation retention' AND job = ?2",
+    revival: JobRevival::Forget,
     report: notify_owners,
 };
 

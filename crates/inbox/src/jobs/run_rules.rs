@@ -2,7 +2,7 @@
 
 use db::Tx;
 
-use super::failures::{JobRule, notify_owners};
+use super::failures::{JobRevival, JobRule, notify_owners};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::app::App;
 use crate::base::error::Result;
@@ -17,10 +17,11 @@ const DUE: &str =
     "SELECT ws, id FROM rule_jobs WHERE due_at <= ?1 ORDER BY due_at, ws, id LIMIT ?2";
 
 /// What rules cannot be run on stays as it is, and the owners hear of it.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Rules,
     put_off: Some("UPDATE rule_jobs SET due_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "DELETE FROM rule_jobs WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::PutOff,
     report: notify_owners,
 };
 

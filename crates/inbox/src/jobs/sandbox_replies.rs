@@ -3,7 +3,7 @@
 use db::Tx;
 use mail::Address;
 
-use super::failures::{JobRule, notify_owners, system};
+use super::failures::{JobRevival, JobRule, notify_owners, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::app::{App, Cx};
 use crate::base::actor::Circle;
@@ -13,7 +13,8 @@ use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::ids::{ConversationId, MailboxId, MessageId};
 use crate::base::queue::Queue;
-use crate::inbound::receive::{IncomingMail, receive};
+use crate::inbound::incoming_mail::IncomingMail;
+use crate::inbound::receive::receive;
 use crate::inbound::sandbox::{self, Answer};
 use crate::inbound::secure_answer::{SecureAnswer, receive_answer};
 use crate::model::bookings::booking::{self, BookingGuest, NewBooking};
@@ -28,12 +29,13 @@ const BOOKINGS_SEEN: i64 = 20;
 const DUE: &str = "SELECT ws, message, email FROM sandbox_replies WHERE due_at <= ?1
                    ORDER BY due_at LIMIT ?2";
 
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::SandboxReplies,
     put_off: Some(
         "UPDATE sandbox_replies SET due_at = ?1 WHERE ws = ?2 AND message = ?3 AND email = ?4",
     ),
     stop: "DELETE FROM sandbox_replies WHERE ws = ?1 AND message = ?2 AND email = ?3",
+    revival: JobRevival::PutOff,
     report: notify_owners,
 };
 
@@ -115,7 +117,14 @@ fn file_reply(tx: &mut Tx<'_>, app: &App, job: &DueJob, invoice: &Blob) -> Resul
         tx,
         &cx,
         &mailbox,
-        &IncomingMail { mail, raw: None, authentication: None, attachments, joins },
+        &IncomingMail {
+            mail,
+            raw: None,
+            authentication: None,
+            attachments,
+            joins,
+            content_hash: None,
+        },
     )?;
     tx.wake(Queue::Pages);
     Ok(true)

@@ -34,7 +34,7 @@ pub(super) fn letters(
     )?;
     let times = LocalTimes::of(tx, ws, &mailbox)?;
     let reader = mail_language::of_conversation(tx, ws, &conversation)?;
-    let until = reader.run(|| times.day(expires_at.unwrap_or(cx.now)));
+    let until = reader.run(|| times.moment(expires_at.unwrap_or(cx.now)));
     let mut letters: Vec<(Address, ComposedBody)> = Vec::with_capacity(recipients.len());
     for party in recipients {
         let email = party.address();
@@ -123,14 +123,14 @@ mod tests {
             author: Some("Marit Aalto"),
             firm: "Hallgren & Moss",
             link: "https://m.example/s/x",
-            until: "12 December 2026",
+            until: "12 December 2026, 10:42 (Berlin)",
         };
         let words = text.words();
         for part in [
             "Hello Helena Osei,\n",
             "Marit Aalto of Hallgren & Moss has written to you.",
             "here:\nhttps://m.example/s/x\n",
-            "open until 12 December 2026.",
+            "open until 12 December 2026, 10:42 (Berlin).",
             "travels as ordinary mail.",
         ] {
             assert!(words.contains(part), "{part}: {words}");

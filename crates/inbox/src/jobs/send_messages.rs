@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep};
 use tracing::Instrument;
 
 use super::concurrency::{FreeSlots, JobSlots};
-use super::failures::{JobFailure, JobRule, system};
+use super::failures::{JobFailure, JobRevival, JobRule, system};
 use super::fair_share::{FairShare, FairShareCursor};
 use super::outgoing_mail::{self, UnsignedMail};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
@@ -28,6 +28,7 @@ use crate::base::queue::Queue;
 use crate::base::states::MessageStatus;
 use crate::inbound::{imap, sandbox};
 use crate::model::outgoing_servers;
+use crate::model::send_failure::{self, SendFailure};
 use crate::model::timeline::{self, TimelineEvent};
 use crate::model::{mailboxes, messages};
 
@@ -50,13 +51,16 @@ const WORKSPACES: FairShare = FairShare {
 };
 
 /// A message that cannot be composed or recorded is retried, and then marked as failed.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Messages,
     put_off: Some(
-        "UPDATE messages SET sends_at = ?1 WHERE ws = ?2 AND id = ?3 AND status = 'sending'",
+        "UPDATE messages SET sends_at = ?1, lease_until = NULL
+         WHERE ws = ?2 AND id = ?3 AND status = 'sending' AND held_at IS NULL",
     ),
-    stop: "UPDATE messages SET status = 'failed', sends_at = NULL
+    stop:
+        "UPDATE messages SET status = 'failed', sends_at = NULL, lease_until = NULL, held_at = NULL
            WHERE ws = ?1 AND id = ?2 AND status = 'sending'",
+    revival: JobRevival::Never,
     report: note_in_timeline,
 };
 
@@ -151,10 +155,10 @@ impl SendMessages {
             match outcome {
                 RelayOutcome::Delivered => tracing::info!(%message, "message sent"),
                 RelayOutcome::Later(reason) | RelayOutcome::Unavailable(reason) => {
-                    tracing::warn!(%message, reason, "message deferred, will be retried")
+                    tracing::warn!(%message, %reason, "message deferred, will be retried")
                 }
                 RelayOutcome::Never(reason) => {
-                    tracing::warn!(%message, reason, "message rejected")
+                    tracing::warn!(%message, %reason, "message rejected")
                 }
             }
         }
@@ -235,8 +239,9 @@ impl SendMessages {
         let lapses = self.runtime.app.clock.now() + LEASE_MS;
         let renewed = self.runtime.app.store.write(move |tx| {
             tx.exec(
-                "UPDATE messages SET sends_at = ?3
-                 WHERE ws = ?1 AND id = ?2 AND status = 'sending' AND attempts = ?4",
+                "UPDATE messages SET sends_at = ?3, lease_until = ?3
+                 WHERE ws = ?1 AND id = ?2 AND status = 'sending' AND attempts = ?4
+                   AND held_at IS NULL",
                 &[&ws, &message, &lapses, &attempts],
             )?;
             Ok::<_, Error>(())
@@ -274,7 +279,7 @@ impl SendMessages {
             let goes_on = cx.now - claimed.first_attempt_at < RETRY_FOR_MS;
             if goes_on && outcomes.iter().any(RelayOutcome::is_temporary) {
                 recipient_outcomes::keep(tx, cx, &claimed.message, recipients, &outcomes)?;
-                return try_again(tx, cx, &claimed);
+                return try_again(tx, cx, &claimed, &outcomes);
             }
             let end = recipient_outcomes::end(tx, cx, &claimed.message, recipients, &outcomes)?;
             match claimed.unsigned.to().any(|to| end.has_it(to)) {
@@ -283,13 +288,17 @@ impl SendMessages {
                     imap::plan_copy(tx, cx, &message.mailbox, &message.id)?;
                 }
                 false if is_still_ours(tx, cx, &claimed)? => {
-                    return messages::mark_failed(tx, cx, &conversation, &message);
+                    let failure = end.failure.unwrap_or_else(SendFailure::unknown);
+                    return messages::mark_failed(tx, cx, &conversation, &message, &failure);
                 }
                 false => return Ok(()),
             }
             match end.refused.is_empty() {
                 true => Ok(()),
-                false => messages::note_refused(tx, cx, &message, &end.refused),
+                false => {
+                    let failure = end.failure.unwrap_or_else(SendFailure::unknown);
+                    messages::note_refused(tx, cx, &message, &end.refused, &failure)
+                }
             }
         });
         match recorded.await {
@@ -345,8 +354,8 @@ impl Claims {
 fn claim(tx: &mut Tx<'_>, ws: i64, id: &str, now: i64) -> Result<()> {
     tx.wake(Queue::Pages);
     tx.exec(
-        "UPDATE messages SET status = 'sending', sends_at = ?3, attempts = attempts + 1,
-            first_attempt_at = coalesce(first_attempt_at, ?4)
+        "UPDATE messages SET status = 'sending', sends_at = ?3, lease_until = ?3,
+            attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, ?4)
          WHERE ws = ?1 AND id = ?2",
         &[&ws, &id, &(now + LEASE_MS), &now],
     )?;
@@ -362,7 +371,7 @@ fn note_health(
 ) -> Result<()> {
     let Some(server) = &claimed.unsigned.server else { return Ok(()) };
     let unavailable = outcomes.iter().find_map(|outcome| match outcome {
-        RelayOutcome::Unavailable(sentence) => Some(sentence),
+        RelayOutcome::Unavailable(reason) => Some(reason.sentence()),
         RelayOutcome::Delivered | RelayOutcome::Later(_) | RelayOutcome::Never(_) => None,
     });
     match unavailable {
@@ -441,13 +450,29 @@ fn note_in_timeline(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<
         false => TimelineEvent::SendDelayed { message_id, reason },
     };
     tx.wake(Queue::Pages);
-    timeline::record(tx, &app.cx(&actor), &conversation, &event)
+    let cx = app.cx(&actor);
+    timeline::record(tx, &cx, &conversation, &event)?;
+    let known = SendFailure::new("fault", failure.reason, "");
+    match (MessageId::parse(id), failure.given_up) {
+        (Some(message), true) => messages::note_given_up(tx, &cx, &message, &known),
+        (Some(message), false) => send_failure::keep(tx, ws, &message, &known),
+        (None, _) => Ok(()),
+    }
 }
 
-fn try_again(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &MessageJob) -> Result<()> {
+fn try_again(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    claimed: &MessageJob,
+    outcomes: &[RelayOutcome],
+) -> Result<()> {
+    let waits = outcomes.iter().find(|outcome| outcome.is_temporary());
+    if let Some(reason) = waits.and_then(RelayOutcome::reason) {
+        send_failure::keep(tx, cx.actor.ws, &claimed.message, &reason.failure())?;
+    }
     tx.exec(
-        "UPDATE messages SET sends_at = ?3
-         WHERE ws = ?1 AND id = ?2 AND status = 'sending' AND attempts = ?4",
+        "UPDATE messages SET sends_at = ?3, lease_until = NULL
+         WHERE ws = ?1 AND id = ?2 AND status = 'sending' AND attempts = ?4 AND held_at IS NULL",
         &[
             &cx.actor.ws,
             &claimed.message,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use db::{Json, Tx};
-use mail::{Address, CalendarEntry, ComposedMail};
+use mail::{Address, AutoSubmission, CalendarEntry, ComposedMail};
 
-use super::failures::{JobRule, send_no_notice, system};
+use super::failures::{JobRevival, JobRule, send_no_notice, system};
 use super::outgoing_mail::{self, ReturnMarkers, UnsignedMail};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::send_messages::RETRY_FOR_MS;
@@ -28,10 +28,11 @@ const CLAIM: ClaimRule = ClaimRule {
 };
 
 /// A failed notice is reported by the log and the metrics, not by another notice.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Notices,
     put_off: Some("UPDATE notices SET due_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "DELETE FROM notices WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::PutOff,
     report: send_no_notice,
 };
 
@@ -112,7 +113,7 @@ impl SendNotices {
             false,
         ) = (&outcome, again)
         {
-            tracing::warn!(id = claimed.id, reason, "notice could not be sent");
+            tracing::warn!(id = claimed.id, %reason, "notice could not be sent");
         }
         let work = move |tx: &mut Tx<'_>| {
             match again {
@@ -261,7 +262,7 @@ pub(super) fn service_mail(
         attachments: Vec::new(),
         calendar: None,
         at,
-        automatic: true,
+        submission: AutoSubmission::Generated,
         loop_mark: None,
         unsubscribe: None,
     }

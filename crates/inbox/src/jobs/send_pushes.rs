@@ -6,7 +6,7 @@ use db::Tx;
 use metrics::counter;
 
 use super::concurrency::JobSlots;
-use super::failures::{JobRule, send_no_notice, system};
+use super::failures::{JobRevival, JobRule, send_no_notice, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::{PushRequest, PushResponse, PushSender};
 use crate::app::{App, Cx};
@@ -27,10 +27,11 @@ const CLAIMED_AT_ONCE: usize = 20;
 const PROOF_MS: i64 = 12 * HOUR_MS;
 
 /// A failed message is reported by the log and the metrics.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::PushMessages,
     put_off: Some("UPDATE push_messages SET due_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "DELETE FROM push_messages WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::PutOff,
     report: send_no_notice,
 };
 

@@ -8,7 +8,7 @@ use sorter::{TopicModel, language, urgency_with};
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
-use super::failures::{JobRule, send_no_notice, system};
+use super::failures::{JobRevival, JobRule, send_no_notice, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 use crate::app::App;
 use crate::base::actor::Circle;
@@ -31,13 +31,16 @@ const DUE: &str = "SELECT ws, id FROM conversations WHERE sorts_at <= ?1
                    ORDER BY sorts_at LIMIT ?2";
 
 /// A conversation that cannot be sorted stays as it is: people see that it has no topic.
-const RULE: JobRule = JobRule {
+pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Sorting,
     put_off: Some(
         "UPDATE conversations SET sorts_at = ?1
          WHERE ws = ?2 AND id = ?3 AND sorts_at IS NOT NULL",
     ),
     stop: "UPDATE conversations SET sorts_at = NULL WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::Statement(
+        "UPDATE conversations SET sorts_at = ?1 WHERE ws = ?2 AND id = ?3",
+    ),
     report: send_no_notice,
 };
 

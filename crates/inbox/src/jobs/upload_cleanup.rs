@@ -3,7 +3,7 @@
 
 use db::Tx;
 
-use super::failures::{JobRule, notify_owners};
+use super::failures::{JobRevival, JobRule, notify_owners};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 use crate::base::blocking::spawn_blocking;
 use crate::base::error::{Error, Result};
@@ -23,10 +23,11 @@ const SUBMISSION_CLAIM: ClaimRule = ClaimRule {
 };
 
 /// Files that could not be submitted stay: the customer can still submit them.
-const SUBMISSION_RULE: JobRule = JobRule {
+pub(super) const SUBMISSION_RULE: JobRule = JobRule {
     queue: Queue::Submissions,
     put_off: Some("UPDATE document_requests SET hands_over_at = ?1 WHERE ws = ?2 AND id = ?3"),
     stop: "UPDATE document_requests SET hands_over_at = NULL WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::PutOff,
     report: notify_owners,
 };
 
@@ -40,7 +41,7 @@ const UPLOAD_CLAIM: ClaimRule = ClaimRule {
     at_once: AT_ONCE,
 };
 
-const UPLOAD_RULE: JobRule = JobRule {
+pub(super) const UPLOAD_RULE: JobRule = JobRule {
     queue: Queue::Uploads,
     put_off: Some("UPDATE uploads SET due_at = ?1 WHERE ws = ?2 AND request = ?3 AND id = ?4"),
     stop: "UPDATE uploads SET due_at = NULL,
@@ -48,6 +49,7 @@ const UPLOAD_RULE: JobRule = JobRule {
                 THEN 'The file could not be checked. Please send it again.' ELSE problem END,
             state = CASE WHEN state = 'checking' THEN 'refused' ELSE state END
            WHERE ws = ?1 AND request = ?2 AND id = ?3",
+    revival: JobRevival::Never,
     report: notify_owners,
 };
 

@@ -10,12 +10,14 @@ pub trait WebhookSender: Send + Sync {
 }
 
 /// One attempt: the URL, the headers, and the stored bytes of the event.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct WebhookRequest {
     pub url: String,
     pub headers: Vec<(&'static str, String)>,
     pub body: Arc<str>,
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(WebhookRequest {});
 
 /// The response. Sentences are shown to the customer and never repeat resolver internals.
 #[derive(Clone, Debug, PartialEq, Eq)]

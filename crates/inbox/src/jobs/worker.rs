@@ -1,14 +1,16 @@
 //! Runs the background jobs: each has a loop of its own, which a commit or the clock wakes.
 
 use std::future::Future;
+use std::panic::resume_unwind;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use metrics::{counter, gauge};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
+use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
 use super::app_mail_reader::NoAppMailReader;
 use super::quiet::SimulateMessages;
@@ -117,10 +119,12 @@ impl Worker {
         Worker::of(self.runtime, self.ports, true)
     }
 
-    /// Runs the jobs until `stop` is ready, then waits for the running ones.
+    /// Runs the jobs until `stop` is ready, then waits for the running ones. The loops go on whatever a job does;
+    /// if one ends by a panic all the same, the others end and the panic goes on to the caller, who starts anew.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
         let stopping = CancellationToken::new();
-        let loops = TaskTracker::new();
+        let _end = stopping.clone().drop_guard();
+        let mut loops = JoinSet::new();
         for job in &self.jobs {
             let (worker, job, stopping) = (self.clone(), job.clone(), stopping.clone());
             loops.spawn(async move { worker.run_job(job, &stopping).await });
@@ -129,11 +133,20 @@ impl Worker {
         loops.spawn(async move {
             index_maintenance::keep_statistics(&app, &stop_statistics).await;
         });
-        stop.await;
+        let mut stop = pin!(stop);
+        let broken = loop {
+            tokio::select! {
+                () = &mut stop => break None,
+                // Some have nothing to do on SQLite, and end by themselves.
+                Some(ended) = loops.join_next() => if let Err(error) = ended { break Some(error) },
+            }
+        };
         stopping.cancel();
-        for tasks in [&loops, &self.runtime.tasks] {
-            tasks.close();
-            tasks.wait().await;
+        while loops.join_next().await.is_some() {}
+        self.runtime.tasks.close();
+        self.runtime.tasks.wait().await;
+        if let Some(panic) = broken.and_then(|error| error.try_into_panic().ok()) {
+            resume_unwind(panic);
         }
     }
 

@@ -12,7 +12,8 @@ use base64::engine::general_purpose::STANDARD;
 use db::{Column, StoreError, TableShape, Tx};
 use serde::{Deserialize, Serialize};
 
-use super::{EVENTS, KEY_CHECK, NODE_FILES, NOT_DUMPED, TRANSACTION};
+use super::{BLOBS, EVENTS, KEY_CHECK, NODE_FILES, NOT_DUMPED, TRANSACTION};
+use crate::base::blobs::Blobs;
 use crate::base::error::Result;
 use crate::base::ids::UploadId;
 
@@ -56,7 +57,30 @@ pub struct DumpContents {
     pub files: Vec<String>,
     /// Uploads whose bytes are whole and not yet filed, so that they are files of their own.
     pub uploads: Vec<UploadId>,
+    /// The hashes of blobs in the tables whose bytes are not those that came in, each once.
+    pub damaged: Vec<String>,
     pub schema: i64,
+}
+
+impl DumpContents {
+    /// Notes the blob of a row: that it is a file, or damaged.
+    pub(super) fn note_blob(&mut self, hash: &str, size: i64, packed: Option<&[u8]>) {
+        match packed {
+            None => self.files.push(hash.to_owned()),
+            Some(packed) if !Blobs::is_whole(hash, size, packed) => {
+                self.damaged.push(hash.to_owned());
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// Workspaces may share a blob; each is listed once.
+    pub(super) fn order_blobs(&mut self) {
+        for hashes in [&mut self.files, &mut self.damaged] {
+            hashes.sort();
+            hashes.dedup();
+        }
+    }
 }
 
 /// The newest schema that the database has.
@@ -77,12 +101,11 @@ pub fn dump(
     let uploads = accepted_uploads(tx)?;
     let mut contents = DumpContents { schema, uploads, ..DumpContents::default() };
     for table in dumped_tables(tx)? {
-        let rows = dump_table(tx, &table, out, &mut contents.files)?;
+        let rows = dump_table(tx, &table, out, &mut contents)?;
         progress(&table.name, rows);
         contents.tables.insert(table.name, rows);
     }
-    contents.files.sort();
-    contents.files.dedup();
+    contents.order_blobs();
     write_json(out, &DumpEnd { complete: true, tables: contents.tables.len() as u64 })?;
     out.flush()?;
     Ok(contents)
@@ -113,23 +136,26 @@ fn dump_table(
     tx: &mut Tx<'_>,
     table: &TableShape,
     out: &mut dyn Write,
-    files: &mut Vec<String>,
+    contents: &mut DumpContents,
 ) -> Result<u64> {
     let columns: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
     let place = |name: &str| columns.iter().position(|column| column == name);
     let nulled = (table.name == EVENTS).then(|| place(TRANSACTION)).flatten();
     let kept = (table.name == NODE_FILES).then(|| place("name")).flatten();
-    let blob = (table.name == "blobs").then(|| place("hash").zip(place("packed"))).flatten();
+    let blob = (table.name == BLOBS).then(|| blob_columns(&columns)).flatten();
     write_json(out, &TableHeader { table: table.name.clone(), columns: columns.clone() })?;
     let (mut rows, mut line) = (0, String::new());
     tx.each_row(table, |row| {
         if kept.is_some_and(|name| !matches!(row[name], Column::Text(KEY_CHECK))) {
             return Ok(());
         }
-        if let Some((hash, packed)) = blob
-            && let (Column::Text(hash), Column::Null) = (row[hash], row[packed])
+        if let Some([hash, size, packed]) = blob
+            && let (Column::Text(hash), Column::Int(size)) = (row[hash], row[size])
         {
-            files.push(hash.to_owned());
+            match row[packed] {
+                Column::Bytes(packed) => contents.note_blob(hash, size, Some(packed)),
+                _ => contents.note_blob(hash, size, None),
+            }
         }
         line.clear();
         write_row(&mut line, row, nulled)?;
@@ -138,6 +164,12 @@ fn dump_table(
     })?;
     write_json(out, &TableEnd { end: table.name.clone(), rows })?;
     Ok(rows)
+}
+
+/// Where the columns of the table of blobs are that say what each is.
+pub(super) fn blob_columns(columns: &[String]) -> Option<[usize; 3]> {
+    let place = |name: &str| columns.iter().position(|column| column == name);
+    Some([place("hash")?, place("size")?, place("packed")?])
 }
 
 fn write_row(

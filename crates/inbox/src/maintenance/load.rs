@@ -9,6 +9,7 @@ use db::{Cell, TableShape, Tx};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::BLOBS;
 use super::dump::{
     DUMP_FORMAT, DumpContents, DumpEnd, DumpHeader, TableEnd, TableHeader, accepted_uploads,
     dumped_tables, schema_version,
@@ -91,7 +92,7 @@ fn load_table(
     files: &mut Vec<String>,
 ) -> Result<u64> {
     let place = |name: &str| table.columns.iter().position(|column| column.name == name);
-    let blob = (table.name == "blobs").then(|| place("hash").zip(place("packed"))).flatten();
+    let blob = (table.name == BLOBS).then(|| place("hash").zip(place("packed"))).flatten();
     let (mut batch, mut bytes, mut rows) = (Vec::new(), 0, 0);
     loop {
         let line = next_line(input)?;
@@ -159,7 +160,7 @@ fn go_on_numbering(tx: &mut Tx<'_>) -> Result<()> {
     Ok(())
 }
 
-fn next_line(input: &mut dyn BufRead) -> Result<String> {
+pub(super) fn next_line(input: &mut dyn BufRead) -> Result<String> {
     let mut line = Vec::new();
     input.take(LINE_BYTES).read_until(b'\n', &mut line)?;
     if line.last() != Some(&b'\n') {
@@ -168,11 +169,11 @@ fn next_line(input: &mut dyn BufRead) -> Result<String> {
     String::from_utf8(line).map_err(|_| damaged())
 }
 
-fn parse<T: DeserializeOwned>(line: &str) -> Result<T> {
+pub(super) fn parse<T: DeserializeOwned>(line: &str) -> Result<T> {
     serde_json::from_str(line).map_err(|_| damaged())
 }
 
-fn damaged() -> Error {
+pub(super) fn damaged() -> Error {
     refused("it is damaged or incomplete")
 }
 

@@ -4,6 +4,7 @@
 
 pub mod check;
 pub mod dump;
+pub mod dump_scan;
 pub mod figures;
 pub mod forget_person;
 pub mod load;
@@ -14,6 +15,7 @@ pub mod reindex;
 pub mod sweep;
 pub mod waiting;
 pub mod workspace_files;
+pub mod workspace_usage;
 
 /// Tables whose rows are made anew in every database: the search index, which differs between SQLite
 /// and PostgreSQL, what ties a database to its machine, its backups, and the record of migrations.
@@ -32,6 +34,9 @@ const NOT_DUMPED: &[&str] = &[
 /// with the data.
 const NODE_FILES: &str = "node_files";
 const KEY_CHECK: &str = "secret.key";
+
+/// The table of blobs.
+const BLOBS: &str = "blobs";
 
 /// The column that only means something in the PostgreSQL server that wrote it.
 const EVENTS: &str = "events";

@@ -31,10 +31,14 @@ pub struct PersonExport {
     pub messages: u64,
     /// Raw mails and attachments.
     pub files: u64,
+    /// Those that are lost or damaged: a sentence stands in the place of each.
+    pub unreadable: u64,
 }
 
 /// Columns of internal use, and secrets.
-const LEFT_OUT: &[&str] = &["ws", "num", "old_token", "key", "packed", "raw_hash"];
+const LEFT_OUT: &[&str] = &["ws", "num", "old_token", "key", "packed", "raw_hash", "content_hash"];
+/// What stands in the place of a file.
+const UNREADABLE: &str = "This file is lost or damaged. `mailroom check` tells more.\n";
 /// Columns that name a person.
 const ADDRESSES: &[&str] = &["email", "guest_email"];
 /// The longest name of a file, in bytes, beside the id in front of it.
@@ -262,10 +266,9 @@ impl<'a, 'w> ConversationFiles<'a, 'w> {
         for message in messages {
             self.export.messages += 1;
             let id = &message.id;
-            if let Some(hash) = &message.raw_hash
-                && let Some(bytes) = cx.blobs.get(tx, cx.actor.ws, hash)?
-            {
-                self.file(&format!("{conversation}/mails/{id}.eml"), &bytes)?;
+            if let Some(hash) = &message.raw_hash {
+                let bytes = cx.blobs.get(tx, cx.actor.ws, hash)?;
+                self.file_or_sentence(&format!("{conversation}/mails/{id}.eml"), bytes)?;
             }
             if message.secure && self.protected == ProtectedWords::InTheClear {
                 let content = secure::load(tx, cx, id)?;
@@ -300,8 +303,10 @@ impl<'a, 'w> ConversationFiles<'a, 'w> {
             let is_wanted = only.is_none_or(|only| {
                 message.as_deref().is_some_and(|message| only.contains(message))
             });
-            if is_wanted && let Some(bytes) = cx.blobs.get(tx, cx.actor.ws, &hash)? {
-                self.file(&format!("{id}/attachments/{file}-{}", safe_name(&filename)), &bytes)?;
+            if is_wanted {
+                let bytes = cx.blobs.get(tx, cx.actor.ws, &hash)?;
+                let name = format!("{id}/attachments/{file}-{}", safe_name(&filename));
+                self.file_or_sentence(&name, bytes)?;
             }
         }
         Ok(())
@@ -317,11 +322,22 @@ impl<'a, 'w> ConversationFiles<'a, 'w> {
             &[&cx.actor.ws, &id],
         )?;
         for (upload, filename) in uploads {
-            if let Ok(bytes) = cx.blobs.partial_uploads().bytes(&upload) {
-                self.file(&format!("{id}/uploads/{upload}-{}", safe_name(&filename)), &bytes)?;
-            }
+            let bytes = cx.blobs.partial_uploads().bytes(&upload);
+            let name = format!("{id}/uploads/{upload}-{}", safe_name(&filename));
+            self.file_or_sentence(&name, bytes.ok())?;
         }
         Ok(())
+    }
+
+    /// A file, or a sentence in its place where it is lost or damaged.
+    fn file_or_sentence(&mut self, name: &str, bytes: Option<Vec<u8>>) -> Result<()> {
+        match bytes {
+            Some(bytes) => self.file(name, &bytes),
+            None => {
+                self.export.unreadable += 1;
+                Ok((self.write)(&format!("{name}.unreadable.txt"), UNREADABLE.as_bytes())?)
+            }
+        }
     }
 
     fn file(&mut self, name: &str, bytes: &[u8]) -> Result<()> {

@@ -28,7 +28,7 @@ pub struct AttachmentInfo {
 }
 
 db::row! {
-    #[derive(Clone, Debug)]
+    #[derive(Clone)]
     pub struct OutgoingAttachment from "attachments" {
         pub id: AttachmentId,
         pub message: Option<MessageId>,
@@ -40,6 +40,12 @@ db::row! {
         key: Option<String>,
     }
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(OutgoingAttachment {
+    id,
+    message,
+    size
+});
 
 /// A file to attach to an unsent text; its bytes are stored already.
 #[derive(Clone, Debug)]

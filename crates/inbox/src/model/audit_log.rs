@@ -88,6 +88,8 @@ actions! {
     PlanChanged: "plan-changed", "changed the plan to";
     MailboxConnected: "mailbox-connected", "connected the mailbox";
     MailboxDisconnected: "mailbox-disconnected", "disconnected the mailbox";
+    PlusTagsOn: "plus-tags-on", "switched on plus tags for";
+    PlusTagsOff: "plus-tags-off", "switched off plus tags for";
     OutgoingServerSet: "outgoing-server-set", "set the outgoing server of";
     OutgoingServerRemoved: "outgoing-server-removed", "removed the outgoing server of";
     ServiceConnected: "service-connected", "connected the sending service";
@@ -99,6 +101,10 @@ actions! {
     ContactSeparated: "contact-separated", "separated the address";
     SenderBlocked: "sender-blocked", "blocked the sender";
     SenderUnblocked: "sender-unblocked", "unblocked the sender";
+    QueueHeld: "queue-held", "held in the queue";
+    QueueReleased: "queue-released", "released from the queue";
+    QueueRetried: "queue-retried", "had tried again";
+    QueueDiscarded: "queue-discarded", "discarded from the queue";
     SigningKeyMade: "signing-key-made", "made a key that signs the mail of";
 }
 

@@ -21,9 +21,21 @@ pub struct SenderAuthentication {
     pub dkim: AuthenticationOutcome,
     pub dmarc: AuthenticationOutcome,
     pub arc: AuthenticationOutcome,
+    /// A signature or the sending server is of the organisation that From names.
+    #[serde(default)]
+    pub aligned: bool,
 }
 
 impl SenderAuthentication {
+    /// True where the mail was proven to come from the organisation that From names.
+    pub fn is_proven(&self) -> bool {
+        match self.dmarc {
+            AuthenticationOutcome::Pass => true,
+            AuthenticationOutcome::Fail => false,
+            AuthenticationOutcome::None => self.aligned,
+        }
+    }
+
     /// True where the mail comes from whom it names, as far as domains can tell. Without a policy of the
     /// domain, the server must at least be one of the envelope sender's.
     pub fn proves_sender(&self) -> bool {
@@ -46,6 +58,7 @@ impl From<&Authentication> for SenderAuthentication {
                 Dmarc::Absent => AuthenticationOutcome::None,
             },
             arc: found.arc.into(),
+            aligned: found.aligned,
         }
     }
 }

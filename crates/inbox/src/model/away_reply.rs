@@ -1,6 +1,7 @@
 //! The automatic reply to mail that comes outside office hours.
 
 use db::{Json, Tx};
+use mail::AutoSubmission;
 
 use crate::app::Cx;
 use crate::base::error::Result;
@@ -77,13 +78,14 @@ pub fn reply_if_closed(
         "SELECT name FROM mailboxes WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.mailbox],
     )?;
-    let to = serde_json::to_string(&[Party { name, email }]).unwrap_or_default();
+    let to = serde_json::to_string(&[Party { name, email }])?;
     let automatic = Automatic {
         text: &hours.away_reply,
         from_name: Some(inbox),
         to: &to,
         unsubscribe: None,
         leads_to: None,
+        submission: AutoSubmission::Replied,
     };
     drafts::send_automatic(tx, cx, conversation, &automatic)?;
     Ok(())

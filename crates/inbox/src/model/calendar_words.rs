@@ -3,7 +3,7 @@
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
-use translation::{Language, msg, t};
+use translation::{msg, t};
 
 pub(super) const WEEKDAYS: [&str; 7] = [
     msg!("Monday"),
@@ -75,12 +75,9 @@ pub fn long_date(date: Date) -> String {
     t!("{day} {month} {year}", day = date.day(), month, year = date.year())
 }
 
-/// A date that is kept as `2026-12-01`. English mails have it as it is kept.
+/// A date that is kept as `2026-12-01`, as every page and mail writes dates.
 pub fn kept_date(kept: &str) -> String {
-    match kept.parse::<Date>() {
-        Ok(date) if translation::current() != Language::ENGLISH => long_date(date),
-        _ => kept.to_owned(),
-    }
+    kept.parse::<Date>().map_or_else(|_| kept.to_owned(), long_date)
 }
 
 /// `Tuesday 24 November 2026, 10:00`, on the clock of a zone.
@@ -106,7 +103,7 @@ fn clock(at: &Zoned) -> String {
 
 #[cfg(test)]
 mod tests {
-    use translation::Reader;
+    use translation::{Language, Reader};
 
     use super::*;
 
@@ -125,7 +122,7 @@ mod tests {
         };
         assert_eq!(
             said(),
-            ["Tuesday 24 November 2026, 10:00", "Tue 24 Nov, 10:00", "2026-12-01", "soon"]
+            ["Tuesday 24 November 2026, 10:00", "Tue 24 Nov, 10:00", "1 December 2026", "soon"]
         );
         let german = Language::parse("de").expect("German");
         let [long, short, kept, unread] = Reader::new(german).run(said);

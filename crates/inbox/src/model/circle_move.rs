@@ -184,8 +184,8 @@ impl CircleMove<'_> {
     fn move_contacts(&self, tx: &mut Tx<'_>, ws: i64) -> Result<()> {
         for sql in [
             format!(
-                "INSERT INTO contacts (ws, circle, email, name, last_at, domain)
-                 SELECT ws, ?4, email, name, last_at, domain FROM contacts
+                "INSERT INTO contacts (ws, circle, email, name, last_at, domain, standing)
+                 SELECT ws, ?4, email, name, last_at, domain, standing FROM contacts
                  WHERE ws = ?1 AND circle = ?2 AND email IN ({OF_INBOX})
                  ON CONFLICT (ws, circle, email) DO NOTHING"
             ),
@@ -211,8 +211,8 @@ impl CircleMove<'_> {
             tx.exec(&sql, &[&ws, self.from, self.mailbox, self.to])?;
         }
         for sql in [
-            "INSERT INTO correspondents (ws, circle, domain, last_at)
-             SELECT ws, ?3, domain, last_at FROM correspondents WHERE ws = ?1 AND circle = ?2
+            "INSERT INTO correspondents (ws, circle, domain, last_at, first_at)
+             SELECT ws, ?3, domain, last_at, first_at FROM correspondents WHERE ws = ?1 AND circle = ?2
              ON CONFLICT (ws, circle, domain) DO NOTHING",
             "INSERT INTO blocked_senders (ws, circle, email, blocked_by, created_at)
              SELECT ws, ?3, email, blocked_by, created_at FROM blocked_senders

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use db::{Arg, Tx};
+use mail::{AuthorKind, Dmarc};
 
 use crate::app::Cx;
 use crate::base::actor::{Actor, Circle};
@@ -13,6 +14,7 @@ use crate::base::email_address::EmailAddress;
 use crate::base::error::Result;
 use crate::base::ids::ConversationId;
 use crate::base::limits::{ADDRESS_CHARS, DAY_MS, PERSON_NAME_CHARS};
+use crate::base::string_enum::string_enum;
 use crate::model::recipients::Party;
 use crate::search::{Piece, pieces};
 
@@ -25,40 +27,141 @@ const WORDS: usize = 12;
 /// When somebody was last written to is kept no more exactly than this.
 const NOTED_EVERY_MS: i64 = DAY_MS;
 
-/// Records a sender or recipient.
-pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, party: &Party) -> Result<()> {
+string_enum! {
+    /// What the team did for somebody: an agent wrote to them of its own accord, or a person wrote to
+    /// them, approved what was written or released their mail. Who only wrote has none: anybody can.
+    ContactStanding {
+        Written = "written",
+        Trusted = "trusted",
+    }
+}
+
+/// Why somebody is recorded, and so how far they are believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactEvidence {
+    /// They are said to have written, or automatic mail went to them.
+    Unproven,
+    /// They wrote, and their domain proves it.
+    Proven,
+    /// The team did something for them.
+    Team(ContactStanding),
+}
+
+impl ContactEvidence {
+    /// What a received mail shows: only DMARC tells who wrote it.
+    pub fn of_mail(dmarc: Dmarc) -> ContactEvidence {
+        match dmarc {
+            Dmarc::Pass => ContactEvidence::Proven,
+            Dmarc::Fail | Dmarc::Absent => ContactEvidence::Unproven,
+        }
+    }
+
+    /// What a mail shows that the team sent with another program.
+    pub fn of_sent(kind: AuthorKind) -> ContactEvidence {
+        match kind {
+            AuthorKind::Person => ContactEvidence::Team(ContactStanding::Trusted),
+            AuthorKind::AutoReply => ContactEvidence::Unproven,
+        }
+    }
+
+    fn standing(self) -> Option<ContactStanding> {
+        match self {
+            ContactEvidence::Team(standing) => Some(standing),
+            ContactEvidence::Unproven | ContactEvidence::Proven => None,
+        }
+    }
+
+    /// True where a name takes the place of another. A forged sender must not rename anybody.
+    fn renames(self) -> bool {
+        matches!(self, ContactEvidence::Proven | ContactEvidence::Team(ContactStanding::Trusted))
+    }
+}
+
+db::row! {
+    /// What is recorded of somebody.
+    struct NotedContact from "contacts" {
+        name: String,
+        last_at: i64,
+        standing: Option<ContactStanding>,
+    }
+}
+
+/// Records a sender or recipient. The sandbox keeps only those whom the team wrote to, and no names.
+pub fn note(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    circle: &Circle,
+    party: &Party,
+    evidence: ContactEvidence,
+) -> Result<()> {
     let email = party.address();
-    if circle.is_sandbox() || email.chars().count() > ADDRESS_CHARS {
+    let is_kept = !circle.is_sandbox() || evidence.standing().is_some();
+    if !is_kept || email.chars().count() > ADDRESS_CHARS {
         return Ok(());
     }
     let name: String =
         party.name.as_deref().unwrap_or("").trim().chars().take(PERSON_NAME_CHARS).collect();
-    let known: Option<(String, i64)> = tx.opt(
-        "SELECT name, last_at FROM contacts WHERE ws = ?1 AND circle = ?2 AND email = ?3",
+    let name = if circle.is_sandbox() { String::new() } else { name };
+    let known: Option<NotedContact> = tx.opt(
+        &format!(
+            "SELECT {} FROM contacts WHERE ws = ?1 AND circle = ?2 AND email = ?3",
+            NotedContact::COLUMNS
+        ),
         &[&cx.actor.ws, circle, &email],
     )?;
+    let standing = evidence.standing().max(known.as_ref().and_then(|known| known.standing));
+    let rises = known.as_ref().is_some_and(|known| known.standing != standing);
     // Mail of the past says nothing newer, except a name where there is none.
-    let is_past =
-        |(known, at): &(String, i64)| *at > cx.now && (name.is_empty() || !known.is_empty());
-    if known.as_ref().is_some_and(is_past) {
+    let is_past = |known: &NotedContact| {
+        known.last_at > cx.now && (name.is_empty() || !known.name.is_empty())
+    };
+    if !rises && known.as_ref().is_some_and(is_past) {
         return Ok(());
     }
-    let is_renamed = known.as_ref().is_none_or(|(known, _)| !name.is_empty() && *known != name);
-    if !is_renamed && known.is_some_and(|(_, at)| cx.now - at < NOTED_EVERY_MS) {
+    let is_renamed = known.as_ref().is_none_or(|known| {
+        !name.is_empty()
+            && known.name != name
+            && (known.name.is_empty() || evidence.renames() && known.last_at <= cx.now)
+    });
+    let is_recent = known.as_ref().is_some_and(|known| cx.now - known.last_at < NOTED_EVERY_MS);
+    if !is_renamed && !rises && is_recent {
         return Ok(());
     }
+    let name = match known {
+        Some(known) if !is_renamed => known.name,
+        _ => name,
+    };
     tx.exec(
-        "INSERT INTO contacts (ws, circle, email, name, last_at, domain)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+        "INSERT INTO contacts (ws, circle, email, name, last_at, domain, standing)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT (ws, circle, email) DO UPDATE
          SET last_at = CASE
                  WHEN excluded.last_at > contacts.last_at THEN excluded.last_at
                  ELSE contacts.last_at
              END,
-             name = CASE WHEN excluded.name = '' THEN contacts.name ELSE excluded.name END",
-        &[&cx.actor.ws, circle, &email, &name, &cx.now, &email.domain().unwrap_or_default()],
+             name = excluded.name, standing = excluded.standing",
+        &[
+            &cx.actor.ws,
+            circle,
+            &email,
+            &name,
+            &cx.now,
+            &email.domain().unwrap_or_default(),
+            &standing,
+        ],
     )?;
     if is_renamed { index(tx, cx, circle, &name, &email) } else { Ok(()) }
+}
+
+/// True when a person of the team wrote to somebody or released mail of theirs. What they wrote
+/// themselves makes nobody trusted, nor what was answered automatically.
+pub fn is_trusted(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &EmailAddress) -> Result<bool> {
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT last_at FROM contacts
+         WHERE ws = ?1 AND circle = ?2 AND email = ?3 AND standing = ?4",
+        &[&ws, circle, email, &ContactStanding::Trusted],
+    )?;
+    Ok(found.is_some())
 }
 
 fn index(
@@ -86,7 +189,9 @@ fn index(
     Ok(())
 }
 
-/// The people of whom every word of the query begins a word, the latest first.
+/// The people of whom every word of the query begins a word, the latest first. Only those whom the team
+/// wrote to or whose mail it released are offered, so that no stranger's address takes the place of
+/// the one that was meant; those who are blocked are not.
 pub fn complete(tx: &mut Tx<'_>, cx: &Cx<'_>, query: &str) -> Result<Vec<Party>> {
     let wanted = words(query);
     // The longest word has the fewest entries.
@@ -100,6 +205,11 @@ pub fn complete(tx: &mut Tx<'_>, cx: &Cx<'_>, query: &str) -> Result<Vec<Party>>
              FROM contact_words w
              JOIN contacts c ON c.ws = w.ws AND c.circle = w.circle AND c.email = w.email
              WHERE w.ws = ?1 AND w.circle = ?2 AND w.word >= ?3 AND w.word < ?4
+               AND c.standing IS NOT NULL
+               AND NOT EXISTS (
+                   SELECT 1 FROM blocked_senders b
+                   WHERE b.ws = c.ws AND b.circle = c.circle AND b.email = c.email
+               )
              ORDER BY w.word, w.email LIMIT ?5",
             &[&cx.actor.ws, circle, first, &after(first), &LOOKED_AT],
         )?;
@@ -118,12 +228,24 @@ pub fn complete(tx: &mut Tx<'_>, cx: &Cx<'_>, query: &str) -> Result<Vec<Party>>
 }
 
 /// Another conversation `k` with the contact of the conversation `c`, under any of their addresses.
-/// What is held or spam makes nobody known. Concatenation keeps the planner from using the lists of a
+/// What is held or spam makes nobody known, nor what only they wrote. Concatenation keeps the planner from using the lists of a
 /// circle.
 const OTHERS: &str = "k.id <> c.id AND k.circle || '' = c.circle AND k.held = FALSE
     AND k.merged_into IS NULL AND coalesce(k.removed, '') <> 'spam'";
 
-/// Those of some conversations whose contact we had before: there is another conversation with them.
+/// The team wrote to the contact of a conversation, or released their mail.
+fn has_standing(conversation: &str) -> String {
+    format!(
+        "EXISTS (
+             SELECT 1 FROM contacts s
+             WHERE s.ws = {conversation}.ws AND s.circle = {conversation}.circle
+               AND s.email = {conversation}.contact_email AND s.standing IS NOT NULL
+         )"
+    )
+}
+
+/// Those of some conversations whose contact we had before: there is another conversation with them,
+/// and the team wrote to them or released their mail.
 pub fn known_among<'i>(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -135,6 +257,7 @@ pub fn known_among<'i>(
         return Ok(HashSet::new());
     }
     let places: Vec<String> = (2..=args.len()).map(|place| format!("?{place}")).collect();
+    let (here, there) = (has_standing("c"), has_standing("k"));
     // Each loop is within the one before, so that no planner turns them around.
     let under_another = |circle: &str| {
         format!(
@@ -146,6 +269,7 @@ pub fn known_among<'i>(
                        AND o.email <> a.email AND EXISTS (
                            SELECT 1 FROM conversations k
                            WHERE k.ws = o.ws AND k.contact_email = o.email AND {OTHERS}
+                             AND ({here} OR {there})
                        )
                  )
              )"
@@ -155,7 +279,7 @@ pub fn known_among<'i>(
         &format!(
             "SELECT c.id FROM conversations c
              WHERE c.ws = ?1 AND c.id IN ({}) AND (
-                 EXISTS (
+                 {here} AND EXISTS (
                      SELECT 1 FROM conversations k
                      WHERE k.ws = c.ws AND k.contact_email = c.contact_email AND {OTHERS}
                  )

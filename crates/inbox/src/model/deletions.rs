@@ -213,15 +213,20 @@ pub fn close_inbox(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<()> {
         &[&ws, id],
     )?;
     tx.exec(
-        "UPDATE messages SET status = 'draft', sends_at = NULL
+        "UPDATE messages SET status = 'draft', sends_at = NULL, held_at = NULL
          WHERE ws = ?1 AND mailbox = ?2 AND status = 'scheduled'",
         &[&ws, id],
     )?;
     // Nobody sees the inbox any more who could be told. The outcome of an attempt that is under way finds
     // no message in `sending` and is dropped.
     tx.exec(
-        "UPDATE messages SET status = 'failed', sends_at = NULL
+        "UPDATE messages SET status = 'failed', sends_at = NULL, lease_until = NULL
          WHERE ws = ?1 AND mailbox = ?2 AND status = 'sending' AND sends_at IS NOT NULL",
+        &[&ws, id],
+    )?;
+    tx.exec(
+        "UPDATE messages SET status = 'failed', held_at = NULL
+         WHERE ws = ?1 AND mailbox = ?2 AND status = 'sending' AND held_at IS NOT NULL",
         &[&ws, id],
     )?;
     for sql in [

@@ -2,6 +2,7 @@
 //! window.
 
 use db::Tx;
+use mail::AutoSubmission;
 
 use crate::app::Cx;
 use crate::base::actor::Principal;
@@ -297,6 +298,7 @@ pub struct Automatic<'a> {
     pub unsubscribe: Option<&'a str>,
     /// The secure message that it leads to.
     pub leads_to: Option<&'a MessageId>,
+    pub submission: AutoSubmission,
 }
 
 /// Writes a mail that no person or agent wrote; it leaves at once.
@@ -318,7 +320,7 @@ pub fn send_automatic(
     }
     tx.exec(
         "UPDATE messages SET status = 'scheduled', sends_at = ?3, from_name = ?4, to_list = ?5,
-            automatic = TRUE, unsubscribe = ?6, leads_to = ?7
+            automatic = TRUE, unsubscribe = ?6, leads_to = ?7, auto_replied = ?8
          WHERE ws = ?1 AND id = ?2",
         &[
             &cx.actor.ws,
@@ -328,6 +330,7 @@ pub fn send_automatic(
             &automatic.to,
             &automatic.unsubscribe,
             &automatic.leads_to,
+            &(automatic.submission == AutoSubmission::Replied),
         ],
     )?;
     tx.wake(Queue::Messages);
@@ -400,6 +403,7 @@ fn write_row(
         at: cx.now,
         counted_at: None,
         header_id: &header_id,
+        header_key: None,
         answers: &ancestors(tx, ws, conversation)?,
         from: Party { name: Some(cx.actor.name().to_owned()), email: address.into() },
         recipients: draft.recipients.clone(),
@@ -407,6 +411,7 @@ fn write_row(
         text,
         attachments: Vec::new(),
         raw_hash: None,
+        content_hash: None,
         authentication: None,
         has_html: false,
         withheld: None,

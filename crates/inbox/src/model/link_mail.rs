@@ -2,6 +2,7 @@
 //! such a mail holds no link; each recipient's is named when the mail leaves.
 
 use db::Tx;
+use mail::AutoSubmission;
 
 use crate::app::Cx;
 use crate::base::error::Result;
@@ -87,7 +88,13 @@ fn mail_links(
         &[&cx.actor.ws, message],
     )?;
     let to = serde_json::to_string(&to).expect("addresses are JSON");
-    let automatic =
-        Automatic { text, from_name, to: &to, unsubscribe: None, leads_to: Some(message) };
+    let automatic = Automatic {
+        text,
+        from_name,
+        to: &to,
+        unsubscribe: None,
+        leads_to: Some(message),
+        submission: AutoSubmission::Generated,
+    };
     drafts::send_automatic(tx, cx, conversation, &automatic).map(Some)
 }

@@ -18,6 +18,12 @@ pub struct LocalTimes {
     city: Option<String>,
 }
 
+impl Default for LocalTimes {
+    fn default() -> LocalTimes {
+        LocalTimes { zone: TimeZone::UTC, city: None }
+    }
+}
+
 impl LocalTimes {
     pub fn of(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<LocalTimes> {
         let name = office_hours::zone_of(tx, ws, mailbox)?;
@@ -29,7 +35,7 @@ impl LocalTimes {
             Some(zone) => {
                 LocalTimes { zone, city: Some(city(name)).filter(|city| city.as_str() != "UTC") }
             }
-            None => LocalTimes { zone: TimeZone::UTC, city: None },
+            None => LocalTimes::default(),
         }
     }
 
@@ -41,6 +47,11 @@ impl LocalTimes {
     /// `10:42 (Berlin)`, or `09:42 UTC`.
     pub fn clock(&self, at: i64) -> String {
         self.named(&self.zoned(at).strftime("%H:%M").to_string())
+    }
+
+    /// `12 December 2026, 10:42 (Berlin)`.
+    pub fn moment(&self, at: i64) -> String {
+        format!("{}, {}", self.day(at), self.clock(at))
     }
 
     /// A time of this clock with the name of the zone.
@@ -80,6 +91,7 @@ mod tests {
         ] {
             let times = LocalTimes::in_zone(zone);
             assert_eq!((times.day(at).as_str(), times.clock(at).as_str()), (day, clock), "{zone}");
+            assert_eq!(times.moment(at), format!("{day}, {clock}"));
         }
     }
 }

@@ -8,11 +8,12 @@ use sha2::{Digest, Sha256};
 use crate::app::Cx;
 use crate::base::actor::Actor;
 use crate::base::error::{Error, Result};
-use crate::base::ids::{ConversationId, MailboxId, MessageId, RequestId};
+use crate::base::ids::{ConversationId, MailboxId, MemberId, MessageId, RequestId};
 use crate::base::limits::HEADER_KEY_BYTES;
 use crate::base::states::{Direction, MessageStatus, Status};
 use crate::model::attachments::AttachmentInfo;
 use crate::model::authentication::SenderAuthentication;
+use crate::model::contacts::{self, ContactEvidence, ContactStanding};
 use crate::model::conversations::{self, Conversation};
 use crate::model::counted_mail::{self, CountedMail};
 use crate::model::drafting::{helper_drafts, queue};
@@ -22,11 +23,10 @@ use crate::model::notifications::facts;
 use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::report_facts::{self, DraftFate, ReportMeasure};
 use crate::model::secure::{self, PROTECTED, ProtectedContent};
+use crate::model::send_failure::{self, SendFailure};
 use crate::model::timeline::{self, RetiredBy, TimelineEvent};
 use crate::model::written_text::WrittenText;
-use crate::model::{
-    contacts, correspondents, document_requests, follow_ups, outgoing_servers, search_index,
-};
+use crate::model::{correspondents, document_requests, follow_ups, outgoing_servers, search_index};
 
 db::row! {
     /// An outgoing message: a draft, scheduled or sent.
@@ -54,6 +54,9 @@ db::row! {
     }
 }
 
+/// Mails with one Message-ID beyond which it names none of them.
+const HEADER_ID_BEARERS: i64 = 20;
+
 /// A message about to be written.
 pub struct NewMessage<'a> {
     pub id: MessageId,
@@ -65,6 +68,8 @@ pub struct NewMessage<'a> {
     /// messages.
     pub counted_at: Option<i64>,
     pub header_id: &'a str,
+    /// What it is looked up by, where another mail of the inbox has its Message-ID already.
+    pub header_key: Option<&'a str>,
     pub answers: &'a [String],
     pub from: Party,
     pub recipients: RecipientList,
@@ -72,6 +77,8 @@ pub struct NewMessage<'a> {
     pub text: &'a str,
     pub attachments: Vec<AttachmentInfo>,
     pub raw_hash: Option<&'a str>,
+    /// What a mail says, by which another with its Message-ID is told apart ([`mail::content_hash`]).
+    pub content_hash: Option<&'a str>,
     pub has_html: bool,
     pub authentication: Option<SenderAuthentication>,
     pub withheld: Option<&'a str>,
@@ -100,10 +107,10 @@ pub fn insert(
             ws, id, conversation, mailbox, serial, at, counted_at, direction, status, header_id,
             header_key, answers, from_name, from_email, to_list, cc_list, bcc_list, subject, text, attachments, raw_hash,
             withheld, author, summary, revision, edited, request, sends_at, has_html,
-            authentication, markdown, forwards, secure
+            authentication, markdown, forwards, secure, content_hash
          ) VALUES (
             ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
-            ?20, ?21, ?22, ?23, ?24, 1, FALSE, ?25, ?26, ?27, ?28, ?29, ?30, ?31
+            ?20, ?21, ?22, ?23, ?24, 1, FALSE, ?25, ?26, ?27, ?28, ?29, ?30, ?31, ?32
          )",
         &[
             &cx.actor.ws,
@@ -116,7 +123,7 @@ pub fn insert(
             &message.direction,
             &message.status,
             &message.header_id,
-            &header_key(message.header_id),
+            &message.header_key.map_or_else(|| header_key(message.header_id), Cow::Borrowed),
             &Json(message.answers),
             &message.from.name,
             &message.from.email,
@@ -137,12 +144,14 @@ pub fn insert(
             &message.markdown,
             &message.forwards,
             &message.secure,
+            &message.content_hash,
         ],
     )?;
     Ok(serial)
 }
 
-/// The message of an inbox that has this Message-ID, and its conversation.
+/// The message of an inbox that has this Message-ID, and its conversation; of several, the one that came
+/// first.
 pub fn with_header_id(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -153,6 +162,39 @@ pub fn with_header_id(
         "SELECT conversation, id FROM messages WHERE ws = ?1 AND mailbox = ?2 AND header_key = ?3",
         &[&ws, mailbox, &header_key(header_id)],
     )?)
+}
+
+/// The conversations of the messages of an inbox that have this Message-ID, the newest message first.
+/// None where more have it than a person could have sent: it names nothing then.
+pub fn conversations_with_header_id(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    mailbox: &MailboxId,
+    header_id: &str,
+) -> Result<Vec<ConversationId>> {
+    // No Message-ID has a space in it, so the range is the key itself and what begins with it and a space.
+    let key = header_key(header_id);
+    let mut named: Vec<(ConversationId, i64)> = tx.all(
+        "SELECT conversation, at FROM messages
+         WHERE ws = ?1 AND mailbox = ?2 AND header_key >= ?3 AND header_key < ?4 LIMIT ?5",
+        &[&ws, mailbox, &key, &format!("{key}!"), &(HEADER_ID_BEARERS + 1)],
+    )?;
+    if named.len() as i64 > HEADER_ID_BEARERS {
+        return Ok(Vec::new());
+    }
+    named.sort_by_key(|(_, at)| std::cmp::Reverse(*at));
+    let mut conversations: Vec<ConversationId> = Vec::new();
+    for (conversation, _) in named {
+        if !conversations.contains(&conversation) {
+            conversations.push(conversation);
+        }
+    }
+    Ok(conversations)
+}
+
+/// What a mail is looked up by that has the Message-ID of another.
+pub fn header_key_apart(header_id: &str, content_hash: &str) -> String {
+    format!("{} {content_hash}", header_key(header_id))
 }
 
 /// A Message-ID as it is looked up: itself, or its hash where it is too long for an index.
@@ -263,7 +305,8 @@ pub fn mark_sent(
     message: &OutgoingMessage,
 ) -> Result<()> {
     let moved = tx.exec(
-        "UPDATE messages SET status = 'sent', sends_at = NULL, at = ?3, counted_at = ?3
+        "UPDATE messages SET status = 'sent', sends_at = NULL, at = ?3, counted_at = ?3,
+            held_at = NULL, lease_until = NULL, outcome_code = NULL, outcome_text = NULL
          WHERE ws = ?1 AND id = ?2 AND status IN ('scheduled', 'sending')",
         &[&cx.actor.ws, &message.id, &cx.now],
     )?;
@@ -287,9 +330,13 @@ pub fn mark_sent(
     };
     counted_mail::count_mail(tx, cx, conversation, &counted)?;
     let recipients = recipients::of_message(tx, cx.actor.ws, &message.id)?;
+    let evidence = evidence_of(tx, cx, message, automatic)?;
     for party in recipients.everybody() {
-        correspondents::note(tx, cx, &conversation.circle, &party.email)?;
-        contacts::note(tx, cx, &conversation.circle, party)?;
+        // Whoever gets automatic mail may have done no more than write.
+        if !automatic {
+            correspondents::note(tx, cx, &conversation.circle, &party.email)?;
+        }
+        contacts::note(tx, cx, &conversation.circle, party, evidence)?;
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &party.address())?;
     }
     search_index::sent(tx, cx.actor.ws, &message.id)?;
@@ -323,6 +370,29 @@ pub fn mark_sent(
         secure: message.secure || message.leads_to.is_some(),
     };
     events::record(tx, cx, conversation.subject_of_events(), &event)
+}
+
+/// What a message that left says about its recipients: a person who wrote or approved it trusts them,
+/// an agent of its own accord does not.
+fn evidence_of(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &OutgoingMessage,
+    automatic: bool,
+) -> Result<ContactEvidence> {
+    if automatic {
+        return Ok(ContactEvidence::Unproven);
+    }
+    let (approved,): (Option<DraftFate>,) = tx.one(
+        "SELECT approved FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    let author = message.author.as_deref().and_then(MemberId::parse);
+    let by_person = approved.is_some() || !matches!(author, Some(MemberId::Agent(_)));
+    Ok(ContactEvidence::Team(match by_person {
+        true => ContactStanding::Trusted,
+        false => ContactStanding::Written,
+    }))
 }
 
 /// Counts a message that left for reports: who wrote it, how soon it came, what became of the draft, and
@@ -360,30 +430,81 @@ pub fn mark_failed(
     cx: &Cx<'_>,
     conversation: &Conversation,
     message: &OutgoingMessage,
+    failure: &SendFailure,
 ) -> Result<()> {
     let failed = tx.exec(
-        "UPDATE messages SET status = 'failed', sends_at = NULL
-         WHERE ws = ?1 AND id = ?2 AND status IN ('scheduled', 'sending')",
-        &[&cx.actor.ws, &message.id],
+        &format!("{FAIL} AND status IN ('scheduled', 'sending')"),
+        &[&cx.actor.ws, &message.id, &cx.now],
     )?;
     if failed == 0 {
         return Err(Error::NotFound("scheduled message"));
     }
-    note_failure(tx, cx, conversation, message)
+    let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients: None };
+    timeline::record(tx, cx, &message.conversation, &bounced)?;
+    note_failure(tx, cx, conversation, message, failure)
 }
 
-/// Tells the team in the timeline, and webhooks that chose it, that a message failed.
+/// Ends a message that has not left, because somebody took it out of the queue.
+pub fn mark_discarded(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &OutgoingMessage,
+    failure: &SendFailure,
+) -> Result<()> {
+    let failed = tx.exec(
+        &format!(
+            "{FAIL} AND status IN ('scheduled', 'sending')
+               AND (lease_until IS NULL OR lease_until <= ?3)"
+        ),
+        &[&cx.actor.ws, &message.id, &cx.now],
+    )?;
+    if failed == 0 {
+        return Err(Error::Conflict("The message is being sent at this moment.".into()));
+    }
+    let discarded = TimelineEvent::SendDiscarded { message_id: message.id.clone() };
+    timeline::record(tx, cx, &message.conversation, &discarded)?;
+    note_failure(tx, cx, conversation, message, failure)
+}
+
+const FAIL: &str = "UPDATE messages SET status = 'failed', sends_at = NULL, held_at = NULL,
+        lease_until = NULL, failed_at = ?3
+     WHERE ws = ?1 AND id = ?2";
+
+/// Records why a message is not tried any more, which is in the timeline. One that cannot be read is
+/// nobody's news.
+pub fn note_given_up(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MessageId,
+    failure: &SendFailure,
+) -> Result<()> {
+    tx.exec(
+        "UPDATE messages SET failed_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'failed'",
+        &[&cx.actor.ws, id, &cx.now],
+    )?;
+    send_failure::keep(tx, cx.actor.ws, id, failure)?;
+    match load_outgoing(tx, cx.actor, id) {
+        Ok((message, conversation)) => note_failure(tx, cx, &conversation, &message, failure),
+        Err(Error::NotFound(_)) => Ok(()),
+        Err(Error::Store(db::StoreError::Column { .. } | db::StoreError::Field { .. })) => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Tells whoever wrote it, and webhooks that chose it, that a message failed and why.
 fn note_failure(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
     message: &OutgoingMessage,
+    failure: &SendFailure,
 ) -> Result<()> {
-    let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients: None };
-    timeline::record(tx, cx, &message.conversation, &bounced)?;
+    send_failure::keep(tx, cx.actor.ws, &message.id, failure)?;
     let (author, assignee) = (message.author.as_deref(), conversation.assignee.as_ref());
     facts::note_failed(tx, cx, conversation.notice_place(), author, assignee)?;
-    let event = Event::MessageFailed { message: &message.id, mailbox: &message.mailbox };
+    let (message, mailbox) = (&message.id, &message.mailbox);
+    let event = Event::MessageFailed { message, mailbox, failure };
     events::record(tx, cx, conversation.subject_of_events(), &event)
 }
 
@@ -394,16 +515,18 @@ pub fn mark_bounced(
     cx: &Cx<'_>,
     conversation: &mut Conversation,
     message: &OutgoingMessage,
+    failure: &SendFailure,
 ) -> Result<()> {
     let failed = tx.exec(
-        "UPDATE messages SET status = 'failed', sends_at = NULL
-         WHERE ws = ?1 AND id = ?2 AND status IN ('sending', 'sent')",
-        &[&cx.actor.ws, &message.id],
+        &format!("{FAIL} AND status IN ('sending', 'sent')"),
+        &[&cx.actor.ws, &message.id, &cx.now],
     )?;
     if failed == 0 {
         return Ok(());
     }
-    note_failure(tx, cx, conversation, message)?;
+    let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients: None };
+    timeline::record(tx, cx, &message.conversation, &bounced)?;
+    note_failure(tx, cx, conversation, message, failure)?;
     let latest: Option<(MessageId,)> = tx.opt(
         "SELECT id FROM messages
          WHERE ws = ?1 AND conversation = ?2 AND direction = 'outbound' AND counted_at IS NOT NULL
@@ -430,7 +553,9 @@ pub fn note_refused(
     cx: &Cx<'_>,
     message: &OutgoingMessage,
     refused: &[String],
+    failure: &SendFailure,
 ) -> Result<()> {
+    send_failure::keep(tx, cx.actor.ws, &message.id, failure)?;
     let recipients = Some(refused.to_vec());
     let bounced = TimelineEvent::Bounced { message_id: message.id.clone(), recipients };
     timeline::record(tx, cx, &message.conversation, &bounced)
@@ -444,7 +569,8 @@ pub fn stop(
     message: &OutgoingMessage,
 ) -> Result<()> {
     let stopped = tx.exec(
-        "UPDATE messages SET status = 'draft', sends_at = NULL, approved = NULL, revision = revision + 1
+        "UPDATE messages SET status = 'draft', sends_at = NULL, held_at = NULL, approved = NULL,
+            revision = revision + 1
          WHERE ws = ?1 AND id = ?2 AND status = 'scheduled'",
         &[&cx.actor.ws, &message.id],
     )?;

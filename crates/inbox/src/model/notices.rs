@@ -154,7 +154,7 @@ pub fn is_unread(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
 }
 
 /// True for the address of an inbox of any workspace here, with a plus tag or without.
-fn is_inbox(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
+pub fn is_inbox(tx: &mut Tx<'_>, email: &str) -> Result<bool> {
     let address = EmailAddress::new(email).without_tag();
     let found: Option<(String,)> =
         tx.opt("SELECT id FROM mailboxes WHERE address = ?1", &[&address])?;

@@ -11,6 +11,7 @@ use crate::base::limits::{
     CODE_MS, CODE_TRIES, CODES_PER_ADDRESS, CODES_PER_NETWORK, CODES_PER_PAGE, CODES_PER_PAGE_DAY,
     CODES_WINDOW_MS, DAY_MS,
 };
+use crate::model::counting_turns::take_turns;
 use crate::model::guest_tokens::{GuestTokenHash, keyed_digest};
 
 const ID_CHARS: usize = 16;
@@ -60,6 +61,11 @@ pub struct SentCode {
 
 /// Makes a code. The one before stops working.
 pub fn request(tx: &mut Tx<'_>, cx: &Cx<'_>, holder: &CodeHolder<'_>) -> Result<CodeRequest> {
+    let place = format!("codes from {}", holder.place);
+    let address = format!("codes to {}", holder.email);
+    let page = format!("codes of {}", holder.purpose);
+    let ws = cx.actor.ws;
+    take_turns(tx, &[(0, place.as_str()), (ws, address.as_str()), (ws, page.as_str())])?;
     tx.exec("DELETE FROM one_time_codes WHERE sent_at < ?1", &[&(cx.now - DAY_MS)])?;
     if let Some(until) = must_wait_until(tx, cx, holder)? {
         return Ok(CodeRequest::Wait(until));

@@ -8,9 +8,9 @@ pub fn fill(body: &str, mut value: impl FnMut(&str) -> Option<String>) -> String
     while let Some((before, after)) = rest.split_once("{{") {
         out.push_str(before);
         let Some((inside, left)) = after.split_once("}}") else {
-            out.push_str("{{");
-            rest = after;
-            continue;
+            // Nothing that begins further on ends either.
+            rest = &rest[before.len()..];
+            break;
         };
         let (name, otherwise) = inside.split_once('|').unwrap_or((inside, ""));
         match value(name.trim()) {

@@ -1,6 +1,7 @@
 //! When a customer is reminded of a document request, and when no longer.
 
 use db::Tx;
+use mail::AutoSubmission;
 use translation::t;
 
 use crate::app::Cx;
@@ -58,8 +59,14 @@ pub fn remind(
     let reader = mail_language::of_conversation(tx, ws, &conversation.id)?;
     let text = reader
         .run(|| words(conversation.contact_name.as_deref(), &missing, due_date.as_deref(), &page));
-    let automatic =
-        Automatic { text: &text, from_name, to: &to, unsubscribe: Some(&stop), leads_to: None };
+    let automatic = Automatic {
+        text: &text,
+        from_name,
+        to: &to,
+        unsubscribe: Some(&stop),
+        leads_to: None,
+        submission: AutoSubmission::Generated,
+    };
     let sent = drafts::send_automatic(tx, cx, &conversation, &automatic)?;
     note_reminder(tx, cx, &conversation, request, Some(sent))
 }
@@ -132,7 +139,7 @@ mod tests {
         for part in [
             "Hello Ann,\n",
             "- Passport\n",
-            "by 2026-12-01.",
+            "by 1 December 2026.",
             "private page: https://m/u/x\n",
             "no more reminders: https://m/u/x/stop\n",
         ] {

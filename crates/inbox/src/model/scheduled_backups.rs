@@ -22,7 +22,8 @@ db::row! {
         /// The name of the last one.
         pub backup: Option<String>,
         pub failed_at: Option<i64>,
-        /// Why; for the operator alone, because it may name places of the machine.
+        /// Why; for the operator alone, because it may name places of the machine. Of a backup that was
+        /// written: what it lacks, with the number of files first.
         pub failure: Option<String>,
         /// How many failed since the last success.
         pub failures: i64,
@@ -37,9 +38,46 @@ pub struct BackupPlan {
     pub keeps: String,
 }
 
+/// Files that a backup lacks because they are damaged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LackingFiles {
+    pub count: u64,
+    /// The first of them, with the ids of who uses them.
+    pub named: String,
+}
+
+impl ScheduledBackups {
+    /// How many damaged files the last backup lacks.
+    pub fn damaged_files(&self) -> u64 {
+        let lacks = self.failure.as_deref().filter(|_| self.failures == 0);
+        let count = lacks.and_then(|lacks| lacks.split(' ').next());
+        count.and_then(|count| count.parse().ok()).unwrap_or(0)
+    }
+
+    /// What is wrong with the last one, without names of places.
+    pub fn problem(&self) -> Option<&'static str> {
+        self.place.as_ref()?;
+        match (self.failures, self.damaged_files()) {
+            (1.., _) => Some("the last scheduled backup failed"),
+            (_, 1..) => Some("the last scheduled backup lacks files that are damaged"),
+            _ => None,
+        }
+    }
+}
+
 pub fn scheduled_backups(tx: &mut Tx<'_>) -> Result<ScheduledBackups> {
     let sql = format!("SELECT {} FROM scheduled_backups", ScheduledBackups::COLUMNS);
     Ok(tx.one(&sql, &[])?)
+}
+
+impl ScheduledBackups {
+    /// For how long one has been due that is not written yet, in milliseconds; 0 while none is.
+    pub fn overdue_ms(&self, now: i64) -> i64 {
+        match (&self.place, self.next_at) {
+            (Some(_), Some(next_at)) => (now - next_at).max(0),
+            _ => 0,
+        }
+    }
 }
 
 /// Writes down what a server was started with. Another timing makes the next one due at `next_at`.
@@ -82,14 +120,31 @@ pub fn renew(tx: &mut Tx<'_>, own: [i64; 2], leased_until: i64) -> Result<bool> 
     Ok(renewed > 0)
 }
 
-/// Records that a backup was written.
-pub fn succeed(tx: &mut Tx<'_>, backup: &str, now: i64, next_at: i64) -> Result<()> {
+/// Records that a backup was written, and what it lacks. The owners are told once of damage.
+pub fn succeed(
+    tx: &mut Tx<'_>,
+    app: &App,
+    backup: &str,
+    lacking: Option<&LackingFiles>,
+    next_at: i64,
+) -> Result<()> {
+    let before = scheduled_backups(tx)?;
+    let lacks = lacking.map(|files| {
+        let are = if files.count == 1 { "file is" } else { "files are" };
+        format!("{} {are} damaged and not in it: {}", files.count, files.named)
+    });
     tx.exec(
         "UPDATE scheduled_backups
          SET leased_until = NULL, succeeded_at = ?2, backup = ?1, next_at = ?3, failures = 0,
-             failure = NULL",
-        &[&backup, &now, &next_at],
+             failure = ?4",
+        &[&backup, &app.clock.now(), &next_at, &lacks],
     )?;
+    if lacking.is_some() && before.damaged_files() == 0 {
+        let text = "The scheduled backup of Mailroom was written, but some files of mails are damaged or \
+                    missing on the server and are not in it. You are told nothing more while that is so.\n\n\
+                    Whoever runs the server sees which with `mailroom self-check`.";
+        notify_owners(tx, app, &Notice { subject: "Files of mails are damaged", text })?;
+    }
     Ok(())
 }
 
@@ -106,15 +161,18 @@ pub fn fail(tx: &mut Tx<'_>, app: &App, why: &str, next_at: i64) -> Result<()> {
     if before.failures > 0 {
         return Ok(());
     }
+    let text = "The scheduled backup of Mailroom failed. It is tried again every hour, and you are told nothing \
+                more until one succeeded and another fails.\n\nWhoever runs the server sees why with \
+                `mailroom self-check`.";
+    notify_owners(tx, app, &Notice { subject: "The scheduled backup failed", text })
+}
+
+fn notify_owners(tx: &mut Tx<'_>, app: &App, notice: &Notice<'_>) -> Result<()> {
     let workspaces: Vec<(i64, WorkspaceId)> =
         tx.all("SELECT ws, id FROM workspaces ORDER BY ws", &[])?;
     for (ws, id) in workspaces {
         let operator = Actor::system(ws, id, Circle::team());
-        let text = "The scheduled backup of Mailroom failed. It is tried again every hour, and you \
-                    are told nothing more until one succeeded and another fails.\n\nWhoever runs the \
-                    server sees why with `mailroom self-check`.";
-        let notice = Notice { subject: "The scheduled backup failed", text };
-        notices::notify_responsible(tx, &app.cx(&operator), &Circle::team(), &notice)?;
+        notices::notify_responsible(tx, &app.cx(&operator), &Circle::team(), notice)?;
     }
     Ok(())
 }

@@ -95,6 +95,11 @@ pub(crate) fn sign_in_purpose(ws: i64, session: &SessionId) -> String {
     format!("mailbox sign-in {ws} {session}")
 }
 
+/// What somebody typed when their session was over.
+pub(crate) fn interrupted_form_purpose(person: &UserId) -> String {
+    format!("interrupted form {person}")
+}
+
 /// The secret of a person's authenticator app.
 pub(crate) fn totp_purpose(ws: i64, person: &UserId) -> String {
     format!("totp {ws} {person}")

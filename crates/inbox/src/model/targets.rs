@@ -107,6 +107,21 @@ pub fn closed(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
     if due.is_some() || had_answer { save(tx, cx, &case) } else { Ok(()) }
 }
 
+/// Sets the targets as they were before a closing that somebody undoes: what it counted as kept is not,
+/// and what was missed by then is not missed twice.
+pub fn put_back(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, closed_at: i64) -> Result<()> {
+    refresh(tx, cx, id)?;
+    let mut case = load(tx, cx, id)?;
+    let Some(due) = case.resolve_due_at else { return Ok(()) };
+    if closed_at <= due {
+        let place = &ReportPlace { circle: &case.circle, mailbox: &case.mailbox };
+        let (measure, target) = (ReportMeasure::TargetKept, TargetKind::Close.as_str());
+        return report_facts::count(tx, cx, place, measure, target, closed_at, -1);
+    }
+    case.resolve_missed = true;
+    save(tx, cx, &case)
+}
+
 /// Records what is missed by now. Nothing is missed while mail is held, nor once it is closed and no
 /// answer is on its way any more.
 pub fn miss(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {

@@ -140,6 +140,21 @@ pub enum TimelineEvent {
         #[serde(skip_serializing_if = "Option::is_none")]
         recipients: Option<Vec<String>>,
     },
+    /// A message that had not left was taken out of the queue.
+    SendDiscarded {
+        message_id: MessageId,
+    },
+    /// A message does not leave until somebody releases it.
+    SendHeld {
+        message_id: MessageId,
+    },
+    SendReleased {
+        message_id: MessageId,
+    },
+    /// Somebody had a message tried again that waited or had failed.
+    SendRetried {
+        message_id: MessageId,
+    },
     SendDelayed {
         /// As its row has it, whether it can be read or not.
         message_id: String,
@@ -362,6 +377,7 @@ mod tests {
                 "bounced",
                 r#"{"messageId":"msg_1"}"#,
             ),
+            (SendHeld { message_id: message() }, "send-held", r#"{"messageId":"msg_1"}"#),
             (
                 Bounced { message_id, recipients: Some(vec!["a@b.example".into()]) },
                 "bounced",

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::operators::{OperatorMeaning, meaning};
+use super::operators::{OPERATORS, OperatorMeaning, meaning};
 use super::query::{QueryToken, tokens};
 
 /// A word, a phrase or an operator.
@@ -14,6 +14,8 @@ pub struct QueryPart<'t> {
     pub value: &'t str,
     /// All of it as it was typed.
     pub typed: &'t str,
+    /// It looks like an operator and is none, as `is:foo`: it is searched for as words.
+    pub is_taken_for_words: bool,
     /// The query without it.
     pub rest: String,
 }
@@ -36,8 +38,9 @@ pub fn query_parts(text: &str) -> Vec<QueryPart<'_>> {
             None => ("", typed),
         };
         if value.chars().any(char::is_alphanumeric) {
+            let is_taken_for_words = operator.is_empty() && token.name.is_some_and(is_operator);
             let rest = without(text, &[place]);
-            parts.push(QueryPart { operator, value, typed, rest });
+            parts.push(QueryPart { operator, value, typed, is_taken_for_words, rest });
         }
     }
     parts
@@ -65,6 +68,10 @@ const NO_TIME: i64 = 0;
 
 fn asked(token: &QueryToken<'_>) -> Option<OperatorMeaning> {
     token.name.and_then(|name| meaning(name, token.value, NO_TIME))
+}
+
+fn is_operator(name: &str) -> bool {
+    OPERATORS.iter().any(|operator| operator.name.eq_ignore_ascii_case(name))
 }
 
 /// The text without what stands in these places, which follow one another.
@@ -138,5 +145,20 @@ mod tests {
         assert_eq!(switch("has:file a HAS:\"Document\""), (true, "a".into()));
         let others = "has:note -has:attachment attachment is:odd";
         assert_eq!(switch(others), (false, format!("has:attachment {others}")));
+    }
+
+    #[test]
+    fn what_looks_like_an_operator_and_is_none_is_told() {
+        let taken = |text: &str| -> Vec<String> {
+            let parts = query_parts(text).into_iter().filter(|part| part.is_taken_for_words);
+            parts.map(|part| part.typed.to_owned()).collect()
+        };
+        assert_eq!(taken("is:foo before:gestern lamp"), ["is:foo", "before:gestern"]);
+        assert_eq!(taken("-has:nothing urgency:very"), ["-has:nothing", "urgency:very"]);
+        for fine in
+            ["is:open", "before:2026-11-30", "after:3d", "http://x.example", "Re:lamp", "from:ann"]
+        {
+            assert!(taken(fine).is_empty(), "{fine}");
+        }
     }
 }

@@ -118,7 +118,27 @@ fn is_boundary(tag: &str, attributes: &Attributes) -> bool {
 fn is_silent(tag: &str) -> bool {
     matches!(
         tag,
-        "head" | "style" | "script" | "title" | "template" | "noscript" | "svg" | "select"
+        "head"
+            | "style"
+            | "script"
+            | "title"
+            | "template"
+            | "noscript"
+            | "svg"
+            | "math"
+            | "select"
+            | "datalist"
+            | "object"
+            | "video"
+            | "audio"
+            | "canvas"
+            | "iframe"
+            | "noframes"
+            | "noembed"
+            | "dialog"
+            | "progress"
+            | "meter"
+            | "rp"
     )
 }
 

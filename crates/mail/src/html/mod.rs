@@ -5,7 +5,9 @@
 
 mod element;
 mod lines;
+mod media;
 mod quote_role;
+mod selector;
 mod sheet;
 mod style;
 mod visibility;
@@ -17,7 +19,9 @@ use crate::trim::LineMark;
 pub(crate) use element::is_block;
 use element::{Attributes, ElementRole};
 use lines::{Lines, Setting};
+use media::Holding;
 pub(crate) use quote_role::QuoteRole;
+use selector::{ElementNames, ElementPath};
 use sheet::StyleSheet;
 use style::{CascadedStyles, Shade, StyleDeclarations, StyleEffect};
 pub(crate) use visibility::{TextVisibility, VisibilityTracker};
@@ -78,7 +82,7 @@ fn walk(html: &str, sheet: &StyleSheet, words: Words) -> (HtmlText, bool) {
                 }
                 let name = lower(&tag.name);
                 let attributes = attributes(&tag.attributes);
-                let declared = declared(sheet, &name, &attributes);
+                let declared = declared(sheet, &name, &attributes, Some(&reader.path));
                 reader.open(name, attributes, &declared);
             }
             Token::EndTag(tag) => reader.close(&lower(&tag.name)),
@@ -91,8 +95,13 @@ fn walk(html: &str, sheet: &StyleSheet, words: Words) -> (HtmlText, bool) {
 }
 
 /// What the sheet, its own attributes and the browser declare for an element.
-fn declared(sheet: &StyleSheet, tag: &str, attributes: &Attributes) -> StyleDeclarations {
-    let mut styles = sheet.declared(tag, attributes);
+fn declared(
+    sheet: &StyleSheet,
+    tag: &str,
+    attributes: &Attributes,
+    path: Option<&ElementPath>,
+) -> StyleDeclarations {
+    let mut styles = sheet.declared(tag, attributes, path);
     styles.overridden_by(&attributes.declared);
     let mut declared = styles.resolved();
     style::usual(tag, attributes, &mut declared);
@@ -106,16 +115,18 @@ fn sheet(html: &str) -> StyleSheet {
     if !has_style {
         return sheet;
     }
-    let mut within = false;
+    let mut within: Option<Holding> = None;
     for Ok(token) in tokens(html) {
         match token {
             Token::StartTag(tag) => {
                 let media = attributes(&tag.attributes).media;
-                let everywhere = matches!(media.trim(), "" | "all" | "screen");
-                within = tag.name.eq_ignore_ascii_case(b"style") && everywhere;
+                let is_style = tag.name.eq_ignore_ascii_case(b"style");
+                within = is_style.then(|| media::holding_of_attribute(&media)).flatten();
             }
-            Token::String(css) if within => sheet.read(&String::from_utf8_lossy(&css)),
-            Token::EndTag(_) => within = false,
+            Token::String(css) if within.is_some() => {
+                sheet.read_held(&String::from_utf8_lossy(&css), within.unwrap_or_default());
+            }
+            Token::EndTag(_) => within = None,
             _ => {}
         }
     }
@@ -188,6 +199,8 @@ fn lower(bytes: &[u8]) -> String {
 struct Reader {
     lines: Lines,
     open: Vec<Open>,
+    /// The names of what is open, for selectors that ask for them.
+    path: ElementPath,
     tells_history: bool,
     link: Option<Link>,
     links: Vec<Link>,
@@ -210,6 +223,8 @@ struct ElementContext {
     silent: bool,
     /// Nothing that stands here is seen.
     concealed: bool,
+    /// In a box that is closed until somebody opens it.
+    folded: bool,
     look: StyleEffect,
     preformatted: bool,
     lines: Setting,
@@ -225,6 +240,7 @@ impl ElementContext {
         ElementContext {
             silent: self.silent || role.silent,
             concealed: self.concealed || conceals,
+            folded: self.folded,
             look: self.look.within(declared),
             preformatted: self.preformatted || role.preformatted,
             lines: Setting {
@@ -243,6 +259,7 @@ impl Reader {
         }
         self.break_before(&tag);
         let role = element::role(&tag, &attributes);
+        let names = ElementNames::of(&tag, &attributes);
         let conceals = attributes.hidden || declared.conceals();
         let context = self.context();
         let shown = !context.silent && !self.passes_over(&context);
@@ -260,14 +277,22 @@ impl Reader {
             }
             _ => {}
         }
+        self.path.enter(names);
         if element::is_void(&tag) {
+            self.path.truncate(self.open.len());
             return;
         }
-        let context = context.and(role, conceals, declared);
+        let mut context = context.and(role, conceals, declared);
+        match tag.as_str() {
+            "details" => context.folded = true,
+            "summary" => context.folded = false,
+            _ => {}
+        }
         if self.open.len() < HTML_DEPTH {
             self.lines.setting = context.lines;
             self.open.push(Open { tag, context });
         } else {
+            self.path.truncate(self.open.len());
             self.lost |= context.concealed || context.look.hides_text();
         }
     }
@@ -289,6 +314,7 @@ impl Reader {
         let found = self.open.iter().rev().take(reach).position(|open| open.tag == tag);
         if let Some(above) = found {
             self.open.truncate(self.open.len() - above - 1);
+            self.path.truncate(self.open.len());
         }
         match tag {
             "a" => self.end_link(),
@@ -304,7 +330,7 @@ impl Reader {
         if context.silent {
             return;
         }
-        let unseen = context.concealed || context.look.hides_text() || self.lost;
+        let unseen = context.concealed || context.folded || context.look.hides_text() || self.lost;
         if unseen && self.words == Words::Seen {
             let blank = text.trim().is_empty();
             self.conceals |= !blank;

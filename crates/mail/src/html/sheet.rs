@@ -5,6 +5,8 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 use super::element::Attributes;
+use super::media::{Holding, holding_of};
+use super::selector::{ElementNames, ElementPath, PlacedSelector};
 use super::style::CascadedStyles;
 
 /// Bytes of all style blocks that are read.
@@ -26,6 +28,9 @@ const COMPARISONS: usize = 20_000_000;
 #[derive(Default)]
 pub(super) struct StyleSheet {
     by_name: HashMap<String, Vec<Rule>>,
+    /// The same for rules that ask where their elements stand, which also leave something open in
+    /// `by_name` for whoever does not know that.
+    placed: HashMap<String, Vec<PlacedRule>>,
     count: usize,
     bytes: usize,
     /// Rules were left out, because they are too many.
@@ -42,11 +47,19 @@ struct Rule {
 }
 
 /// `td.note#first`: all of it must be true of an element.
-#[derive(Default, PartialEq)]
-struct Compound {
-    tag: String,
-    id: String,
-    classes: Vec<String>,
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Compound {
+    pub tag: String,
+    pub id: String,
+    pub classes: Vec<String>,
+}
+
+/// A rule that asks where its element stands.
+struct PlacedRule {
+    selector: PlacedSelector,
+    weight: (bool, usize, bool),
+    styles: CascadedStyles,
+    order: usize,
 }
 
 /// A block by what stands before it.
@@ -58,22 +71,19 @@ enum Block<'a> {
     Skipped,
 }
 
-/// When a rule holds.
-#[derive(Clone, Copy, PartialEq)]
-enum Holding {
-    Always,
-    /// On some screens only.
-    Sometimes,
-}
-
 impl StyleSheet {
     /// Reads a style block.
     pub fn read(&mut self, css: &str) {
+        self.read_held(css, Holding::Always);
+    }
+
+    /// The same for one whose rules hold on some screens.
+    pub fn read_held(&mut self, css: &str, holding: Holding) {
         let end = css.floor_char_boundary(SHEET_BYTES.saturating_sub(self.bytes));
         self.is_partial |= end < css.len();
         self.bytes += end;
         let css = without_comments(&css[..end].to_lowercase());
-        self.read_rules(&css, Holding::Always);
+        self.read_rules(&css, holding);
     }
 
     /// Goes once through the rules. Open conditions are a list rather than calls, so that no sheet can
@@ -130,14 +140,16 @@ impl StyleSheet {
             self.is_partial = true;
             return;
         };
+        self.place(selector, &compound, styles, holding);
         let is_named = compound != Compound::default();
         // A state such as `:hover` is not how a mail is first seen.
         let styles = match holding {
             Holding::Sometimes => styles.occasional(),
-            Holding::Always if selector.contains(':') => styles.occasional(),
+            Holding::Always | Holding::Usually if selector.contains(':') => styles.occasional(),
             Holding::Always if alone => *styles,
-            Holding::Always if is_named => styles.uncertain(),
-            Holding::Always => styles.occasional(),
+            Holding::Usually if alone => styles.doubted(),
+            Holding::Always | Holding::Usually if is_named => styles.uncertain(),
+            Holding::Always | Holding::Usually => styles.occasional(),
         };
         self.count += 1;
         let order = self.count;
@@ -152,9 +164,31 @@ impl StyleSheet {
         }
     }
 
+    /// Keeps a rule that asks where its element stands.
+    fn place(
+        &mut self,
+        selector: &str,
+        compound: &Compound,
+        styles: &CascadedStyles,
+        holding: Holding,
+    ) {
+        let parsed = PlacedSelector::parse(selector).filter(|found| !found.is_plain());
+        let (Some(selector), false) = (parsed, holding == Holding::Sometimes) else { return };
+        let rules = self.placed.entry(compound.key()).or_default();
+        if rules.len() < RULES_OF_NAME && self.count < RULES {
+            let (weight, styles) = (compound.weight(), styles.doubted());
+            rules.push(PlacedRule { selector, weight, styles, order: self.count + 1 });
+        }
+    }
+
     /// What the rules declare for an element. A later rule counts for more than one before it, one for
     /// a class for more than one for a tag, and one for an id for more than both.
-    pub fn declared(&self, tag: &str, attributes: &Attributes) -> CascadedStyles {
+    pub fn declared(
+        &self,
+        tag: &str,
+        attributes: &Attributes,
+        path: Option<&ElementPath>,
+    ) -> CascadedStyles {
         let mut styles = CascadedStyles::default();
         styles.normal.doubtful = self.is_partial;
         if self.by_name.is_empty() {
@@ -177,32 +211,36 @@ impl StyleSheet {
                 found.push(rule);
             }
         }
-        found.sort_by_key(|rule| (rule.compound.weight(), rule.order));
-        found.iter().for_each(|rule| styles.overridden_by(&rule.styles));
+        let mut found: Vec<(_, &CascadedStyles)> = found
+            .into_iter()
+            .map(|rule| ((rule.compound.weight(), rule.order), &rule.styles))
+            .collect();
+        if let Some(path) = path.filter(|_| !self.placed.is_empty()) {
+            let own = ElementNames::of(tag, attributes);
+            let placed = names.iter().filter_map(|name| self.placed.get(name)).flatten();
+            let placed = placed.filter(|rule| rule.selector.fits(path, &own));
+            found.extend(placed.map(|rule| ((rule.weight, rule.order), &rule.styles)));
+        }
+        found.sort_by_key(|(weight, _)| *weight);
+        found.iter().for_each(|(_, rule)| styles.overridden_by(rule));
         styles
     }
 }
 
 fn block_of(prelude: &str, around: Holding) -> Block<'_> {
     match prelude.strip_prefix("@media") {
-        Some(condition) if around == Holding::Always => Block::Condition(holding_of(condition)),
         // Conditions within conditions hold even less often.
+        Some(condition) if around != Holding::Sometimes => {
+            Block::Condition(around.max(holding_of(condition)))
+        }
         Some(_) => Block::Skipped,
         None if prelude.starts_with('@') => Block::Skipped,
         None => Block::Rule(prelude),
     }
 }
 
-/// When the rules within `@media` hold: a mail is read on a screen.
-fn holding_of(condition: &str) -> Holding {
-    match condition.trim().trim_start_matches("only ").trim() {
-        "all" | "screen" => Holding::Always,
-        _ => Holding::Sometimes,
-    }
-}
-
 impl Compound {
-    fn parse(text: &str) -> Option<Compound> {
+    pub fn parse(text: &str) -> Option<Compound> {
         let mut compound = Compound::default();
         let plain = |name: &str| {
             let fit = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);

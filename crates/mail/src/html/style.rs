@@ -11,7 +11,11 @@ const USUAL_PX: f32 = 16.0;
 /// Pixels beyond which a place is off every screen.
 const OFF_SCREEN_PX: f32 = 500.0;
 /// What each part of two colours may differ by to look the same.
-const SAME_SHADE: u8 = 8;
+const SAME_SHADE: u8 = 16;
+/// The distance between letters, in sizes of the font, from which on all stand in one place.
+const HEAPED_EM: f32 = -0.4;
+/// The height of a line, in sizes of the font, of which a box that cuts off shows nothing.
+const LOW_EM: f32 = 0.1;
 /// The part of 255 below which a colour cannot be seen.
 const CLEAR_ALPHA: u8 = 13;
 /// Bytes of an element's declarations that are read.
@@ -46,6 +50,10 @@ pub(super) struct StyleDeclarations {
     not_in_outlook: bool,
     size: Option<Size>,
     indent: Option<f32>,
+    /// Letters or lines stand on one another.
+    heaped: Option<bool>,
+    /// A box is too low for a line of text.
+    low: Option<bool>,
     pub ink: Option<Shade>,
     pub paper: Option<Shade>,
     /// A rule that may or may not hold declares something as well.
@@ -96,6 +104,12 @@ impl CascadedStyles {
         CascadedStyles { normal, important }
     }
 
+    /// The same declarations of a rule that may not hold for every reader.
+    pub fn doubted(self) -> CascadedStyles {
+        let normal = StyleDeclarations { doubtful: true, ..self.normal };
+        CascadedStyles { normal, ..self }
+    }
+
     /// What a rule leaves to know that holds in some states or on some screens only.
     pub fn occasional(self) -> CascadedStyles {
         let normal = StyleDeclarations { doubtful: true, ..StyleDeclarations::default() };
@@ -124,8 +138,13 @@ impl StyleDeclarations {
                 let nothing = ["rect(0", "rect(1px", "inset(100%", "inset(50%", "circle(0"];
                 self.away = Some(nothing.iter().any(|shape| value.starts_with(shape)));
             }
-            "transform" if value.contains("scale(0)") => self.away = Some(true),
+            "transform" | "scale" | "translate" => self.away = Some(moves_away(name, value)),
+            "filter" => self.clear = Some(value.contains("opacity(0")),
+            "content-visibility" => self.display_none = Some(value == "hidden"),
             "text-indent" => self.indent = px(value),
+            "letter-spacing" => self.heaped = Some(em(value).is_some_and(|em| em <= HEAPED_EM)),
+            "line-height" => self.low = Some(em(value).is_some_and(|em| em <= LOW_EM)),
+            "-webkit-text-fill-color" => self.ink = shade(value).or(self.ink),
             "mso-hide" => self.not_in_outlook = value == "all",
             "font-size" => self.size = size(value),
             // `font: 0/0 a` and its likes; the size stands before the slash.
@@ -153,6 +172,8 @@ impl StyleDeclarations {
         self.not_in_outlook |= other.not_in_outlook;
         self.size = other.size.or(self.size);
         self.indent = other.indent.or(self.indent);
+        self.heaped = other.heaped.or(self.heaped);
+        self.low = other.low.or(self.low);
         self.ink = other.ink.or(self.ink);
         self.paper = other.paper.or(self.paper);
         self.doubtful |= other.doubtful;
@@ -175,7 +196,8 @@ impl StyleDeclarations {
         is(self.display_none)
             || is(self.clear)
             || is(self.away)
-            || (is(self.clips) && is(self.flat))
+            || (is(self.clips) && (is(self.flat) || is(self.low)))
+            || (is(self.clips) && self.indent.is_some_and(|indent| indent >= OFF_SCREEN_PX))
             || (is(self.positioned) && is(self.shifted))
             || (self.not_in_outlook && self.display_none.is_none())
     }
@@ -197,6 +219,7 @@ pub(super) struct StyleEffect {
     visible: bool,
     px: f32,
     indent: f32,
+    heaped: bool,
     ink: Shade,
     paper: Shade,
 }
@@ -204,7 +227,7 @@ pub(super) struct StyleEffect {
 impl Default for StyleEffect {
     fn default() -> StyleEffect {
         let (ink, paper) = (Shade::Rgb(0, 0, 0), Shade::Rgb(255, 255, 255));
-        StyleEffect { visible: true, px: USUAL_PX, indent: 0.0, ink, paper }
+        StyleEffect { visible: true, px: USUAL_PX, indent: 0.0, heaped: false, ink, paper }
     }
 }
 
@@ -220,6 +243,7 @@ impl StyleEffect {
                 None => self.px,
             },
             indent: declared.indent.unwrap_or(self.indent),
+            heaped: declared.heaped.unwrap_or(self.heaped),
             ink: declared.ink.unwrap_or(self.ink),
             paper: match declared.paper {
                 Some(Shade::Transparent) | None => self.paper,
@@ -237,7 +261,30 @@ impl StyleEffect {
             }
             _ => false,
         };
-        same || !self.visible || self.px <= TINY_PX || self.indent <= -OFF_SCREEN_PX
+        let tiny = self.px <= TINY_PX;
+        same || !self.visible || tiny || self.heaped || self.indent <= -OFF_SCREEN_PX
+    }
+}
+
+/// True for a shape that is shrunk to nothing or moved off the screen.
+fn moves_away(property: &str, value: &str) -> bool {
+    let shrunk = ["scale(0)", "scale(0,", "scalex(0)", "scaley(0)", "scale3d(0", "matrix(0,"];
+    let edge = ["rotatex(90deg)", "rotatey(90deg)"];
+    let far = value.split(['(', ')', ',', ' ']).filter_map(px).any(|px| px.abs() >= OFF_SCREEN_PX);
+    let moved = (property == "translate" || value.contains("translate")) && far;
+    let is_scale = property == "scale" && number(value) == Some(0.0);
+    let plain: String = value.chars().filter(|c| *c != ' ').collect();
+    moved || is_scale || shrunk.iter().chain(&edge).any(|shape| plain.contains(shape))
+}
+
+/// A length in sizes of the font, which is taken for the usual one.
+fn em(value: &str) -> Option<f32> {
+    let is_bare = value.ends_with(|c: char| c.is_ascii_digit());
+    match size(value)? {
+        // A bare number is a height of lines, in sizes of the font.
+        Size::Px(times) if is_bare => Some(times),
+        Size::Px(px) => Some(px / USUAL_PX),
+        Size::Times(times) => Some(times),
     }
 }
 
@@ -260,6 +307,12 @@ fn px(value: &str) -> Option<f32> {
 }
 
 fn size(value: &str) -> Option<Size> {
+    // Only what is a single length after all: `calc(0px)`, and what is multiplied by nothing.
+    let inner = value.strip_prefix("calc(").and_then(|rest| rest.strip_suffix(')'));
+    if let Some(inner) = inner.map(str::trim) {
+        let nothing = inner.split('*').skip(1).any(|by| number(by.trim()) == Some(0.0));
+        return if nothing { Some(Size::Px(0.0)) } else { size(inner.trim_matches(['(', ')'])) };
+    }
     let number = number(value)?;
     let unit =
         value.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '+'));
@@ -293,7 +346,7 @@ pub(super) fn shade(value: &str) -> Option<Shade> {
     }
     let function = value.strip_prefix("rgba(").or_else(|| value.strip_prefix("rgb("));
     if let Some(parts) = function.and_then(|rest| rest.strip_suffix(')')) {
-        let parts: Vec<f32> = parts.split([',', ' ', '/']).filter_map(number).collect();
+        let parts: Vec<f32> = colour_parts(parts, 2.55);
         let part = |place: usize| parts.get(place).map(|part| part.clamp(0.0, 255.0) as u8);
         if parts.get(3).is_some_and(|alpha| *alpha < 0.05) {
             return Some(Shade::Transparent);
@@ -302,15 +355,23 @@ pub(super) fn shade(value: &str) -> Option<Shade> {
     }
     let function = value.strip_prefix("hsla(").or_else(|| value.strip_prefix("hsl("));
     if let Some(parts) = function.and_then(|rest| rest.strip_suffix(')')) {
-        let parts: Vec<f32> = parts.split([',', ' ', '/']).filter_map(number).collect();
+        let parts: Vec<f32> = colour_parts(parts, 1.0);
         let clear = parts.get(3).is_some_and(|alpha| *alpha < 0.05);
-        return Some(if clear { Shade::Transparent } else { Shade::Unknown });
+        let light = parts.get(2).copied().unwrap_or(50.0);
+        // At both ends all colours are the same.
+        return Some(match clear {
+            true => Shade::Transparent,
+            false if light >= 97.0 => Shade::Rgb(255, 255, 255),
+            false if light <= 3.0 => Shade::Rgb(0, 0, 0),
+            false => Shade::Unknown,
+        });
     }
     Some(match value {
         "white" => Shade::Rgb(255, 255, 255),
         "black" => Shade::Rgb(0, 0, 0),
         "transparent" => Shade::Transparent,
-        "whitesmoke" | "snow" | "ivory" | "ghostwhite" => Shade::Rgb(250, 250, 250),
+        "whitesmoke" | "snow" | "ivory" | "ghostwhite" | "azure" | "mintcream" | "floralwhite"
+        | "aliceblue" | "honeydew" | "seashell" => Shade::Rgb(250, 250, 250),
         "gray" | "grey" => Shade::Rgb(128, 128, 128),
         "silver" => Shade::Rgb(192, 192, 192),
         "red" => Shade::Rgb(255, 0, 0),
@@ -325,6 +386,20 @@ pub(super) fn shade(value: &str) -> Option<Shade> {
         name if name.bytes().all(|b| b.is_ascii_alphabetic()) && name.len() > 2 => Shade::Unknown,
         _ => return None,
     })
+}
+
+/// The numbers of a colour; a percentage is worth so much of each, and of the fourth part a hundredth.
+fn colour_parts(parts: &str, percent: f32) -> Vec<f32> {
+    let parts = parts.split([',', ' ', '/']).filter(|part| !part.is_empty()).enumerate();
+    let value = |(place, part): (usize, &str)| {
+        let number = number(part)?;
+        Some(match (part.ends_with('%'), place) {
+            (true, 3) => number / 100.0,
+            (true, _) => number * percent,
+            (false, _) => number,
+        })
+    };
+    parts.filter_map(value).collect()
 }
 
 fn hex(digits: &str) -> Option<Shade> {

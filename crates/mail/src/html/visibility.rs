@@ -43,7 +43,7 @@ impl VisibilityTracker {
     pub fn enter(&mut self, tag: &str, attributes: &[(&'static str, String)]) {
         let given = attributes.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
         let attributes = known_attributes(given);
-        let declared = declared(&self.sheet, tag, &attributes);
+        let declared = declared(&self.sheet, tag, &attributes, None);
         let around = self.open.last().copied().unwrap_or_default();
         self.open.push(OpenSight {
             concealed: around.concealed || attributes.hidden || declared.conceals(),
@@ -97,7 +97,9 @@ mod tests {
             (".x{font-size:9px}", "font-size:0", TextVisibility::Hidden),
             (".x.y{font-size:9px} .x{font-size:0}", "", TextVisibility::Seen),
             ("p i{font-size:9px !important}", "font-size:0", TextVisibility::PerhapsHidden),
-            ("@media (min-width:1px){i{display:none}}", "", TextVisibility::PerhapsSeen),
+            ("@media (min-width:1px){i{display:none}}", "", TextVisibility::Hidden),
+            ("@media (min-width:480px){i{display:none}}", "", TextVisibility::PerhapsHidden),
+            ("@media (max-width:480px){i{display:none}}", "", TextVisibility::PerhapsSeen),
             ("i:first-child{display:none}", "", TextVisibility::PerhapsSeen),
             ("p *{display:none}", "", TextVisibility::PerhapsSeen),
             (".x\\3a y{display:none}", "", TextVisibility::PerhapsSeen),

@@ -83,7 +83,10 @@ impl TextWriter {
                 let begins = self.open.last().map_or(0, |block| block.text.len());
                 self.links.push((begins, dest_url.into_string()));
             }
-            Tag::Image { .. } => self.write("["),
+            Tag::Image { .. } => {
+                self.part_words();
+                self.write("[");
+            }
             _ => {}
         }
     }
@@ -104,6 +107,16 @@ impl TextWriter {
         self.begin_words();
         if let Some(block) = self.open.last_mut() {
             block.text.push_str(words);
+        }
+    }
+
+    /// Puts a space behind what stands here, so that a picture is no part of an address before it.
+    fn part_words(&mut self) {
+        self.begin_words();
+        if let Some(block) = self.open.last_mut()
+            && block.text.ends_with(|c: char| !c.is_whitespace() && !"([{".contains(c))
+        {
+            block.text.push(' ');
         }
     }
 
@@ -210,6 +223,8 @@ mod tests {
             ("[https://x.example](https://x.example/)", "https://x.example"),
             ("[Ann](mailto:ann@x.example)", "Ann (ann@x.example)"),
             ("see ![the lamp](cid:enc_1)", "see [the lamp]"),
+            ("https://x.example/a![lamp](cid:enc_1)", "https://x.example/a [lamp]"),
+            ("[r](https://x.example)![lamp](cid:enc_1)", "r (https://x.example) [lamp]"),
             ("# Title\ntext", "Title\n\ntext"),
             ("1 \\* 2 \\_ 3", "1 * 2 _ 3"),
             ("a\n\n---\n\nb", "a\n\n---\n\nb"),

@@ -10,7 +10,7 @@ use super::css::RESERVED_PREFIX;
 use super::node::{PageAttributes, PageElement, PageNode};
 use crate::html::{TextVisibility, VisibilityTracker, is_block};
 use crate::limits::LINK_WORDS;
-use crate::scam::{disguised_link, link_target, shown_host};
+use crate::scam::{disguised_link, disguised_mailbox, link_goal, link_target, shown_host};
 
 /// Endings that are read as such in any letters. Others that begin with a capital one begin a sentence.
 const USUAL_ENDINGS: [&str; 3] = ["com", "net", "org"];
@@ -152,14 +152,22 @@ impl LinkMarker {
     /// Where the link leads, if its words show another domain.
     fn leads(&mut self, link: &OpenLink) -> Option<String> {
         let target = link_target(&link.href)?;
-        let host = shown_host(target.host_str()?);
+        let goal = link_goal(&target)?;
+        let host = match goal.rsplit_once('@') {
+            Some((name, host)) => format!("{name}@{}", shown_host(host)),
+            None => shown_host(&goal),
+        };
         for word in link.shown_words(self.reverses) {
             // Nobody writes so many addresses, but to hide one among them.
             if self.words_left == 0 {
                 return Some(host);
             }
             self.words_left -= 1;
-            if disguised_link(&word, &target).is_some() {
+            let disguised = match word.contains('@') {
+                true => disguised_mailbox(&word, &target),
+                false => disguised_link(&word, &target),
+            };
+            if disguised.is_some() {
                 return Some(host);
             }
         }
@@ -335,7 +343,7 @@ fn collect_addresses(text: &str, into: &mut BTreeSet<String>) {
         let hosts: Vec<&str> = match authority.contains('@') {
             true if has_scheme => authority.split('@').collect(),
             // The address of a mailbox.
-            true => Vec::new(),
+            true => vec![authority.strip_prefix("mailto:").unwrap_or(authority)],
             false => vec![authority],
         };
         let shows = |host: &&str| host.contains('.') && (has_scheme || !begins_sentence(host));
@@ -392,7 +400,7 @@ mod tests {
             ("b\u{200b}an\u{ad}k.\u{2060}com", &["bank.com"]),
             ("bank\u{ff0e}com\u{3164}or so", &["bank.com"]),
             ("Bank.Com →", &["Bank.Com"]),
-            ("ann@bank.com", &[]),
+            ("Write to ann@bank.com!", &["ann@bank.com"]),
             ("Until then.It is late", &[]),
             ("Click here…", &[]),
         ] {

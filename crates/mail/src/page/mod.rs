@@ -24,9 +24,10 @@ use mail_parser::Message;
 
 pub use forwarded::{ForwardedHtml, forwarded_html};
 pub(crate) use links::safe_target;
+pub use quoted::quoted_button;
 
 use crate::limits::HTML_BYTES;
-use crate::{body, parse, source, subject};
+use crate::{body, mime, source, subject};
 use pictures::PagePictures;
 
 /// Whether a mail has a page that [`mail_page`] gives.
@@ -178,7 +179,7 @@ pub(crate) fn page_state(message: &Message<'_>) -> PageState {
 
 fn with_message<T>(raw: &[u8], read: impl FnOnce(&Message<'_>) -> Option<T>) -> Option<T> {
     let source = source::prepare(raw);
-    let message = source.readable.then(|| parse::PARSER.parse(source.bytes.as_ref()))??;
+    let message = source.readable.then(|| mime::read_parts(source.bytes.as_ref()))??;
     read(&message)
 }
 

@@ -25,15 +25,19 @@ pub(super) fn fold_history(nodes: Vec<PageNode>) -> (Vec<PageNode>, usize) {
     let mut folded: Vec<PageNode> = nodes[..start].to_vec();
     let open = open_elements(&folded);
     folded.extend(open.iter().rev().map(|element| PageNode::End(element.tag)));
-    let what = if lines == 1 { "line" } else { "lines" };
     folded.push(PageNode::Start(PageElement::ours("details", &format!("{RESERVED_PREFIX}quoted"))));
     folded.push(PageNode::Start(PageElement { tag: "summary", ..PageElement::default() }));
-    folded.push(PageNode::Text(format!("Show {lines} quoted {what}")));
+    folded.push(PageNode::Text(quoted_button(lines)));
     folded.push(PageNode::End("summary"));
     folded.extend(open.into_iter().map(|element| PageNode::Start(again(element))));
     folded.extend_from_slice(&nodes[start..]);
     folded.push(PageNode::End("details"));
     (folded, lines)
+}
+
+/// What the button over folded history says.
+pub fn quoted_button(lines: usize) -> String {
+    format!("Show {lines} quoted {}", if lines == 1 { "line" } else { "lines" })
 }
 
 /// An element that goes on behind the button; an id is there once.

@@ -225,6 +225,8 @@ fn words_that_nobody_sees_take_no_mark_away() {
         "<i style='unicode-bidi:bidi-override;direction:rtl'>moc.knab</i>",
         "\u{202e}moc.knab\u{202c}",
         "https://bank.com@evil.com/",
+        "ann@bank.com",
+        "Write to <b>ann</b>@bank.com",
         "bank.</a><a href=https://evil.com/y>com",
         "bank</a><b></b><a href=https://evil.com/y>.com</a><a href=https://evil.com/z>/in",
     ] {
@@ -244,7 +246,7 @@ fn words_that_nobody_sees_make_no_mark() {
         "<i class=a>bank.com</i>Log in",
         "evil.com",
         "<b>shop</b>.<i>evil</i>.com",
-        "ann@bank.com",
+        "ann@evil.com",
         "Only now.<br>It ends",
         "bank.</a> <a href=https://evil.com/y>com",
         "bank.</a><br><a href=https://evil.com/y>com",

@@ -4,6 +4,7 @@
 use url::Url;
 
 use super::domain;
+use crate::address::{Address, is_address};
 
 /// A link that shows a domain of one owner and leads to that of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +32,47 @@ pub(crate) fn disguised_link(text: &str, target: &Url) -> Option<DisguisedLink> 
     disguised.then(|| DisguisedLink { shown, leads: leads.to_owned() })
 }
 
-/// A host as it is shown to people: in its own letters, unless they are of several alphabets.
+/// The same where the text is the address of a mailbox: the link leads to pages of another owner, or
+/// writes to another mailbox. At a provider where anybody gets an address, every mailbox is another
+/// owner's.
+pub(crate) fn disguised_mailbox(text: &str, target: &Url) -> Option<DisguisedLink> {
+    let shown = shown_mailbox(text.trim())?;
+    let shown_domain = domain::of_address(&shown.email);
+    let leads = link_goal(target)?;
+    let is_same = match target.scheme() {
+        "mailto" if domain::is_freemail(shown_domain) => leads == shown.email,
+        "mailto" => domain::is_same_owner(shown_domain, domain::of_address(&leads)),
+        _ => domain::is_same_owner(shown_domain, &leads),
+    };
+    (!is_same).then(|| DisguisedLink { shown: shown.email.clone(), leads })
+}
+
+/// Where a link leads, in short: the host of a page, the mailbox that it writes to.
+pub(crate) fn link_goal(target: &Url) -> Option<String> {
+    match target.scheme() {
+        "mailto" => {
+            let first = target.path().split(',').next()?.replace("%40", "@");
+            Some(crate::address::normal_address(first.trim())).filter(|email| email.contains('@'))
+        }
+        "http" | "https" => target.host_str().map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// The mailbox in a text that is nothing but its address.
+fn shown_mailbox(text: &str) -> Option<Address> {
+    let bare = text.strip_prefix("mailto:").unwrap_or(text);
+    if bare.contains(char::is_whitespace) || bare.contains("://") || !is_address(bare) {
+        return None;
+    }
+    let shown = Address::new(None, bare);
+    domain::exists(domain::of_address(&shown.email)).then_some(shown)
+}
+
+/// A host as it is shown to people: in its own letters, unless they are of several alphabets or only look
+/// like those of another.
 pub(crate) fn shown_host(host: &str) -> String {
-    match domain::mixes_scripts(host) {
+    match domain::mixes_scripts(host) || domain::poses_as_latin(host) {
         true => host.to_owned(),
         false => idna::domain_to_unicode(host).0,
     }
@@ -80,7 +119,28 @@ mod tests {
     #[test]
     fn a_host_is_shown_in_its_own_letters_unless_they_are_mixed() {
         assert_eq!(shown_host("xn--mller-kva.de"), "müller.de");
-        let mixed = idna::domain_to_ascii("pаypal.com").unwrap();
-        assert_eq!(shown_host(&mixed), mixed);
+        for trick in ["pаypal.com", "аррӏе.com"] {
+            let ascii = idna::domain_to_ascii(trick).unwrap();
+            assert_eq!(shown_host(&ascii), ascii);
+        }
+    }
+
+    #[test]
+    fn a_mailbox_that_a_link_shows_is_compared_with_where_it_leads() {
+        for (text, href, expected) in [
+            ("help@bank.com", "https://evil.com/x", Some("evil.com")),
+            ("help@bank.com", "mailto:eve@evil.com", Some("eve@evil.com")),
+            ("help@bank.com", "mailto:eve%40evil.com?subject=x", Some("eve@evil.com")),
+            ("mailto:help@bank.com", "mailto:eve@evil.com", Some("eve@evil.com")),
+            ("ann@gmail.com", "mailto:eve@gmail.com", Some("eve@gmail.com")),
+            ("ann@gmail.com", "mailto:Ann@Gmail.com", None),
+            ("help@bank.com", "mailto:desk@mail.bank.com", None),
+            ("help@bank.com", "https://www.bank.com/contact", None),
+            ("Write to help@bank.com", "mailto:eve@evil.com", None),
+            ("help@nosuchending", "mailto:eve@evil.com", None),
+        ] {
+            let found = disguised_mailbox(text, &link_target(href).unwrap());
+            assert_eq!(found.map(|link| link.leads).as_deref(), expected, "{text} {href}");
+        }
     }
 }

@@ -7,6 +7,10 @@ use crate::domain_name::DomainName;
 
 /// Characters of a name below which a near miss is chance.
 const NAME_CHARS: usize = 4;
+/// Characters of a name from which on any letter that differs is no chance.
+const LONG_NAME_CHARS: usize = 7;
+/// The same for the first letter, by which people tell words apart.
+const RHYME_CHARS: usize = 10;
 
 /// The part of a domain that somebody registered: `shop.co.uk` of `mail.shop.co.uk`.
 pub(super) fn registered(domain: &str) -> String {
@@ -68,15 +72,48 @@ impl DomainSkeleton {
         }
         if self.seen == real.seen {
             // The same name under another ending is most often the same owner.
-            return self.name != real.name;
+            return self.name != real.name && !is_numbered_like(&self.name, &real.name);
         }
         let ending = |domain: &DomainSkeleton| {
             domain.registered.split_once('.').map(|(_, end)| end.to_owned())
         };
         real.name.chars().count() > NAME_CHARS
+            && !is_numbered_like(&self.name, &real.name)
             && (one_step(&self.seen, &real.seen) || one_step(&self.name, &real.name))
             && ending(self) == ending(real)
     }
+
+    /// True for a name that differs only in letters which look the same, or in a hyphen.
+    pub fn imitates(&self, real: &DomainSkeleton) -> bool {
+        let is_other = self.registered != real.registered && self.name != real.name;
+        let is_numbered = is_numbered_like(&self.name, &real.name);
+        real.name.chars().count() >= NAME_CHARS
+            && is_other
+            && !is_numbered
+            && self.seen == real.seen
+    }
+}
+
+/// True for another owner's domain that differs from this one only in letters which look the same.
+pub(super) fn imitates(domain: &str, real: &str) -> bool {
+    DomainSkeleton::of(domain).imitates(&DomainSkeleton::of(real))
+}
+
+/// True for two names that differ in their numbers alone, such as `mail41` and `mail21`: whoever
+/// numbers names has many of them, and no number looks like another.
+fn is_numbered_like(one: &str, other: &str) -> bool {
+    let letters = |name: &str| name.chars().filter(|c| !c.is_ascii_digit()).collect::<String>();
+    let is_numbered = |name: &str| name.contains(|c: char| c.is_ascii_digit());
+    one != other && is_numbered(one) && is_numbered(other) && letters(one) == letters(other)
+}
+
+/// True for a name that is wholly of letters which look like Latin ones: `аррӏе` in Cyrillic.
+pub(super) fn poses_as_latin(domain: &str) -> bool {
+    let (unicode, _) = idna::domain_to_unicode(domain);
+    unicode.split('.').any(|label| {
+        let seen = || skeleton(label).collect::<String>();
+        !label.is_ascii() && seen().is_ascii()
+    })
 }
 
 /// True for a name that mixes scripts, as only a look-alike does.
@@ -98,7 +135,8 @@ fn as_seen(name: &str) -> String {
     skeleton(&swapped).collect::<String>().to_lowercase()
 }
 
-/// True when one letter was added, left out, changed, or swapped with the next.
+/// True when one letter was added, left out, changed, or swapped with the next. Short names are near one
+/// another by chance: there a letter may only be swapped or doubled. So are words that rhyme.
 fn one_step(one: &str, other: &str) -> bool {
     if one.len().abs_diff(other.len()) > 4 {
         return false;
@@ -106,16 +144,20 @@ fn one_step(one: &str, other: &str) -> bool {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     let (short, long) = if one.len() <= other.len() { (&one, &other) } else { (&other, &one) };
     let same = short.iter().zip(long.iter()).take_while(|(a, b)| a == b).count();
+    let is_long = short.len() >= LONG_NAME_CHARS && (same > 0 || short.len() >= RHYME_CHARS);
     match long.len() - short.len() {
         0 if same == short.len() => false,
         0 => {
-            short[same + 1..] == long[same + 1..]
+            (is_long && short[same + 1..] == long[same + 1..])
                 || (same + 1 < short.len()
                     && short[same] == long[same + 1]
                     && short[same + 1] == long[same]
                     && short[same + 2..] == long[same + 2..])
         }
-        1 => short[same..] == long[same + 1..],
+        1 => {
+            let is_doubled = same > 0 && long[same] == long[same - 1];
+            (is_long || is_doubled) && short[same..] == long[same + 1..]
+        }
         _ => false,
     }
 }
@@ -149,6 +191,45 @@ mod tests {
             assert!(!looks_like(other, "acmelamps.com"), "{other}");
         }
         assert!(!looks_like("abd.com", "abc.com"), "short names are near one another by chance");
+    }
+
+    #[test]
+    fn numbered_short_and_rhyming_names_are_no_look_alikes() {
+        for (one, other) in [
+            ("mail41.test", "mail21.test"),
+            ("mail1.test", "mail10.test"),
+            ("hotel24.de", "hotel25.de"),
+            ("shop10.com", "shop01.com"),
+            ("baker.com", "maker.com"),
+            ("lamps.com", "lamp.com"),
+            ("reader.com", "leader.com"),
+            ("golding.com", "holding.com"),
+            ("berlin.de", "merlin.de"),
+        ] {
+            assert!(!looks_like(one, other), "{one} {other}");
+            assert!(!imitates(one, other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("appel.com", "apple.com"),
+            ("appple.com", "apple.com"),
+            ("app1e.com", "apple.com"),
+            ("rnail21.test", "mail21.test"),
+            ("shopl0.com", "shop10.com"),
+            ("harborlime.com", "harborline.com"),
+        ] {
+            assert!(looks_like(one, other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn names_in_letters_that_only_look_latin_are_told() {
+        for posing in ["аррӏе.com", "ѕсоре.com", "ɑpple.com"] {
+            assert!(poses_as_latin(posing), "{posing}");
+        }
+        for honest in ["müller.de", "пример.рф", "example.com", "日本.jp", "łódź.pl", "ελλάδα.gr"]
+        {
+            assert!(!poses_as_latin(honest), "{honest}");
+        }
     }
 
     #[test]

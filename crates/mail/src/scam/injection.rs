@@ -13,6 +13,8 @@ use super::{Risk, Signal};
 
 /// Bytes of text that are searched, hidden text included.
 const SEARCHED_BYTES: usize = 64 * 1024;
+/// Characters that nobody sees from which on they may say something.
+const HIDDEN_LETTERS: usize = 6;
 
 /// The signal, if the mail gives orders to software.
 pub(super) fn signal(evidence: &ScamEvidence<'_>) -> Option<Signal> {
@@ -23,7 +25,9 @@ pub(super) fn signal(evidence: &ScamEvidence<'_>) -> Option<Signal> {
     let unseen: Vec<&str> = unseen.map(|text| bounded(text)).collect();
     let shown = if mail.page_text.is_empty() { &mail.original } else { &mail.page_text };
     let mut texts = unseen.iter().copied().chain([mail.subject.as_str(), bounded(shown)]);
-    let reason = if texts.any(is_marked) {
+    let reason = if mail.hidden_letters >= HIDDEN_LETTERS {
+        "It has letters that nobody sees and only programs read."
+    } else if texts.any(is_marked) {
         "It has marks of the kind that language models take for orders."
     } else {
         let folded = unseen.iter().map(|text| fold(text).words);

@@ -2,7 +2,7 @@
 
 use url::{Host, Url};
 
-use super::disguised_link::{DisguisedLink, disguised_link, link_target};
+use super::disguised_link::{DisguisedLink, disguised_link, disguised_mailbox, link_target};
 use super::evidence::{LinkTarget, ScamEvidence};
 use super::hosts::{AnonymousHost, anonymous_host, is_tracker, passed_on};
 use super::{Authentication, Risk, Signal, domain};
@@ -46,7 +46,9 @@ fn shows_another_domain(
     proven: Option<&str>,
     listed: bool,
 ) -> Option<Signal> {
-    let DisguisedLink { shown, leads } = disguised_link(&link.text, target)?;
+    // Services that count clicks rewrite links to pages, not those that write to a mailbox.
+    let mailbox = || disguised_mailbox(&link.text, target).filter(|_| target.scheme() == "mailto");
+    let DisguisedLink { shown, leads } = disguised_link(&link.text, target).or_else(mailbox)?;
     let honest =
         proven.is_some_and(|proven| domain::is_same_owner(proven, &leads)) || is_tracker(&leads);
     if honest {
@@ -84,6 +86,10 @@ fn hides_its_host(target: &Url) -> Option<Signal> {
     if target.username().contains('.') {
         let reason = "A link shows one site and leads to another after an @ sign.";
         return Some(Signal::new(3.0, Risk::Phishing, reason));
+    }
+    if domain::poses_as_latin(target.host_str()?) {
+        let reason = "A link leads to a site whose name is written in letters that only look like the usual ones.";
+        return Some(Signal::new(4.0, Risk::Phishing, reason));
     }
     domain::mixes_scripts(target.host_str()?).then(|| {
         let reason = "A link leads to a site whose name mixes letters of several alphabets.";

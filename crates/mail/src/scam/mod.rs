@@ -13,12 +13,15 @@ mod hosts;
 mod injection;
 mod letters;
 mod link_signals;
+mod name_skeleton;
 mod page_signals;
 mod phrases;
 mod sender_signals;
 mod word_signals;
 
-pub(crate) use disguised_link::{disguised_link, link_target, shown_host};
+pub(crate) use disguised_link::{
+    disguised_link, disguised_mailbox, link_goal, link_target, shown_host,
+};
 
 use std::borrow::Cow;
 
@@ -46,6 +49,9 @@ pub struct Authentication {
     pub spf: AuthenticationResult,
     pub dkim: AuthenticationResult,
     pub dmarc: Dmarc,
+    /// A signature or the sending server is of the organisation that From names. It is proof also where
+    /// that organisation publishes no DMARC policy.
+    pub aligned: bool,
     /// The DMARC policy of the sender's domain.
     pub policy: DmarcPolicy,
     pub arc: AuthenticationResult,
@@ -75,8 +81,20 @@ impl Default for Authentication {
             spf: AuthenticationResult::None,
             dkim: AuthenticationResult::None,
             dmarc: Dmarc::Absent,
+            aligned: false,
             policy: DmarcPolicy::None,
             arc: AuthenticationResult::None,
+        }
+    }
+}
+
+impl Authentication {
+    /// True where the mail comes from the organisation that From names. That nothing failed is no proof.
+    pub fn proves_sender(&self) -> bool {
+        match self.dmarc {
+            Dmarc::Pass => true,
+            Dmarc::Fail => false,
+            Dmarc::Absent => self.aligned,
         }
     }
 }
@@ -84,7 +102,8 @@ impl Default for Authentication {
 /// The workspace's history with the sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SenderHistory<'a> {
-    /// The workspace has sent mail to this address before.
+    /// A person of the workspace wrote to this address or released its mail, and this mail proves that
+    /// it comes from there.
     pub contact: bool,
     /// The domains of the workspace's own inboxes and people.
     pub own_domains: &'a [String],
@@ -92,6 +111,9 @@ pub struct SenderHistory<'a> {
     pub team: &'a [String],
     /// Domains of people the workspace is in touch with.
     pub correspondents: &'a [String],
+    /// The same for people with whom it began only lately: two new customers may have like names, so that
+    /// only what looks the same counts.
+    pub new_correspondents: &'a [String],
     /// How likely this mail is spam by what the team decided about similar mail, from 0 to 1.
     pub learned: Option<f64>,
 }
@@ -195,7 +217,8 @@ pub fn check(
     let score = (score * 10.0).round() / 10.0;
     let words_alone = signals.iter().all(|signal| signal.words);
     // Somebody we write to may write of anything.
-    let hold = score >= HOLD && !(known.contact && words_alone);
+    let is_contact = known.contact && authentication.proves_sender();
+    let hold = score >= HOLD && !(is_contact && words_alone);
     let risk = risk(&signals, hold).filter(|_| score >= MARK);
     let told = match risk {
         Some(_) => told(&signals),
@@ -271,7 +294,7 @@ fn points(signals: &[Signal], wanted: impl Fn(&Signal) -> bool) -> f64 {
 fn trust(authentication: &Authentication, known: &SenderHistory<'_>) -> f64 {
     let by_history = match (known.contact, authentication.dmarc) {
         (true, Dmarc::Pass) => 5.0,
-        (true, Dmarc::Absent) if authentication.spf != AuthenticationResult::Fail => 2.0,
+        (true, Dmarc::Absent) if authentication.aligned => 2.0,
         _ => 0.0,
     };
     let by_team = known.learned.map_or(0.0, |spam| (0.5 - spam).max(0.0) * 2.0 * LEARNED);

@@ -3,6 +3,7 @@
 use super::evidence::ScamEvidence;
 use super::hosts::{AnonymousHost, anonymous_host};
 use super::link_signals::short;
+use super::name_skeleton::NameSkeleton;
 use super::{
     Authentication, AuthenticationResult, COMPARED, DmarcPolicy, Risk, SenderHistory, Signal,
     domain,
@@ -108,11 +109,12 @@ impl Sender<'_> {
         if self.known.contact || self.is_ours(self.domain) {
             return None;
         }
-        let name = folded(self.from.name.as_deref()?);
-        let listed = self.known.team.iter().take(COMPARED);
-        let shared =
-            |member: &&String| member.chars().count() >= NAME_CHARS && folded(member) == name;
-        listed.clone().find(shared).map(|member| {
+        let name = NameSkeleton::of(self.from.name.as_deref()?);
+        let mut listed = self.known.team.iter().take(COMPARED);
+        let shared = |member: &&String| {
+            member.chars().count() >= NAME_CHARS && name.poses_as(&NameSkeleton::of(member))
+        };
+        listed.find(shared).map(|member| {
             let points = if domain::is_freemail(self.domain) { 5.0 } else { 4.0 };
             let reason = format!("The sender uses the name of {member}, who is on your team.");
             Signal::new(points, Risk::Impersonation, reason)
@@ -137,16 +139,25 @@ impl Sender<'_> {
             let reason = format!("{} looks like {real}, which you know, but is not.", self.domain);
             return Some(Signal::certain(6.0, Risk::Impersonation, reason));
         }
+        let new = self.known.new_correspondents.iter().take(COMPARED);
+        let imitated = |real: &&String| !settled && domain::imitates(self.domain, real);
+        if !self.known.contact
+            && !new.clone().any(itself)
+            && let Some(real) = new.clone().find(imitated)
+        {
+            let reason = format!("{} looks like {real}, which you know, but is not.", self.domain);
+            return Some(Signal::certain(6.0, Risk::Impersonation, reason));
+        }
+        if domain::poses_as_latin(self.domain) {
+            let reason =
+                "The sender's domain is written in letters that only look like the usual ones.";
+            return Some(Signal::certain(5.0, Risk::Impersonation, reason));
+        }
         domain::mixes_scripts(self.domain).then(|| {
             let reason = "The sender's domain mixes letters of several alphabets.";
             Signal::certain(5.0, Risk::Impersonation, reason)
         })
     }
-}
-
-fn folded(name: &str) -> String {
-    let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
 fn proof(sender: &Sender<'_>, authentication: &Authentication) -> Vec<Signal> {

@@ -4,8 +4,10 @@ mod command;
 mod content;
 mod limits;
 mod refusal;
+mod refused_envelope;
 mod session;
 
 pub use limits::SessionLimits;
-pub use refusal::SmtpRefusal;
+pub use refusal::{REASONS, SmtpRefusal};
+pub use refused_envelope::RefusedEnvelope;
 pub use session::{Protocol, RecipientReply, SmtpServerSession, SmtpStep, SmtpTransaction};

@@ -65,3 +65,33 @@ pub(super) const TOO_MANY_MISTAKES: SmtpRefusal =
     refusal("too-many-mistakes", "421 4.7.0 Too many mistakes.");
 pub(super) const TOO_MANY_COMMANDS: SmtpRefusal =
     refusal("too-many-commands", "421 4.7.0 Too many commands, try again later.");
+
+/// The reasons of all refusals of a session; some are the reason of several.
+pub const REASONS: &[&str] = &[
+    UNKNOWN.reason,
+    SYNTAX.reason,
+    BAD_SENDER.reason,
+    BAD_RECIPIENT.reason,
+    PARAMETER.reason,
+    NOT_MAIL.reason,
+    LONG_LINE.reason,
+    BARE_COMMAND_END.reason,
+    OTHER_PROTOCOL.reason,
+    GREET_FIRST.reason,
+    MAIL_FIRST.reason,
+    RECIPIENT_FIRST.reason,
+    CHUNKS_BEGAN.reason,
+    MAIL_UNDER_WAY.reason,
+    NO_ENCRYPTION.reason,
+    NO_INBOX.reason,
+    ANY_MAIL.reason,
+    TOO_MANY_RECIPIENTS.reason,
+    TOO_LARGE.reason,
+    ENDLESS.reason,
+    BARE_LINE_END.reason,
+    MAIL_LOOP.reason,
+    NO_ROOM.reason,
+    TROUBLE.reason,
+    TOO_MANY_MISTAKES.reason,
+    TOO_MANY_COMMANDS.reason,
+];

@@ -6,6 +6,10 @@ use super::command::{Command, Greeting, MailFrom};
 use super::content::{ContentProgress, MailContent, Refused};
 use super::limits::SessionLimits;
 use super::refusal::*;
+use super::refused_envelope::RefusedEnvelope;
+
+/// Refusals between two calls of [`SmtpServerSession::take_refusals`] that name their envelope.
+const ENVELOPES_KEPT: usize = 16;
 
 /// SMTP for public mail, or LMTP for a server of ours, with a reply per recipient (RFC 2033).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +69,10 @@ pub struct SmtpServerSession {
     errors: usize,
     /// The line that is being read is too long already.
     overlong: bool,
-    refusals: Vec<SmtpRefusal>,
+    refusals: Vec<(SmtpRefusal, RefusedEnvelope)>,
+    /// The envelope of the mail that is being filed; recipients in the order of their outcomes.
+    filing_from: Option<String>,
+    filing_for: Vec<String>,
 }
 
 enum Phase {
@@ -81,6 +88,16 @@ enum Phase {
     /// A step waits for its result.
     Waiting,
     Closed,
+}
+
+impl Phase {
+    /// The recipient that is being looked for.
+    fn recipient(&self) -> Option<&str> {
+        match self {
+            Phase::Finding(recipient) => Some(recipient),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -119,6 +136,8 @@ impl SmtpServerSession {
             errors: 0,
             overlong: false,
             refusals: Vec::new(),
+            filing_from: None,
+            filing_for: Vec::new(),
         };
         let word = if protocol == Protocol::Smtp { "ESMTP" } else { "LMTP" };
         session.reply(&format!("220 {name} {word} Mailroom"));
@@ -134,8 +153,8 @@ impl SmtpServerSession {
         std::mem::take(&mut self.output)
     }
 
-    /// The refusals since the last call.
-    pub fn take_refusals(&mut self) -> Vec<SmtpRefusal> {
+    /// The refusals since the last call, with what they concern.
+    pub fn take_refusals(&mut self) -> Vec<(SmtpRefusal, RefusedEnvelope)> {
         std::mem::take(&mut self.refusals)
     }
 
@@ -196,8 +215,8 @@ impl SmtpServerSession {
                 mail.recipients.push(recipient);
                 self.reply("250 2.1.5 Go on.");
             }
-            (Some(_), ..) => self.fault(NO_INBOX),
-            (None, ..) => self.refuse(TROUBLE),
+            (Some(_), phase, _) => self.fault_about(NO_INBOX, phase.recipient()),
+            (None, phase, _) => self.refuse_about(TROUBLE, phase.recipient()),
         }
     }
 
@@ -205,9 +224,18 @@ impl SmtpServerSession {
     pub fn know_mail(&mut self, outcomes: &[RecipientReply]) {
         self.phase = Phase::Commands;
         let answers: Vec<Result<(), SmtpRefusal>> = outcomes.iter().copied().map(answer).collect();
+        let (sender, recipients) = (self.filing_from.take(), std::mem::take(&mut self.filing_for));
+        let concern = |recipients: &[String]| {
+            RefusedEnvelope::new(sender.as_deref(), recipients.iter().map(String::as_str))
+        };
         match self.protocol {
-            Protocol::Lmtp => answers.into_iter().for_each(|answer| self.conclude(answer)),
-            Protocol::Smtp => self.conclude(together(&answers)),
+            Protocol::Lmtp => {
+                for (place, answer) in answers.into_iter().enumerate() {
+                    let recipient = recipients.get(place..=place).unwrap_or_default();
+                    self.conclude(answer, || concern(recipient));
+                }
+            }
+            Protocol::Smtp => self.conclude(together(&answers), || concern(&recipients)),
         }
     }
 
@@ -229,16 +257,41 @@ impl SmtpServerSession {
     }
 
     /// Says that a mail is here, or why it is not.
-    fn conclude(&mut self, answer: Result<(), SmtpRefusal>) {
+    fn conclude(
+        &mut self,
+        answer: Result<(), SmtpRefusal>,
+        concern: impl FnOnce() -> RefusedEnvelope,
+    ) {
         match answer {
             Ok(()) => self.reply("250 2.0.0 The mail is here."),
-            Err(refusal) => self.refuse(refusal),
+            Err(refusal) => self.refuse_mail(refusal, concern),
         }
     }
 
+    /// Refuses something of the mail that is being sent, if there is one.
     fn refuse(&mut self, refusal: SmtpRefusal) {
+        self.refuse_about(refusal, None);
+    }
+
+    /// Refuses one recipient; `None` concerns those that were taken.
+    fn refuse_about(&mut self, refusal: SmtpRefusal, recipient: Option<&str>) {
+        let mail = self.mail.take();
+        self.refuse_mail(refusal, || {
+            let sender = mail.as_ref().map(|mail| mail.sender.path.as_str());
+            let taken = mail.iter().flat_map(|mail| &mail.recipients).map(String::as_str);
+            match recipient {
+                Some(recipient) => RefusedEnvelope::new(sender, [recipient]),
+                None => RefusedEnvelope::new(sender, taken),
+            }
+        });
+        self.mail = mail;
+    }
+
+    fn refuse_mail(&mut self, refusal: SmtpRefusal, concern: impl FnOnce() -> RefusedEnvelope) {
         self.reply(refusal.line);
-        self.refusals.push(refusal);
+        let is_named = self.refusals.len() < ENVELOPES_KEPT;
+        let envelope = if is_named { concern() } else { RefusedEnvelope::default() };
+        self.refusals.push((refusal, envelope));
     }
 
     fn reply(&mut self, line: &str) {
@@ -248,11 +301,16 @@ impl SmtpServerSession {
 
     /// Replies with an error, and ends a session with too many errors.
     fn fault(&mut self, refusal: SmtpRefusal) {
+        self.fault_about(refusal, None);
+    }
+
+    /// The same about one recipient.
+    fn fault_about(&mut self, refusal: SmtpRefusal, recipient: Option<&str>) {
         self.errors += 1;
         if self.errors > self.limits.errors {
             return self.end(TOO_MANY_MISTAKES);
         }
-        self.refuse(refusal);
+        self.refuse_about(refusal, recipient);
     }
 
     fn command_step(&mut self) -> Option<SmtpStep> {
@@ -346,14 +404,22 @@ impl SmtpServerSession {
         if self.mail.is_some() {
             return self.fault(MAIL_UNDER_WAY);
         }
-        if !sender.path.is_ascii() && !sender.any_mail {
-            return self.fault(ANY_MAIL);
-        }
-        if sender.bytes.is_some_and(|bytes| bytes > self.limits.message_bytes as u64) {
-            return self.fault(TOO_LARGE);
-        }
+        let fault = if !sender.path.is_ascii() && !sender.any_mail {
+            Some(ANY_MAIL)
+        } else if sender.bytes.is_some_and(|bytes| bytes > self.limits.message_bytes as u64) {
+            Some(TOO_LARGE)
+        } else {
+            None
+        };
+        // Set before it is refused, so that the refusal names the sender.
         self.mail = Some(Mail { sender, recipients: Vec::new(), chunks: None });
-        self.reply("250 2.1.0 Go on.");
+        match fault {
+            None => self.reply("250 2.1.0 Go on."),
+            Some(fault) => {
+                self.fault(fault);
+                self.mail = None;
+            }
+        }
     }
 
     fn add_recipient(&mut self, address: String) -> Option<SmtpStep> {
@@ -361,7 +427,7 @@ impl SmtpServerSession {
             None => MAIL_FIRST,
             Some(mail) if mail.chunks.is_some() => CHUNKS_BEGAN,
             Some(mail) if mail.recipients.len() >= self.limits.recipients => {
-                self.refuse(TOO_MANY_RECIPIENTS);
+                self.refuse_about(TOO_MANY_RECIPIENTS, Some(&address));
                 return None;
             }
             Some(mail) if !address.is_ascii() && !mail.sender.any_mail => ANY_MAIL,
@@ -370,7 +436,7 @@ impl SmtpServerSession {
                 return Some(SmtpStep::FindInbox(address));
             }
         };
-        self.fault(fault);
+        self.fault_about(fault, Some(&address));
         None
     }
 
@@ -449,6 +515,8 @@ impl SmtpServerSession {
         match content.finish() {
             Ok(bytes) => {
                 self.phase = Phase::Waiting;
+                self.filing_from = Some(sender.path.clone());
+                self.filing_for.clone_from(&recipients);
                 Some(SmtpStep::TakeIn(SmtpTransaction { sender: sender.path, recipients, bytes }))
             }
             Err(why) => {
@@ -457,8 +525,16 @@ impl SmtpServerSession {
                     Refused::TooLarge => TOO_LARGE,
                     Refused::NoRoom => NO_ROOM,
                 };
-                let times = if self.protocol == Protocol::Lmtp { recipients.len() } else { 1 };
-                (0..times).for_each(|_| self.refuse(line));
+                let concern = |recipients: &[String]| {
+                    let recipients = recipients.iter().map(String::as_str);
+                    RefusedEnvelope::new(Some(&sender.path), recipients)
+                };
+                match self.protocol {
+                    Protocol::Lmtp => recipients.iter().for_each(|recipient| {
+                        self.refuse_mail(line, || concern(std::slice::from_ref(recipient)));
+                    }),
+                    Protocol::Smtp => self.refuse_mail(line, || concern(&recipients)),
+                }
                 None
             }
         }

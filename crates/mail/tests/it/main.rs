@@ -6,6 +6,7 @@
 mod attacks;
 mod fixtures;
 mod headers;
+mod hidden_words;
 mod pages;
 mod properties;
 mod scam_rules;

@@ -311,7 +311,10 @@ fn a_contact_is_not_held_for_words_alone() {
     let known = SenderHistory { contact: true, ..SenderHistory::default() };
     let forged = Authentication { spf: mail::AuthenticationResult::Fail, ..Default::default() };
     assert!(check(&mail, &forged, &SenderHistory::default()).hold);
-    assert!(!check(&mail, &Authentication::default(), &known).hold);
+    let proven = Authentication { dmarc: mail::Dmarc::Pass, ..Default::default() };
+    assert!(!check(&mail, &proven, &known).hold);
+    let unproven = Authentication::default();
+    assert!(check(&mail, &unproven, &known).hold, "anybody can write the name of a contact");
 }
 
 #[test]

@@ -205,6 +205,7 @@ fn answers(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
         "403": { "$ref": "#/components/responses/Forbidden" },
         "429": { "$ref": "#/components/responses/TooManyRequests" },
         "500": { "$ref": "#/components/responses/ServerError" },
+        "503": { "$ref": "#/components/responses/Unavailable" },
     });
     if !operation.fields.is_empty() || operation.method == Method::Post {
         answers["400"] = json!({ "$ref": "#/components/responses/Invalid" });
@@ -311,9 +312,15 @@ fn responses(error: &Value) -> Value {
         "Too many requests with this key.",
         "Too many requests. Slow down to 120 a minute.",
     );
-    too_many["headers"] = json!({
-        "Retry-After": { "$ref": "#/components/headers/Retry-After" },
-    });
+    let mut unavailable = response(
+        "The database is down. Nothing was done.",
+        "Something failed on our side. Try again shortly.",
+    );
+    for waits in [&mut too_many, &mut unavailable] {
+        waits["headers"] = json!({
+            "Retry-After": { "$ref": "#/components/headers/Retry-After" },
+        });
+    }
     json!({
         "Invalid": response(
             "Missing or disallowed input: every problem at once, each starting with its field.",
@@ -339,6 +346,7 @@ fn responses(error: &Value) -> Value {
         ),
         "TooManyRequests": too_many,
         "ServerError": response("A failure on our side.", "Something failed on our side. Try again shortly."),
+        "Unavailable": unavailable,
     })
 }
 

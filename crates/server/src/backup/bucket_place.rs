@@ -14,7 +14,7 @@ use inbox::base::private_files::{file_options, make_folder};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::place_files::{BLOBS, HeldLock, PlaceFiles, PlaceLock};
+use super::place_files::{BLOBS, HeldLock, PlaceFiles, PlaceLock, blob_place, is_blob_file};
 use crate::net::bucket::{Bucket, BucketConfig};
 
 /// The object that says that a backup is being written.
@@ -72,8 +72,16 @@ impl PlaceFiles for BucketPlace {
         let told = |error: io::Error| format!("{}: {error}", self.shown());
         match patiently(|| self.bucket.read(LOCK_FILE)) {
             Ok(held) => {
-                let held: Option<LockFile> = serde_json::from_slice(&held).ok();
-                if let Some(held) = held.filter(|held| held.until > Timestamp::now()) {
+                // One that cannot be read may be held: whoever removed it could take the blobs of a backup that
+                // is being written.
+                let held: LockFile = serde_json::from_slice(&held).map_err(|_| {
+                    format!(
+                        "The lock of {} cannot be read, so another backup may be being written there. If \
+                         none is, remove the object {LOCK_FILE}.",
+                        self.shown()
+                    )
+                })?;
+                if held.until > Timestamp::now() {
                     return Err(format!(
                         "Another backup to {} is being written, or broke off: without a sign of it \
                          a new one may begin at {:.0}.",
@@ -87,7 +95,7 @@ impl PlaceFiles for BucketPlace {
             Err(error) => return Err(told(error)),
         }
         let writer = ids.token(WRITER_CHARS);
-        patiently(|| self.bucket.write_new(LOCK_FILE, &lock_file(&writer))).map_err(told)?;
+        patiently(|| self.bucket.write_new(LOCK_FILE, &lock_file(&writer)?)).map_err(told)?;
         // What is there decides: a call that was not answered may have written it, and a store without
         // conditions lets two write.
         if !patiently(|| is_held_by(&self.bucket, &writer)).map_err(told)? {
@@ -141,7 +149,11 @@ impl PlaceFiles for BucketPlace {
         patiently(|| {
             let mut names = Vec::new();
             self.bucket.list(&format!("{BLOBS}/"), false, &mut |name| {
-                names.extend(name.rsplit_once('/').map(|(_, blob)| blob.to_owned()));
+                let blob = name.rsplit_once('/').map_or("", |(_, blob)| blob);
+                // What others put there is none of ours.
+                if is_blob_file(blob) && blob_place(blob) == name {
+                    names.push(blob.to_owned());
+                }
             })?;
             Ok(names)
         })
@@ -153,7 +165,7 @@ fn patiently<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut attempt = 1;
     loop {
         match call() {
-            Err(error) if error.kind() == ErrorKind::TimedOut && attempt < ATTEMPTS => {
+            Err(error) if is_passing(&error) && attempt < ATTEMPTS => {
                 attempt += 1;
                 thread::sleep(PAUSE);
             }
@@ -162,11 +174,16 @@ fn patiently<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     }
 }
 
-fn lock_file(writer: &str) -> Vec<u8> {
+/// True for the silence of a store, and for a failure that it calls its own.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::ResourceBusy)
+}
+
+fn lock_file(writer: &str) -> io::Result<Vec<u8>> {
     let until = Timestamp::from_second(Timestamp::now().as_second() + LOCK_SECONDS);
     let until = until.unwrap_or(Timestamp::MAX);
     let file = LockFile { writer: writer.to_owned(), until };
-    serde_json::to_vec(&file).unwrap_or_default()
+    serde_json::to_vec(&file).map_err(io::Error::other)
 }
 
 /// True while the lock of a bucket is this writer's.
@@ -203,7 +220,8 @@ impl BucketLock {
                         continue;
                     }
                 }
-                if let Err(error) = renewed.write(LOCK_FILE, lock_file(&own)) {
+                let written = lock_file(&own).and_then(|lock| renewed.write(LOCK_FILE, lock));
+                if let Err(error) = written {
                     tracing::warn!(%error, "the lock of a backup could not be renewed");
                 }
             }

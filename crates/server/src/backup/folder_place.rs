@@ -1,13 +1,13 @@
 //! Backups in a folder of this machine.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use inbox::base::ids::Ids;
 use inbox::base::private_files::{file_options, make_folder};
 
-use super::place_files::{BLOBS, HeldLock, PlaceFiles, PlaceLock};
+use super::place_files::{BLOBS, HeldLock, PlaceFiles, PlaceLock, is_blob_file};
 
 /// How a file is called while it is being written.
 pub(super) const PARTIAL_ENDING: &str = ".partial";
@@ -101,9 +101,22 @@ impl PlaceFiles for FolderPlace {
 
     fn blobs(&self) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
-        for folder in fs::read_dir(self.folder.join(BLOBS))? {
-            for entry in fs::read_dir(folder?.path())? {
-                names.extend(entry?.file_name().into_string().ok());
+        let folders = match fs::read_dir(self.folder.join(BLOBS)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(names),
+            folders => folders?,
+        };
+        for folder in folders {
+            let folder = folder?.path();
+            // What others put there is none of ours.
+            if !folder.is_dir() {
+                continue;
+            }
+            for entry in fs::read_dir(&folder)? {
+                let name = entry?.file_name().into_string().unwrap_or_default();
+                let is_ours = is_blob_file(name.strip_suffix(PARTIAL_ENDING).unwrap_or(&name));
+                if is_ours && folder.ends_with(&name[..2]) {
+                    names.push(name);
+                }
             }
         }
         Ok(names)

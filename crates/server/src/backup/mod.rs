@@ -6,6 +6,7 @@
 //! with every file but the manifests encrypted.
 
 mod bucket_place;
+mod damage;
 mod folder_place;
 mod keep;
 mod manifest;
@@ -14,15 +15,19 @@ mod place_files;
 mod restore;
 mod scheduled;
 mod seal;
+mod stored_backup;
 mod timing;
+mod verify;
 mod write;
 
+pub use damage::{DamagedFile, FileFault, name_damaged};
 pub use keep::KeepRule;
 pub use manifest::BackupManifest;
 pub use place::BackupPlace;
-pub use restore::{RestoreTarget, Restored, restore};
+pub use restore::{BackupDamage, OnDamage, RestoreFailure, RestoreTarget, Restored, restore};
 pub use scheduled::{BackupRunner, BackupSettings};
 pub use timing::BackupTiming;
+pub use verify::{BackupVerification, VerifiedBackups, verify_backups};
 pub use write::{BackupProgress, BackupSource, WrittenBackup, write_backup};
 
 use std::io;
@@ -61,16 +66,8 @@ fn open_place(said: &[u8], passphrase: Option<&str>) -> Result<Option<PlaceKey>,
     }
 }
 
-/// The hashes of a backup's blobs, and the ids of its uploads.
-fn read_blob_list(
-    place: &BackupPlace,
-    key: Option<&PlaceKey>,
-    manifest: &BackupManifest,
-) -> io::Result<Vec<String>> {
-    let name = manifest.blobs_file();
-    let list = restore::unsealed(key, &name, place.read(&name)?)?;
-    let list = String::from_utf8(list).map_err(io::Error::other)?;
-    Ok(list.lines().map(str::to_owned).collect())
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn told(what: &str) -> impl Fn(io::Error) -> String {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::bucket_place::BucketPlace;
 use super::folder_place::FolderPlace;
-use super::place_files::{BLOBS, PlaceFiles};
+use super::place_files::{PlaceFiles, blob_place};
 use crate::net::bucket::BucketConfig;
 
 /// How the address of a bucket begins.
@@ -43,9 +43,9 @@ impl BackupPlace {
         self.files.shown()
     }
 
-    /// Where a blob lies, as a name in this place. Folders of a few keep each of them small.
+    /// Where a blob lies, as a name in this place.
     pub(super) fn blob_name(name: &str) -> String {
-        format!("{BLOBS}/{}/{name}", &name[..2])
+        blob_place(name)
     }
 }
 

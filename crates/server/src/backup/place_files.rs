@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::io;
 
-use inbox::base::ids::Ids;
+use inbox::base::blobs::is_hash;
+use inbox::base::ids::{Ids, UploadId};
 
 /// The folder of blobs in a place.
 pub(super) const BLOBS: &str = "blobs";
@@ -28,6 +29,16 @@ pub trait PlaceFiles: Send + Sync {
     fn remove(&self, name: &str) -> io::Result<()>;
     /// The names of all blobs.
     fn blobs(&self) -> io::Result<Vec<String>>;
+}
+
+/// True for the name of a blob's file: a hash, sealed or not, or the id of an upload.
+pub(super) fn is_blob_file(name: &str) -> bool {
+    is_hash(name) || UploadId::parse(name).is_some()
+}
+
+/// Where a blob lies, as a name in a place. Folders of a few keep each of them small.
+pub(super) fn blob_place(name: &str) -> String {
+    format!("{BLOBS}/{}/{name}", &name[..2])
 }
 
 /// What is held while a backup is written; dropping it lets others write.

@@ -2,27 +2,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use db::{Store, StoreOptions};
 use inbox::base::blobs::Blobs;
-use inbox::base::ids::UploadId;
+use inbox::base::ids::Ids;
 use inbox::base::private_files::{file_options, make_folder};
 use inbox::maintenance::load;
 use inbox::model::installation::QuietReason;
 use sha2::{Digest, Sha256};
 
-use super::manifest::{BackupManifest, PLACE_FILE, manifest_file, manifest_name};
+use super::damage::{DamagedFile, FileFault, damaged_files};
+use super::manifest::{BackupManifest, manifest_name};
 use super::place::BackupPlace;
-use super::seal::PlaceKey;
-use super::write::hex;
-use super::{open_place, read_blob_list, run_blocking};
+use super::stored_backup::{HashingReader, StoredBackup, StoredFault, with_others};
+use super::{hex, run_blocking};
+use crate::node::node_files::adopt_blobs;
 use crate::node::vault::KEY_FILE;
 
 /// How a key that was in the data folder before is called afterwards.
 const OLD_KEY: &str = "secret.key.before-restore";
+/// The table that ties a database to its blobs; backups of old versions have none.
+const NODE_FILES: &str = "node_files";
+const NOT_RESTORED: &str = "The backup could not be restored";
 
 /// Where a backup is put back.
 #[derive(Clone)]
@@ -30,94 +34,90 @@ pub struct RestoreTarget {
     pub database_url: String,
     pub data: PathBuf,
     pub blobs: Blobs,
+    /// The folder of the blobs, where they are in one.
+    pub blobs_folder: PathBuf,
+}
+
+/// What happens where a backup is not whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnDamage {
+    /// Nothing is put back.
+    Refuse,
+    /// Everything that is whole is put back.
+    Skip,
 }
 
 /// A backup that was put back.
 pub struct Restored {
     pub manifest: BackupManifest,
-    /// Blobs that the backup names and does not hold.
-    pub missing_blobs: Vec<String>,
+    pub damage: BackupDamage,
 }
 
-/// Fills the target's database, its folder of blobs and its key. The search index is empty afterwards.
+/// What of a backup is not whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BackupDamage {
+    /// Blobs.
+    pub files: Vec<DamagedFile>,
+    /// Sentences about other pieces.
+    pub pieces: Vec<String>,
+}
+
+impl BackupDamage {
+    pub fn is_none(&self) -> bool {
+        self.files.is_empty() && self.pieces.is_empty()
+    }
+}
+
+/// Why nothing was put back.
+pub enum RestoreFailure {
+    Refused(String),
+    /// It is not whole, and was not to be put back as it is.
+    Damaged(Box<BackupManifest>, BackupDamage),
+}
+
+impl From<String> for RestoreFailure {
+    fn from(sentence: String) -> RestoreFailure {
+        RestoreFailure::Refused(sentence)
+    }
+}
+
+/// Fills the target's database, its folder of blobs and its key. The search index is empty afterwards. Rows and key
+/// are touched only once everything was read: what failed before can be repeated.
 pub async fn restore(
     place: &BackupPlace,
     at: Option<&str>,
     passphrase: Option<&str>,
     target: &RestoreTarget,
+    on_damage: OnDamage,
     now: i64,
-) -> Result<Restored, String> {
+) -> Result<Restored, RestoreFailure> {
     let (at, passphrase) = (at.map(str::to_owned), passphrase.map(str::to_owned));
     let found = place.clone();
-    let (manifest, key) = run_blocking(move || choose(&found, at.as_deref(), passphrase)).await??;
-    let store = open_target(target, manifest.schema)?;
+    let found = move || StoredBackup::find(&found, at.as_deref(), passphrase.as_deref());
+    let backup = run_blocking(found).await??;
+    let store = open_target(target, backup.manifest.schema)?;
     // Before anything of an installation in use is touched.
     if !store.read(load::is_empty).await.map_err(|error| error.to_string())? {
-        return Err(
-            "There is a workspace in this database already. Restore into an empty one.".into()
-        );
-    }
-    let copying = (place.clone(), key.clone(), manifest.clone(), target.clone());
-    let copied = run_blocking(move || copy_files(copying.0, copying.1, copying.2, copying.3));
-    let (missing_blobs, tables) =
-        copied.await?.map_err(super::told("The backup could not be restored"))?;
-    fill(&store, tables, key, &manifest, now).await?;
-    Ok(Restored { manifest, missing_blobs })
-}
-
-/// The backup that is put back, and the key of a sealed one.
-fn choose(
-    place: &BackupPlace,
-    at: Option<&str>,
-    passphrase: Option<String>,
-) -> Result<(BackupManifest, Option<PlaceKey>), String> {
-    let said = place
-        .read(PLACE_FILE)
-        .map_err(|error| format!("{} holds no backups of Mailroom: {error}", place.shown()))?;
-    let key = open_place(&said, passphrase.as_deref())?;
-    let manifest = find(place, at)?;
-    let known = inbox::MIGRATIONS.last().map_or(0, |last| last.version);
-    if manifest.schema > known {
-        return Err(format!(
-            "This backup was made by Mailroom {}, which is newer than this one. Restore it with \
-             that version or a later one.",
-            manifest.version
+        return Err(RestoreFailure::Refused(
+            "There is a workspace in this database already. Restore into an empty one: name another \
+             with --data or --database-url."
+                .into(),
         ));
     }
-    Ok((manifest, key))
-}
-
-/// Everything but the rows: the blobs, the key, and the file of tables as one of this machine. Says
-/// which blobs are missing.
-fn copy_files(
-    place: BackupPlace,
-    key: Option<PlaceKey>,
-    manifest: BackupManifest,
-    target: RestoreTarget,
-) -> io::Result<(Vec<String>, File)> {
-    let missing = copy_blobs(&place, key.as_ref(), &manifest, &target.blobs)?;
-    if manifest.has_key {
-        restore_key(&place, key.as_ref(), &manifest, &target)?;
+    let (copied, to) = (backup.clone(), target.clone());
+    let (tables, damage) = run_blocking(move || copy_blobs(&copied, &to.blobs)).await??;
+    if on_damage == OnDamage::Refuse && !damage.is_none() {
+        return Err(RestoreFailure::Damaged(Box::new(backup.manifest), damage));
     }
-    Ok((missing, place.open(&manifest.tables_file())?))
-}
-
-/// The newest backup, or the one of this name.
-fn find(place: &BackupPlace, at: Option<&str>) -> Result<BackupManifest, String> {
-    let files = place.list().map_err(|error| format!("{}: {error}", place.shown()))?;
-    let names: Vec<&str> = files.iter().filter_map(|file| manifest_name(file)).collect();
-    let found = match at {
-        Some(at) => names.iter().find(|name| **name == at),
-        None => names.last(),
-    };
-    let Some(name) = found else {
-        return Err(match at {
-            Some(at) => format!("There is no backup {at}; there are {}.", names.join(", ")),
-            None => format!("There is no complete backup in {}.", place.shown()),
-        });
-    };
-    let text = place.read(&manifest_file(name)).map_err(|error| error.to_string())?;
-    serde_json::from_slice(&text).map_err(|error| format!("The backup {name} is damaged: {error}"))
+    let (keyed, to) = (backup.clone(), target.clone());
+    run_blocking(move || restore_key(&keyed, &to)).await?.map_err(super::told(NOT_RESTORED))?;
+    fill(&store, tables, &backup, now).await?;
+    if backup.manifest.tables.contains_key(NODE_FILES) {
+        let to = target.clone();
+        let adopt = move || adopt_blobs(&to.blobs_folder, &to.blobs, &store, &Ids::random());
+        run_blocking(adopt).await??;
+    }
+    Ok(Restored { manifest: backup.manifest, damage })
 }
 
 /// Opens a database that nobody has worked with, at the schema of the backup.
@@ -136,42 +136,53 @@ fn open_target(target: &RestoreTarget, schema: i64) -> Result<Store, String> {
     })
 }
 
-fn copy_blobs(
-    place: &BackupPlace,
-    key: Option<&PlaceKey>,
-    manifest: &BackupManifest,
-    blobs: &Blobs,
-) -> io::Result<Vec<String>> {
-    let mut missing = Vec::new();
-    let there: BTreeSet<String> = place.blobs()?.into_iter().collect();
-    for hash in read_blob_list(place, key, manifest)? {
-        let name = key.map_or_else(|| hash.clone(), |key| key.blob_name(&hash));
-        if !there.contains(&name) {
-            missing.push(hash);
-            continue;
+/// Copies the blobs that are whole; answers the file of tables and what is not whole.
+fn copy_blobs(backup: &StoredBackup, blobs: &Blobs) -> Result<(File, BackupDamage), String> {
+    let told = super::told("The backup cannot be read at present, and nothing was restored");
+    let (tables, contents) = backup.scan_tables().map_err(|fault| match fault {
+        StoredFault::Place(error) => told(error),
+        StoredFault::Lost(sentence) => {
+            let names = backup.place.list().unwrap_or_default();
+            let names: Vec<String> =
+                names.iter().filter_map(|file| manifest_name(file)).map(str::to_owned).collect();
+            with_others(&sentence, &backup.manifest.name, &names)
         }
-        let packed = place.read(&BackupPlace::blob_name(&name))?;
-        let packed = unsealed(key, &name, packed)?;
-        if let Some(upload) = UploadId::parse(&hash) {
-            blobs.partial_uploads().adopt(&upload, &packed)?;
-            continue;
+    })?;
+    let pieces = backup.small_faults().map_err(&told)?;
+    let mut faults: BTreeMap<String, FileFault> =
+        contents.damaged.iter().map(|hash| (hash.clone(), FileFault::Damaged)).collect();
+    let there: BTreeSet<String> = backup.place.blobs().map_err(&told)?.into_iter().collect();
+    for hash in &contents.files {
+        match backup.read_blob(&there, hash).map_err(&told)? {
+            Ok(packed) => blobs.replace_file(hash, &packed).map_err(super::told(NOT_RESTORED))?,
+            Err(fault) => drop(faults.insert(hash.clone(), fault)),
         }
-        if Blobs::packed_hash(&packed)? != hash {
-            return Err(io::Error::other(format!("the blob {hash} is damaged")));
-        }
-        blobs.adopt_file(&hash, &packed)?;
     }
-    Ok(missing)
+    for upload in &contents.uploads {
+        match backup.read_blob(&there, upload.as_str()).map_err(&told)? {
+            Ok(bytes) => {
+                let adopted = blobs.partial_uploads().adopt(upload, &bytes);
+                adopted.map_err(super::told(NOT_RESTORED))?;
+            }
+            Err(fault) => drop(faults.insert(upload.as_str().to_owned(), fault)),
+        }
+    }
+    let uses = match faults.is_empty() {
+        true => BTreeMap::new(),
+        false => backup.uses(&tables, faults.keys().cloned().collect()).unwrap_or_default(),
+    };
+    Ok((tables, BackupDamage { files: damaged_files(faults, uses), pieces }))
 }
 
-fn restore_key(
-    place: &BackupPlace,
-    key: Option<&PlaceKey>,
-    manifest: &BackupManifest,
-    target: &RestoreTarget,
-) -> io::Result<()> {
-    let name = manifest.key_file();
-    let secret = unsealed(key, &name, place.read(&name)?)?;
+/// Puts the key back, where the backup has one that can be read.
+fn restore_key(backup: &StoredBackup, target: &RestoreTarget) -> io::Result<()> {
+    let secret = match backup.read_key() {
+        Ok(Some(secret)) => secret,
+        Ok(None) => return Ok(()),
+        // It was named before, and skipped.
+        Err(error) if FileFault::of(&error).is_some() => return Ok(()),
+        Err(error) => return Err(error),
+    };
     let path = target.data.join(KEY_FILE);
     match fs::read(&path) {
         Ok(here) if here == secret => return Ok(()),
@@ -185,20 +196,18 @@ fn restore_key(
 
 async fn fill(
     store: &Store,
-    file: File,
-    key: Option<PlaceKey>,
-    manifest: &BackupManifest,
+    mut tables: File,
+    backup: &StoredBackup,
     now: i64,
 ) -> Result<(), String> {
-    let name = manifest.tables_file();
-    let (sha256, tables) = (manifest.tables_sha256.clone(), manifest.tables.clone());
+    let backup = backup.clone();
     let trouble = Arc::new(Mutex::new(None));
     let noted = trouble.clone();
     let filled = store
         .write(move |tx| {
-            let result = load_file(tx, &file, key.as_ref(), &name, &sha256, now);
+            let result = load_file(tx, &mut tables, &backup, now);
             match result {
-                Ok(loaded) if loaded == tables => Ok(()),
+                Ok(loaded) if loaded == backup.manifest.tables => Ok(()),
                 Ok(_) => Err(damaged()),
                 Err(error) => {
                     if let inbox::Error::Files(error) = &error {
@@ -212,65 +221,31 @@ async fn fill(
         .await;
     filled.map_err(|error| {
         let trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
-        trouble.unwrap_or_else(|| match error {
+        let why = trouble.unwrap_or_else(|| match error {
             inbox::Error::Store(cause) => cause.to_string(),
             error => error.to_string(),
-        })
+        });
+        format!("{NOT_RESTORED}: {why}")
     })
 }
 
 fn load_file(
     tx: &mut db::Tx<'_>,
-    mut file: &File,
-    key: Option<&PlaceKey>,
-    name: &str,
-    sha256: &str,
+    file: &mut File,
+    backup: &StoredBackup,
     now: i64,
 ) -> inbox::Result<BTreeMap<String, u64>> {
     // The transaction may have begun before.
     file.seek(SeekFrom::Start(0))?;
-    let mut file = HashingReader { input: file, hash: Sha256::new() };
-    let contents = match key {
-        Some(key) => load_packed(tx, key.unseal(name, BufReader::new(&mut file))?, now)?,
-        None => load_packed(tx, &mut file, now)?,
-    };
-    io::copy(&mut file, &mut io::sink())?;
-    if hex(&file.hash.finalize()) != sha256 {
+    let mut hashed = HashingReader { input: file, hash: Sha256::new() };
+    let loaded = load::load(tx, &mut *backup.lines(&mut hashed)?, QuietReason::Restored, now)?;
+    io::copy(&mut hashed, &mut io::sink())?;
+    if hex(&hashed.hash.finalize()) != backup.manifest.tables_sha256 {
         return Err(damaged());
     }
-    Ok(contents)
-}
-
-fn load_packed(
-    tx: &mut db::Tx<'_>,
-    input: impl Read,
-    now: i64,
-) -> inbox::Result<BTreeMap<String, u64>> {
-    let mut lines = BufReader::new(zstd::Decoder::new(input)?);
-    Ok(load::load(tx, &mut lines, QuietReason::Restored, now)?.tables)
+    Ok(loaded.tables)
 }
 
 fn damaged() -> inbox::Error {
     inbox::Error::Conflict("This backup cannot be restored: it is damaged or incomplete.".into())
-}
-
-pub(super) fn unsealed(key: Option<&PlaceKey>, name: &str, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
-    let Some(key) = key else { return Ok(bytes) };
-    let mut opened = Vec::new();
-    key.unseal(name, bytes.as_slice())?.read_to_end(&mut opened)?;
-    Ok(opened)
-}
-
-/// A file whose bytes are hashed as they are read.
-struct HashingReader<'a> {
-    input: &'a File,
-    hash: Sha256,
-}
-
-impl Read for HashingReader<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let read = self.input.read(out)?;
-        self.hash.update(&out[..read]);
-        Ok(read)
-    }
 }

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inbox::App;
-use inbox::model::scheduled_backups::{self, BackupPlan, ScheduledBackups, scheduled_backups};
+use inbox::model::scheduled_backups::{
+    self, BackupPlan, LackingFiles, ScheduledBackups, scheduled_backups,
+};
 use tokio_util::sync::CancellationToken;
 
+use super::damage::DamagedFile;
 use super::keep::KeepRule;
 use super::place::BackupPlace;
 use super::read_passphrase;
@@ -56,7 +59,7 @@ pub struct BackupRunner {
 impl BackupRunner {
     /// Writes those that are due until `stop`. A quiet installation writes none: it may be a copy, and
     /// its backups would push out those of the original.
-    pub async fn run(self, quiet: QuietMode, stop: CancellationToken) {
+    pub async fn run(&self, quiet: QuietMode, stop: CancellationToken) {
         let rounds = async {
             self.begin().await;
             loop {
@@ -89,6 +92,8 @@ impl BackupRunner {
 
     /// Writes a backup if one is due and no other node does; true when one was tried.
     pub async fn round(&self) -> bool {
+        let is_scheduled = if self.settings.is_some() { 1.0 } else { 0.0 };
+        metrics::gauge!("mailroom_backup_scheduled").set(is_scheduled);
         let Some(settings) = &self.settings else { return false };
         match self.try_round(settings).await {
             Ok(tried) => tried,
@@ -119,9 +124,13 @@ impl BackupRunner {
         let outcome = if written.is_ok() { "written" } else { "failed" };
         metrics::counter!("mailroom_backups_total", "outcome" => outcome).increment(1);
         match written {
-            Ok(backup) => {
+            Ok((backup, damage)) => {
                 tracing::info!(backup, "scheduled backup written");
-                store.write(move |tx| scheduled_backups::succeed(tx, &backup, now, next)).await?;
+                let (app, backup) = (self.app.clone(), backup.clone());
+                let succeed = move |tx: &mut db::Tx<'_>| {
+                    scheduled_backups::succeed(tx, &app, &backup, damage.as_ref(), next)
+                };
+                store.write(succeed).await?;
             }
             Err(why) => {
                 tracing::error!(why, "the scheduled backup failed");
@@ -133,8 +142,11 @@ impl BackupRunner {
         Ok(true)
     }
 
-    /// Writes one; the name of it, or why there is none.
-    async fn write(&self, settings: &BackupSettings) -> Result<String, String> {
+    /// Writes one; its name and what it lacks, or why there is none.
+    async fn write(
+        &self,
+        settings: &BackupSettings,
+    ) -> Result<(String, Option<LackingFiles>), String> {
         let place = BackupPlace::parse(&settings.place, &self.spool)?;
         let passphrase = settings.passphrase_file.as_deref().map(read_passphrase).transpose()?;
         let source = BackupSource {
@@ -152,7 +164,7 @@ impl BackupRunner {
             tracing::error!(backup = name, why, "older backups could not be removed");
             metrics::counter!("mailroom_backup_removal_failures_total").increment(1);
         }
-        Ok(name)
+        Ok((name.clone(), lacking_files(&name, &written.damaged)))
     }
 
     /// Waits for a backup and renews the lease meanwhile.
@@ -180,7 +192,22 @@ impl BackupRunner {
     }
 }
 
+/// Files that are named in one line of the log.
+const NAMED: usize = 5;
+
+/// Logs what a backup lacks. The log names ids alone.
+fn lacking_files(backup: &str, damaged: &[DamagedFile]) -> Option<LackingFiles> {
+    let named: Vec<String> = damaged.iter().take(NAMED).map(DamagedFile::to_string).collect();
+    let (files, named) = (damaged.len(), named.join("; "));
+    if files == 0 {
+        return None;
+    }
+    tracing::error!(backup, files, named, "damaged files are not in the scheduled backup");
+    Some(LackingFiles { count: files as u64, named })
+}
+
 fn report(scheduled: &ScheduledBackups) {
+    metrics::gauge!("mailroom_backup_damaged_files").set(scheduled.damaged_files() as f64);
     let succeeded = scheduled.succeeded_at.unwrap_or(0) as f64 / 1_000.0;
     metrics::gauge!("mailroom_backup_last_success_seconds").set(succeeded);
     metrics::gauge!("mailroom_backup_failures").set(scheduled.failures as f64);

@@ -1,6 +1,6 @@
 //! Writes a backup: all tables on one consistent snapshot, then the blobs that the place lacks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
@@ -13,6 +13,7 @@ use inbox::base::time::Moment;
 use inbox::maintenance::dump::{self, DumpContents};
 use sha2::{Digest, Sha256};
 
+use super::damage::{DamagedFile, FileFault, damaged_files};
 use super::folder_place::PARTIAL_ENDING;
 use super::keep::KeepRule;
 use super::manifest::{
@@ -21,7 +22,8 @@ use super::manifest::{
 use super::place::BackupPlace;
 use super::place_files::{HeldLock, PlaceLock};
 use super::seal::PlaceKey;
-use super::{read_blob_list, run_blocking, told};
+use super::stored_backup::StoredBackup;
+use super::{hex, run_blocking, told};
 use crate::node::vault::KEY_FILE;
 
 const ZSTD_LEVEL: i32 = 3;
@@ -48,8 +50,8 @@ pub struct WrittenBackup {
     /// Blobs that the place did not have, and their bytes as they are packed.
     pub new_blobs: u64,
     pub new_blob_bytes: u64,
-    /// Blobs whose files are gone.
-    pub missing_blobs: Vec<String>,
+    /// Blobs that are not whole, and so not in it.
+    pub damaged: Vec<DamagedFile>,
     /// Older backups that were removed.
     pub removed: Vec<String>,
     /// Why older ones could not be removed; the new one is whole all the same.
@@ -113,8 +115,10 @@ fn complete(
     let files = Files { place, key, ids: &source.ids };
     let mut listed = contents.files;
     listed.extend(contents.uploads.iter().map(|upload| upload.as_str().to_owned()));
-    let (new_blobs, new_blob_bytes, missing_blobs) =
+    let (new_blobs, new_blob_bytes, mut faults) =
         files.write_blobs(&source.blobs, &listed, &source.progress)?;
+    let has_damaged_rows = !contents.damaged.is_empty();
+    faults.extend(contents.damaged.into_iter().map(|hash| (hash, FileFault::Damaged)));
     let list = listed.iter().map(|name| format!("{name}\n")).collect::<String>();
     files.write(&manifest.blobs_file(), list.as_bytes())?;
     if let Some(folder) = &source.key_folder {
@@ -128,14 +132,40 @@ fn complete(
     lock.check()?;
     place.write(&manifest.manifest_file(), text)?;
     let pruned = match keep {
+        // The tables of an older one may be all that is left of those bytes.
+        Some(_) if has_damaged_rows => Err(io::Error::other(
+            "blobs in the database are damaged, and an older backup may hold them whole",
+        )),
         Some(keep) => lock.check().and_then(|()| remove_old(place, key, &manifest.name, keep)),
         None => Ok(Vec::new()),
     };
+    let damaged = name_uses(place, key, &manifest, faults);
     let (removed, not_removed) = match pruned {
         Ok(removed) => (removed, None),
         Err(error) => (Vec::new(), Some(error.to_string())),
     };
-    Ok(WrittenBackup { manifest, new_blobs, new_blob_bytes, missing_blobs, removed, not_removed })
+    Ok(WrittenBackup { manifest, new_blobs, new_blob_bytes, damaged, removed, not_removed })
+}
+
+/// Says who uses the blobs that are not whole, as the tables of the backup have it.
+fn name_uses(
+    place: &BackupPlace,
+    key: Option<&PlaceKey>,
+    manifest: &BackupManifest,
+    faults: BTreeMap<String, FileFault>,
+) -> Vec<DamagedFile> {
+    if faults.is_empty() {
+        return Vec::new();
+    }
+    let backup =
+        StoredBackup { place: place.clone(), key: key.cloned(), manifest: manifest.clone() };
+    let wanted = faults.keys().cloned().collect();
+    let uses = place.open(&manifest.tables_file()).map_err(inbox::Error::from);
+    let uses = uses.and_then(|tables| backup.uses(&tables, wanted)).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the uses of damaged blobs could not be read");
+        BTreeMap::new()
+    });
+    damaged_files(faults, uses)
 }
 
 /// Removes what is left of backups that were begun and never finished, which have no manifest.
@@ -273,14 +303,15 @@ impl Files<'_> {
         writer.finish()
     }
 
-    /// Copies the blobs that the place lacks, and the uploads, which are listed by their ids.
+    /// Copies the blobs that the place lacks, and the uploads, which are listed by their ids. What is not whole is
+    /// left out and named: damaged bytes under the name of a blob would pass for it in every later backup.
     fn write_blobs(
         &self,
         blobs: &Blobs,
         listed: &[String],
         progress: &BackupProgress,
-    ) -> io::Result<(u64, u64, Vec<String>)> {
-        let (mut new, mut bytes, mut missing) = (0, 0, Vec::new());
+    ) -> io::Result<(u64, u64, BTreeMap<String, FileFault>)> {
+        let (mut new, mut bytes, mut faults) = (0, 0, BTreeMap::new());
         let there: BTreeSet<String> = self.place.blobs()?.into_iter().collect();
         for (number, hash) in listed.iter().enumerate() {
             progress(number as u64, listed.len() as u64);
@@ -292,18 +323,17 @@ impl Files<'_> {
                 Some(upload) => blobs.partial_uploads().bytes(&upload),
                 None => blobs.read_file(hash),
             };
-            match read {
+            match FileFault::in_blob(hash, read)? {
                 Ok(packed) => {
                     let sealed = self.sealed(&name, &packed)?;
                     self.place.write(&BackupPlace::blob_name(&name), sealed)?;
                     new += 1;
                     bytes += packed.len() as u64;
                 }
-                Err(error) if error.kind() == ErrorKind::NotFound => missing.push(hash.clone()),
-                Err(error) => return Err(error),
+                Err(fault) => drop(faults.insert(hash.clone(), fault)),
             }
         }
-        Ok((new, bytes, missing))
+        Ok((new, bytes, faults))
     }
 }
 
@@ -334,10 +364,10 @@ fn remove_old(
     }
     let mut needed = BTreeSet::new();
     for name in kept {
-        let text = place.read(&manifest_file(name))?;
-        let manifest: BackupManifest = serde_json::from_slice(&text).map_err(io::Error::other)?;
-        for hash in read_blob_list(place, key, &manifest)? {
-            needed.insert(key.map_or_else(|| hash.clone(), |key| key.blob_name(&hash)));
+        let backup = StoredBackup::open(place, name, key.cloned());
+        let backup = backup.map_err(|fault| io::Error::other(fault.to_string()))?;
+        for hash in backup.read_blob_list()? {
+            needed.insert(backup.blob_name(&hash));
         }
     }
     for name in place.blobs()?.into_iter().filter(|name| !needed.contains(name)) {
@@ -362,8 +392,4 @@ impl Write for HashingWriter {
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
     }
-}
-
-pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

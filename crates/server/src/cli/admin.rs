@@ -43,6 +43,8 @@ impl Setup {
             inbox_name: self.inbox_name,
         };
         let name = new.name.clone();
+        let is_same = mail::plus_tag(&mail::normal_address(&new.owner_email)).0
+            == mail::normal_address(&new.inbox);
         let operator = Actor::operator(&app.ids);
         let (made, url) = app
             .act(&operator, move |tx, cx| {
@@ -60,10 +62,16 @@ impl Setup {
             .map_err(sentence)?;
         let mut answer = json!(made);
         answer["signInUrl"] = url.clone().into();
-        let said = format!(
+        let mut said = format!(
             "{name} is ready. Start `mailroom serve`, then sign in at\n{url}\n{}",
             link_works()
         );
+        if is_same {
+            said.push_str(
+                "\nThe owner's address is the inbox's own: sign-in links cannot be mailed there. Set a \
+                 password after signing in, or make a link with `mailroom user link`.",
+            );
+        }
         print(self.output, &answer, &said);
         Ok(())
     }
@@ -279,6 +287,8 @@ pub enum Workspace {
         #[command(flatten)]
         output: Json,
     },
+    /// Count what each workspace holds: conversations, messages, rows, and the bytes of mails and files
+    Usage(super::workspace_usage::ShowUsage),
 }
 
 impl Workspace {
@@ -295,6 +305,7 @@ impl Workspace {
                 print(workspace.output, &json!({ "ok": true }), "Set.");
             }
             Workspace::Delete(delete) => return delete.run(settings, &app).await,
+            Workspace::Usage(usage) => return usage.run(&app).await,
             Workspace::List { output } => {
                 let list = workspaces(&app).await?;
                 // The log names a workspace by its number.

@@ -1,10 +1,9 @@
 //! Backups at the command line: `backup`, `restore`, `check` and `reindex`.
 
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use inbox::App;
 use inbox::base::time::{Clock, SystemClock};
 use inbox::jobs::finish_deletions;
@@ -14,22 +13,31 @@ use inbox::maintenance::{check, dump, reindex, sweep, waiting};
 use serde_json::json;
 
 use super::Json;
+use super::backup_words::{lines, missing_blobs, show_progress};
 use super::command::{CommandFailure, CommandResult, open, print, sentence};
 use super::purging::purge_all;
 use super::quiet::about_waiting;
 use crate::backup::{
-    BackupManifest, BackupPlace, BackupSource, KeepRule, RestoreTarget, read_passphrase, restore,
-    write_backup,
+    BackupDamage, BackupManifest, BackupPlace, BackupSource, DamagedFile, KeepRule, OnDamage,
+    RestoreFailure, RestoreTarget, name_damaged, read_passphrase, restore, write_backup,
 };
+use crate::node::data_lock::DataLock;
 use crate::node::quiet::HOW_TO_GO_ON;
 use crate::serve::{open_app, open_app_as_is, open_blobs};
 use crate::settings::Settings;
 
 #[derive(Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    after_help = STATUSES
+)]
 pub struct Backup {
+    #[command(subcommand)]
+    command: Option<BackupCommand>,
     /// The folder that holds the backups, or s3://BUCKET/PREFIX; further ones add only what is new
-    #[arg(value_name = "FOLDER|s3://…")]
-    place: String,
+    #[arg(value_name = "FOLDER|s3://…", required = true)]
+    place: Option<String>,
     /// Seal the backups with the passphrase in the first line of this file
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
@@ -44,9 +52,27 @@ pub struct Backup {
     output: Json,
 }
 
+#[derive(Subcommand)]
+enum BackupCommand {
+    /// Read a backup where it lies and name what of it is damaged or missing; it changes nothing
+    Verify(super::backup_verify::VerifyBackup),
+}
+
+/// What the exit statuses of backups mean.
+const STATUSES: &str = "Exit status: 0 everything is whole; 1 it could not be done; 2 the command or a setting \
+    cannot be used; 3 something is damaged, and named.";
+
 impl Backup {
     pub async fn run(self, settings: &Settings) -> CommandResult {
-        let place = BackupPlace::parse(&self.place, &settings.backup_spool())?;
+        match self.command {
+            Some(BackupCommand::Verify(verify)) => verify.run(settings).await,
+            None => self.write(settings).await,
+        }
+    }
+
+    async fn write(self, settings: &Settings) -> CommandResult {
+        let place = self.place.as_deref().unwrap_or_default();
+        let place = BackupPlace::parse(place, &settings.backup_spool())?;
         let passphrase = self.passphrase_file.as_deref().map(read_passphrase).transpose()?;
         let app = open_app_as_is(settings)?;
         let source = BackupSource {
@@ -64,24 +90,30 @@ impl Backup {
         answer["rows"] = manifest.rows().into();
         answer["newBlobs"] = written.new_blobs.into();
         answer["newBlobBytes"] = written.new_blob_bytes.into();
-        answer["missingBlobs"] = json!(written.missing_blobs);
+        answer["missingBlobs"] = json!(missing_blobs(&written.damaged));
+        answer["damagedBlobs"] = json!(written.damaged);
         answer["removed"] = json!(written.removed);
         answer["notRemoved"] = json!(written.not_removed);
         let said = [
             format!("Backed up to {} as {}: {}", place.shown(), manifest.name, holds(manifest)),
             format!("{} blobs are new.", written.new_blobs),
             about_key(manifest).to_owned(),
-            about_missing(&written.missing_blobs),
+            about_damaged(&written.damaged),
             written.not_removed.as_ref().map_or_else(String::new, |why| {
-                format!("The backup is whole, but older ones could not be removed: {why}")
+                format!("The backup is written, but older ones could not be removed: {why}")
             }),
         ];
         print(self.output, &answer, &lines(&said));
-        if written.not_removed.is_none() { Ok(()) } else { Err(CommandFailure::Told) }
+        match (&written.damaged[..], written.not_removed) {
+            ([], None) => Ok(()),
+            ([], Some(_)) => Err(CommandFailure::Told),
+            _ => Err(CommandFailure::Damaged),
+        }
     }
 }
 
 #[derive(Args)]
+#[command(after_help = STATUSES)]
 pub struct Restore {
     /// The folder that holds the backups, or s3://BUCKET/PREFIX
     #[arg(value_name = "FOLDER|s3://…")]
@@ -92,6 +124,9 @@ pub struct Restore {
     /// The passphrase of sealed backups, in the first line of this file
     #[arg(long, value_name = "FILE")]
     passphrase_file: Option<PathBuf>,
+    /// Put everything back that is whole, and name what is not
+    #[arg(long)]
+    skip_damaged: bool,
     #[command(flatten)]
     output: Json,
 }
@@ -104,10 +139,20 @@ impl Restore {
             database_url: settings.database_url.clone(),
             data: settings.data.clone(),
             blobs: open_blobs(settings)?,
+            blobs_folder: settings.blobs.clone(),
         };
+        // A server that runs would go on with the key and the caches of before.
+        let _lock = DataLock::take(&settings.data, &settings.database_url)?;
         let now = SystemClock.now();
-        let restored =
-            restore(&place, self.at.as_deref(), passphrase.as_deref(), &target, now).await?;
+        let on_damage = if self.skip_damaged { OnDamage::Skip } else { OnDamage::Refuse };
+        let (at, passphrase) = (self.at.as_deref(), passphrase.as_deref());
+        let restored = match restore(&place, at, passphrase, &target, on_damage, now).await {
+            Ok(restored) => restored,
+            Err(RestoreFailure::Refused(sentence)) => return Err(sentence.into()),
+            Err(RestoreFailure::Damaged(manifest, damage)) => {
+                return Err(self.refuse_damaged(&manifest, &damage));
+            }
+        };
         let manifest = &restored.manifest;
         let app = open_app(settings, "").map_err(|error| {
             format!("The tables are restored, but the installation cannot be opened: {error}")
@@ -118,18 +163,63 @@ impl Restore {
         answer["rows"] = manifest.rows().into();
         answer["quiet"] = true.into();
         answer["waiting"] = json!(counts);
-        answer["missingBlobs"] = json!(restored.missing_blobs);
+        answer["missingBlobs"] = json!(missing_blobs(&restored.damage.files));
+        answer["damagedBlobs"] = json!(restored.damage.files);
+        answer["damagedPieces"] = json!(restored.damage.pieces);
         answer["check"] = json!({ "ok": report.found == 0, "findings": report.findings });
         let said = [
             format!("Restored {} from {}: {}", manifest.name, place.shown(), holds(manifest)),
-            about_missing(&restored.missing_blobs),
+            about_skipped(&restored.damage),
             findings(&report),
             about_waiting(&counts),
             format!("This installation is quiet: it sends and fetches nothing. {HOW_TO_GO_ON}"),
         ];
         print(self.output, &answer, &lines(&said));
-        if report.found == 0 { Ok(()) } else { Err(CommandFailure::Told) }
+        let skipped = restored.damage.files.len() as u64;
+        // What was skipped knowingly is no failure; more than that is.
+        if report.found <= skipped { Ok(()) } else { Err(CommandFailure::Told) }
     }
+
+    fn refuse_damaged(&self, manifest: &BackupManifest, damage: &BackupDamage) -> CommandFailure {
+        let sentence = format!(
+            "The backup {} is not whole, and nothing was restored. --skip-damaged restores everything else.",
+            manifest.name
+        );
+        let answer = json!({
+            "error": sentence,
+            "name": manifest.name,
+            "missingBlobs": missing_blobs(&damage.files),
+            "damagedBlobs": damage.files,
+            "damagedPieces": damage.pieces,
+        });
+        let pieces = damage.pieces.iter().map(|piece| format!("  {piece}"));
+        let pieces = pieces.collect::<Vec<_>>().join("\n");
+        print(self.output, &answer, &lines(&[sentence, pieces, name_damaged(&damage.files)]));
+        CommandFailure::Damaged
+    }
+}
+
+fn about_damaged(damaged: &[DamagedFile]) -> String {
+    match damaged.len() {
+        0 => String::new(),
+        count => {
+            let are = if count == 1 { "blob is" } else { "blobs are" };
+            format!(
+                "NOT WHOLE: {count} {are} damaged or missing here, and not in the backup:\n{}\nEverything \
+                 else is in it; `restore` needs --skip-damaged. An older backup may hold more.",
+                name_damaged(damaged)
+            )
+        }
+    }
+}
+
+fn about_skipped(damage: &BackupDamage) -> String {
+    if damage.is_none() {
+        return String::new();
+    }
+    let pieces = damage.pieces.iter().map(|piece| format!("  {piece}"));
+    let pieces = pieces.collect::<Vec<_>>().join("\n");
+    lines(&["Skipped, because it is not whole:".into(), pieces, name_damaged(&damage.files)])
 }
 
 /// After the tables: the search index, and proof that everything fits together.
@@ -233,15 +323,6 @@ impl Reindex {
     }
 }
 
-/// Every so many blobs of a backup are shown, to who watches.
-const SHOWN_EVERY: u64 = 100;
-
-fn show_progress(done: u64, all: u64) {
-    if done.is_multiple_of(SHOWN_EVERY) && std::io::stderr().is_terminal() {
-        eprint!("\r{done} of {all} blobs");
-    }
-}
-
 fn holds(manifest: &BackupManifest) -> String {
     format!(
         "{} workspaces, {} conversations, {} messages, {} documents, {} blobs as files; {} rows of \
@@ -285,9 +366,4 @@ pub(super) fn findings(report: &CheckReport) -> String {
     let named = report.findings.iter().map(|finding| format!("  {}", finding.sentence));
     let named: Vec<String> = named.collect();
     format!("{} findings:\n{}", report.found, named.join("\n"))
-}
-
-pub(super) fn lines(said: &[String]) -> String {
-    let said: Vec<&str> = said.iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
-    said.join("\n")
 }

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::calendar_trial::TriedCalendar;
-use super::command::{CommandResult, WorkspaceArgs, open, person, print, sentence};
+use super::command::{CommandResult, WorkspaceArgs, open, person, print, say, sentence};
 use super::small_file::{first_line, small_file};
 use crate::settings::Settings;
 
@@ -366,7 +366,7 @@ impl TrySlots {
             }
             first = last.saturating_add(1.day());
         }
-        print!("{lines}");
+        say!("{lines}");
         Ok(())
     }
 

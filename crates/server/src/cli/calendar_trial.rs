@@ -10,7 +10,7 @@ use inbox::model::bookings::calendars::{
 };
 use serde_json::{Value, json};
 
-use super::command::CommandResult;
+use super::command::{CommandResult, say_line};
 use super::small_file::first_line;
 use crate::calendars::HttpCalendarReader;
 use crate::serve::net_config;
@@ -58,7 +58,7 @@ impl TriedCalendar {
         let reader = HttpCalendarReader::of(&net_config(settings))?;
         let (bytes, etag) = match reader.read(&source).await {
             CalendarAnswer::Unchanged => {
-                println!("{}", json!({ "unchanged": true }));
+                say_line!("{}", json!({ "unchanged": true }));
                 return Ok(());
             }
             CalendarAnswer::Failed(sentence) => return Err(sentence.into()),
@@ -68,7 +68,7 @@ impl TriedCalendar {
         let ranges = busy_ranges(&bytes, &self.zone, &self.email, "https://mailroom.invalid", now)?;
         let range = |(start, end): (i64, i64)| json!([Moment(start).iso(), Moment(end).iso()]);
         let busy: Vec<Value> = ranges.into_iter().map(range).collect();
-        println!("{}", json!({ "etag": etag, "busy": busy }));
+        say_line!("{}", json!({ "etag": etag, "busy": busy }));
         Ok(())
     }
 }

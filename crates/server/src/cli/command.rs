@@ -22,6 +22,8 @@ pub enum CommandFailure {
     Untold(String),
     /// The printed output already shows it.
     Told,
+    /// The printed output names what is damaged.
+    Damaged,
 }
 
 impl From<String> for CommandFailure {
@@ -109,12 +111,40 @@ pub fn sentence(error: inbox::Error) -> String {
     }
 }
 
+/// A number with its noun: `1 mail`, `2 mails`.
+pub fn counted(n: impl TryInto<i64>, one: &str, many: &str) -> String {
+    match n.try_into() {
+        Ok(1) => format!("1 {one}"),
+        Ok(n) => format!("{n} {many}"),
+        Err(_) => many.to_owned(),
+    }
+}
+
 pub fn print(output: Json, answer: &Value, said: &str) {
     let said = if output.json { format!("{answer}\n") } else { format!("{said}\n") };
-    // A reader such as `head` may close the pipe early.
-    if let Err(error) = io::stdout().lock().write_all(said.as_bytes())
+    write_out(&said);
+}
+
+/// Writes to standard output. A reader such as `head` may close the pipe early, which is no fault: what
+/// the command does goes on.
+pub fn write_out(said: &str) {
+    let mut out = io::stdout().lock();
+    let written = out.write_all(said.as_bytes()).and_then(|()| out.flush());
+    if let Err(error) = written
         && error.kind() != ErrorKind::BrokenPipe
     {
         eprintln!("mailroom: what was done could not be printed: {error}");
     }
 }
+
+/// `print!`, which a closed pipe does not end.
+macro_rules! say {
+    ($($words:tt)*) => { $crate::cli::command::write_out(&format!($($words)*)) };
+}
+
+/// `println!`, which a closed pipe does not end.
+macro_rules! say_line {
+    ($($words:tt)*) => { $crate::cli::command::write_out(&format!("{}\n", format_args!($($words)*))) };
+}
+
+pub(crate) use {say, say_line};

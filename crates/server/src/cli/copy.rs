@@ -15,8 +15,10 @@ use inbox::model::installation::QuietReason;
 use serde_json::json;
 
 use super::Json;
-use super::backup::{about_missing, findings, finish, lines};
+use super::backup::{about_missing, findings, finish};
+use super::backup_words::lines;
 use super::command::{CommandFailure, CommandResult, print, sentence};
+use crate::node::data_lock::settle_database;
 use crate::node::quiet::HOW_TO_GO_ON;
 use crate::node::vault::KEY_FILE;
 use crate::serve::{open_app, open_app_as_is, open_blobs};
@@ -45,6 +47,8 @@ impl Copy {
         let (contents, missing) = copy(&app, settings, &target).await?;
         let copied = open_app(&target, "")?;
         let report = finish(&copied).await?;
+        drop(copied);
+        settle_database(&target.database_url, &target.data);
         let rows: u64 = contents.tables.values().sum();
         let blobs = contents.files.len() + contents.uploads.len() - missing.len();
         let answer = json!({

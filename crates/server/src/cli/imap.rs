@@ -14,7 +14,7 @@ use inbox::model::mailbox_grants::MailAuth;
 use serde_json::json;
 use url::Url;
 
-use super::command::{CommandResult, WorkspaceArgs, print, sentence};
+use super::command::{CommandResult, WorkspaceArgs, counted, print, sentence};
 use crate::imap_client::{Dialer, ImapCredential, try_out};
 use crate::net::host_guard::HostGuard;
 use crate::net::http_client::system_roots;
@@ -44,7 +44,7 @@ pub struct Imap {
     /// Leave alone what is in the folder now
     #[arg(long)]
     new_only: bool,
-    /// The name under which that server writes Authentication-Results [default: its own domain]
+    /// The name under which that server writes Authentication-Results [default: that of its provider]
     #[arg(long, value_name = "HOST")]
     trust: Option<String>,
     /// Do not call the server now to see whether it lets us in
@@ -121,6 +121,7 @@ impl Imap {
             .map_err(sentence)?;
         let begins = match (mails, self.new_only) {
             (_, true) => " Mail that comes from now on is fetched.".to_owned(),
+            (Some(1), false) => " 1 mail is there; it is fetched.".to_owned(),
             (Some(mails), false) => format!(" {mails} mails are there; all of them are fetched."),
             (None, false) => String::new(),
         };
@@ -212,7 +213,8 @@ pub fn health(fetched: &FetchedInbox) -> String {
         (Some(provider), false) => format!(", signed in at {}", provider.name()),
         (None, _) => String::new(),
     };
-    format!("    {folder} on {host}{signed_in}: {state}; {when}; {count} mails{skipped}")
+    let count = counted(*count, "mail", "mails");
+    format!("    {folder} on {host}{signed_in}: {state}; {when}; {count}{skipped}")
 }
 
 #[cfg(test)]

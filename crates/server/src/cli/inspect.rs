@@ -8,6 +8,8 @@ use mail::Inspection;
 use serde_json::Value;
 use sorter::UrgencyVerdict;
 
+use super::command::say_line;
+
 #[derive(Args)]
 pub struct Inspect {
     /// Mails as they came, with their headers
@@ -33,9 +35,9 @@ impl Inspect {
             };
             let sorting = Sorting::of(&inspection);
             if self.json {
-                println!("{}", json(&inspection, &sorting));
+                say_line!("{}", json(&inspection, &sorting));
             } else {
-                println!("{}", shown(&inspection, &sorting));
+                say_line!("{}", shown(&inspection, &sorting));
             }
         }
         Ok(())

@@ -11,6 +11,7 @@ use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 use url::Url;
 
+use super::command::say_line;
 use crate::api::rest::PREFIX;
 use crate::net::http_client::own_client;
 use crate::settings::Settings;
@@ -76,7 +77,7 @@ impl Listen {
                 }
             };
             for event in &events {
-                println!("{}", self.told(&poller.client, &secret, event).await);
+                say_line!("{}", self.told(&poller.client, &secret, event).await);
                 if sandbox.as_mut().is_some_and(|sandbox| sandbox.ends_with(event)) {
                     return Ok(());
                 }

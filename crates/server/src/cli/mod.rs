@@ -1,8 +1,11 @@
 //! The command line.
 
 mod admin;
+mod advice;
 mod answers;
 mod backup;
+mod backup_verify;
+mod backup_words;
 mod booking;
 mod calendar_trial;
 mod command;
@@ -16,6 +19,7 @@ mod inspect;
 mod listen;
 mod person;
 mod purging;
+mod queue;
 mod quiet;
 mod read_document;
 mod reference;
@@ -28,6 +32,7 @@ mod topic;
 mod user;
 mod webhooks;
 mod workspace_export;
+mod workspace_usage;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -35,13 +40,14 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
-use command::{CommandFailure, CommandResult};
+use command::{CommandFailure, CommandResult, say_line};
 use serde_json::json;
 
 use crate::documents::ParserTask;
+use crate::node::data_lock::settle_database;
 use crate::node::log_fields::SpanFields;
 use crate::node::log_filter;
-use crate::settings::{Flags, Settings};
+use crate::settings::{Flags, Settings, unknown_variables};
 
 /// A shared customer-email inbox in which people and software agents work together.
 #[derive(Parser)]
@@ -64,6 +70,8 @@ Start for real:
 
 /// The exit status for commands and settings that cannot be used.
 const USAGE_STATUS: u8 = 2;
+/// The exit status of `backup`, `backup verify` and `restore` where something is damaged and named.
+const DAMAGED_STATUS: u8 = 3;
 
 #[derive(Subcommand)]
 enum Command {
@@ -103,6 +111,9 @@ enum Command {
     /// Send and fetch nothing for a while, as after a restore
     #[command(subcommand)]
     Quiet(quiet::Quiet),
+    /// What waits to leave, is held or failed, and why
+    #[command(subcommand)]
+    Queue(queue::QueueCommand),
     /// Bring the database up to date and stop
     Migrate(Json),
     /// Write a consistent copy of everything to a folder or a bucket, also while the server runs
@@ -170,9 +181,11 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refuse_usage(&error, json),
     };
+    let unknown = unknown_variables(std::env::vars_os());
     let settings = match Settings::load(&cli.flags) {
-        Ok(settings) => settings,
-        Err(mistakes) => return refuse_settings(&mistakes, json),
+        Ok(settings) if unknown.is_empty() => settings,
+        Ok(_) => return refuse_settings(&unknown, json),
+        Err(mistakes) => return refuse_settings(&[unknown, mistakes].concat(), json),
     };
     start_log(matches!(cli.command, Command::Serve));
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -182,10 +195,12 @@ pub fn main() -> ExitCode {
     let outcome = runtime.block_on(run(cli.command, &settings));
     // What still runs on another thread is not waited for long.
     runtime.shutdown_timeout(LAST_GRACE);
+    settle_database(&settings.database_url, &settings.data);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(CommandFailure::Untold(sentence)) => fail(&sentence, json),
+        Err(CommandFailure::Untold(sentence)) => fail(&advice::with_advice(&sentence), json),
         Err(CommandFailure::Told) => ExitCode::FAILURE,
+        Err(CommandFailure::Damaged) => ExitCode::from(DAMAGED_STATUS),
     }
 }
 
@@ -208,6 +223,7 @@ async fn run(command: Command, settings: &Settings) -> CommandResult {
         Command::Inspect(inspect) => Ok(inspect.run()?),
         Command::ReadDocument(read) => Ok(read.run().await?),
         Command::Quiet(quiet) => quiet.run(settings).await,
+        Command::Queue(queue) => queue.run(settings).await,
         Command::Backup(backup) => backup.run(settings).await,
         Command::Restore(restore) => restore.run(settings).await,
         Command::Copy(copy) => copy.run(settings).await,
@@ -277,7 +293,7 @@ fn fail(sentence: &str, json: bool) -> ExitCode {
 
 /// The one JSON object of a command that could not be done.
 fn print_error(sentence: &str) {
-    println!("{}", json!({ "error": sentence }));
+    say_line!("{}", json!({ "error": sentence }));
 }
 
 /// Logs go to standard error: requests and warnings when serving, warnings alone otherwise.

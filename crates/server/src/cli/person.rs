@@ -88,14 +88,21 @@ async fn export_person(
         "conversations": export.conversations,
         "messages": export.messages,
         "files": export.files,
+        "unreadable": export.unreadable,
     });
-    let said = format!(
+    let mut said = format!(
         "Wrote {} conversations, {} messages and {} files to {}.",
         export.conversations,
         export.messages,
         export.files,
         folder.display()
     );
+    if export.unreadable > 0 {
+        said.push_str(&format!(
+            " {} files are lost or damaged, and a sentence is in the place of each; `mailroom check` names them.",
+            export.unreadable
+        ));
+    }
     print(workspace.output, &answer, &said);
     Ok(())
 }

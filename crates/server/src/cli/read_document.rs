@@ -7,6 +7,7 @@ use clap::Args;
 use inbox::base::limits::DOCUMENT_READ_BYTES;
 use serde_json::{Value, json};
 
+use super::command::say_line;
 use crate::documents::{BuiltInReader, FileReading};
 
 /// Read documents as the library does, without touching any data.
@@ -29,7 +30,7 @@ impl ReadDocument {
         let reader = BuiltInReader::of_this_program();
         for path in &self.files {
             let line = line(&reader, path).await;
-            if self.json { println!("{line}") } else { println!("{}", shown(&line)) }
+            if self.json { say_line!("{line}") } else { say_line!("{}", shown(&line)) }
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 use clap::{Arg, Args, Command, CommandFactory, ValueEnum};
 
 use super::Cli;
+use super::command::say;
 
 #[derive(Args)]
 pub struct Completions {
@@ -29,7 +30,7 @@ impl Completions {
             ),
             Shell::Fish => fish(&cli),
         };
-        print!("{text}");
+        say!("{text}");
     }
 }
 
@@ -47,7 +48,7 @@ pub fn print_manual() {
     for setting in cli.get_arguments().filter(|arg| is_setting(arg)) {
         page.push_str(&manual_of_arg(setting));
     }
-    print!("{page}");
+    say!("{page}");
 }
 
 fn built() -> Command {

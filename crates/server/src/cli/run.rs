@@ -1,6 +1,7 @@
 //! The commands that serve.
 
 use std::io::{IsTerminal, Write};
+use std::sync::Arc;
 use std::time::Duration;
 
 use inbox::base::actor::{self, Actor, Circle, Role};
@@ -10,12 +11,16 @@ use inbox::{App, actions};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::command::say_line;
+use crate::backup::{BackupPlace, read_passphrase};
 use crate::demo;
 use crate::mail_out::RelayTarget;
 use crate::net::descriptors::raise_open_files;
 use crate::net::listen_address::ListenAddress;
+use crate::node::data_lock::{DataLock, settle_database};
 use crate::node::roster::NodePlace;
 use crate::node::storage_check::require_writable;
+use crate::node::supervisor::Supervisor;
 use crate::serve::{
     MailIn, listen, open_app, open_mail, open_worker, reload_on_hangup, serve as serve_requests,
     stop_signal, warn_without_workspace, with_replica,
@@ -28,6 +33,8 @@ const LEAVING: Duration = Duration::from_millis(500);
 pub async fn serve(settings: &Settings) -> Result<(), String> {
     raise_open_files();
     require_writable(&settings.data, &settings.blobs)?;
+    check_backups(settings)?;
+    let _lock = DataLock::take(&settings.data, &settings.database_url)?;
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     let app = with_replica(settings, open_app(settings, &public_url)?).await?;
@@ -36,19 +43,41 @@ pub async fn serve(settings: &Settings) -> Result<(), String> {
     warn_without_workspace(&app).await?;
     let worker = open_worker(settings, &app)?;
     let mail = open_mail(settings, &app).await?;
-    reload_on_hangup(mail.certificate());
+    let tasks = Supervisor::new(CancellationToken::new());
+    reload_on_hangup(&tasks, mail.certificate());
     let smtp = mail.smtp_address().map_or(settings.smtp_listen.clone(), ListenAddress::Tcp);
     let lmtp = &settings.lmtp_listen;
     tracing::info!(%address, %public_url, %smtp, %lmtp, "serving");
-    let leaving = CancellationToken::new();
-    let holding = place.map(|place| tokio::spawn(place.hold(leaving.clone())));
-    let served = serve_requests(listener, app, worker, mail, settings, stop_signal()).await;
-    leaving.cancel();
-    if let Some(holding) = holding {
-        // Without a database, the others notice within a minute.
-        let _ = tokio::time::timeout(LEAVING, holding).await;
+    let place = place.map(Arc::new);
+    let holding = place.clone().map(|place| {
+        tasks.start("node list", move |stopping| {
+            let place = Arc::clone(&place);
+            async move { place.hold(stopping).await }
+        })
+    });
+    let served = serve_requests(listener, app, worker, mail, settings, &tasks, stop_signal()).await;
+    if let (Some(place), Some(holding)) = (place, holding) {
+        let left = async {
+            let _ = holding.await;
+            place.leave().await;
+        };
+        let _ = tokio::time::timeout(LEAVING, left).await;
     }
     served.map_err(|error| error.to_string())
+}
+
+/// Scheduled backups that could never be written are refused now, and not at three in the morning.
+fn check_backups(settings: &Settings) -> Result<(), String> {
+    let Some(backups) = &settings.backups else { return Ok(()) };
+    BackupPlace::parse(&backups.place, &settings.backup_spool())
+        .map_err(|mistake| format!("backup_to: {mistake}"))?;
+    if std::fs::metadata(&backups.place).is_ok_and(|found| !found.is_dir()) {
+        return Err(format!("backup_to: {} is a file, and must be a folder", backups.place));
+    }
+    if let Some(file) = &backups.passphrase_file {
+        read_passphrase(file).map_err(|mistake| format!("backup_passphrase_file: {mistake}"))?;
+    }
+    Ok(())
 }
 
 /// Links that commands make lead to the server that runs.
@@ -62,9 +91,9 @@ pub fn migrate(settings: &Settings, json: bool) -> Result<(), String> {
     open_app(settings, "")?;
     let version = inbox::MIGRATIONS.last().map_or(0, |last| last.version);
     if json {
-        println!("{}", json!({ "ok": true, "schema": version }))
+        say_line!("{}", json!({ "ok": true, "schema": version }))
     } else {
-        println!("The database is up to date (schema {version}).")
+        say_line!("The database is up to date (schema {version}).")
     }
     Ok(())
 }
@@ -73,6 +102,7 @@ pub fn migrate(settings: &Settings, json: bool) -> Result<(), String> {
 pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
     let settings = &demo_settings(settings);
     raise_open_files();
+    let lock = DataLock::take(&settings.data, &settings.database_url)?;
     let (listener, address) = listen(settings).await?;
     let public_url = settings.public_url.clone().unwrap_or_else(|| address.clone());
     // The sample workspace shows how sending works; without a relay its mail waits.
@@ -96,10 +126,13 @@ pub async fn demo(settings: &Settings, json: bool) -> Result<(), String> {
     } else {
         welcome(&address, &keys, settings, smtp.ok_or(mail_trouble))
     };
-    println!("{printed}");
+    say_line!("{printed}");
     std::io::stdout().flush().map_err(|error| error.to_string())?;
-    let served = serve_requests(listener, app, worker, mail, settings, stop);
-    served.await.map_err(|error| error.to_string())
+    let tasks = Supervisor::new(CancellationToken::new());
+    let served = serve_requests(listener, app, worker, mail, settings, &tasks, stop).await;
+    drop(lock);
+    settle_database(&settings.database_url, &settings.data);
+    served.map_err(|error| error.to_string())
 }
 
 /// The demo goes on without mail, and says why, where another program has the port.

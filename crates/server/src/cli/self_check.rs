@@ -19,7 +19,7 @@ use super::Json;
 use super::command::{CommandFailure, CommandResult, print, sentence};
 use crate::backup::{BackupPlace, read_passphrase};
 use crate::mail_out::RelayTarget;
-use crate::net::tls_certificate::usable_until;
+use crate::net::tls_certificate::{certificate_facts, self_signed_sentence};
 use crate::node::storage_check::require_writable;
 use crate::node::vault::KEY_FILE;
 use crate::oidc::oidc_redirect_uri;
@@ -127,11 +127,11 @@ fn certificate(settings: &Settings) -> SetupFinding {
     let Some((chain, key)) = &settings.tls else {
         return finding(part, SetupState::Notice, "none is set: STARTTLS uses a self-signed one");
     };
-    let until = match usable_until(chain, key) {
-        Ok(until) => until,
+    let facts = match certificate_facts(chain, key) {
+        Ok(facts) => facts,
         Err(fault) => return finding(part, SetupState::Fault, fault),
     };
-    let Some(until) = until else {
+    let Some(until) = facts.expires else {
         return finding(part, SetupState::Fine, format!("{} can be used", chain.display()));
     };
     let (day, left) = (until.strftime("%Y-%m-%d"), until.as_millisecond() - SystemClock.now());
@@ -140,6 +140,8 @@ fn certificate(settings: &Settings) -> SetupFinding {
         finding(part, SetupState::Fault, sentence("has ended on"))
     } else if left < CERTIFICATE_SOON_MS {
         finding(part, SetupState::Notice, sentence("ends soon, on"))
+    } else if facts.is_self_signed {
+        finding(part, SetupState::Notice, self_signed_sentence(chain))
     } else {
         finding(part, SetupState::Fine, sentence("can be used until"))
     }
@@ -200,7 +202,10 @@ fn last_backup(found: ScheduledBackups) -> Option<SetupFinding> {
             Moment(at).iso(),
             found.failure.unwrap_or_default()
         )),
-        _ => finding("last backup", SetupState::Fine, written),
+        _ => match found.failure {
+            Some(lacks) => broken_backups(format!("{written}; {lacks}")),
+            None => finding("last backup", SetupState::Fine, written),
+        },
     })
 }
 

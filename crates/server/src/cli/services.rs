@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{Subcommand, ValueEnum};
+use clap::Subcommand;
+use clap::builder::PossibleValuesParser;
 use inbox::App;
 use inbox::actions::{self, NewService};
 use inbox::base::ids::ServiceId;
@@ -11,7 +12,7 @@ use inbox::model::services::Service as Kind;
 use serde_json::json;
 use url::{Host, Url};
 
-use super::command::{CommandResult, WorkspaceArgs, open, person, print, sentence};
+use super::command::{CommandResult, WorkspaceArgs, counted, open, person, print, sentence};
 use crate::mail_in::services::{POSTMARK_USER, purpose};
 use crate::node::vault::Vault;
 use crate::settings::Settings;
@@ -21,28 +22,24 @@ const PASSWORD_CHARS: usize = 32;
 /// Characters of a key or secret.
 const SECRET_CHARS: usize = 500;
 
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Name {
-    Resend,
-    Postmark,
-}
-
 #[derive(Subcommand)]
 pub enum Service {
     /// Connect a service that your app sends its own mail through; prints the address it is to call
     Add {
-        service: Name,
+        #[arg(value_parser = PossibleValuesParser::new(Kind::NAMES))]
+        service: String,
         /// The owner or admin who connects it
         #[arg(long, value_name = "EMAIL")]
         by: String,
-        /// The file that holds an API key which may read sent mail
+        /// Resend, Postmark, Mailgun: the file that holds an API key which may read sent mail
         #[arg(long, value_name = "FILE")]
-        api_key_file: PathBuf,
-        /// Resend: the file that holds the signing secret of the webhook (whsec_…), where you have
-        /// it already
+        api_key_file: Option<PathBuf>,
+        /// The file that holds what its calls are checked with, where you have it already: Resend's
+        /// signing secret (whsec_…), Mailgun's signing key, SendGrid's verification key, or the ARN of
+        /// the topic at Amazon; Postmark is given one
         #[arg(long, value_name = "FILE")]
         secret_file: Option<PathBuf>,
-        /// The tag (Resend) or metadata key (Postmark) in which your app puts its reference
+        /// The tag or metadata key in which your app puts its reference
         #[arg(long, value_name = "NAME", default_value = "reference")]
         reference_tag: String,
         /// Where the service's API is [default: the service's own address]
@@ -51,7 +48,7 @@ pub enum Service {
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
-    /// Resend: give a connection the signing secret that Resend shows for its webhook
+    /// Give a connection the secret that the service shows for its webhook
     Secret {
         /// The connection's id, as `service list` shows it
         id: String,
@@ -88,29 +85,41 @@ impl Service {
             } => {
                 let maker = person(&app, &workspace.operator(&app).await?, by).await?;
                 let vault = Vault::open(&settings.data, &app.ids)?;
-                let kind = match service {
-                    Name::Resend => Kind::Resend,
-                    Name::Postmark => Kind::Postmark,
-                };
+                let kind = Kind::parse(&service).ok_or("service: is not known".to_owned())?;
                 let id = ServiceId::new(&app.ids, app.clock.now());
-                let key = one_line(&api_key_file)?;
-                let secret = match (kind, secret_file) {
-                    (Kind::Resend, Some(path)) => Some(signing_secret(&path)?),
-                    (Kind::Mailgun | Kind::SendGrid | Kind::AmazonSes, Some(path)) => {
-                        Some(one_line(&path)?)
+                let key = match (api_key_file, kind.keeps_text()) {
+                    (Some(path), true) => one_line(&path)?,
+                    (None, false) => String::new(),
+                    (None, true) => {
+                        return Err(format!("api-key-file: {} needs one", kind.label()).into());
                     }
-                    (Kind::Resend | Kind::Mailgun | Kind::SendGrid | Kind::AmazonSes, None) => None,
+                    (Some(_), false) => {
+                        let label = kind.label();
+                        return Err(
+                            format!("api-key-file: {label} hands out no text for a key").into()
+                        );
+                    }
+                };
+                let secret = match (kind, secret_file) {
                     (Kind::Postmark, Some(_)) => {
-                        return Err("secret-file: is for Resend; Postmark is given one".into());
+                        return Err("secret-file: Postmark is given one".into());
                     }
                     (Kind::Postmark, None) => Some(app.ids.secret(PASSWORD_CHARS)),
+                    (kind, Some(path)) => Some(secret_of(kind, &path)?),
+                    (_, None) => None,
                 };
                 let seal = |what: &str, text: &str| vault.seal(&app.ids, &purpose(what, &id), text);
                 let new = NewService {
                     service: kind,
                     sealed_key: seal("key", &key),
                     sealed_secret: secret.as_deref().map(|secret| seal("secret", secret)),
-                    api_url: api_address(api_url.as_deref().unwrap_or(kind.api_url()))?,
+                    api_url: match (api_url.as_deref(), kind.keeps_text()) {
+                        (Some(url), true) => api_address(url)?,
+                        (Some(_), false) => {
+                            return Err(format!("api-url: {} is not asked", kind.label()).into());
+                        }
+                        (None, _) => kind.api_url().to_owned(),
+                    },
                     reference_tag,
                     id: id.clone(),
                 };
@@ -133,7 +142,11 @@ impl Service {
                 let operator = workspace.operator(&app).await?;
                 let vault = Vault::open(&settings.data, &app.ids)?;
                 let id = parse(&id)?;
-                let secret = signing_secret(&secret_file)?;
+                let list = app.read(&operator, actions::list_services).await.map_err(sentence)?;
+                let known = list.iter().find(|listed| listed.id == id);
+                let kind =
+                    known.map(|listed| listed.service).ok_or("There is no such connection.")?;
+                let secret = secret_of(kind, &secret_file)?;
                 let sealed = vault.seal(&app.ids, &purpose("secret", &id), &secret);
                 app.act(&operator, move |tx, cx| actions::set_service_secret(tx, cx, &id, &sealed))
                     .await
@@ -150,12 +163,12 @@ impl Service {
                         (None, true) => "ok".to_owned(),
                     };
                     let last = listed.last_noted_at.map_or("never".into(), |at| at.iso());
+                    let noted = counted(listed.noted, "mail", "mails");
                     format!(
-                        "{}  {}  {}\n    {state}; {} mails noted, last {last}",
+                        "{}  {}  {}\n    {state}; {noted} noted, last {last}",
                         listed.id,
                         listed.service.as_str(),
                         listed.address,
-                        listed.noted
                     )
                 });
                 let said = lines.collect::<Vec<_>>().join("\n");
@@ -196,7 +209,9 @@ fn next_step(kind: Kind, id: &ServiceId, address: &str, complete: bool) -> Strin
              password and is shown this once:\n\n  {address}"
         ),
         (Kind::Mailgun | Kind::SendGrid | Kind::AmazonSes, _) => format!(
-            "Enter this address at {}; Settings, Sending services in the app says where:\n\n  {address}",
+            "Enter this address at {}; Settings, Sending services in the app says where:\n\n  \
+             {address}\n\nPut the secret that it shows into a file, unless you gave it already, and \
+             say\n\n  mailroom service secret {id} --secret-file FILE",
             kind.label()
         ),
         (Kind::Resend, _) => format!(
@@ -217,12 +232,19 @@ fn one_line(path: &Path) -> Result<String, String> {
     Ok(line.to_owned())
 }
 
-fn signing_secret(path: &Path) -> Result<String, String> {
+/// What the calls of a service are checked with.
+fn secret_of(kind: Kind, path: &Path) -> Result<String, String> {
     let secret = one_line(path)?;
-    if !inbox::model::webhook_signing::is_secret(&secret) {
-        return Err(format!("{}: must hold a secret such as whsec_…", path.display()));
+    if kind.is_secret(&secret) {
+        return Ok(secret);
     }
-    Ok(secret)
+    let what = match kind {
+        Kind::Resend => "a secret such as whsec_…",
+        Kind::Postmark | Kind::Mailgun => "the signing key",
+        Kind::SendGrid => "the verification key",
+        Kind::AmazonSes => "an ARN such as arn:aws:sns:…",
+    };
+    Err(format!("{}: must hold {what} of {}", path.display(), kind.label()))
 }
 
 /// The address of an API: https, or http on this machine alone.

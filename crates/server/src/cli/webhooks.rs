@@ -4,6 +4,7 @@ use clap::{Args, Subcommand};
 use inbox::actions::{self, DeliveryState, LogFilter, LoggedDelivery};
 use inbox::base::ids::{EventId, WebhookId};
 use inbox::base::limits::{HOUR_MS, OLD_SECRET_MS};
+use inbox::base::public_ip::is_public_host;
 use serde_json::json;
 
 use super::command::{CommandResult, WorkspaceArgs, open, person, print, sentence};
@@ -128,7 +129,8 @@ async fn add(
 ) -> CommandResult {
     let app = open(settings).await?;
     let maker = person(&app, &workspace.operator(&app).await?, by).await?;
-    let url = SsrfGuard::of(&net_config(settings))?.vet(url).await.map_err(sentence)?;
+    let vetted = SsrfGuard::of(&net_config(settings))?.vet(url).await;
+    let url = vetted.map_err(|error| refusal(url, error))?;
     let made = app
         .act(&maker, move |tx, cx| actions::add_webhook(tx, cx, &url, private, !test))
         .await
@@ -139,6 +141,23 @@ async fn add(
     );
     print(workspace.output, &json!(made), &said);
     Ok(())
+}
+
+/// Why an address cannot be added. Whoever names their own computer or network is building a receiver, and
+/// reads what to use meanwhile.
+fn refusal(address: &str, error: inbox::Error) -> String {
+    let said = sentence(error);
+    let parsed = url::Url::parse(address).ok();
+    let is_private =
+        parsed.as_ref().and_then(url::Url::host).is_some_and(|host| !is_public_host(&host));
+    if !is_private {
+        return said;
+    }
+    format!(
+        "{said} While you build a receiver, mailroom listen --forward-to {address} takes events to it \
+         without a webhook. A server that runs with MAILROOM_WEBHOOKS_ALLOW_PRIVATE=true takes such \
+         addresses, for development."
+    )
 }
 
 async fn list(settings: &Settings, workspace: WorkspaceArgs) -> CommandResult {

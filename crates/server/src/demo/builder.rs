@@ -309,7 +309,14 @@ impl<'a> DemoBuilder<'a> {
             tx,
             cx,
             mailbox,
-            &IncomingMail { mail, raw, attachments, authentication, joins: None },
+            &IncomingMail {
+                mail,
+                raw,
+                attachments,
+                authentication,
+                joins: None,
+                content_hash: None,
+            },
         )?;
         thread.conversation = Some(received.conversation);
         thread.answers = Some(message_id);

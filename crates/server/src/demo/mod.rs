@@ -8,6 +8,7 @@ mod contacts;
 mod files;
 mod notifications;
 mod people;
+mod queues;
 mod rules;
 mod scenario;
 mod scenarios;
@@ -61,6 +62,7 @@ pub async fn fill(app: &App) -> Result<Sample> {
         contacts::note(tx, &app.cx(owner))?;
         notifications::set_up(tx, &app, now, &people)?;
         bookings::add(tx, &app.cx(owner), builder.conversation(bookings::BOOKED))?;
+        queues::add(tx, &app, now, &people, builder.conversation(queues::FAILED))?;
         Ok(people.sample)
     };
     store.write(play).await

@@ -10,9 +10,12 @@ use inbox::base::api_key::KeyHash;
 use inbox::base::blobs::Blobs;
 use inbox::base::ids::Ids;
 use inbox::base::limits::{DAY_MS, MINUTE_MS};
+use inbox::base::mail_reading::MailReading;
 use inbox::base::time::{Clock, Moment};
+use inbox::jobs::queues::{QueueFilter, QueueState, list_own_queues};
 use inbox::{App, RateLimiter};
 use serde_json::{Value, json};
+use testing::TrustingParser;
 
 use super::scenario::{SampleInbox, ScenarioAction};
 use super::{BEGINS_DAYS_AGO, Sample, builder, fill, scenarios};
@@ -36,6 +39,7 @@ async fn filled(now: i64) -> (tempfile::TempDir, App, Sample) {
         clock: Arc::new(Stopped(now)),
         ids: Arc::new(Ids::seeded(7)),
         blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
+        reading: MailReading::new(&folder.path().join("reading"), Arc::new(TrustingParser)),
         limiter: Arc::new(RateLimiter::new(120)),
         agents: Arc::default(),
         sorters: Arc::default(),
@@ -104,6 +108,11 @@ async fn the_sample_shows_every_state_a_newcomer_should_meet() {
     assert_eq!(helpers.len(), 1);
     assert_eq!(helpers[0]["sources"][0]["title"], "Gift cards");
     assert_eq!(messages(&live, "scheduled").len(), 2);
+    let failed = messages(&live, "failed");
+    assert_eq!((failed.len(), &failed[0]["reason"]["code"]), (1, &json!("5.2.2")));
+    let queued = app.act(&ines, |tx, cx| list_own_queues(tx, cx, &QueueFilter::default()));
+    let held = queued.await.unwrap().items;
+    assert!(held.iter().any(|item| item.state == QueueState::Held));
     let happened = |event: &str| {
         let items = live.iter().flat_map(|one| one["timeline"].as_array().unwrap());
         items.filter(|item| item["event"] == event).count()

@@ -8,8 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::parser::ISOLATED;
-
+/// The first argument of a sandboxed process.
+pub const ISOLATED: &str = "caged";
 /// The time limit for parsing one file.
 pub const READER_TIME: Duration = Duration::from_secs(10);
 /// The address space that mimalloc reserves at start. Its default exceeds the child's address-space

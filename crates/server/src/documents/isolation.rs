@@ -13,6 +13,8 @@ use super::{file_access, seccomp};
 /// Bytes of memory, and seconds of the processor, that reading one file may take.
 pub const READER_BYTES: u64 = 512 * 1024 * 1024;
 pub const READER_CPU_SECONDS: u64 = 10;
+/// Bytes of the stack of the process that reads a mail.
+const MAIL_STACK_BYTES: u64 = 1_792 * 1024;
 /// Parsing has a low CPU priority, below receiving, sending and serving.
 const NICENESS: i32 = 19;
 /// Descriptors of standard input, output and error: the only ones that a sandboxed process keeps.
@@ -47,6 +49,13 @@ pub fn enter_as_reader() -> io::Result<()> {
     limit(Resource::Nproc, 0)?;
     file_access::allow_nothing()?;
     seccomp::allow_computing()
+}
+
+/// The same for a mail, with less of a stack than the server's threads have: what overflows theirs
+/// ends here.
+pub fn enter_as_mail_reader() -> io::Result<()> {
+    limit(Resource::Stack, MAIL_STACK_BYTES)?;
+    enter_as_reader()
 }
 
 /// Executes another program, which may read its libraries and data and write nothing. Returns only

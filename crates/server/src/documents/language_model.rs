@@ -22,13 +22,15 @@ const ANSWER_TIME: Duration = Duration::from_secs(15);
 const SHOWN_CHARS: usize = 20_000;
 
 /// The endpoint of the language model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct ReaderEndpoint {
     /// Without a slash at the end.
     pub url: String,
     pub key_file: Option<PathBuf>,
     pub model: String,
 }
+
+inbox::debug_without_secrets!(ReaderEndpoint { model });
 
 /// The same, with the key that the file holds.
 #[derive(Clone)]

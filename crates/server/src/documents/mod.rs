@@ -6,7 +6,8 @@
 //! images; `ocr` passes them to tesseract, which is isolated too, and another parser process reads
 //! the words. `page_renderer` renders pages with pdftoppm in the same way; `previewer` makes
 //! small previews, `document_texts` the texts of API answers. `language_model` queries
-//! a language model and drops values that the text does not contain.
+//! a language model and drops values that the text does not contain. `mail_trial` reads mails that ended a process
+//! before, in such a process.
 
 mod built_in;
 mod child;
@@ -15,6 +16,7 @@ mod document_texts;
 mod file_access;
 mod isolation;
 mod language_model;
+mod mail_trial;
 mod ocr;
 mod page_renderer;
 mod parser;
@@ -26,6 +28,7 @@ pub use child::{ALLOCATOR_RESERVES, this_program};
 pub use document_texts::DocumentTexts;
 pub use isolation::hide_memory;
 pub use language_model::{Endpoint, ModelReader, ReaderEndpoint};
+pub use mail_trial::SandboxedTrial;
 pub use page_renderer::PageRenderer;
 pub use parser::ParserTask;
 pub use previewer::{PREVIEW_BYTES, PreviewOutcome, Previewer};

@@ -10,7 +10,9 @@ use inbox::base::limits::DOCUMENT_READ_BYTES;
 use papers::{Contents, ExtractedDocument};
 use serde::{Deserialize, Serialize};
 
+use super::child::ISOLATED;
 use super::isolation::{self, OCR_LIMITS, RENDERING_LIMITS};
+use super::mail_trial;
 
 /// The size limit of one OCR word table, in bytes.
 pub const TABLE_BYTES: u64 = 4 * 1024 * 1024;
@@ -31,6 +33,8 @@ enum ParserCommand {
     File,
     /// Understand words that were seen in pictures
     Words,
+    /// Read a mail that ended a process, to see whether it ends this one
+    Mail,
     /// Make a small preview of a picture
     Preview,
     /// Become tesseract, to look at a picture
@@ -62,8 +66,6 @@ pub struct ParserReport {
     pub pictures: Vec<usize>,
 }
 
-/// The first argument of a sandboxed process.
-pub const ISOLATED: &str = "caged";
 /// The first line of OCR input.
 pub const OF_PICTURE: &str = "picture";
 pub const OF_SCAN: &str = "scan";
@@ -81,6 +83,9 @@ impl ParserTask {
             ParserCommand::File => isolation::enter_as_reader().and_then(|()| file()),
             ParserCommand::Words => isolation::enter_as_reader().and_then(|()| words()),
             ParserCommand::Preview => isolation::enter_as_reader().and_then(|()| preview()),
+            ParserCommand::Mail => {
+                isolation::enter_as_mail_reader().and_then(|()| mail_trial::read_everything())
+            }
             ParserCommand::Look(Program { path, args }) => {
                 Err(isolation::become_program(OCR_LIMITS, &path, &args))
             }

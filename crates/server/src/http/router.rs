@@ -81,7 +81,7 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         large_bodies: bodies,
         document_texts: texts,
         model: options.model,
-        presence: options.presence.unwrap_or_else(|| Presence::new(&app)),
+        presence: options.presence.unwrap_or_else(|| Presence::new(&app, None)),
     };
     let router = web::router(Web::new(app, web)).merge(oauth);
     let router =

@@ -5,6 +5,7 @@ mod dialer;
 mod failures;
 mod folder;
 mod folder_name;
+mod framing;
 mod transport;
 mod trial;
 
@@ -12,4 +13,5 @@ pub use connection::{ImapConnection, ImapCredential};
 pub use dialer::Dialer;
 pub use failures::{ImapFault, ImapTimeouts};
 pub use folder::{Folder, MailOutline};
+pub use transport::ImapWire;
 pub use trial::try_out;

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use inbox::jobs::{OutgoingMail, RelayOutcome};
+use inbox::jobs::{OutgoingMail, RelayOutcome, RelayReason};
 
 /// An address as it stands in an envelope: its domain in ASCII, its local part as it is. `None` for
 /// invalid addresses.
@@ -34,7 +34,10 @@ where
         send(OutgoingMail { sender, ..mail.clone() }, good).await
     }
     .into_iter();
-    let unfit = || RelayOutcome::Never("this is not an address that mail can go to".into());
+    let unfit = || {
+        let sentence = "this is not an address that mail can go to";
+        RelayOutcome::Never(RelayReason::new("5.1.3", sentence))
+    };
     let missed = || RelayOutcome::Later("nothing was said of this recipient".into());
     let outcome = |to: Option<String>| match to {
         Some(_) => told.next().unwrap_or_else(missed),

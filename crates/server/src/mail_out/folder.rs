@@ -38,8 +38,8 @@ impl Relay for FolderRelay {
             let recipients = mail.recipients.len();
             let outcome = match tokio::task::spawn_blocking(move || write(&folder, &mail)).await {
                 Ok(Ok(())) => RelayOutcome::Delivered,
-                Ok(Err(error)) => RelayOutcome::Later(error.to_string()),
-                Err(error) => RelayOutcome::Later(error.to_string()),
+                Ok(Err(error)) => RelayOutcome::Later(error.to_string().into()),
+                Err(error) => RelayOutcome::Later(error.to_string().into()),
             };
             vec![outcome; recipients]
         })

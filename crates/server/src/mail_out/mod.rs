@@ -19,7 +19,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use inbox::base::public_ip::is_public;
-use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
+use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome, RelayReason};
 use url::{Host, Url};
 
 use crate::mail_oauth::AccessTokens;
@@ -157,7 +157,8 @@ struct NoRelay;
 
 impl Relay for NoRelay {
     fn send<'a>(&'a self, mail: &'a OutgoingMail) -> BoxFuture<'a, Vec<RelayOutcome>> {
-        let outcome = RelayOutcome::Unavailable("no relay is configured".into());
+        let reason = RelayReason::new("no-server", "no relay is configured");
+        let outcome = RelayOutcome::Unavailable(reason);
         Box::pin(async move { vec![outcome; mail.recipients.len()] })
     }
 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
+use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome, RelayReason};
 use rustls::RootCertStore;
 use tokio::task::JoinSet;
 use tracing::Instrument;
@@ -16,7 +16,8 @@ use super::mta_sts::{PolicySource, StsMode, StsPolicies, StsPolicy};
 use super::options::{MxOptions, MxTls};
 use super::pool::SmtpPool;
 use super::smtp::{
-    self, Security, SmtpClientSession, SmtpSessionConfig, SmtpTimeouts, TransactionOutcome,
+    self, ConnectFailure, Security, SmtpClientSession, SmtpSessionConfig, SmtpTimeouts,
+    TransactionOutcome,
 };
 use crate::net::dns_lookup::{Lookup, LookupFailure, MailExchanger};
 
@@ -101,7 +102,8 @@ impl MxRelay {
             let sent = async move { (places, inner.send_to_domain(&domain, &mail, &group).await) };
             under_way.spawn(sent.in_current_span());
         }
-        let unsaid = RelayOutcome::Later("the delivery was broken off".into());
+        let broken = RelayReason::new("interrupted", "the delivery was broken off");
+        let unsaid = RelayOutcome::Later(broken);
         let mut outcomes = vec![unsaid; recipients.len()];
         while let Some(done) = under_way.join_next().await {
             let Ok((places, sent)) = done else { continue };
@@ -122,7 +124,8 @@ impl Inner {
     ) -> Vec<RelayOutcome> {
         let all = |outcome: RelayOutcome| vec![outcome; group.len()];
         let Some(_place) = self.places.enter(domain).await else {
-            return all(RelayOutcome::Later(format!("{domain}: other mail is being sent there")));
+            let sentence = format!("{domain}: other mail is being sent there");
+            return all(RelayOutcome::Later(RelayReason::new("busy", sentence)));
         };
         let mut servers = match self.servers(domain).await {
             Ok(servers) => servers,
@@ -167,12 +170,15 @@ impl Inner {
     async fn servers(&self, domain: &str) -> Result<Vec<String>, RelayOutcome> {
         match self.lookup.exchanges(domain).await {
             Ok(exchanges) if exchanges.iter().all(|exchange| exchange.host.is_empty()) => {
-                Err(RelayOutcome::Never(format!("{domain} takes no mail")))
+                // RFC 7505, section 4.
+                let sentence = format!("{domain} takes no mail");
+                Err(RelayOutcome::Never(RelayReason::new("5.1.10", sentence)))
             }
             Ok(exchanges) => Ok(in_turn(exchanges, self.turn.fetch_add(1, Ordering::Relaxed))),
             Err(LookupFailure::Nothing) => Ok(vec![domain.to_owned()]),
             Err(LookupFailure::Unknown) => {
-                Err(RelayOutcome::Later(format!("{domain}: its servers could not be looked up")))
+                let sentence = format!("{domain}: its servers could not be looked up");
+                Err(RelayOutcome::Later(RelayReason::new("lookup-failed", sentence)))
             }
         }
     }
@@ -197,7 +203,8 @@ impl Inner {
             Ok(addresses) => addresses,
             Err(LookupFailure::Nothing) => return None,
             Err(LookupFailure::Unknown) => {
-                errors.last = Some("its server's address could not be looked up".into());
+                let sentence = "its server's address could not be looked up";
+                errors.last = Some(RelayReason::new("lookup-failed", sentence));
                 return None;
             }
         };
@@ -209,9 +216,9 @@ impl Inner {
             match profile.open(address, server).await {
                 Ok(session) => match profile.send(server, session, mail, group).await {
                     TransactionOutcome::Outcomes(outcomes) => return Some(outcomes),
-                    TransactionOutcome::Gone(sentence) => errors.last = Some(sentence),
+                    TransactionOutcome::Gone(reason) => errors.last = Some(reason),
                 },
-                Err(sentence) => errors.last = Some(sentence),
+                Err(failure) => errors.last = Some(failure.reason()),
             }
         }
         None
@@ -219,16 +226,17 @@ impl Inner {
 }
 
 impl ConnectionProfile {
-    async fn open(&self, address: SocketAddr, server: &str) -> Result<SmtpClientSession, String> {
+    async fn open(
+        &self,
+        address: SocketAddr,
+        server: &str,
+    ) -> Result<SmtpClientSession, ConnectFailure> {
         match SmtpClientSession::open(address, server, &self.dial).await {
-            Ok(session) => Ok(session),
             Err(trouble) if trouble.encryption_failed() && self.fallback => {
                 let clear = SmtpSessionConfig { security: Security::Clear, ..self.dial.clone() };
-                SmtpClientSession::open(address, server, &clear)
-                    .await
-                    .map_err(|trouble| trouble.sentence)
+                SmtpClientSession::open(address, server, &clear).await
             }
-            Err(trouble) => Err(trouble.sentence),
+            opened => opened,
         }
     }
 
@@ -248,7 +256,7 @@ impl ConnectionProfile {
 /// The errors of all attempts with a domain's servers.
 #[derive(Default)]
 struct DeliveryErrors {
-    last: Option<String>,
+    last: Option<RelayReason>,
     private: bool,
 }
 
@@ -257,9 +265,17 @@ impl DeliveryErrors {
     /// failure.
     fn outcome(self, domain: &str) -> RelayOutcome {
         match (self.last, self.private) {
-            (Some(sentence), _) => RelayOutcome::Later(format!("{domain}: {sentence}")),
-            (None, true) => RelayOutcome::Never(format!("{domain} leads into a private network")),
-            (None, false) => RelayOutcome::Never(format!("{domain} has no server that takes mail")),
+            (Some(reason), _) => {
+                RelayOutcome::Later(reason.map_sentence(|last| format!("{domain}: {last}")))
+            }
+            (None, true) => {
+                let sentence = format!("{domain} leads into a private network");
+                RelayOutcome::Never(RelayReason::new("private-network", sentence))
+            }
+            (None, false) => {
+                let sentence = format!("{domain} has no server that takes mail");
+                RelayOutcome::Never(RelayReason::new("5.1.2", sentence))
+            }
         }
     }
 
@@ -267,10 +283,16 @@ impl DeliveryErrors {
     /// on the network could have caused it.
     fn outcome_by_policy(self, domain: &str) -> RelayOutcome {
         RelayOutcome::Later(match self.last {
-            Some(sentence) => format!(
-                "{domain}: {sentence}; its MTA-STS policy asks for servers that prove their name"
-            ),
-            None => format!("{domain}: no server that its MTA-STS policy names was found"),
+            Some(reason) => reason.map_sentence(|last| {
+                format!(
+                    "{domain}: {last}; its MTA-STS policy asks for servers that prove their name"
+                )
+            }),
+            None => {
+                let sentence =
+                    format!("{domain}: no server that its MTA-STS policy names was found");
+                RelayReason::new("mta-sts", sentence)
+            }
         })
     }
 }

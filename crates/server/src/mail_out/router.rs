@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
+use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome, RelayReason};
 use inbox::model::outgoing_servers::SubmissionServer;
 
 use super::connect_config::ServerConnectConfig;
@@ -57,7 +57,10 @@ impl RelayRouter {
     ) -> Vec<RelayOutcome> {
         match self.relay_of(server) {
             Ok(relay) => relay.send(mail).await,
-            Err(sentence) => vec![RelayOutcome::Unavailable(sentence); mail.recipients.len()],
+            Err(sentence) => {
+                let reason = RelayReason::new("server-settings", sentence);
+                vec![RelayOutcome::Unavailable(reason); mail.recipients.len()]
+            }
         }
     }
 }

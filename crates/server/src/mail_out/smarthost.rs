@@ -108,14 +108,15 @@ impl SmarthostRelay {
                 TransactionOutcome::Gone(_) => {}
             }
         }
-        let sentence = match self.connect().await {
+        let reason = match self.connect().await {
             Ok(session) => match self.send_in_session(session, mail, recipients).await {
                 TransactionOutcome::Outcomes(outcomes) => return outcomes,
-                TransactionOutcome::Gone(sentence) => sentence,
+                TransactionOutcome::Gone(reason) => reason,
             },
-            Err(trouble) => trouble.sentence,
+            Err(trouble) => trouble.reason(),
         };
-        vec![RelayOutcome::Unavailable(format!("relay: {sentence}")); recipients.len()]
+        let reason = reason.map_sentence(|last| format!("relay: {last}"));
+        vec![RelayOutcome::Unavailable(reason); recipients.len()]
     }
 
     async fn send_in_session(

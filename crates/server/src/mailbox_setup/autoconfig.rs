@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use inbox::inbound::imap::Security;
 use inbox::model::outgoing_servers::SubmissionSecurity;
-use roxmltree::{Document, Node, ParsingOptions};
+use roxmltree::Node;
 
 use super::discovery::{DiscoverySource, ServerDiscovery};
 use super::servers::{IncomingServer, OutgoingServer};
 use crate::net::https_fetch::Pages;
+use crate::net::xml::parse_xml;
 
 /// The largest file that is read, in bytes, and its elements.
 pub const CONFIG_BYTES: usize = 64 * 1024;
@@ -34,10 +35,7 @@ pub async fn find(pages: &Pages, address: &str, domain: &str) -> Option<ServerDi
 /// The first IMAP and SMTP servers of a file that encrypt.
 pub fn read(file: &str, address: &str) -> Option<ServerDiscovery> {
     let file = file.trim_start_matches('\u{feff}').trim_start();
-    // Entities are how small files become large.
-    let options =
-        ParsingOptions { allow_dtd: false, nodes_limit: CONFIG_NODES, ..Default::default() };
-    let document = Document::parse_with_options(file, options).ok()?;
+    let document = parse_xml(file, CONFIG_NODES)?;
     let root = document.root_element();
     let all = |name: &'static str, kind: &'static str| {
         let elements = root.descendants().filter(move |node| node.has_tag_name(name));

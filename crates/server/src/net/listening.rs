@@ -1,5 +1,7 @@
-//! Handling of `accept` errors: a short pause and a rate-limited log line.
+//! What listeners share: the sentence where a port cannot be had, and how `accept` errors are handled, with a
+//! short pause and a rate-limited log line.
 
+use std::fmt::Display;
 use std::io;
 use std::time::Duration;
 
@@ -9,6 +11,20 @@ use tokio::time::{Instant, sleep};
 const RETRY_DELAY: Duration = Duration::from_millis(50);
 /// The log gets one line about it in so long.
 const LOGGED_EVERY: Duration = Duration::from_secs(1);
+
+/// Names the setting and the address of a listener that cannot be opened, and what to do.
+pub fn cannot_listen(setting: &str, address: &dyn Display, error: &io::Error) -> String {
+    let advice = match error.kind() {
+        io::ErrorKind::AddrInUse => "another program listens there; stop it or name another place",
+        io::ErrorKind::AddrNotAvailable => "this machine has no such address",
+        io::ErrorKind::PermissionDenied => {
+            "only root may listen on ports below 1024; name a higher one, or give the program \
+             CAP_NET_BIND_SERVICE"
+        }
+        _ => return format!("{setting}: cannot listen on {address}: {error}"),
+    };
+    format!("{setting}: cannot listen on {address}: {error}: {advice}")
+}
 
 pub struct AcceptPause {
     protocol: &'static str,

@@ -21,3 +21,4 @@ pub mod ssrf_guard;
 pub mod system_resolver;
 pub mod tls_certificate;
 pub mod token_address;
+pub mod xml;

@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::future::Future;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::net::lookup_host;
 use tokio::sync::{Semaphore, watch};
@@ -22,8 +23,11 @@ pub struct SystemResolver(Arc<LookupThreads>);
 
 struct LookupThreads {
     places: Semaphore,
-    under_way: Mutex<HashMap<String, watch::Receiver<Option<ResolvedAddresses>>>>,
+    under_way: Mutex<LookupsUnderWay>,
 }
+
+/// By name: where the answer will be.
+type LookupsUnderWay = HashMap<String, watch::Receiver<Option<ResolvedAddresses>>>;
 
 impl Default for SystemResolver {
     fn default() -> SystemResolver {
@@ -35,7 +39,7 @@ impl Default for SystemResolver {
 impl Resolver for SystemResolver {
     fn look_up<'a>(&'a self, name: &'a str) -> BoxFuture<'a, ResolvedAddresses> {
         Box::pin(async move {
-            let mut answer = self.join_or_begin(name);
+            let mut answer = self.join_or_begin(name, ask);
             let found = answer.wait_for(Option::is_some).await.map_err(|_| NotFound)?;
             found.clone().unwrap_or(Err(NotFound))
         })
@@ -43,18 +47,23 @@ impl Resolver for SystemResolver {
 }
 
 impl SystemResolver {
-    fn join_or_begin(&self, name: &str) -> watch::Receiver<Option<ResolvedAddresses>> {
-        let mut under_way = self.0.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+    fn join_or_begin<F>(
+        &self,
+        name: &str,
+        ask: fn(Arc<LookupThreads>, String) -> F,
+    ) -> watch::Receiver<Option<ResolvedAddresses>>
+    where
+        F: Future<Output = ResolvedAddresses> + Send + 'static,
+    {
+        let mut under_way = self.0.under_way();
         match under_way.entry(name.to_owned()) {
             Entry::Occupied(entry) => entry.get().clone(),
             Entry::Vacant(entry) => {
                 let (tell, answer) = watch::channel(None);
-                let (threads, name) = (Arc::clone(&self.0), name.to_owned());
+                let lookup = Lookup { threads: Arc::clone(&self.0), name: name.to_owned() };
                 tokio::spawn(async move {
-                    let found = threads.ask(&name).await;
-                    let mut under_way =
-                        threads.under_way.lock().unwrap_or_else(PoisonError::into_inner);
-                    under_way.remove(&name);
+                    let found = ask(Arc::clone(&lookup.threads), lookup.name.clone()).await;
+                    drop(lookup);
                     tell.send_replace(Some(found));
                 });
                 entry.insert(answer).clone()
@@ -63,15 +72,31 @@ impl SystemResolver {
     }
 }
 
-impl LookupThreads {
-    async fn ask(&self, name: &str) -> ResolvedAddresses {
-        let _place = self.places.acquire().await.map_err(|_| NotFound)?;
-        let found = lookup_host((name, 0)).await.map_err(|cause| {
-            tracing::debug!(%cause, "the system found no address of a name");
-            NotFound
-        })?;
-        Ok(found.map(|address| address.ip()).collect())
+/// A name that is being looked up, until this is dropped: also by a panic, after which the name is asked for anew.
+struct Lookup {
+    threads: Arc<LookupThreads>,
+    name: String,
+}
+
+impl Drop for Lookup {
+    fn drop(&mut self) {
+        self.threads.under_way().remove(&self.name);
     }
+}
+
+impl LookupThreads {
+    fn under_way(&self) -> MutexGuard<'_, LookupsUnderWay> {
+        self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn ask(threads: Arc<LookupThreads>, name: String) -> ResolvedAddresses {
+    let _place = threads.places.acquire().await.map_err(|_| NotFound)?;
+    let found = lookup_host((name.as_str(), 0)).await.map_err(|cause| {
+        tracing::debug!(%cause, "the system found no address of a name");
+        NotFound
+    })?;
+    Ok(found.map(|address| address.ip()).collect())
 }
 
 #[cfg(test)]
@@ -90,11 +115,21 @@ mod tests {
     #[tokio::test]
     async fn callers_of_one_name_share_a_lookup() {
         let resolver = SystemResolver::default();
-        let one = resolver.join_or_begin("localhost");
-        let two = resolver.join_or_begin("localhost");
-        let other = resolver.join_or_begin("other.invalid.");
+        let one = resolver.join_or_begin("localhost", ask);
+        let two = resolver.join_or_begin("localhost", ask);
+        let other = resolver.join_or_begin("other.invalid.", ask);
         assert!(one.same_channel(&two));
         assert!(!one.same_channel(&other));
+    }
+
+    #[tokio::test]
+    async fn a_lookup_that_panics_leaves_its_name_to_be_asked_again() {
+        let resolver = SystemResolver::default();
+        let mut broken =
+            resolver.join_or_begin("localhost", |_, _| async { panic!("as a bug would") });
+        assert!(broken.wait_for(Option::is_some).await.is_err());
+        let found = resolver.look_up("localhost").await.unwrap();
+        assert!(found.iter().all(|ip| ip.is_loopback()));
     }
 
     #[tokio::test]

@@ -21,8 +21,13 @@ use crate::net::der::{SEQUENCE, any, element};
 
 /// The self-signed certificate and its key, in the data folder.
 pub const OWN_FILE: &str = "smtp-tls.pem";
+/// So long before its end a certificate is said to end, in milliseconds.
+pub const SOON_MS: i64 = 14 * 24 * 60 * 60 * 1_000;
 /// How often it is looked whether the files have changed.
 const LOOKED_EVERY: Duration = Duration::from_secs(5);
+
+/// The largest file of a certificate or key, in bytes.
+const PEM_BYTES: u64 = 4 * 1024 * 1024;
 
 /// What HTTPS offers, the best first.
 const HTTP_PROTOCOLS: [&[u8]; 2] = [b"h2", b"http/1.1"];
@@ -47,6 +52,7 @@ struct LoadedCertificate {
     mail: Arc<ServerConfig>,
     web: Arc<ServerConfig>,
     expires: Option<Timestamp>,
+    is_self_signed: bool,
 }
 
 /// What tells that the files are others than before.
@@ -76,7 +82,11 @@ pub fn certificate(source: &CertificateSource, name: &str) -> Result<Arc<TlsCert
         }
     };
     let seen = Mutex::new(marks(&cert, &key));
-    let current = RwLock::new(load(&cert, &key)?);
+    let loaded = load(&cert, &key)?;
+    if loaded.is_self_signed && matches!(source, CertificateSource::Files { .. }) {
+        tracing::warn!("{}", self_signed_sentence(&cert));
+    }
+    let current = RwLock::new(loaded);
     Ok(Arc::new(TlsCertificate { cert, key, current, seen, is_failing: AtomicBool::new(false) }))
 }
 
@@ -97,12 +107,19 @@ impl TlsCertificate {
     }
 
     /// What is wrong with the certificate at a moment, in milliseconds; names no path.
-    pub fn problem(&self, now: i64) -> Option<&'static str> {
+    pub fn problem(&self, now: i64) -> Option<String> {
         if self.is_failing.load(Ordering::Relaxed) {
-            return Some("the new TLS certificate cannot be used: the old one is served");
+            return Some("the new TLS certificate cannot be used: the old one is served".into());
         }
-        let ended = self.expires().is_some_and(|expires| expires.as_millisecond() <= now);
-        ended.then_some("the TLS certificate has ended")
+        let expires = self.expires()?;
+        let left = expires.as_millisecond() - now;
+        match left {
+            ..=0 => Some("the TLS certificate has ended".into()),
+            1..SOON_MS => {
+                Some(format!("the TLS certificate ends soon, on {}", expires.strftime("%Y-%m-%d")))
+            }
+            _ => None,
+        }
     }
 
     /// Reloads the files. On failure the old certificate stays, and the sentence says why.
@@ -161,9 +178,26 @@ impl TlsCertificate {
     }
 }
 
-/// When the certificate of these files ends, if they can be used.
-pub fn usable_until(cert: &Path, key: &Path) -> Result<Option<Timestamp>, String> {
-    load(cert, key).map(|loaded| loaded.expires)
+/// What is in the files of a certificate and its key.
+pub struct CertificateFacts {
+    /// When it ends, if it says so in a way that is understood.
+    pub expires: Option<Timestamp>,
+    pub is_self_signed: bool,
+}
+
+/// The facts of files that can be used.
+pub fn certificate_facts(cert: &Path, key: &Path) -> Result<CertificateFacts, String> {
+    let LoadedCertificate { expires, is_self_signed, .. } = load(cert, key)?;
+    Ok(CertificateFacts { expires, is_self_signed })
+}
+
+/// Names the file of a certificate that nobody vouches for.
+pub fn self_signed_sentence(cert: &Path) -> String {
+    format!(
+        "tls_cert: the certificate in {} is self-signed: browsers warn of it, and mail servers that check \
+         certificates do not deliver",
+        cert.display()
+    )
 }
 
 /// Inode, size and time of the last change, of both files.
@@ -175,33 +209,63 @@ fn marks(cert: &Path, key: &Path) -> FileMarks {
 }
 
 fn load(cert: &Path, key: &Path) -> Result<LoadedCertificate, String> {
-    let of = |path: &Path, error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let chain = CertificateDer::pem_file_iter(cert).map_err(|error| of(cert, &error))?;
-    let chain = chain.collect::<Result<Vec<_>, _>>().map_err(|error| of(cert, &error))?;
-    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| of(key, &error))?;
+    let chain = read_pem("tls_cert", cert)?;
+    let chain = CertificateDer::pem_slice_iter(&chain);
+    let chain = chain.collect::<Result<Vec<_>, _>>().map_err(|error| {
+        format!("tls_cert: {} is no PEM file of certificates: {error}", cert.display())
+    })?;
+    if chain.is_empty() {
+        return Err(format!(
+            "tls_cert: {} has no certificate in it: a PEM file has the line \
+             -----BEGIN CERTIFICATE-----",
+            cert.display()
+        ));
+    }
+    let secret = PrivateKeyDer::from_pem_slice(&read_pem("tls_key", key)?).map_err(|error| {
+        format!(
+            "tls_key: {} has no private key in it that can be used, in a PEM file without a \
+             passphrase: {error}",
+            key.display()
+        )
+    })?;
     let expires = chain.first().and_then(|first| not_after(first));
+    let is_self_signed = chain.first().and_then(|first| names_itself(first)).unwrap_or(false);
     let mail = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
         .with_no_client_auth()
         .with_single_cert(chain, secret)
-        .map_err(|error| of(cert, &error))?;
+        .map_err(|error| refused_pair(cert, key, &error))?;
     let mut web = mail.clone();
     web.alpn_protocols = HTTP_PROTOCOLS.map(<[u8]>::to_vec).to_vec();
-    Ok(LoadedCertificate { mail: Arc::new(mail), web: Arc::new(web), expires })
+    Ok(LoadedCertificate { mail: Arc::new(mail), web: Arc::new(web), expires, is_self_signed })
+}
+
+fn read_pem(setting: &str, path: &Path) -> Result<Vec<u8>, String> {
+    let is_large = fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > PEM_BYTES);
+    if is_large {
+        return Err(format!("{setting}: {} is too large for a PEM file", path.display()));
+    }
+    fs::read(path).map_err(|error| format!("{setting}: {} cannot be read: {error}", path.display()))
+}
+
+/// Why a certificate and a key, each of them readable, cannot be used.
+fn refused_pair(cert: &Path, key: &Path, error: &rustls::Error) -> String {
+    let (cert, key) = (cert.display(), key.display());
+    match error {
+        rustls::Error::InconsistentKeys(_) => {
+            format!("tls_cert, tls_key: the key in {key} is not that of the certificate in {cert}")
+        }
+        rustls::Error::InvalidCertificate(_) => {
+            format!("tls_cert: what is in {cert} is no certificate that can be used: {error}")
+        }
+        error => format!("tls_cert, tls_key: {cert} and {key} cannot be used: {error}"),
+    }
 }
 
 /// The end of a certificate's validity (RFC 5280, section 4.1.2.5).
 fn not_after(der: &[u8]) -> Option<Timestamp> {
-    let (certificate, _) = element(der, SEQUENCE)?;
-    let (mut rest, _) = element(certificate, SEQUENCE)?;
-    if rest.first() == Some(&VERSION) {
-        rest = any(rest)?.1;
-    }
-    // Serial number, signature algorithm and issuer.
-    for _ in 0..3 {
-        rest = any(rest)?.1;
-    }
+    let (_, rest) = any(issuer_and_rest(der)?)?;
     let (validity, _) = element(rest, SEQUENCE)?;
     let (_, end) = any(validity)?;
     let (text, _) = any(end)?;
@@ -214,6 +278,28 @@ fn not_after(der: &[u8]) -> Option<Timestamp> {
     };
     let time = jiff::civil::DateTime::strptime("%Y%m%d%H%M%S", format!("{century}{text}")).ok()?;
     Some(time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp())
+}
+
+/// True where the issuer of a certificate is its subject.
+fn names_itself(der: &[u8]) -> Option<bool> {
+    let (issuer, rest) = any(issuer_and_rest(der)?)?;
+    let (_validity, rest) = any(rest)?;
+    let (subject, _) = any(rest)?;
+    Some(issuer == subject)
+}
+
+/// The certificate's fields from the issuer on (RFC 5280, section 4.1).
+fn issuer_and_rest(der: &[u8]) -> Option<&[u8]> {
+    let (certificate, _) = element(der, SEQUENCE)?;
+    let (mut rest, _) = element(certificate, SEQUENCE)?;
+    if rest.first() == Some(&VERSION) {
+        rest = any(rest)?.1;
+    }
+    // Serial number and signature algorithm.
+    for _ in 0..2 {
+        rest = any(rest)?.1;
+    }
+    Some(rest)
 }
 
 /// Written to a temporary file and renamed, readable by the owner only.

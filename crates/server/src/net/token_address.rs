@@ -4,7 +4,8 @@ use url::{Host, Url};
 
 /// Such an address is encrypted, or on this machine. The error is a sentence without its subject.
 pub fn token_address(text: &str) -> Result<Url, String> {
-    let url = Url::parse(text).map_err(|_| format!("has no address in {text}"))?;
+    let url = Url::parse(text)
+        .map_err(|_| format!("must have an address such as https://host/path, not {text:?}"))?;
     let is_here = match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(ip)) => ip.is_loopback(),

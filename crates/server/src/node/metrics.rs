@@ -1,16 +1,21 @@
 //! Prometheus metrics, on an address of their own, for operators.
 
-use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
-use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
+use inbox::jobs::start_counters;
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
+use super::process_figures::process_figures;
 use crate::http::{HttpLimits, HttpServer};
 use crate::net::descriptors::ConnectionBudget;
+use crate::net::listening::cannot_listen;
 
 /// Histogram buckets of durations, in seconds.
 const SECONDS: &[f64] = &[0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
@@ -18,26 +23,81 @@ const SECONDS: &[f64] = &[0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0];
 /// Connections to the metrics endpoint.
 const CONNECTIONS: usize = 64;
 
-/// Serves `/metrics` until `stop` is ready. From here on figures are kept.
-pub async fn serve(listener: TcpListener, stop: impl Future<Output = ()>) -> Result<(), String> {
-    let handle = PrometheusBuilder::new()
-        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), SECONDS)
-        .and_then(PrometheusBuilder::install_recorder)
-        .map_err(|error| format!("metrics: {error}"))?;
-    describe();
-    ConnectionBudget::current().report();
-    let answer = move || {
-        let handle = handle.clone();
-        async move {
-            handle.run_upkeep();
-            ([(CONTENT_TYPE, "text/plain; version=0.0.4")], handle.render())
+/// The open listener of `/metrics`. Figures are kept from its opening on.
+pub struct MetricsListener {
+    listener: std::net::TcpListener,
+    handle: PrometheusHandle,
+}
+
+impl MetricsListener {
+    pub async fn open(address: SocketAddr) -> Result<MetricsListener, String> {
+        let refused = |error| cannot_listen("metrics_listen", &address, &error);
+        let listener = TcpListener::bind(address).await.and_then(TcpListener::into_std);
+        let listener = listener.map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        let handle = PrometheusBuilder::new()
+            .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), SECONDS)
+            .and_then(PrometheusBuilder::install_recorder)
+            .map_err(|error| format!("metrics: {error}"))?;
+        describe();
+        start_series();
+        ConnectionBudget::current().report();
+        tracing::info!(%address, "serving metrics");
+        Ok(MetricsListener { listener, handle })
+    }
+
+    /// Serves until `stop`. It may be called again: each call has a copy of the socket.
+    pub async fn serve(self: Arc<Self>, stop: CancellationToken) {
+        let copy = self.listener.try_clone().and_then(TcpListener::from_std);
+        let listener = match copy {
+            Ok(listener) => listener,
+            Err(error) => return tracing::error!(%error, "metrics cannot be served"),
+        };
+        let handle = self.handle.clone();
+        let answer = move || {
+            let handle = handle.clone();
+            async move {
+                handle.run_upkeep();
+                let figures = handle.render() + &process_figures();
+                ([(CONTENT_TYPE, "text/plain; version=0.0.4")], figures)
+            }
+        };
+        let router = Router::new().route("/metrics", get(answer));
+        let limits =
+            HttpLimits { connections: CONNECTIONS, waiting: CONNECTIONS, ..HttpLimits::default() };
+        let server = HttpServer { listener: "metrics", limits, ..HttpServer::default() };
+        if let Err(error) = server.serve(listener, router, stop.cancelled_owned()).await {
+            tracing::error!(%error, "the metrics listener ended");
         }
-    };
-    let router = Router::new().route("/metrics", get(answer));
-    let limits =
-        HttpLimits { connections: CONNECTIONS, waiting: CONNECTIONS, ..HttpLimits::default() };
-    let server = HttpServer { listener: "metrics", limits, ..HttpServer::default() };
-    server.serve(listener, router, stop).await.map_err(|error| error.to_string())
+    }
+}
+
+/// Makes the series that alerts watch and that would otherwise begin with their first event.
+fn start_series() {
+    start_counters();
+    for outcome in ["written", "failed"] {
+        counter!("mailroom_backups_total", "outcome" => outcome).increment(0);
+    }
+    for outcome in ["filed", "failed"] {
+        counter!("mailroom_mails_total", "outcome" => outcome).increment(0);
+    }
+    for name in [
+        "mailroom_backup_removal_failures_total",
+        "mailroom_imap_fetched_total",
+        "mailroom_mail_connections_refused_total",
+    ] {
+        counter!(name).increment(0);
+    }
+    // Down is what a look-up finds.
+    gauge!("mailroom_dns_up").set(1.0);
+    for name in [
+        "mailroom_backup_last_success_seconds",
+        "mailroom_backup_failures",
+        "mailroom_backup_damaged_files",
+        "mailroom_imap_failing",
+    ] {
+        gauge!(name).set(0.0);
+    }
 }
 
 fn describe() {
@@ -73,7 +133,7 @@ fn describe() {
         "mailroom_http_connections_timed_out_total",
         "HTTP connections closed because their client was silent, by deadline."
     );
-    describe_gauge!("mailroom_dns_up", "1 while the DNS server answers, 0 while it does not.");
+    describe_gauge!("mailroom_dns_up", "0 while the DNS server does not answer, otherwise 1.");
     describe_counter!(
         "mailroom_mails_unproven_total",
         "Mails whose SPF, DKIM and DMARC were not all known in time, by reason."
@@ -85,6 +145,15 @@ fn describe() {
         "mailroom_job_lag_seconds",
         Unit::Seconds,
         "How late the oldest due job is, by queue."
+    );
+    describe_gauge!(
+        "mailroom_queue_depth",
+        "What waits, is held or was given up, by queue; counted up to 10,000."
+    );
+    describe_gauge!(
+        "mailroom_queue_oldest_seconds",
+        Unit::Seconds,
+        "How long the oldest of a queue is overdue, held or given up; 0 where nothing is."
     );
     describe_counter!(
         "mailroom_job_failures_total",
@@ -100,6 +169,16 @@ fn describe() {
         Unit::Seconds,
         "When the last scheduled backup was written, as Unix time; 0 for never."
     );
+    describe_gauge!("mailroom_backup_scheduled", "1 where this server writes backups by itself.");
+    describe_gauge!(
+        "mailroom_backup_damaged_files",
+        "Damaged files that the last backup found and could not copy."
+    );
+    describe_gauge!(
+        "mailroom_backup_overdue_seconds",
+        Unit::Seconds,
+        "How late the scheduled backup is that is due, 0 while none is."
+    );
     describe_gauge!(
         "mailroom_backup_failures",
         "Scheduled backups that failed since the last one that was written."
@@ -114,6 +193,15 @@ fn describe() {
 /// What concerns this process and what it stands on.
 fn describe_node() {
     describe_gauge!("mailroom_info", "1, with the version that runs.");
+    describe_gauge!(
+        "mailroom_blob_store_up",
+        "1 while the object store answers, where blobs are in one."
+    );
+    describe_gauge!("mailroom_task_up", "1 while a task of the server runs, by its name.");
+    describe_counter!(
+        "mailroom_task_restarts_total",
+        "Times that a task ended before the server stopped and was started again, by its name."
+    );
     describe_gauge!("mailroom_nodes", "Nodes that serve this database, this one included.");
     describe_gauge!("mailroom_quiet", "1 while nothing is sent or fetched.");
     describe_gauge!("mailroom_database_up", "1 while the database answers.");
@@ -129,6 +217,11 @@ fn describe_node() {
         "Reads that may go to the standby, by what answered them."
     );
     describe_gauge!("mailroom_disk_free_bytes", Unit::Bytes, "Room on the disk, by folder.");
+    describe_gauge!("mailroom_blob_store_up", "1 while the object store of blobs answers.");
+    describe_counter!(
+        "mailroom_blob_store_errors_total",
+        "Calls of object stores that failed, backups included."
+    );
     describe_gauge!("mailroom_calendars_failing", "Hosts' calendars that cannot be read.");
     describe_counter!("mailroom_documents_read_total", "Documents that were read, by outcome.");
     describe_gauge!(

@@ -40,7 +40,34 @@ pub fn check(
     Ok(vault)
 }
 
-/// The same for a store that several nodes share: its mark is an object.
+/// Ties a database that was just filled to the blobs that were put there for it, whatever is missing among them.
+pub fn adopt_blobs(folder: &Path, blobs: &Blobs, store: &Store, ids: &Ids) -> Result<(), String> {
+    let mark = match blobs.shared_files() {
+        Some(shared) => {
+            let told = |error: io::Error| format!("{}: {error}", shared.shown());
+            match shared.read(MARK_FILE) {
+                Ok(mark) => String::from_utf8_lossy(&mark).trim().to_owned(),
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    let mark = new_mark(ids);
+                    shared.write(MARK_FILE, mark.clone().into_bytes()).map_err(told)?;
+                    mark
+                }
+                Err(error) => return Err(told(error)),
+            }
+        }
+        None => {
+            let path = folder.join(MARK_FILE);
+            let told = |error: io::Error| format!("{}: {error}", path.display());
+            match read_mark(&path).map_err(told)? {
+                Some(mark) => mark,
+                None => make_mark(&path, ids).map_err(told)?,
+            }
+        }
+    };
+    write(store, move |tx| settle(tx, BLOBS_MARK, &mark)).map(drop)
+}
+
+/// Checks a store that several nodes share: its mark is an object.
 fn check_shared(
     shared: &dyn BlobFiles,
     blobs: &Blobs,

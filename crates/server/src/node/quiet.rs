@@ -4,6 +4,7 @@
 //! A process is quiet because it was started with `--quiet`, or for as long as the database says
 //! so (`inbox::model::installation`): after a restore, on a copy, or because an operator asked for it.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use inbox::App;
@@ -12,6 +13,8 @@ use inbox::model::installation::{installation, recognise_copy};
 use metrics::gauge;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+
+use super::supervisor::Supervisor;
 
 /// Changes by other processes are found by polling.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -40,11 +43,11 @@ impl QuietMode {
         QuietMode(watch::channel(quiet).1)
     }
 
-    /// Determines the initial mode, and follows the database's flag until `stop`.
+    /// Determines the initial mode, and follows the database's flag until the server stops.
     pub async fn follow(
         app: &App,
         config: &QuietConfig,
-        stop: CancellationToken,
+        tasks: &Supervisor,
     ) -> Result<QuietMode, String> {
         let identity = app.store.identity(&config.database_url).await;
         let now = app.clock.now();
@@ -65,7 +68,10 @@ impl QuietMode {
             tracing::warn!("{QUIET_SENTENCE} {} {HOW_TO_GO_ON}", mark.reason.sentence());
         }
         let (tell, quiet) = watch::channel(marked.is_some());
-        tokio::spawn(keep_looking(app.clone(), tell, stop));
+        let (app, tell) = (app.clone(), Arc::new(tell));
+        tasks.start("quiet mode follower", move |stop| {
+            keep_looking(app.clone(), Arc::clone(&tell), stop)
+        });
         Ok(QuietMode(quiet))
     }
 
@@ -86,7 +92,7 @@ impl QuietMode {
     }
 }
 
-async fn keep_looking(app: App, tell: watch::Sender<bool>, stop: CancellationToken) {
+async fn keep_looking(app: App, tell: Arc<watch::Sender<bool>>, stop: CancellationToken) {
     let mut wakes = app.store.wakes();
     loop {
         gauge!("mailroom_quiet").set(if *tell.borrow() { 1.0 } else { 0.0 });

@@ -58,8 +58,8 @@ impl NodePlace {
         Ok(Some(NodePlace { app: app.clone(), node }))
     }
 
-    /// Stays in the list until `stopping`, then leaves it.
-    pub async fn hold(self, stopping: CancellationToken) {
+    /// Stays in the list until `stopping`.
+    pub async fn hold(&self, stopping: CancellationToken) {
         while !stopping.is_cancelled() {
             let (node, now) = (self.node.clone(), self.app.clock.now());
             match self.app.store.write(move |tx| nodes::renew(tx, &node, now)).await {
@@ -71,6 +71,10 @@ impl NodePlace {
                 () = stopping.cancelled() => {}
             }
         }
+    }
+
+    /// Leaves the list. Without a database, the others notice within a minute.
+    pub async fn leave(&self) {
         let id = self.node.id.clone();
         if let Err(error) = self.app.store.write(move |tx| nodes::leave(tx, &id)).await {
             tracing::debug!(%error, "the row of this node could not be deleted at shutdown");

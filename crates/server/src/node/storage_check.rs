@@ -10,6 +10,8 @@ use inbox::model::node_files::write_time;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
+use super::blob_health::{BlobHealth, SILENT};
+
 /// The free disk space that readiness requires, in bytes.
 pub const FREE_BYTES_LEAST: u64 = 64 * 1024 * 1024;
 /// The minimum interval between write tests.
@@ -27,6 +29,7 @@ pub struct StorageCheck {
     folders: Vec<Folder>,
     free_least: u64,
     last: Mutex<Option<(Instant, Result<(), String>)>>,
+    blobs: BlobHealth,
 }
 
 /// A folder that must be writable, and what it is called.
@@ -38,7 +41,13 @@ struct Folder {
 
 impl StorageCheck {
     pub fn new(app: App, data: &Path, blobs: &Path, free_least: u64) -> StorageCheck {
-        StorageCheck { app, folders: folders(data, blobs), free_least, last: Mutex::default() }
+        let (folders, health) = (folders(data, blobs), BlobHealth::of(&app.blobs));
+        StorageCheck { app, folders, free_least, last: Mutex::default(), blobs: health }
+    }
+
+    /// What is wrong with a store of blobs that several nodes share.
+    pub async fn blob_store_problem(&self) -> Option<&'static str> {
+        (self.blobs.is_up().await == Some(false)).then_some(SILENT)
     }
 
     /// `Err` says what cannot be written, without naming a path.

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use inbox::App;
+use inbox::jobs::queues;
 use inbox::maintenance::figures;
+use inbox::model::scheduled_backups::scheduled_backups;
 use metrics::{counter, gauge, histogram};
 use tokio_util::sync::CancellationToken;
 
+use super::blob_health::BlobHealth;
 use super::storage_check::free_bytes;
 
 /// How often it is looked.
@@ -19,16 +22,29 @@ pub struct Watch {
     pub app: App,
     /// The folders whose disks fill up, by the name in the metrics.
     pub folders: Vec<(&'static str, PathBuf)>,
+    /// True where this server writes backups by itself.
+    pub writes_backups: bool,
 }
 
 impl Watch {
     /// Looks again and again until `stopping`.
-    pub async fn run(self, stopping: CancellationToken) {
+    pub async fn run(&self, stopping: CancellationToken) {
         gauge!("mailroom_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
         counter!("mailroom_database_errors_total").absolute(0);
+        gauge!("mailroom_backup_scheduled").set(if self.writes_backups { 1.0 } else { 0.0 });
+        if !self.app.store.is_shared() {
+            // On SQLite there is no list of nodes.
+            gauge!("mailroom_nodes").set(1.0);
+        }
+        let blobs = BlobHealth::of(&self.app.blobs);
         while !stopping.is_cancelled() {
             self.look_at_database().await;
             self.look_at_replica();
+            if let Some(is_up) = blobs.is_up().await {
+                gauge!("mailroom_blob_store_up").set(if is_up { 1.0 } else { 0.0 });
+                counter!("mailroom_blob_store_errors_total").increment(0);
+            }
+            self.look_at_queues().await;
             for (name, path) in &self.folders {
                 if let Ok(free) = free_bytes(path) {
                     gauge!("mailroom_disk_free_bytes", "folder" => *name).set(free as f64);
@@ -43,14 +59,31 @@ impl Watch {
 
     async fn look_at_database(&self) {
         let begun = Instant::now();
-        let failing = self.app.store.read(figures::failing_calendars).await;
-        gauge!("mailroom_database_up").set(if failing.is_ok() { 1.0 } else { 0.0 });
-        match failing {
-            Ok(failing) => {
+        let now = self.app.clock.now();
+        let look = move |tx: &mut db::Tx<'_>| {
+            let overdue = scheduled_backups(tx)?.overdue_ms(now);
+            Ok::<_, inbox::Error>((figures::failing_calendars(tx)?, overdue))
+        };
+        let figures = self.app.store.read(look).await;
+        gauge!("mailroom_database_up").set(if figures.is_ok() { 1.0 } else { 0.0 });
+        match figures {
+            Ok((failing, overdue)) => {
                 histogram!("mailroom_database_seconds").record(begun.elapsed());
                 gauge!("mailroom_calendars_failing").set(failing as f64);
+                gauge!("mailroom_backup_overdue_seconds").set(overdue as f64 / 1_000.0);
             }
             Err(_) => counter!("mailroom_database_errors_total").increment(1),
+        }
+    }
+
+    /// Every queue has its figures from the first look on, 0 where it is empty.
+    async fn look_at_queues(&self) {
+        let now = self.app.clock.now();
+        let figures = self.app.store.read(move |tx| queues::queue_figures(tx, now)).await;
+        for figure in figures.unwrap_or_default() {
+            gauge!("mailroom_queue_depth", "queue" => figure.queue).set(figure.depth as f64);
+            let oldest = figure.oldest_ms as f64 / 1_000.0;
+            gauge!("mailroom_queue_oldest_seconds", "queue" => figure.queue).set(oldest);
         }
     }
 

@@ -6,7 +6,7 @@ use super::Settings;
 use super::setting_sources::SettingSources;
 use crate::http::secure_listeners::HttpsListen;
 
-pub(super) const NAMES: &[&str] = &["https_listen", "redirect_listen"];
+pub(super) const NAMES: &[&str] = &["https_listen", "redirect_listen", "hsts"];
 
 /// The flags, as they were typed.
 #[derive(Args, Clone, Debug, Default)]
@@ -17,6 +17,10 @@ pub struct HttpsFlags {
     /// Where to lead browsers from HTTP to the public https address [default: nowhere]
     #[arg(long, env = "MAILROOM_REDIRECT_LISTEN", global = true, value_name = "ADDRESS")]
     pub redirect_listen: Option<String>,
+    /// For how many seconds browsers are told to use HTTPS alone, in responses over HTTPS, or off
+    /// [default: 31536000, a year]
+    #[arg(long, env = "MAILROOM_HSTS", global = true, value_name = "SECONDS")]
+    pub hsts: Option<String>,
 }
 
 impl SettingSources {
@@ -29,6 +33,9 @@ impl SettingSources {
                 redirect,
                 "an address and port such as 0.0.0.0:80",
             ),
+            hsts: self
+                .parsed("hsts", &flags.hsts, "a number of seconds such as 31536000, or off")
+                .unwrap_or_default(),
         }
     }
 }

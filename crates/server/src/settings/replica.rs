@@ -8,7 +8,7 @@ use super::setting_sources::SettingSources;
 pub(super) const NAMES: &[&str] = &["database_replica_url"];
 
 /// The flags, as they were typed.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Default)]
 pub struct ReplicaFlags {
     /// A read-only standby of the PostgreSQL database, postgres://…, which answers reports and the
     /// audit log [default: none]
@@ -21,6 +21,8 @@ pub struct ReplicaFlags {
     )]
     pub database_replica_url: Option<String>,
 }
+
+inbox::debug_without_secrets!(ReplicaFlags {});
 
 impl SettingSources {
     pub(super) fn database_replica_url(&mut self, flags: &ReplicaFlags) -> Option<String> {

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use super::environment::nearest;
 use super::{Flags, S3};
 use crate::documents::ReaderEndpoint;
 use crate::drafting::ModelEndpoint;
@@ -51,9 +52,18 @@ impl SettingSources {
         let text = self.text(name, flag)?;
         let parsed = text.trim().parse().ok();
         if parsed.is_none() {
-            self.mistakes.push(format!("{name}: must be {wanted}"));
+            self.mistakes.push(format!("{name}: must be {wanted}, not {text:?}"));
         }
         parsed
+    }
+
+    /// The name of a server; an empty one would be that of whoever leaves it out.
+    pub(super) fn trusted_results(&mut self, flag: &Option<String>) -> Option<String> {
+        let name = self.text("trusted_results", flag)?;
+        if name.trim().is_empty() {
+            self.mistakes.push("trusted_results: must be the name of a server; it is empty".into());
+        }
+        Some(name)
     }
 
     pub(super) fn lmtp_socket(&mut self, flags: &Flags) -> SocketAccess {
@@ -76,7 +86,14 @@ impl SettingSources {
         key: &Option<String>,
     ) -> Option<(PathBuf, PathBuf)> {
         match (self.text("tls_cert", cert), self.text("tls_key", key)) {
-            (Some(cert), Some(key)) => Some((cert.into(), key.into())),
+            (Some(cert), Some(key)) => {
+                for (name, file) in [("tls_cert", &cert), ("tls_key", &key)] {
+                    if file.trim().is_empty() {
+                        self.mistakes.push(format!("{name}: must name a PEM file; it is empty"));
+                    }
+                }
+                Some((cert.into(), key.into()))
+            }
             (None, None) => None,
             _ => {
                 self.mistakes.push("tls_cert, tls_key: must be given together".into());
@@ -145,7 +162,9 @@ impl SettingSources {
         if rest.is_some_and(|host| !host.is_empty() && host.chars().all(plain)) {
             return Some(text.to_ascii_lowercase());
         }
-        self.mistakes.push(format!("{name}: must be an address such as https://mail.example.com"));
+        self.mistakes.push(format!(
+            "{name}: must be an address without a path such as https://mail.example.com, not {text:?}"
+        ));
         None
     }
 }
@@ -163,18 +182,29 @@ fn read_file(path: &Path, mistakes: &mut Vec<String>) -> BTreeMap<String, String
     let table: toml::Table = match text.parse() {
         Ok(table) => table,
         Err(error) => {
-            mistakes.push(format!("{}: {}", path.display(), error.message()));
+            let line = error.span().map_or(1, |span| {
+                1 + text.bytes().take(span.start).filter(|byte| *byte == b'\n').count()
+            });
+            mistakes.push(format!("{}, line {line}: {}", path.display(), error.message()));
             return BTreeMap::new();
         }
     };
     let mut settings = BTreeMap::new();
     for (name, value) in table {
         match value {
-            _ if !super::names().any(|known| known == name) => mistakes.push(format!(
-                "{}: there is no setting {name}; there are {}",
-                path.display(),
-                super::names().collect::<Vec<_>>().join(", ")
-            )),
+            _ if !super::names().any(|known| known == name) => {
+                let file = path.display();
+                let meant = nearest(&name, super::names().map(str::to_owned));
+                mistakes.push(match meant {
+                    Some(meant) => {
+                        format!("{file}: there is no setting {name}; did you mean {meant}?")
+                    }
+                    None => format!(
+                        "{file}: there is no setting {name}; there are {}",
+                        super::names().collect::<Vec<_>>().join(", ")
+                    ),
+                });
+            }
             toml::Value::String(text) => drop(settings.insert(name, text)),
             toml::Value::Integer(number) => drop(settings.insert(name, number.to_string())),
             toml::Value::Boolean(flag) => drop(settings.insert(name, flag.to_string())),

@@ -150,7 +150,7 @@ impl<F: Form> FromRequest<Arc<Web>> for PostedForm<F> {
 
 async fn read(request: Request, web: &Web) -> Result<(Visitor, FormFields), PageError> {
     let (parts, body) = request.into_parts();
-    let visitor = Visitor::of(&parts, web);
+    let mut visitor = Visitor::of(&parts, web);
     let content_type =
         parts.headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let is_form =
@@ -169,10 +169,21 @@ async fn read(request: Request, web: &Web) -> Result<(Visitor, FormFields), Page
         }
     };
     let fields = FormFields::read(&bytes);
+    visitor.posted = visitor.left_form(parts.uri.path(), fields.pairs());
     if !visitor.csrf.fits(&fields.get("csrf")) {
-        return Err(PageError::Foreign);
+        return Err(outdated(&visitor));
     }
     Ok((visitor, fields))
+}
+
+/// A form of a page that another session made: what was typed in it is kept.
+pub fn outdated(visitor: &Visitor) -> PageError {
+    match &visitor.posted {
+        Some(left) => {
+            PageError::SignIn { next: visitor.here.clone(), left: Some(Arc::clone(left)) }
+        }
+        None => PageError::Foreign,
+    }
 }
 
 /// The query of a page.

@@ -15,6 +15,8 @@ pub struct MailSetup {
     pub smtp: ListenAddress,
     pub lmtp: ListenAddress,
     pub sending: SendingSetup,
+    /// Mail that takes the operator's relay becomes files in a folder.
+    pub writes_files: bool,
     /// The DNS server for record lookups instead of the system's.
     pub dns: Option<SocketAddr>,
 }

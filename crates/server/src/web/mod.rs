@@ -9,7 +9,9 @@ mod compression;
 mod developers;
 mod form;
 mod guest;
+mod interrupted;
 mod layout;
+mod left_form;
 mod live;
 mod log;
 mod mail_reach;
@@ -20,6 +22,7 @@ mod pages;
 mod passwords;
 mod picture_cache;
 mod presence;
+pub(crate) mod queue_words;
 mod reader;
 mod remote_pictures;
 mod secure_pages;
@@ -32,7 +35,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
 use inbox::App;
 use tokio::sync::Semaphore;
@@ -217,6 +220,8 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/triage/opens", post(triage::choose))
         .route("/undo", post(triage::undo))
         .route("/help", get(signed_in::help))
+        .route("/session", get(signed_in::session))
+        .route("/unsent", get(interrupted::page))
         .route("/welcome", get(welcome::page))
         .route("/welcome/over", post(welcome::end))
         .route("/live", get(live::listen))
@@ -319,6 +324,8 @@ pub fn router(web: Arc<Web>) -> Router {
         .merge(booking::router())
         .fallback(responses::nothing_here)
         .method_not_allowed_fallback(responses::not_this_way)
+        .layer(from_fn(guest::refusals::show_to_guests))
+        .layer(from_fn_with_state(Arc::clone(&web), interrupted::keep))
         .layer(from_fn_with_state(Arc::clone(&web), compression::compress))
         .layer(from_fn_with_state(Arc::clone(&web), reader::speak))
         .layer(from_fn_with_state(Arc::clone(&web), log::log))

@@ -18,7 +18,7 @@ use multer::Multipart;
 use crate::http::request_body::SMALL_BODY_BYTES;
 use crate::http::slots::{Slot, SlotOwner, SlotShare, Slots};
 use crate::web::Web;
-use crate::web::form::{Form, FormFields, PostedForm};
+use crate::web::form::{Form, FormFields, PostedForm, outdated};
 use crate::web::layout::responses::{FORM_BYTES, FORM_WITH_FILES_BYTES, PageError};
 use crate::web::visitor::{CsrfToken, Visitor, is_from_here};
 
@@ -63,22 +63,32 @@ impl<F: Form> FromRequest<Arc<Web>> for FormUpload<F> {
             return Ok(FormUpload { visitor, form, files: FormFiles::Kept(Vec::new()) });
         };
         let (parts, body) = request.into_parts();
-        let visitor = Visitor::of(&parts, web);
+        let mut visitor = Visitor::of(&parts, web);
         if !is_from_here(&parts.headers) {
             return Err(PageError::Foreign);
         }
         // Only somebody who is signed in can make the server read files.
-        let person = web.read(&visitor, |_, _, me| Ok(me.id.clone())).await?;
+        let person = match web.read(&visitor, |_, _, me| Ok(me.id.clone())).await {
+            Ok(person) => person,
+            Err(PageError::SignIn { next, .. }) => {
+                let fields = typed_text(Multipart::new(limited_text(body), boundary)).await;
+                let left = visitor.left_form(parts.uri.path(), fields.pairs());
+                return Err(PageError::SignIn { next, left });
+            }
+            Err(refusal) => return Err(refusal),
+        };
         let mut shares = vec![(SlotOwner::Person(person), FORMS_OF_PERSON)];
         let network = visitor.network.map(SlotOwner::Network);
         shares.extend(network.map(|network| (network, FORMS_OF_NETWORK)));
         let slot = LateSlot { slots: Arc::clone(&web.forms), shares, taken: None };
         let reading = read(&visitor.csrf, Multipart::new(limited(body), boundary), slot);
         match tokio::time::timeout(UPLOAD_TIME, reading).await {
-            Ok(read) => {
-                let (fields, files) = read?;
-                Ok(FormUpload { visitor, form: F::read(&fields)?, files })
+            Ok(Ok((fields, files))) => Ok(FormUpload { visitor, form: F::read(&fields)?, files }),
+            Ok(Err(FormFault::Outdated(fields))) => {
+                visitor.posted = visitor.left_form(parts.uri.path(), fields.pairs());
+                Err(outdated(&visitor))
             }
+            Ok(Err(FormFault::Refused(refusal))) => Err(refusal),
             Err(_) => Err(PageError::TooLarge),
         }
     }
@@ -99,13 +109,20 @@ pub async fn read_guest_form(
     let slot = LateSlot { slots: Arc::clone(&web.forms), shares, taken: None };
     let reading = read(csrf, Multipart::new(limited(body), boundary), slot);
     match tokio::time::timeout(UPLOAD_TIME, reading).await {
-        Ok(read) => read,
+        Ok(Ok(read)) => Ok(read),
+        Ok(Err(FormFault::Outdated(_))) => Err(PageError::Foreign),
+        Ok(Err(FormFault::Refused(refusal))) => Err(refusal),
         Err(_) => Err(PageError::TooLarge),
     }
 }
 
 fn limited(body: Body) -> axum::body::BodyDataStream {
     Body::new(Limited::new(body, FORM_WITH_FILES_BYTES)).into_data_stream()
+}
+
+/// As much as anybody may make the server read.
+fn limited_text(body: Body) -> axum::body::BodyDataStream {
+    Body::new(Limited::new(body, SMALL_BODY_BYTES)).into_data_stream()
 }
 
 /// A slot for a form with files, taken when the form turns out to be large: a message without
@@ -132,19 +149,32 @@ async fn next<T>(piece: impl Future<Output = Result<T, multer::Error>>) -> Resul
     }
 }
 
+/// Why a form with files was not taken.
+enum FormFault {
+    /// Its token is of another session; these are the texts before its first file.
+    Outdated(FormFields),
+    Refused(PageError),
+}
+
+impl From<PageError> for FormFault {
+    fn from(refusal: PageError) -> FormFault {
+        FormFault::Refused(refusal)
+    }
+}
+
 /// Reads the parts. The token that proves that the form is ours comes before any file.
 async fn read(
     csrf: &CsrfToken,
     mut form: Multipart<'_>,
     mut slot: LateSlot,
-) -> Result<(FormFields, FormFiles), PageError> {
+) -> Result<(FormFields, FormFiles), FormFault> {
     let (mut pairs, mut files) = (Vec::new(), Vec::new());
     let (mut text_bytes, mut file_bytes, mut too_many, mut is_ours) = (0, 0, false, false);
     while let Some(mut part) = next(form.next_field()).await? {
         let name = part.name().unwrap_or_default().to_owned();
         let filename = part.file_name().map(str::to_owned);
         if filename.is_some() && !is_ours {
-            return Err(PageError::Foreign);
+            return Err(FormFault::Outdated(FormFields::of(pairs)));
         }
         let content_type = part.content_type().map(|kind| kind.essence_str().to_owned());
         let mut bytes = Vec::new();
@@ -161,7 +191,7 @@ async fn read(
                 // The rest is read and dropped.
                 too_many = true;
             } else {
-                return Err(PageError::TooLarge);
+                return Err(PageError::TooLarge.into());
             }
         }
         match filename {
@@ -182,10 +212,24 @@ async fn read(
         }
     }
     if !is_ours {
-        return Err(PageError::Foreign);
+        return Err(FormFault::Outdated(FormFields::of(pairs)));
     }
     let files = if too_many { FormFiles::TooMany } else { FormFiles::Kept(files) };
     Ok((FormFields::of(pairs), files))
+}
+
+/// The texts of a small form, as far as its first file: what somebody typed who is not signed in.
+async fn typed_text(mut form: Multipart<'_>) -> FormFields {
+    let mut pairs = Vec::new();
+    while let Ok(Some(part)) = next(form.next_field()).await {
+        let name = part.name().unwrap_or_default().to_owned();
+        if part.file_name().is_some() {
+            break;
+        }
+        let Ok(text) = next(part.text()).await else { break };
+        pairs.push((name, text));
+    }
+    FormFields::of(pairs)
 }
 
 impl Web {

@@ -11,6 +11,9 @@ use inbox::base::ids::{ConversationId, UserId};
 use inbox::jobs::OpenPages;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
+
+use crate::node::supervisor::Supervisor;
 
 /// How long a person counts as writing after their text was saved.
 const WRITING_MS: i64 = 20_000;
@@ -77,11 +80,21 @@ pub struct PresenceGuard {
 }
 
 impl Presence {
-    pub fn new(app: &App) -> Arc<Presence> {
+    /// Who has a page open, here and on other processes of the database. Without `tasks` nobody watches over what
+    /// hears of others, as for a router alone.
+    pub fn new(app: &App, tasks: Option<&Supervisor>) -> Arc<Presence> {
         let others = app.store.is_shared().then(|| app.store.clone());
         let presence = Presence::with(app.ids.token(NODE_CHARS), others);
         if app.store.is_shared() {
-            tokio::spawn(apply_announcements(Arc::downgrade(&presence), app.clone()));
+            let (weak, app) = (Arc::downgrade(&presence), app.clone());
+            match tasks {
+                Some(tasks) => drop(tasks.start("presence", move |stop| {
+                    apply_announcements(weak.clone(), app.clone(), stop)
+                })),
+                None => {
+                    drop(tokio::spawn(apply_announcements(weak, app, CancellationToken::new())));
+                }
+            }
         }
         presence
     }
@@ -287,13 +300,17 @@ impl OpenPages for Presence {
     }
 }
 
-/// Applies the announcements of other processes for as long as the presence is used.
-async fn apply_announcements(presence: Weak<Presence>, app: App) {
+/// Applies the announcements of other processes until `stop`.
+async fn apply_announcements(presence: Weak<Presence>, app: App, stop: CancellationToken) {
     let (mut wakes, clock) = (app.store.wakes(), app.clock.clone());
     // The app would keep its database open.
     drop(app);
     loop {
-        match wakes.recv().await {
+        let heard = tokio::select! {
+            heard = wakes.recv() => heard,
+            () = stop.cancelled() => return,
+        };
+        match heard {
             Ok(told) if !told.starts_with(MARK) => {}
             Ok(told) => match presence.upgrade() {
                 Some(presence) => presence.apply(&told, clock.now()),

@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use axum::http::StatusCode;
 use db::Tx;
 use inbox::actions::{self, SignedIn};
 use inbox::base::queue::Queue;
 use inbox::{Cx, Error};
+use serde_json::json;
 use translation::{Reader, t};
 
 use crate::web::Web;
@@ -202,7 +204,24 @@ fn refusal(error: Error, visitor: &Visitor) -> PageError {
 }
 
 fn to_sign_in(visitor: &Visitor) -> PageError {
-    PageError::SignIn { next: visitor.here.clone() }
+    PageError::SignIn { next: visitor.here.clone(), left: visitor.posted.clone() }
+}
+
+/// Who is signed in, for a script that is about to post a form: their id, and the token that forms
+/// carry now.
+pub async fn session(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    match web.read(&visitor, |_, _, me| Ok(me.id.clone())).await {
+        Ok(person) => {
+            let csrf = visitor.csrf.to_string();
+            Ok(responses::json(&json!({ "person": person, "csrf": csrf })))
+        }
+        Err(PageError::SignIn { .. }) => {
+            let mut response = responses::json(&json!({}));
+            *response.status_mut() = StatusCode::UNAUTHORIZED;
+            Ok(response)
+        }
+        Err(refusal) => Err(refusal),
+    }
 }
 
 #[derive(Template)]

@@ -6,20 +6,22 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Response};
+use axum::http::{HeaderMap, HeaderValue, Method, Response};
 use inbox::actions::TokenHash;
-use inbox::base::ids::{Ids, MessageId};
+use inbox::base::ids::{Ids, MailboxId, MessageId};
 use inbox::base::limits::{
-    MAILED_LINK_MS, SESSION_IDLE_MS, SESSION_MS, SIGN_IN_STEP_MS, UNDO_LIVE_MS,
+    INTERRUPTED_FORM_MS, MAILED_LINK_MS, SESSION_IDLE_MS, SESSION_MS, SIGN_IN_STEP_MS, UNDO_LIVE_MS,
 };
 use inbox::model::guest_tokens::GuestTokenHash;
 use jiff::tz::TimeZone;
 use sha2::{Digest, Sha256};
+use url::{Position, Url};
 
 use crate::http::{ClientNetwork, Peer};
 use crate::web::Web;
 use crate::web::layout::flash::Flash;
 use crate::web::layout::responses::{PageResult, see_other};
+use crate::web::left_form::{LeftForm, page_of_form};
 
 const SESSION: &str = "mailroom_session";
 /// Browsers send a `__Host-` cookie to this host only, and only over https.
@@ -38,7 +40,12 @@ const GUEST: &str = "mailroom_guest";
 const GUEST_HTTPS: &str = "__Host-mailroom_guest";
 const FLASH: &str = "mailroom_flash";
 const UNDO: &str = "mailroom_undo";
+/// What was typed in this browser when its session was over.
+const UNSENT: &str = "mailroom_unsent";
+const UNSENT_HTTPS: &str = "__Host-mailroom_unsent";
 const ZONE: &str = "mailroom_zone";
+const LAST_INBOX: &str = "mailroom_inbox";
+const LAST_INBOX_SECONDS: i64 = 365 * 24 * 60 * 60;
 const FLASH_SECONDS: i64 = 30;
 const UNDO_SECONDS: i64 = UNDO_LIVE_MS / 1_000;
 const CSRF_BYTES: usize = 16;
@@ -60,7 +67,13 @@ pub struct Visitor {
     pub flash: Option<Flash>,
     pub undo: Option<MessageId>,
     pub zone: TimeZone,
-    /// The path of the request, to return to after signing in.
+    /// The inbox that the last first mail of this browser was sent from.
+    pub last_inbox: Option<MailboxId>,
+    /// A form that was posted when its session was over, which this browser left behind.
+    pub unsent: Option<TokenHash>,
+    /// The form that is posted, to be kept if it turns out that nobody is signed in.
+    pub posted: Option<Arc<LeftForm>>,
+    /// The page to return to after signing in: that of the request, or of the form that it posts.
     pub here: String,
     pub device: String,
     /// What sign-in attempts are counted for: the client's network, as far as it is known.
@@ -99,7 +112,15 @@ impl Visitor {
             flash: cookie(&parts.headers, FLASH).and_then(|code| Flash::parse(&code)),
             undo: cookie(&parts.headers, UNDO).and_then(|id| MessageId::parse(&id)),
             zone: zone.unwrap_or(TimeZone::UTC),
-            here: parts.uri.path_and_query().map_or("/", |here| here.as_str()).to_owned(),
+            last_inbox: cookie(&parts.headers, LAST_INBOX).and_then(|id| MailboxId::parse(&id)),
+            unsent: cookie(&parts.headers, web.unsent_cookie()).and_then(|it| TokenHash::of(&it)),
+            posted: None,
+            here: match parts.method {
+                Method::GET | Method::HEAD => {
+                    parts.uri.path_and_query().map_or("/", |here| here.as_str()).to_owned()
+                }
+                _ => page_of_form_or_before(parts),
+            },
             device: text_header(&parts.headers, header::USER_AGENT.as_str()),
             place: match peer {
                 Some(peer) => ClientNetwork::of(peer.client(&parts.headers)).to_string(),
@@ -107,6 +128,27 @@ impl Visitor {
             },
             network: peer.and_then(|peer| peer.client_network(&parts.headers)),
         }
+    }
+}
+
+impl Visitor {
+    /// What is kept of a form that this client posts, if nobody turns out to be signed in.
+    pub fn left_form(&self, path: &str, fields: &[(String, String)]) -> Option<Arc<LeftForm>> {
+        LeftForm::of(&self.here, &self.place, path, fields).map(Arc::new)
+    }
+}
+
+/// The page that a form was posted from, as the browser says, or else the one that it belongs to.
+fn page_of_form_or_before(parts: &Parts) -> String {
+    let before = Url::parse(&text_header(&parts.headers, header::REFERER.as_str())).ok();
+    let host = text_header(&parts.headers, header::HOST.as_str());
+    let own = before.filter(|page| {
+        let port = page.port().map(|port| format!(":{port}")).unwrap_or_default();
+        page.host_str().is_some_and(|name| format!("{name}{port}") == host)
+    });
+    match own {
+        Some(page) if page.path() != parts.uri.path() => page[Position::BeforePath..].to_owned(),
+        _ => page_of_form(parts.uri.path()),
     }
 }
 
@@ -238,6 +280,24 @@ impl Web {
     /// Remembers that this browser asked for a sign-in link.
     pub fn set_asker<B>(&self, response: &mut Response<B>, token: &str) {
         self.set_cookie(response, self.asker_cookie(), token, MAILED_LINK_MS / 1_000);
+    }
+
+    /// Remembers the inbox that a first mail was sent from.
+    pub fn set_last_inbox<B>(&self, response: &mut Response<B>, inbox: &MailboxId) {
+        self.set_cookie(response, LAST_INBOX, inbox.as_str(), LAST_INBOX_SECONDS);
+    }
+
+    /// Remembers that this browser left a form behind.
+    pub fn set_unsent<B>(&self, response: &mut Response<B>, token: &str) {
+        self.set_cookie(response, self.unsent_cookie(), token, INTERRUPTED_FORM_MS / 1_000);
+    }
+
+    pub fn clear_unsent<B>(&self, response: &mut Response<B>) {
+        self.set_cookie(response, self.unsent_cookie(), "", 0);
+    }
+
+    fn unsent_cookie(&self) -> &'static str {
+        if self.https { UNSENT_HTTPS } else { UNSENT }
     }
 
     fn provider_cookie(&self) -> &'static str {

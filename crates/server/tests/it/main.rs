@@ -5,6 +5,7 @@
 mod api;
 mod cli;
 mod code_style;
+mod depth;
 mod documents;
 mod drafting;
 mod http;

@@ -138,6 +138,53 @@ mod tests {
     }
 
     #[test]
+    fn short_thanks_are_low_in_any_language() {
+        for text in [
+            "Thanks!",
+            "Thank you so much, all good now.",
+            "Merci beaucoup",
+            "Merci beaucoup pour votre réponse rapide !",
+            "Un grand merci à toute l'équipe.",
+            "Danke schön, alles gut",
+            "Vielen Dank, hat geklappt.\n\nViele Grüße\nJörg Maier",
+            "Besten Dank!",
+            "Mil gracias",
+            "Muchísimas gracias, todo perfecto.",
+            "Grazie mille!",
+            "La ringrazio, cordiali saluti",
+            "Muito obrigado",
+            "Obrigada, está tudo certo.",
+            "Dank je wel!",
+            "Hartelijk dank, alles is goed aangekomen",
+            "Dziękuję bardzo",
+            "Tack så mycket!",
+            "Mange tak",
+            "Kiitos!",
+            "Děkuji",
+            "Спасибо",
+        ] {
+            assert_eq!(level("Re: Lamp", text), UrgencyLevel::Low, "{text}");
+        }
+    }
+
+    #[test]
+    fn thanks_beside_a_wish_are_not_low() {
+        for text in [
+            "Danke, aber die Lampe ist noch nicht da.",
+            "Merci de me rappeler demain.",
+            "Merci, mais je n'ai pas reçu la facture.",
+            "Gracias, ¿cuándo llega?",
+            "Thanks, please send the invoice again.",
+            "Bitte senden Sie mir die Rechnung, danke",
+            "Grazie, ma non funziona ancora.",
+            "Thanks in advance for sending two more lamps in green to our branch office in Leeds \
+             by the end of next month, as we agreed on the phone",
+        ] {
+            assert_ne!(level("Re: Lamp", text), UrgencyLevel::Low, "{text}");
+        }
+    }
+
+    #[test]
     fn a_reason_names_the_rule_and_the_words() {
         let verdict = urgency("Kitchen", "There is a smell of gas in the kitchen.");
         assert_eq!(verdict.reasons, ["Somebody may be in danger: “smell of gas”."]);

@@ -44,11 +44,16 @@ const LOW_RULES: &[SituationRule] = &[
     rule("automatic", 3.0, "It was sent automatically"),
     rule("offer", 2.0, "It offers or announces something"),
     rule("application", 2.0, "It is an application"),
-    rule("praise", 1.5, "It is thanks or praise"),
+    rule("praise", 1.5, THANKED),
     rule("nothing asked", 2.0, "It asks for nothing"),
     rule("some day", 2.0, "It is about some day"),
 ];
 
+/// Words of a mail that says no more than thanks.
+const THANKS_WORDS: usize = 14;
+/// How much such a mail counts, if it asks for nothing.
+const THANKS: f64 = 2.0;
+const THANKED: &str = "It is thanks or praise";
 /// How much it counts that a mail asks for nothing and tells of no trouble.
 const SILENT: f64 = 1.0;
 /// How much a mail that asks something counts against its being low.
@@ -91,9 +96,18 @@ impl Situation {
             found.collect::<Vec<_>>()
         };
         let has = |group: &str| hits.iter().any(|hit| hit.group == group);
+        let mut low = found(LOW_RULES);
+        let own_words = folded_words(&own, THANKS_WORDS + 1);
+        let thanks = hits.iter().find(|hit| hit.group == "thanks");
+        if let Some(thanks) = thanks.filter(|_| low.is_empty() && !has("but"))
+            && own_words.len() <= THANKS_WORDS
+        {
+            let words = quoted(&whole, &words, thanks.first, thanks.last);
+            low.push(FoundRule { points: THANKS, sentence: format!("{THANKED}: “{words}”.") });
+        }
         Situation {
             high: found(HIGH_RULES),
-            low: found(LOW_RULES),
+            low,
             later: has("later"),
             asks: own.contains('?') || has("asks"),
             wants: has("problem"),

@@ -26,7 +26,7 @@ use crate::model::conversations;
 use crate::model::drafting::helper_drafts::{self, DraftSource};
 use crate::model::originals::cut;
 use crate::model::secure::{self, ProtectedFile, ProtectedState};
-use crate::model::{app_mail, contacts, members, originals};
+use crate::model::{app_mail, contacts, members, originals, send_failure};
 
 pub const OPERATION: Operation = Operation {
     name: "get_conversation",
@@ -228,6 +228,9 @@ db::row! {
         from_email: String,
         status: Option<MessageStatus>,
         sends_at: Option<Moment>,
+        held: bool = "m.held_at IS NOT NULL",
+        outcome_code: Option<String>,
+        outcome_text: Option<String>,
         text: String,
         attachments: Json<Vec<AttachmentInfo>>,
         secure: bool,
@@ -270,6 +273,8 @@ impl MessageRow {
             from: SenderJson { name: self.from_name, email: self.from_email },
             status: self.status,
             sends_at: self.sends_at,
+            held: self.held,
+            reason: send_failure::of_row(self.status, self.outcome_code, self.outcome_text),
             text: cut(text, READ_TEXT_CHARS),
             original,
             attachments,

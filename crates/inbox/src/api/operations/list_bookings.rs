@@ -36,8 +36,16 @@ pub const OPERATION: Operation = Operation {
     about: "The bookings that this key can see, soonest first. Without from and conversation, those \
             that are not over.",
     fields: &[
-        InputField::optional("from", TIME, "Those that end after this day's beginning or time."),
-        InputField::optional("to", TIME, "Those that start until the end of this day or time."),
+        InputField::optional(
+            "from",
+            TIME,
+            "Those that end after this time, such as 2026-11-30T09:00:00Z, or the beginning of this day.",
+        ),
+        InputField::optional(
+            "to",
+            TIME,
+            "Those that start until this time, or the end of this day, such as 2026-11-30.",
+        ),
         InputField::optional("conversation", filled(FILTER_CHARS), "The id of a conversation."),
         InputField::optional("status", InputKind::Choice(BookingStatus::NAMES), "Only these."),
         InputField::optional(

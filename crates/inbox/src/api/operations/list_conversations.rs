@@ -90,12 +90,14 @@ pub const OPERATION: Operation = Operation {
         InputField::optional(
             "since",
             TIME,
-            "Only those whose latest mail came on this day (UTC) or at this time, or later.",
+            "Only those whose latest mail came on this day (UTC, such as 2026-11-30) or at this time (such \
+             as 2026-11-30T09:00:00Z), or later.",
         ),
         InputField::optional(
             "until",
             TIME,
-            "Only those whose latest mail came on this day (UTC) or at this time, or before.",
+            "Only those whose latest mail came on this day (UTC, such as 2026-11-30) or at this time (such \
+             as 2026-11-30T09:00:00Z), or before.",
         ),
         InputField::optional("tag", filled(TAG_CHARS), "Only those with the tag of this name."),
         InputField::optional(

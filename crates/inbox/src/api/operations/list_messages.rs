@@ -15,6 +15,7 @@ use crate::base::states::MessageStatus;
 use crate::base::time::Moment;
 use crate::model::counted_mail::snippet;
 use crate::model::recipients::Party;
+use crate::model::send_failure;
 
 pub const OPERATION: Operation = Operation {
     name: "list_messages",
@@ -23,7 +24,7 @@ pub const OPERATION: Operation = Operation {
     tool: Some(Tool {
         name: "list_messages",
         about: "Lists outgoing messages that have not reached the customer: drafts, \
-                scheduled and failed ones. Use it to see what waits before you write, or to \
+                scheduled and failed ones, the latter with the reason. Use it to see what waits before you write, or to \
                 find one to change or stop.",
         example: r#"{ "status": "scheduled" }"#,
         list: Some("messages"),
@@ -34,7 +35,8 @@ pub const OPERATION: Operation = Operation {
     repeatable: true,
     title: "List waiting messages",
     about: "Outgoing messages that this key can see and that have not reached the customer: \
-            scheduled ones, the soonest to leave first; then drafts and failed ones, newest first.",
+            scheduled ones, the soonest to leave first; then drafts and failed ones, newest first. \
+            A failed one has `reason`.",
     fields: &[
         InputField::optional(
             "status",
@@ -77,8 +79,13 @@ struct Input {
 
 /// The statuses in the order they are listed, each with the order of its messages. An index has
 /// each in that order for an inbox.
-const STATUSES: [(MessageStatus, &str); 3] = [
-    (MessageStatus::Scheduled, "m.status = 'scheduled' ORDER BY m.sends_at, m.id"),
+const STATUSES: [(MessageStatus, &str); 4] = [
+    (
+        MessageStatus::Scheduled,
+        "m.status = 'scheduled' AND m.sends_at IS NOT NULL ORDER BY m.sends_at, m.id",
+    ),
+    // Those that somebody holds.
+    (MessageStatus::Scheduled, "m.status = 'scheduled' AND m.sends_at IS NULL ORDER BY m.id"),
     (
         MessageStatus::Draft,
         "m.status = 'draft' AND m.discarded_at IS NULL ORDER BY m.at DESC, m.id DESC",
@@ -120,6 +127,9 @@ db::row! {
         from_name: Option<String>,
         at: Moment,
         sends_at: Option<Moment>,
+        held: bool = "m.held_at IS NOT NULL",
+        outcome_code: Option<String>,
+        outcome_text: Option<String>,
     }
 }
 
@@ -135,6 +145,8 @@ impl From<MessageRow> for OutgoingMessageJson {
             author: row.from_name,
             created_at: row.at,
             sends_at: row.sends_at,
+            held: row.held,
+            reason: send_failure::of_row(Some(row.status), row.outcome_code, row.outcome_text),
         }
     }
 }

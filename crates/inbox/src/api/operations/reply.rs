@@ -69,14 +69,16 @@ const BOOKING: InputKind = InputKind::Object(&[
 pub const SEND_AT: InputField = InputField::optional(
     "sendAt",
     MOMENT,
-    "With send: when it leaves, within a year, instead of after the undo window.",
+    "With send: when it leaves, a time such as 2026-11-30T09:00:00Z within a year, instead of after \
+     the undo window.",
 );
 
 /// When a conversation comes back.
 pub const FOLLOW_UP_AT: InputField = InputField::optional(
     "followUpAt",
     MOMENT,
-    "Until when to wait: once it left, the conversation comes back then if nobody answers.",
+    "Until when to wait, a time such as 2026-12-07T09:00:00Z: once it left, the conversation comes \
+     back then if nobody answers.",
 );
 
 /// Addresses of one line of a message.

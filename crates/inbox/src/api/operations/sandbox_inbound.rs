@@ -15,7 +15,8 @@ use crate::base::limits::{
 };
 use crate::base::scopes::Scope;
 use crate::inbound;
-use crate::inbound::receive::{IncomingMail, receive};
+use crate::inbound::incoming_mail::IncomingMail;
+use crate::inbound::receive::receive;
 use crate::model::conversations;
 use crate::model::mailboxes;
 
@@ -129,7 +130,7 @@ pub fn sandbox_inbound(
         attachments: Vec::new(),
         calendar: None,
         at: cx.now,
-        automatic: false,
+        submission: mail::AutoSubmission::No,
         loop_mark: None,
         unsubscribe: None,
     };
@@ -142,10 +143,17 @@ pub fn sandbox_inbound(
         Some(id) => vec![mail::bare_message_id(id).to_owned()],
         None => mail.answers.clone(),
     };
-    let mail = Mail { from: composed.from, answers, ..mail };
+    let from = Address::new(mail.from.name.as_deref(), &composed.from.email);
+    let mail = Mail { from, answers, ..mail };
     let joins = joins.map(|conversation| conversation.id);
-    let incoming =
-        IncomingMail { mail, raw: None, authentication: None, attachments: Vec::new(), joins };
+    let incoming = IncomingMail {
+        mail,
+        raw: None,
+        authentication: None,
+        attachments: Vec::new(),
+        joins,
+        content_hash: None,
+    };
     let received = receive(tx, cx, &mailbox, &incoming)?;
     Ok(SimulatedMail { conversation_id: received.conversation, message_id: received.message })
 }

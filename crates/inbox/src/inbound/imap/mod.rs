@@ -3,7 +3,7 @@
 //!
 //! The row is the job. A process claims an inbox by a lease and renews it, so that only one of
 //! several processes fetches its mail. The cursor moves only after a mail is filed, and duplicates
-//! are recognized by Message-ID, so that a crash repeats a download and nothing else.
+//! are recognized by Message-ID and content, so that a crash repeats a download and nothing else.
 
 mod account;
 mod health;
@@ -23,6 +23,7 @@ pub use sent_folder::{
 use account::AccountRow;
 use db::Tx;
 
+use crate::base::blobs::Blobs;
 use crate::base::error::Result;
 use crate::base::ids::Ids;
 use crate::base::limits::FETCHING_LEASE_MS;
@@ -30,6 +31,8 @@ use crate::model::mailboxes::Mailbox;
 use crate::model::messages::header_key;
 
 const HOLDER_CHARS: usize = 20;
+/// Mails with one Message-ID and size whose headers are compared.
+const COMPARED_MAILS: i64 = 5;
 
 /// Claims the due inboxes. One whose row cannot be read gets a backoff and does not block the
 /// others.
@@ -101,6 +104,11 @@ pub fn hold(tx: &mut Tx<'_>, account: &ImapAccount, now: i64) -> Result<bool> {
     Ok(held == 1)
 }
 
+/// Renews the leases of many inboxes in one transaction; says of each, in their order, whether it still is held.
+pub fn hold_all(tx: &mut Tx<'_>, accounts: &[ImapAccount], now: i64) -> Result<Vec<bool>> {
+    accounts.iter().map(|account| hold(tx, account, now)).collect()
+}
+
 /// True while the lease is held. Filing checks this in its own transaction, so that ending the
 /// fetching and filing are serialized.
 pub fn is_held(tx: &mut Tx<'_>, account: &ImapAccount, mailbox: &Mailbox) -> Result<bool> {
@@ -145,11 +153,34 @@ pub fn count(tx: &mut Tx<'_>, account: &ImapAccount, uid: i64, fetched: i64) -> 
     Ok(counted == 1)
 }
 
-/// True when the inbox has a mail of this Message-ID.
-pub fn is_filed(tx: &mut Tx<'_>, account: &ImapAccount, header_id: &str) -> Result<bool> {
-    let found: Option<(String,)> = tx.opt(
-        "SELECT id FROM messages WHERE ws = ?1 AND mailbox = ?2 AND header_key = ?3",
-        &[&account.inbox.ws, &account.inbox.mailbox.id, &header_key(header_id)],
+/// True when the inbox has a mail with this Message-ID, this header, trace fields included, and this
+/// many bytes: the very delivery. Others are fetched, and compared as a whole.
+pub fn is_filed(
+    tx: &mut Tx<'_>,
+    blobs: &Blobs,
+    account: &ImapAccount,
+    (header_id, header, bytes): (&str, &[u8], u32),
+) -> Result<bool> {
+    let (ws, key) = (account.inbox.ws, header_key(header_id));
+    let named: Vec<(String,)> = tx.all(
+        "SELECT b.hash FROM messages m CROSS JOIN blobs b
+         WHERE m.ws = ?1 AND m.mailbox = ?2 AND m.header_key >= ?3 AND m.header_key < ?4
+           AND b.ws = m.ws AND b.hash = m.raw_hash AND b.size = ?5
+         LIMIT ?6",
+        &[
+            &ws,
+            &account.inbox.mailbox.id,
+            &key,
+            &format!("{key}!"),
+            &i64::from(bytes),
+            &COMPARED_MAILS,
+        ],
     )?;
-    Ok(found.is_some())
+    for (hash,) in named {
+        let stored = blobs.get(tx, ws, &hash)?;
+        if stored.is_some_and(|stored| !header.is_empty() && stored.starts_with(header)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

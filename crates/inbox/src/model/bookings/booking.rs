@@ -18,6 +18,7 @@ use crate::base::limits::{
 use crate::base::queue::Queue;
 use crate::base::time::Moment;
 use crate::model::conversations::Conversation;
+use crate::model::counting_turns::take_turns;
 use crate::model::events::{self, BookingChange, BookingEvent};
 use crate::model::timeline::{self, TimelineEvent};
 
@@ -62,6 +63,8 @@ pub fn hold(
     kind: &BookingType,
     new: &NewBooking<'_>,
 ) -> Result<Booking> {
+    let of_type = format!("holds of {}", kind.id.as_str());
+    take_turns(tx, &[(cx.actor.ws, of_type.as_str())])?;
     let (of_type,): (i64,) = tx.one(
         "SELECT CAST(count(*) AS BIGINT) FROM bookings
          WHERE ws = ?1 AND type = ?2 AND holds_until > ?3",

@@ -29,13 +29,15 @@ string_enum! {
 }
 
 /// A calendar that somebody subscribes to.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct NewCalendar {
     pub kind: CalendarKind,
     pub address: String,
     pub user: String,
     pub password: String,
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(NewCalendar { kind });
 
 db::row! {
     /// A calendar as its host sees it.
@@ -52,7 +54,7 @@ db::row! {
 }
 
 /// What is needed to read a calendar.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CalendarSource {
     pub kind: CalendarKind,
     pub address: String,
@@ -61,6 +63,8 @@ pub struct CalendarSource {
     /// Of the version that was read last; empty before.
     pub etag: String,
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(CalendarSource { kind });
 
 /// What a calendar's server answered.
 #[derive(Clone, Debug)]

@@ -3,6 +3,7 @@
 use db::Tx;
 
 use super::booking::{self, NewBooking};
+use super::entries::{self, BookingHostPerson};
 use super::types::{self, BookingType};
 use super::{Booking, BookingStatus, load, mail, offers, with_token};
 use crate::app::Cx;
@@ -12,6 +13,7 @@ use crate::base::error::{Error, Result};
 use crate::base::ids::{BookingId, WorkspaceId};
 use crate::base::limits::{BOOKING_HOLD_MS, DAY_MS, HOLDS_PER_ADDRESS, HOLDS_PER_TYPE, OFFER_MS};
 use crate::model::conversations;
+use crate::model::counting_turns::take_turns;
 use crate::model::guest_tokens::{GuestToken, GuestTokenHash};
 use crate::model::one_time_codes::{self, CodeEntry, CodeHolder, CodeRequest, SentCode};
 
@@ -55,6 +57,8 @@ pub struct GuestBooking {
     pub workspace: GuestWorkspace,
     pub kind: BookingType,
     pub booking: Booking,
+    /// Whose time it takes; nobody's once it is cancelled.
+    pub hosts: Vec<BookingHostPerson>,
 }
 
 /// The booking behind a guest's link.
@@ -67,7 +71,9 @@ pub fn booking_at(tx: &mut Tx<'_>, token: &str, now: i64) -> Result<GuestBooking
     }
     let workspace = workspace(tx, ws, booking.circle.clone())?;
     let kind = types::of_booking(tx, ws, &booking.type_id)?;
-    Ok(GuestBooking { workspace, kind, booking })
+    let hosts = entries::host_ids(tx, ws, &booking.id)?;
+    let hosts = entries::people(tx, ws, &hosts)?;
+    Ok(GuestBooking { workspace, kind, booking, hosts })
 }
 
 /// Gives an appointment another time, for the guest who has its link.
@@ -269,6 +275,9 @@ fn held_before(
 /// Counts the codes, which outlive the held times: nobody keeps times from others by holding one after
 /// the other.
 fn must_hold_few(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str, place: &str) -> Result<()> {
+    let from_here = format!("holds from {place}");
+    let for_them = format!("holds for {}", EmailAddress::new(email).as_str());
+    take_turns(tx, &[(0, from_here.as_str()), (cx.actor.ws, for_them.as_str())])?;
     let (of_place,): (i64,) = tx.one(
         "SELECT CAST(count(DISTINCT purpose) AS BIGINT) FROM one_time_codes
          WHERE place = ?1 AND sent_at > ?2 AND purpose LIKE 'booking %'",

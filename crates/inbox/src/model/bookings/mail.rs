@@ -1,20 +1,25 @@
 //! What guest and host are told of a booking: invitations, changes and cancellations that every calendar
 //! takes for one entry, the code of an unproven address, and reminders.
 
-use calendar::{BookingInvitation, InvitationPerson, TimeRange};
 use db::Tx;
-use jiff::tz::TimeZone;
-use translation::{Reader, t, text_in_context};
+use translation::{Reader, t};
 
+use super::entries::{
+    self, BookingHostPerson, EntryFacts, EntryWords, cancelled_entry, guest_title, host_names,
+    host_title, request_entry,
+};
+use super::mail_words::{
+    BookingMailKind, cancelled_by, capitalized, code_subject, code_text, guest_entry_words,
+    guest_text, guest_zone, host_entry_words, host_text, reason_words, subject,
+};
 use super::types::BookingType;
-use super::{Booking, manage_url, timestamp, zone_or_utc};
+use super::{Booking, manage_url, zone_or_utc};
 use crate::app::Cx;
 use crate::base::actor::Actor;
 use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::{ConversationId, MailboxId, UserId};
-use crate::base::limits::{BOOKING_HOLD_MS, CODE_MS, DAY_MS, MINUTE_MS, duration};
-use crate::model::calendar_words::{date_and_clock, short_date_and_clock};
+use crate::base::limits::DAY_MS;
 use crate::model::notices::{self, CustomerNotice, Notice, NoticeCalendar};
 use crate::model::{inbox_access, mail_language, mailboxes};
 
@@ -45,31 +50,44 @@ pub(super) fn invite(
         return Ok(());
     }
     let sender = sender(tx, cx, kind, booking)?;
+    let ids = hosts(tx, cx, booking)?;
+    let hosts = entries::people(tx, cx.actor.ws, &ids)?;
     let news = if before.is_some() { BookingMailKind::Moved } else { BookingMailKind::Booked };
     let link = manage_url(tx, cx, &booking.id)?;
+    let facts = sender.facts(booking, &hosts);
     guest_reader(tx, cx, booking)?.run(|| {
         let lead = match before {
             Some(_) => t!("your appointment has moved."),
             None => t!("it is booked."),
         };
-        let text = guest_text(kind, booking, lead, Some((link.as_str(), cx.now)), &sender.firm);
-        let about = guest_entry_words(booking, &link, cx.now);
-        let entry = entry(cx, kind, booking, &sender, (&link, &about));
+        let with = host_names(booking, &hosts);
+        let link = Some((link.as_str(), cx.now));
+        let text = guest_text(kind, booking, &with, lead, link, &sender.firm);
+        let words = EntryWords {
+            title: &guest_title(&kind.name, &with, &sender.firm),
+            description: &guest_entry_words(booking, link),
+            link: link.map(|(link, _)| link),
+        };
+        let entry = request_entry(cx, &facts, &words);
         let letter = Letter { news, text: &text, calendar: Some(("REQUEST", &entry)) };
         write_guest(tx, cx, kind, booking, &sender, &letter)
     })?;
-    let hosts = hosts(tx, cx, booking)?;
     for host in &hosts {
-        mail_language::of_person(tx, cx.actor.ws, host)?.run(|| {
+        mail_language::of_person(tx, cx.actor.ws, &host.id)?.run(|| {
             let (link, text) = host_text(cx, kind, booking, news);
-            let about = t!("Move or cancel: {link}", link);
-            let entry = entry(cx, kind, booking, &sender, (&link, &about));
+            let words = EntryWords {
+                title: &host_title(&kind.name, booking),
+                description: &host_entry_words(booking, &link),
+                link: Some(&link),
+            };
+            let entry = request_entry(cx, &facts, &words);
             let letter = Letter { news, text: &text, calendar: Some(("REQUEST", &entry)) };
             write_host(tx, cx, kind, booking, &sender, host, &letter)
         })?;
     }
     let Some((before, former)) = before else { return Ok(()) };
-    for gone in former.iter().filter(|host| !hosts.contains(host)) {
+    let gone: Vec<UserId> = former.iter().filter(|host| !ids.contains(host)).cloned().collect();
+    for gone in &entries::people(tx, cx.actor.ws, &gone)? {
         tell_former_host(tx, cx, kind, (before, gone), booking, &sender)?;
     }
     Ok(())
@@ -80,21 +98,24 @@ fn tell_former_host(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     kind: &BookingType,
-    (before, host): (&Booking, &UserId),
+    (before, host): (&Booking, &BookingHostPerson),
     booking: &Booking,
     sender: &BookingSender,
 ) -> Result<()> {
     let gone = Booking { sequence: booking.sequence, ..before.clone() };
-    let entry = cancelled_entry(cx, kind, &gone, sender);
-    mail_language::of_person(tx, cx.actor.ws, host)?.run(|| {
+    let facts = sender.facts(&gone, std::slice::from_ref(host));
+    mail_language::of_person(tx, cx.actor.ws, &host.id)?.run(|| {
         let (_, text) = host_text(cx, kind, before, BookingMailKind::GivenAway);
+        let title = host_title(&kind.name, before);
+        let words = EntryWords { title: &title, description: "", link: None };
+        let entry = cancelled_entry(cx, &facts, &words);
         let news = BookingMailKind::Moved;
         let letter = Letter { news, text: &text, calendar: Some(("CANCEL", &entry)) };
         write_host(tx, cx, kind, before, sender, host, &letter)
     })
 }
 
-/// Tells the guest and those who were its hosts that an appointment is off.
+/// Tells the guest and those who were its hosts that an appointment is off, who cancelled it, and why.
 pub(super) fn cancel(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -106,22 +127,31 @@ pub(super) fn cancel(
         return Ok(());
     }
     let sender = sender(tx, cx, kind, booking)?;
-    let entry = cancelled_entry(cx, kind, booking, &sender);
-    let said = match booking.reason.is_empty() {
-        true => String::new(),
-        false => format!("\n\n  {}", booking.reason),
-    };
+    let hosts = entries::people(tx, cx.actor.ws, hosts)?;
+    let facts = sender.facts(booking, &hosts);
+    let by = cancelled_by(tx, cx.actor.ws, booking)?;
     let news = BookingMailKind::Cancelled;
     guest_reader(tx, cx, booking)?.run(|| {
-        let lead = format!("{}{said}", t!("this appointment is cancelled."));
-        let text = guest_text(kind, booking, &lead, None, &sender.firm);
+        let why = reason_words(booking).map_or(String::new(), |why| format!("\n\n{why}"));
+        let lead = format!("{}{why}", by.words_for_guest());
+        let with = host_names(booking, &hosts);
+        let text = guest_text(kind, booking, &with, &lead, None, &sender.firm);
+        let title = guest_title(&kind.name, &with, &sender.firm);
+        let words = EntryWords { title: &title, description: &capitalized(&lead), link: None };
+        let entry = cancelled_entry(cx, &facts, &words);
         let letter = Letter { news, text: &text, calendar: Some(("CANCEL", &entry)) };
         write_guest(tx, cx, kind, booking, &sender, &letter)
     })?;
-    for host in hosts {
-        mail_language::of_person(tx, cx.actor.ws, host)?.run(|| {
+    for host in &hosts {
+        mail_language::of_person(tx, cx.actor.ws, &host.id)?.run(|| {
+            let why = reason_words(booking);
+            let why = why.unwrap_or_else(|| t!("No reason was given.").to_owned());
+            let said = format!("{} {why}", by.words_for_host(booking, host));
             let (_, text) = host_text(cx, kind, booking, news);
-            let text = format!("{text}{said}");
+            let text = format!("{said}\n\n{text}");
+            let title = host_title(&kind.name, booking);
+            let words = EntryWords { title: &title, description: &said, link: None };
+            let entry = cancelled_entry(cx, &facts, &words);
             let letter = Letter { news, text: &text, calendar: Some(("CANCEL", &entry)) };
             write_host(tx, cx, kind, booking, &sender, host, &letter)
         })?;
@@ -136,6 +166,8 @@ pub fn remind(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, booking: &Bookin
     }
     let sender = sender(tx, cx, kind, booking)?;
     let link = manage_url(tx, cx, &booking.id)?;
+    let ids = hosts(tx, cx, booking)?;
+    let hosts = entries::people(tx, cx.actor.ws, &ids)?;
     let is_tomorrow = booking.starts_at - cx.now > DAY_MS / 2;
     let news = BookingMailKind::Reminder;
     guest_reader(tx, cx, booking)?.run(|| {
@@ -143,15 +175,17 @@ pub fn remind(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, booking: &Bookin
             true => t!("we remind you of your appointment tomorrow."),
             false => t!("we remind you of your appointment in an hour."),
         };
-        let text = guest_text(kind, booking, lead, Some((link.as_str(), cx.now)), &sender.firm);
+        let with = host_names(booking, &hosts);
+        let link = Some((link.as_str(), cx.now));
+        let text = guest_text(kind, booking, &with, lead, link, &sender.firm);
         let letter = Letter { news, text: &text, calendar: None };
         write_guest(tx, cx, kind, booking, &sender, &letter)
     })?;
-    for host in hosts(tx, cx, booking)? {
-        mail_language::of_person(tx, cx.actor.ws, &host)?.run(|| {
+    for host in &hosts {
+        mail_language::of_person(tx, cx.actor.ws, &host.id)?.run(|| {
             let (_, text) = host_text(cx, kind, booking, news);
             let letter = Letter { news, text: &text, calendar: None };
-            write_host(tx, cx, kind, booking, &sender, &host, &letter)
+            write_host(tx, cx, kind, booking, &sender, host, &letter)
         })?;
     }
     Ok(())
@@ -180,25 +214,6 @@ pub fn send_code(
     notices::write_to_customer(tx, cx, &booking.circle, &letter)
 }
 
-/// The subject of the mail with a code, which the page names.
-pub fn code_subject(firm: &str) -> String {
-    t!("Your code for booking a time with {firm}", firm)
-}
-
-fn code_text(code: &str, firm: &str) -> String {
-    let hello = mail_language::salutation(None);
-    let lead = t!("somebody, probably you, is booking a time with {firm}.", firm);
-    let code = t!("The code is {code}", code);
-    let (works, held) = (duration(CODE_MS), duration(BOOKING_HOLD_MS));
-    let about = t!(
-        "It works for {works}, on the page where it was asked for; the time is held for {held}. If it \
-         was not you, do nothing: without the code nothing is booked, and we do not write again.",
-        works = translation::sentence(&works),
-        held = translation::sentence(&held),
-    );
-    format!("{hello}\n\n{lead}\n\n{code}\n\n{about}\n")
-}
-
 /// In whose name a booking's mail is written.
 struct BookingSender {
     mailbox: MailboxId,
@@ -208,26 +223,9 @@ struct BookingSender {
     answers: Option<String>,
 }
 
-/// What a mail is about; its subject begins with the word for it.
-#[derive(Clone, Copy)]
-enum BookingMailKind {
-    Booked,
-    Moved,
-    /// It has moved to another host.
-    GivenAway,
-    Cancelled,
-    Reminder,
-}
-
-impl BookingMailKind {
-    fn word(self) -> &'static str {
-        match self {
-            BookingMailKind::Booked => text_in_context("booking mail", "Booked"),
-            BookingMailKind::Moved => text_in_context("booking mail", "Moved"),
-            BookingMailKind::GivenAway => text_in_context("booking mail", "Moved to somebody else"),
-            BookingMailKind::Cancelled => text_in_context("booking mail", "Cancelled"),
-            BookingMailKind::Reminder => text_in_context("booking mail", "Reminder"),
-        }
+impl BookingSender {
+    fn facts<'a>(&'a self, booking: &'a Booking, hosts: &'a [BookingHostPerson]) -> EntryFacts<'a> {
+        EntryFacts { booking, hosts, firm: &self.firm, from: &self.address }
     }
 }
 
@@ -313,11 +311,7 @@ fn sender(
 
 /// The people that a live booking takes time from.
 pub(super) fn hosts(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<Vec<UserId>> {
-    let people: Vec<(UserId,)> = tx.all(
-        "SELECT person FROM host_bookings WHERE ws = ?1 AND booking = ?2 ORDER BY person",
-        &[&cx.actor.ws, &booking.id],
-    )?;
-    Ok(people.into_iter().map(|(person,)| person).collect())
+    entries::host_ids(tx, cx.actor.ws, &booking.id)
 }
 
 fn write_guest(
@@ -348,13 +342,10 @@ fn write_host(
     kind: &BookingType,
     booking: &Booking,
     sender: &BookingSender,
-    host: &UserId,
+    host: &BookingHostPerson,
     letter: &Letter<'_>,
 ) -> Result<()> {
-    let found: Option<(String,)> =
-        tx.opt("SELECT email FROM users WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, host])?;
-    let Some((email,)) = found else { return Ok(()) };
-    if notices::is_unread(tx, &email)? {
+    if notices::is_unread(tx, &host.email)? {
         return Ok(());
     }
     let subject = subject(kind, booking, letter.news, &zone_or_utc(&booking.host_zone));
@@ -362,24 +353,13 @@ fn write_host(
     let notice = CustomerNotice {
         mailbox: &sender.mailbox,
         from_name: &sender.firm,
-        email: &email,
+        email: &host.email,
         answers: None,
         conversation: None,
         calendar: letter.calendar.map(|(method, text)| NoticeCalendar { method, text }),
         notice: Notice { subject: &subject, text: letter.text },
     };
     notices::write_to_customer(tx, cx, &booking.circle, &notice)
-}
-
-fn subject(
-    kind: &BookingType,
-    booking: &Booking,
-    news: BookingMailKind,
-    zone: &TimeZone,
-) -> String {
-    let at = short_date_and_clock(booking.starts_at, zone);
-    let place = zone.iana_name().unwrap_or("UTC");
-    format!("{}: {}, {at} ({})", news.word(), kind.name, city(place))
 }
 
 /// The guest, in the language of the conversation that a booking belongs to, or else of their mail to the
@@ -392,167 +372,12 @@ fn guest_reader(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<Reade
     }
 }
 
-/// The words for the guest, with the address of their page and the moment at which they are written.
-fn guest_text(
-    kind: &BookingType,
-    booking: &Booking,
-    lead: &str,
-    link: Option<(&str, i64)>,
-    firm: &str,
-) -> String {
-    let guest = zone_or_utc(guest_zone(booking));
-    let salutation = mail_language::salutation(Some(&booking.guest_name));
-    let mut text = format!("{salutation}\n\n{lead}\n\n  {}\n", kind.name);
-    text.push_str(&format!("  {}\n", span(booking, &guest)));
-    let host = zone_or_utc(&booking.host_zone);
-    if offset(booking, &host) != offset(booking, &guest) {
-        text.push_str(&format!("  {}\n", span(booking, &host)));
-    }
-    let minutes = (booking.ends_at - booking.starts_at) / MINUTE_MS;
-    let with = t!("With {host}, {minutes} minutes", host = booking.host_name, minutes);
-    text.push_str(&format!("  {with}\n"));
-    if !booking.place.is_empty() {
-        text.push_str(&format!("  {}\n", booking.place));
-    }
-    if let Some((link, now)) = link {
-        let (lead, about) = change_words(booking, &guest, now);
-        text.push_str(&format!("\n{lead}\n{link}\n\n{about}\n"));
-    }
-    text.push_str(&format!("\n{firm}\n"));
-    text
-}
-
-/// What stands above the link of the guest's page, and below it.
-fn change_words(booking: &Booking, zone: &TimeZone, now: i64) -> (String, &'static str) {
-    if !booking.guest_may_change(now) {
-        let about = t!(
-            "It begins too soon to be moved or cancelled with this link. If you cannot come, please \
-             answer this mail."
-        );
-        return (t!("See the appointment:").to_owned(), about);
-    }
-    let lead = match booking.cancel_hours {
-        0 => t!("Move or cancel it:").to_owned(),
-        _ => {
-            let until = date_and_clock(booking.change_until(), zone);
-            let place = city(zone.iana_name().unwrap_or("UTC"));
-            t!("Move or cancel it until {until} ({place}):", until, place)
-        }
-    };
-    let about =
-        t!("Whoever has this link can move or cancel the appointment, so do not pass it on. We \
-         remind you a day and an hour before. Questions? Answer this mail.");
-    (lead, about)
-}
-
-/// The description of the entry in the guest's calendar.
-fn guest_entry_words(booking: &Booking, link: &str, now: i64) -> String {
-    match booking.guest_may_change(now) {
-        true => t!("Move or cancel: {link}", link),
-        false => t!("See the appointment: {link}", link),
-    }
-}
-
-/// The address of the booking in the app, and the words for its host.
-fn host_text(
-    cx: &Cx<'_>,
-    kind: &BookingType,
-    booking: &Booking,
-    news: BookingMailKind,
-) -> (String, String) {
-    let link = format!("{}/calendar/{}", cx.public_url, booking.id);
-    let guest = format!("{} <{}>", booking.guest_name, booking.guest_email);
-    let mut text = format!(
-        "{}: {}\n\n  {}\n  {}\n",
-        news.word(),
-        kind.name,
-        span(booking, &zone_or_utc(&booking.host_zone)),
-        t!("With {guest}", guest),
-    );
-    if !booking.place.is_empty() {
-        text.push_str(&format!("  {}\n", booking.place));
-    }
-    for one in booking.answers.iter() {
-        text.push_str(&format!("\n{}\n  {}\n", one.question, one.answer));
-    }
-    let lead = t!("Move or cancel it, or see the conversation:");
-    text.push_str(&format!("\n{lead}\n{link}\n"));
-    (link, text)
-}
-
-/// The entry of an appointment, with an address and a description that names it.
-fn entry(
-    cx: &Cx<'_>,
-    kind: &BookingType,
-    booking: &Booking,
-    sender: &BookingSender,
-    link: (&str, &str),
-) -> String {
-    written(cx, kind, booking, sender, Some(link), calendar::invitation)
-}
-
-fn cancelled_entry(
-    cx: &Cx<'_>,
-    kind: &BookingType,
-    booking: &Booking,
-    sender: &BookingSender,
-) -> String {
-    written(cx, kind, booking, sender, None, calendar::cancellation)
-}
-
-fn written(
-    cx: &Cx<'_>,
-    kind: &BookingType,
-    booking: &Booking,
-    sender: &BookingSender,
-    link: Option<(&str, &str)>,
-    write: fn(&BookingInvitation<'_>) -> String,
-) -> String {
-    let guest =
-        InvitationPerson { name: Some(&booking.guest_name), email: booking.guest_email.as_str() };
-    write(&BookingInvitation {
-        uid: &booking.uid,
-        sequence: u32::try_from(booking.sequence).unwrap_or(u32::MAX),
-        stamp: timestamp(cx.now),
-        range: TimeRange::new(timestamp(booking.starts_at), timestamp(booking.ends_at)),
-        summary: &kind.name,
-        location: Some(booking.place.as_str()).filter(|place| !place.is_empty()),
-        description: link.map(|(_, about)| about),
-        url: link.map(|(url, _)| url),
-        organizer: InvitationPerson { name: Some(&sender.firm), email: sender.address.as_str() },
-        attendees: &[guest],
-    })
-}
-
-fn guest_zone(booking: &Booking) -> &str {
-    if booking.guest_zone.is_empty() { &booking.host_zone } else { &booking.guest_zone }
-}
-
-fn offset(booking: &Booking, zone: &TimeZone) -> jiff::tz::Offset {
-    zone.to_offset(timestamp(booking.starts_at))
-}
-
-/// `Monday 16 November 2026, 10:00 to 10:30 (Lisbon)`.
-fn span(booking: &Booking, zone: &TimeZone) -> String {
-    let end = timestamp(booking.ends_at).to_zoned(zone.clone());
-    let place = city(zone.iana_name().unwrap_or("UTC"));
-    let (start, end) = (date_and_clock(booking.starts_at, zone), end.strftime("%H:%M").to_string());
-    t!("{start} to {end} ({place})", start, end, place)
-}
-
-/// The last part of a zone's name: `New York`.
-pub fn city(zone: &str) -> String {
-    zone.rsplit('/').next().unwrap_or(zone).replace('_', " ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_zone_is_named_after_its_city_and_uids_after_the_installation() {
-        assert_eq!(city("America/New_York"), "New York");
-        assert_eq!(city("UTC"), "UTC");
+    fn uids_are_named_after_the_installation() {
         assert_eq!(uid_domain("https://mail.acme.example:8443"), "mail.acme.example");
         assert_eq!(uid_domain(""), "localhost");
     }

@@ -9,6 +9,8 @@
 //! | `guest` | who may book at once, and who has to prove their address |
 //! | `offers` | times that a reply offers |
 //! | `mail` | what guest and host are told |
+//! | `mail_words` | the sentences of that |
+//! | `entries` | the entry of a booking in calendars |
 //! | `feed` | the address at which a host subscribes to their bookings |
 //! | `calendars` | calendars that say when a host is busy |
 //! | `freshness` | reading them once more just before a booking |
@@ -17,12 +19,14 @@
 pub mod availability;
 pub mod booking;
 pub mod calendars;
+pub mod entries;
 pub mod feed;
 mod freshness;
 pub mod guest;
 mod host_times;
 pub mod hours;
 pub mod mail;
+pub mod mail_words;
 pub mod offers;
 pub mod team_calendar;
 pub mod types;

@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(
             checklist(&items, Some("2026-12-01"), "https://m.example/u/x"),
             "What we need from you:\n- Passport\n  The page with your photo\n\
-             - Old contract (nice to have)\n\nPlease send it by 2026-12-01.\n\n\
+             - Old contract (nice to have)\n\nPlease send it by 1 December 2026.\n\n\
              Upload it on this private page: https://m.example/u/x\n"
         );
         let german = Reader::new(Language::parse("de").unwrap());

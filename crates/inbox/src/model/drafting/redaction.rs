@@ -9,12 +9,13 @@ pub struct Redaction {
     hidden: Vec<HiddenValue>,
 }
 
-#[derive(Debug)]
 struct HiddenValue {
     kind: NamedEntityKind,
     token: String,
     value: String,
 }
+
+crate::base::debug_without_secrets::debug_without_secrets!(HiddenValue { kind });
 
 impl Redaction {
     /// `names` are those of the customer, of others on the mail and of the team.

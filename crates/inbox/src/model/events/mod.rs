@@ -15,6 +15,7 @@ use crate::base::limits::EVENT_SUMMARY_CHARS;
 use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
 use crate::base::time::Moment;
+use crate::model::send_failure::SendFailure;
 use bookings::{BOOKING_CANCELLED, BOOKING_CREATED};
 pub use bookings::{BookingChange, BookingEvent, record_booking};
 
@@ -168,6 +169,14 @@ const MESSAGE_FAILED: WebhookEventType = WebhookEventType {
             "conversation_id": id_schema("cnv"),
             "message_id": id_schema("msg"),
             "mailbox_id": id_schema("mbx"),
+            "reason": {
+                "type": "object",
+                "required": ["code", "text"],
+                "properties": {
+                    "code": { "type": "string" },
+                    "text": { "type": "string" },
+                },
+            },
         })
     },
 };
@@ -242,6 +251,7 @@ pub enum Event<'a> {
     MessageFailed {
         message: &'a MessageId,
         mailbox: &'a MailboxId,
+        failure: &'a SendFailure,
     },
     AskCompleted {
         request: &'a RequestId,
@@ -350,7 +360,7 @@ fn write(
         livemode,
         data: data(cx, conversation, content, livemode),
     };
-    let body = serde_json::to_string(&envelope).unwrap_or_default();
+    let body = serde_json::to_string(&envelope)?;
     tx.exec(
         "INSERT INTO events (ws, id, circle, type, conversation, body, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -479,9 +489,12 @@ impl Event<'_> {
                 let fields = json!({ "mailbox_id": mailbox.as_str() });
                 (&CONVERSATION_CREATED, "A conversation began".into(), fields)
             }
-            Event::MessageFailed { message, mailbox } => {
-                let fields =
-                    json!({ "message_id": message.as_str(), "mailbox_id": mailbox.as_str() });
+            Event::MessageFailed { message, mailbox, failure } => {
+                let fields = json!({
+                    "message_id": message.as_str(),
+                    "mailbox_id": mailbox.as_str(),
+                    "reason": failure,
+                });
                 (&MESSAGE_FAILED, "A message could not be delivered".into(), fields)
             }
             Event::AskCompleted { request } => {

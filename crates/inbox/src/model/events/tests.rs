@@ -20,7 +20,7 @@ fn each_event_has_the_fields_of_its_type() {
         Event::MessageSent { message, mailbox, author: None, secure: true },
         Event::ScoutHeld,
         Event::ConversationCreated { mailbox },
-        Event::MessageFailed { message, mailbox },
+        Event::MessageFailed { message, mailbox, failure: &SendFailure::unknown() },
         Event::AskCompleted { request },
         Event::WebhookTest { endpoint },
     ] {

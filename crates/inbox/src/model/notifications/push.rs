@@ -120,7 +120,7 @@ pub fn subscribe(
         end(tx, ws, &person, &id)?;
     }
     let id = SubscriptionId::new(cx.ids, cx.now);
-    let text = serde_json::to_string(target).unwrap_or_default();
+    let text = serde_json::to_string(target)?;
     let sealed = sealing::seal(cx, &sealing::push_target_purpose(cx.actor.ws, &id), &text);
     let device: String = device.chars().filter(|c| !c.is_control()).take(DEVICE_CHARS).collect();
     tx.exec(
@@ -182,7 +182,7 @@ pub fn send(
     notice: &BrowserNotice,
 ) -> Result<()> {
     let (ws, id) = (cx.actor.ws, cx.ids.token(ID_CHARS));
-    let text = serde_json::to_string(notice).unwrap_or_default();
+    let text = serde_json::to_string(notice)?;
     let payload = sealing::seal(cx, &sealing::push_message_purpose(ws, &id), &text);
     tx.exec(
         "INSERT INTO push_messages (

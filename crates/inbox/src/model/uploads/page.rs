@@ -4,7 +4,9 @@ use db::Tx;
 
 use super::{Ask, Upload, UploadState};
 use crate::base::error::Result;
+use crate::base::ids::MailboxId;
 use crate::base::limits::UPLOAD_PAGE_MS;
+use crate::model::local_times::LocalTimes;
 
 db::row! {
     /// Everything that the upload page shows; of the conversation nothing else.
@@ -22,8 +24,11 @@ db::row! {
         pub reminders_stopped: bool = "r.stopped_at IS NOT NULL",
         /// Reminders are still to come.
         pub reminds: bool = "r.remind_at IS NOT NULL",
+        mailbox: MailboxId = "c.mailbox",
     } later {
         pub items: Vec<PageItem>,
+        /// The clock of the inbox.
+        pub times: LocalTimes,
     }
 }
 
@@ -96,5 +101,6 @@ pub fn look(tx: &mut Tx<'_>, ask: &Ask) -> Result<AskPage> {
         let description = description.filter(|text| !text.trim().is_empty());
         page.items.push(PageItem { place, label, description, required, files: own });
     }
+    page.times = LocalTimes::of(tx, ws, &page.mailbox)?;
     Ok(page)
 }

@@ -66,8 +66,9 @@ async fn contact(app: &TestApp, key: &TestKey, email: &str) -> Value {
 }
 
 async fn two_addresses_become_one_contact_and_two_again(app: TestApp) {
-    let key = app.key("read").await;
-    app.mail("gia@wines.example Gia", "Cellar", "One").await;
+    let key = app.key("read send").await;
+    let cellar = app.mail("gia@wines.example Gia", "Cellar", "One").await;
+    app.sent(&key, &cellar.conversation, "Thank you").await;
     app.advance(SECOND);
     app.mail("gia@post.example Gia", "Carnet", "Two").await;
     app.advance(SECOND);

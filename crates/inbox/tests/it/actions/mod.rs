@@ -7,6 +7,7 @@ mod inbox_access;
 mod merging;
 mod merging_together;
 mod people;
+mod races;
 mod reading;
 mod send_later;
 mod snooze;

@@ -344,10 +344,18 @@ async fn what_an_agent_sends_without_a_relay_waits_and_says_so(app: TestApp) {
 async fn addresses_are_completed_from_what_one_may_see(app: TestApp) {
     let mut incoming = letter("giulia@pellegrini-wines.example", "Fee", "How?");
     incoming.from = Address::new(Some("Giulia Pèllegrini"), "giulia@pellegrini-wines.example");
-    app.deliver(&app.support, incoming).await;
+    let asked = app.deliver(&app.support, incoming).await;
     let bo = app.person("Bo").await;
     let private = app.private_inbox(&bo).await;
-    app.deliver(&private, letter("secret@pellet.example", "Private", "Hello")).await;
+    let secret = app.deliver(&private, letter("secret@pellet.example", "Private", "Hello")).await;
+    for (by, asked, recipient) in [
+        (&app.owner, &asked, "giulia@pellegrini-wines.example"),
+        (&bo, &secret, "secret@pellet.example"),
+    ] {
+        let answer = NewReply { recipients: to(recipient), ..reply("Hi", TextFormat::Plain) };
+        send(&app, by, asked.conversation.as_str(), answer).await;
+    }
+    app.pass(11 * MINUTE).await;
     let found = |by: &Actor, typed: &'static str| {
         let by = by.clone();
         let app = &app;

@@ -5,7 +5,7 @@ use testing::{TestApp, held_warning, letter, on_both};
 
 on_both!(
     a_snippet_has_as_many_characters_as_are_asked_for,
-    a_contact_is_known_by_another_conversation_that_is_neither_held_nor_spam
+    a_contact_is_known_whom_the_team_wrote_to_in_another_conversation_that_is_neither_held_nor_spam
 );
 
 async fn a_snippet_has_as_many_characters_as_are_asked_for(app: TestApp) {
@@ -26,8 +26,10 @@ async fn a_snippet_has_as_many_characters_as_are_asked_for(app: TestApp) {
     }
 }
 
-async fn a_contact_is_known_by_another_conversation_that_is_neither_held_nor_spam(app: TestApp) {
-    let key = app.key("read").await;
+async fn a_contact_is_known_whom_the_team_wrote_to_in_another_conversation_that_is_neither_held_nor_spam(
+    app: TestApp,
+) {
+    let key = app.key("read send").await;
     let mut scam = letter("a@x.example", "Held", "Pay");
     scam.warning = held_warning();
     app.deliver(&app.support, scam).await;
@@ -37,6 +39,7 @@ async fn a_contact_is_known_by_another_conversation_that_is_neither_held_nor_spa
         let row = list.iter().find(|row| row["subject"] == subject).unwrap();
         row["contact"]["known"].clone()
     };
+    app.sent(&key, &first.conversation, "Hello").await;
     assert_eq!(known("First").await, false);
     assert_eq!(app.read(&key, &first.conversation).await["contact"]["known"], false);
     let second = app.mail("a@x.example", "Second", "2").await;

@@ -20,6 +20,7 @@ mod request_documents;
 mod sandbox;
 mod search_answers;
 mod search_documents;
+mod send_failures;
 mod send_later;
 mod set_sorting;
 mod set_status;

@@ -103,6 +103,7 @@ async fn ingest(app: &TestApp, raw: &[u8]) -> FiledMail {
             authentication: None,
             attachments,
             joins: None,
+            content_hash: None,
         };
         inbox::receive(tx, cx, &mailbox, &incoming)
     })

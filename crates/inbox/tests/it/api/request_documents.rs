@@ -54,7 +54,7 @@ async fn a_request_that_is_sent_has_its_checklist_and_link_under_the_text(app: T
         "The page with your photo",
         "Old contract",
         "nice to have",
-        "2026-11-30",
+        "30 November 2026",
         &format!("{PUBLIC_URL}/u/"),
     ] {
         rest = rest.split_once(part).unwrap_or_else(|| panic!("{part} in {text}")).1;

@@ -1,5 +1,6 @@
 //! Hostile mail is filed quickly and harms nothing.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
 use testing::{MINUTE, TestApp, filed, on_both, raw_with};
@@ -10,7 +11,8 @@ on_both!(
     a_stranger_naming_a_message_id_gets_a_conversation_of_their_own,
     names_and_subjects_add_no_headers_to_what_we_answer,
     ten_thousand_parts_are_filed_in_bounded_time,
-    parts_within_parts_are_filed_with_the_whole_mail_attached,
+    parts_within_parts_are_filed_as_one_attached_mail,
+    nested_styles_and_mails_of_any_spelling_are_filed,
     a_header_of_a_megabyte_is_filed,
     an_archive_that_would_grow_is_kept_packed,
     a_mail_that_is_no_mail_is_filed_all_the_same
@@ -58,7 +60,7 @@ async fn ten_thousand_parts_are_filed_in_bounded_time(app: TestApp) {
     assert!((1..=250).contains(&files), "{files}");
 }
 
-async fn parts_within_parts_are_filed_with_the_whole_mail_attached(app: TestApp) {
+async fn parts_within_parts_are_filed_as_one_attached_mail(app: TestApp) {
     let mut body = String::new();
     for depth in 0..2_000 {
         body.push_str(&format!(
@@ -70,7 +72,18 @@ async fn parts_within_parts_are_filed_with_the_whole_mail_attached(app: TestApp)
     hostile(&app, "multipart/mixed; boundary=b0", &body).await;
     let key = app.key("read").await;
     let documents = app.get(&key, "/documents").await.json();
-    assert_eq!(documents[0]["filename"], "mail.eml", "{documents}");
+    assert_eq!(documents[0]["filename"], "message-1.eml", "{documents}");
+}
+
+async fn nested_styles_and_mails_of_any_spelling_are_filed(app: TestApp) {
+    let styles = format!("<style>{}</style><p>seen</p>", "@media all{\r\n".repeat(8_200));
+    assert_eq!(hostile(&app, "text/html", &styles).await, 0);
+    for kind in ["message/rfc822", "message/ rfc822", "message /rfc822", "message(x)/rfc822"] {
+        let nested = format!("Content-Type: {kind}\r\n\r\n").repeat(20_000);
+        assert_eq!(hostile(&app, kind, &nested).await, 1, "{kind}");
+        let encoded = format!("{kind}\r\nContent-Transfer-Encoding: base64");
+        assert_eq!(hostile(&app, &encoded, &base64(nested.as_bytes())).await, 1, "{kind}");
+    }
 }
 
 async fn a_header_of_a_megabyte_is_filed(app: TestApp) {
@@ -124,7 +137,10 @@ async fn a_mail_that_is_no_mail_is_filed_all_the_same(app: TestApp) {
 
 /// Takes a hostile mail in, in bounded time; answers how many files it left.
 async fn hostile(app: &TestApp, kind: &str, body: &str) -> usize {
-    let fields = format!("Message-ID: <hostile@x.example>\r\nContent-Type: {kind}\r\n");
+    let mut hasher = DefaultHasher::new();
+    (kind, body).hash(&mut hasher);
+    let id = hasher.finish();
+    let fields = format!("Message-ID: <hostile.{id}@x.example>\r\nContent-Type: {kind}\r\n");
     let mail = raw_with(&fields, "ann@x.example", "Hostile", body);
     let began = Instant::now();
     let received = app.arrives(&mail).await;

@@ -3,7 +3,9 @@
 use inbox::actions::{self, FetchFrom, MailHistory, TimelinePart};
 use inbox::base::time::Moment;
 use inbox::inbound::imap::{self, ImapAccount, PostFetchAction, Security};
-use inbox::inbound::{FetchedMail, InboundMail, Ingested, MailSource, ingest_fetched};
+use inbox::inbound::{
+    BelievedResults, FetchedMail, InboundMail, Ingested, MailSource, ingest_fetched,
+};
 use serde_json::Value;
 use testing::{DAY, HOUR, MINUTE, SECOND, TestApp, TestKey, on_both, raw_with, user};
 
@@ -64,7 +66,7 @@ async fn fetched(app: &TestApp, account: &ImapAccount, raw: &str, internal_date:
     let delivery = InboundMail {
         sender: None,
         recipients: vec![SUPPORT.into()],
-        source: MailSource::Mailbox { believed: Vec::new() },
+        source: MailSource::Mailbox { believed: BelievedResults::default() },
         raw: raw.as_bytes().to_vec(),
     };
     let fetched = FetchedMail { account: account.clone(), internal_date: Some(internal_date) };
@@ -207,7 +209,7 @@ async fn nothing_is_filed_for_an_inbox_that_is_not_fetched_any_more(app: TestApp
     let delivery = InboundMail {
         sender: None,
         recipients: vec![address],
-        source: MailSource::Mailbox { believed: Vec::new() },
+        source: MailSource::Mailbox { believed: BelievedResults::default() },
         raw: mail.into_bytes(),
     };
     let stale = FetchedMail { account: claimed, internal_date: None };

@@ -3,14 +3,19 @@
 mod attacks;
 mod correspondents;
 mod dates;
+mod duplicates;
 mod filing;
+mod imap_leases;
 mod imports;
 mod learned_spam;
+mod plus_tags;
+mod poisoned;
 mod receive;
 mod reports;
 mod risk;
 mod threading;
 mod threads;
+mod trust;
 
 use inbox::model::mail_secret::mail_secret;
 use testing::TestApp;

@@ -17,7 +17,8 @@ on_both!(
     a_report_of_an_address_that_the_message_did_not_go_to_changes_nothing,
     of_several_recipients_only_who_bounced_does_not_have_it,
     a_complaint_is_recorded_when_it_returns_our_message_id,
-    a_bounce_does_not_reopen_what_went_on_since
+    a_bounce_does_not_reopen_what_went_on_since,
+    a_bounced_message_says_why
 );
 
 async fn a_bounce_to_the_return_path_turns_sent_into_failed(app: TestApp) {
@@ -195,6 +196,23 @@ async fn a_bounce_does_not_reopen_what_went_on_since(app: TestApp) {
 async fn later(app: &TestApp, key: &testing::TestKey, conversation: &str) {
     app.advance(1_000);
     app.sent(key, &conversation, "One more thing").await;
+}
+
+async fn a_bounced_message_says_why(app: TestApp) {
+    let key = app.key("read").await;
+    for (status, code, text) in
+        [("5.1.1", "5.1.1", "There is no such address."), ("5.0.0", "bounced", "It came back.")]
+    {
+        let (message, conversation) = sent(&app).await;
+        let path =
+            mail::return_path(&secret(&app).await, "support@acme.example", &message).unwrap();
+        let bounce = dsn("failed", status, None).replace("dsn-1@", &format!("{message}@"));
+        app.ingest_from("", &[&path], bounce.as_bytes()).await;
+        let read = app.read(&key, &conversation).await;
+        let timeline = read["timeline"].as_array().unwrap();
+        let found = timeline.iter().find(|item| item["id"] == message).unwrap();
+        assert_eq!(found["reason"], json!({ "code": code, "text": text }));
+    }
 }
 
 fn status_of(read: &Value, message: &str) -> String {

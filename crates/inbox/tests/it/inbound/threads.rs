@@ -10,8 +10,39 @@ on_both!(
     a_forged_reply_address_joins_nothing,
     a_mail_that_fails_dmarc_joins_nothing_by_any_way,
     a_signed_message_id_leads_a_participant_back_and_no_stranger,
-    a_reply_address_of_another_inbox_does_not_lead_into_it
+    a_reply_address_of_another_inbox_does_not_lead_into_it,
+    quoted_history_that_nothing_announces_is_taken_off_and_answers_between_lines_stay
 );
+
+async fn quoted_history_that_nothing_announces_is_taken_off_and_answers_between_lines_stay(
+    app: TestApp,
+) {
+    let key = app.key("read send").await;
+    let first = app.mail("ann@x.example", "Lamp", "It is broken").await;
+    app.sent(&key, &first.conversation, "A new one is on its way.\nWhich colour?").await;
+    let quote = "> A new one is on\r\n> its way.\r\n> Which colour?\r\n\r\n";
+    let whole = |text: &str| text.replace("\r\n", "\n");
+    for (number, (text, expected)) in [
+        (format!("{quote}Green, please."), "Green, please.".to_owned()),
+        (
+            "> Which colour?\r\n\r\nGreen.\r\n\r\n> A new one is on its way.\r\n\r\nThanks".into(),
+            "> Which colour?\n\nGreen.\n\n> A new one is on its way.\n\nThanks".into(),
+        ),
+        (
+            "> Something that nobody wrote here.\r\n\r\nWhat is that?".into(),
+            "> Something that nobody wrote here.\n\nWhat is that?".into(),
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let fields = format!("Message-ID: <quote{number}@x.example>\r\n");
+        let mail = app.arrives(&raw_with(&fields, "ann@x.example", "Re: Lamp", &text)).await;
+        assert_eq!(mail.conversation, first.conversation);
+        let last = app.timeline(&key, &mail.conversation, "message").await.pop().unwrap();
+        assert_eq!(last["text"], expected, "{}", whole(&text));
+    }
+}
 
 async fn an_answer_to_a_signed_reply_address_joins_whoever_writes_it(app: TestApp) {
     let (_, conversation) = sent(&app).await;

@@ -8,6 +8,7 @@ mod fairness;
 mod learned_mail;
 mod learning_circles;
 mod outgoing_servers;
+mod queues;
 mod quiet;
 mod send_notices;
 mod send_pushes;

@@ -6,3 +6,4 @@ mod retention;
 mod scan;
 mod sweep;
 mod upgrades;
+mod usage;

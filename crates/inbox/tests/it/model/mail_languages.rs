@@ -196,6 +196,6 @@ async fn where_the_language_is_not_known_or_not_spoken_it_is_english(app: TestAp
             text.contains("What we need from you:\n- Ausweis\n- Vertrag (nice to have)"),
             "{text}"
         );
-        assert!(text.contains("Please send it by 2026-11-30."), "{text}");
+        assert!(text.contains("Please send it by 30 November 2026."), "{text}");
     }
 }

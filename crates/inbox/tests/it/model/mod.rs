@@ -1,8 +1,10 @@
 //! Rows and events that several actions share.
 
 mod booking_access;
+mod booking_answers;
 mod booking_calendars;
 mod booking_deadlines;
+mod booking_invitations;
 mod bookings;
 mod events;
 mod follow_ups;

@@ -1,6 +1,7 @@
 //! Office hours: the automatic reply outside them, and targets that are counted in them.
 
-use inbox::actions::{self, NewReply, OfficeHoursInput};
+use inbox::actions::{self, NewReply, OfficeHoursInput, TriageAct};
+use inbox::base::ids::UndoId;
 use inbox::model::local_times::LocalTimes;
 use inbox::model::mailboxes::{DraftingMode, Mailbox};
 use inbox::model::written_text::TextFormat;
@@ -17,6 +18,7 @@ on_both!(
     the_automatic_reply_leaves_the_helpers_draft_alone,
     targets_are_kept_or_missed_in_office_hours,
     targets_rest_while_mail_is_held_and_end_when_it_is_closed,
+    undoing_a_close_brings_the_targets_back_and_counts_nothing_twice,
     the_clock_of_an_inbox_is_that_of_its_hours_or_the_one_the_team_agrees_on
 );
 
@@ -67,7 +69,7 @@ async fn the_automatic_reply_goes_once_a_day_and_never_to_automatic_or_held_mail
     assert_eq!(replies.len(), 1, "one for each customer and day");
     assert_eq!(replies[0].recipients, ["ann@x.example"]);
     let bytes = String::from_utf8_lossy(&replies[0].bytes);
-    assert!(bytes.contains("Auto-Submitted: auto-"), "{bytes}");
+    assert!(bytes.contains("Auto-Submitted: auto-replied"), "{bytes}");
     let key = app.key("read").await;
     let waiting = app.list(&key, "?view=open").await;
     assert!(waiting.iter().all(|one| one["waitingSince"] != Value::Null), "nobody was answered");
@@ -160,6 +162,53 @@ async fn targets_rest_while_mail_is_held_and_end_when_it_is_closed(app: TestApp)
     let targets = &found["targets"];
     assert_eq!((&targets["kept"], &targets["missed"]), (&json!(1), &json!(0)), "{targets}");
     assert_eq!(found["firstAnswer"]["count"], 1, "an answer that closes is one");
+}
+
+async fn undoing_a_close_brings_the_targets_back_and_counts_nothing_twice(app: TestApp) {
+    let key = app.key("read write send").await;
+    let weekly = "mon-sun 00:00-24:00".to_owned();
+    let (zone, answer, resolve) = ("UTC".to_owned(), "2 h".to_owned(), "4 h".to_owned());
+    set(&app, OfficeHoursInput { weekly, zone, answer, resolve, ..OfficeHoursInput::default() })
+        .await;
+    let lamp = app.mail("ann@x.example", "Lamp", "broken").await;
+    let due = async || {
+        let columns = "coalesce(answer_due_at, 0), coalesce(resolve_due_at, 0), \
+                       coalesce(target_due_at, 0)";
+        let sql = format!("SELECT {columns} FROM conversations WHERE id = ?1");
+        let id = lamp.conversation.clone();
+        let row: (i64, i64, i64) =
+            app.act(&app.owner, move |tx, _| Ok(tx.one(&sql, &[&id])?)).await;
+        row
+    };
+    let before = due().await;
+    assert!(before.0 > 0 && before.1 > before.0, "{before:?}");
+    app.pass(HOUR).await;
+    let id = close(&app, &lamp).await;
+    assert_eq!(due().await, (0, 0, 0), "closed mail waits for nothing");
+    undo(&app, &id).await;
+    assert_eq!(due().await, before, "the targets run on as before");
+    app.pass(DAY).await;
+    let id = close(&app, &lamp).await;
+    undo(&app, &id).await;
+    app.pass(DAY).await;
+    let found = app.get(&key, "/reports").await.is(200).json();
+    let targets = &found["targets"];
+    assert_eq!((&targets["kept"], &targets["missed"]), (&json!(0), &json!(2)), "{targets}");
+}
+
+async fn close(app: &TestApp, mail: &FiledMail) -> UndoId {
+    let ids = vec![mail.conversation.to_string()];
+    app.act(&app.owner, move |tx, cx| {
+        let undo = actions::begin_triage(tx, cx, &TriageAct::Close)?;
+        actions::triage(tx, cx, &undo, &TriageAct::Close, &ids)?;
+        Ok(undo)
+    })
+    .await
+}
+
+async fn undo(app: &TestApp, id: &UndoId) {
+    let id = id.clone();
+    assert!(app.act(&app.owner, move |tx, cx| actions::undo_triage(tx, cx, &id)).await);
 }
 
 /// A conversation whose target runs, as a condition of a count.

@@ -183,8 +183,10 @@ async fn held_private_and_automatic_mail_is_treated_as_rules_say(app: TestApp) {
     app.release(&held).await;
     app.pass(5 * SECOND).await;
     assert_eq!(app.read(&key, &held).await["tags"], json!(["new"]));
-    let second = app.mail("robot@x.example", "Other", "text").await.conversation;
+    let other = app.mail("robot@x.example", "Other", "text").await.conversation;
+    let second = app.mail("eve@evil.example", "Other", "text").await.conversation;
     app.pass(5 * SECOND).await;
+    assert_eq!(app.read(&key, &other).await["tags"], json!(["new"]), "who only wrote is new");
     assert_eq!(app.read(&key, &second).await["tags"], json!([]), "the contact is known by now");
 }
 

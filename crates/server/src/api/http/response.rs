@@ -2,6 +2,7 @@
 
 use axum::body::Bytes;
 use axum::http::{StatusCode, header};
+use inbox::OUTAGE_RETRY_SECONDS;
 use inbox::api::wire::ErrorBody;
 use inbox::{Error, RateStatus};
 
@@ -28,6 +29,9 @@ pub fn of_error(error: &Error, rate: RateStatus) -> ApiResponse {
     }
     if status == StatusCode::TOO_MANY_REQUESTS {
         reply.extra.push((header::RETRY_AFTER, rate.resets_in.to_string()));
+    }
+    if status == StatusCode::SERVICE_UNAVAILABLE {
+        reply.extra.push((header::RETRY_AFTER, OUTAGE_RETRY_SECONDS.to_string()));
     }
     reply
 }

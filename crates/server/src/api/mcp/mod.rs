@@ -163,7 +163,7 @@ async fn respond(
             let granted = granted.as_slice().iter().copied();
             let needed: Vec<Scope> = granted.chain([scope]).chain(also).collect();
             let needed = Scopes::new(&needed).stored();
-            challenge(&server.context, &mut reply, Some("insufficient_scope"), &needed);
+            challenge(&server.context, &mut reply, Some(Challenge::InsufficientScope), &needed);
             reply
         }
         Err(Error::Lacks { entirely: true, .. }) => {
@@ -213,26 +213,59 @@ fn told(asked: &Asked, outcome: Result<String, JsonRpcError>, rate: RateStatus) 
     ApiResponse { status, body, rate, extra: Vec::new() }
 }
 
-/// An API error with the same status, headers and sentence as in REST, and a way to sign in where the
-/// key or token is not one.
+/// An API error with the same status, headers and sentence as in REST. Where the key or token is not one,
+/// the sentence speaks of tokens too, and the headers say where to sign in.
 fn refused(context: &ApiContext, error: &Error, rate: RateStatus, id: &Value) -> ApiResponse {
     let mut reply = context.refuse_error(error, rate);
-    reply.body = failed(id, &JsonRpcError::refused(error));
-    if matches!(error, Error::Unauthorized) {
-        challenge(context, &mut reply, Some("invalid_token"), DEFAULT_SCOPES);
+    let mut failure = JsonRpcError::refused(error);
+    if matches!(error, Error::Unauthorized) && oauth_works_at(&context.own_origin) {
+        failure.message = NEEDS_TOKEN_OR_KEY.to_owned();
+        challenge(context, &mut reply, Some(Challenge::InvalidToken), DEFAULT_SCOPES);
     }
+    reply.body = failed(id, &failure);
     reply
 }
+
+/// What a client without a valid token or key reads.
+const NEEDS_TOKEN_OR_KEY: &str = "This needs a valid API key or access token. Send it as the header \
+     Authorization: Bearer rk_live_…, rk_test_… or ro_… A client that speaks OAuth gets a token by signing in, as \
+     the header WWW-Authenticate says, and replaces one that is over with its refresh token.";
 
 /// The scopes that a client should ask for first.
 const DEFAULT_SCOPES: &str = "read write draft";
 
+/// Why a client is sent to ask for access (RFC 6750 section 3.1).
+#[derive(Clone, Copy)]
+enum Challenge {
+    InvalidToken,
+    InsufficientScope,
+}
+
+impl Challenge {
+    fn parameters(self) -> String {
+        let (error, description) = match self {
+            Challenge::InvalidToken => {
+                ("invalid_token", "The access token or key is wrong, over or revoked.")
+            }
+            Challenge::InsufficientScope => {
+                ("insufficient_scope", "The tool needs a scope that the person has not granted.")
+            }
+        };
+        format!("error=\"{error}\", error_description=\"{description}\", ")
+    }
+}
+
 /// Tells an OAuth client where to ask for access, and for what.
-fn challenge(context: &ApiContext, reply: &mut ApiResponse, error: Option<&str>, scopes: &str) {
+fn challenge(
+    context: &ApiContext,
+    reply: &mut ApiResponse,
+    error: Option<Challenge>,
+    scopes: &str,
+) {
     if !oauth_works_at(&context.own_origin) {
         return;
     }
-    let error = error.map(|error| format!("error=\"{error}\", ")).unwrap_or_default();
+    let error = error.map(Challenge::parameters).unwrap_or_default();
     let metadata = format!("{}{}", context.own_origin, RESOURCE_METADATA);
     reply.extra.retain(|(name, _)| name != header::WWW_AUTHENTICATE);
     reply.extra.push((

@@ -8,11 +8,14 @@ use inbox::api::operations::Operation;
 /// Values that say nothing.
 const EMPTY: [&[u8]; 4] = [b"null", b"\"\"", b"[]", b"{}"];
 
+/// Values within values, as many as JSON that comes in may have.
+const DEPTH: usize = 128;
+
 /// The answer with its names and values, shorter. Members without a value are left out. A list becomes
 /// a table: its first row has the names of the columns, every other one the values of an item. `None`
 /// for what no operation writes.
 pub fn short_text(operation: &Operation, body: &[u8]) -> Option<Vec<u8>> {
-    let mut json = JsonReader { bytes: body, at: 0 };
+    let mut json = JsonReader { bytes: body, at: 0, depth: 0 };
     let mut out = Vec::with_capacity(body.len());
     let left_out = left_out(operation);
     let written = match body {
@@ -39,13 +42,23 @@ struct NotCompactJson;
 struct JsonReader<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Values around the one that is read.
+    depth: usize,
 }
 
 impl<'a> JsonReader<'a> {
     fn value(&mut self, out: &mut Vec<u8>) -> Result<(), NotCompactJson> {
         match self.peek()? {
-            b'{' => self.object(&[], out),
-            b'[' => self.array(out),
+            b'{' | b'[' if self.depth == DEPTH => Err(NotCompactJson),
+            sign @ (b'{' | b'[') => {
+                self.depth += 1;
+                let written = match sign {
+                    b'{' => self.object(&[], out),
+                    _ => self.array(out),
+                };
+                self.depth -= 1;
+                written
+            }
             b'"' => {
                 out.extend_from_slice(self.string()?);
                 Ok(())

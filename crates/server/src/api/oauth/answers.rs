@@ -3,6 +3,7 @@
 use axum::body::Bytes;
 use axum::http::{StatusCode, header};
 use inbox::Error;
+use inbox::OUTAGE_RETRY_SECONDS;
 use serde_json::json;
 
 use crate::api::http::{ApiContext, ApiResponse, log_cause};
@@ -43,9 +44,17 @@ errors! {
         "Name 1 to 20 redirect_uris: https, http on this computer, or a known program's scheme.";
     INVALID_CLIENT_METADATA: BAD_REQUEST, "invalid_client_metadata",
         "Send a JSON object with redirect_uris and, if you like, client_name.";
+    NO_REGISTRATION: NOT_FOUND, "invalid_request",
+        "Clients cannot register themselves here. Use a client id metadata document.";
+    ONLY_GET: METHOD_NOT_ALLOWED, "invalid_request",
+        "This address takes GET.";
+    ONLY_POST: METHOD_NOT_ALLOWED, "invalid_request",
+        "This address takes POST.";
     TOO_MANY: TOO_MANY_REQUESTS, "temporarily_unavailable",
         "Too many requests. Try again in fifteen minutes.";
     FAILED: INTERNAL_SERVER_ERROR, "server_error",
+        "Something failed on our side. Try again shortly.";
+    DATABASE_DOWN: SERVICE_UNAVAILABLE, "temporarily_unavailable",
         "Something failed on our side. Try again shortly.";
 }
 
@@ -53,7 +62,7 @@ impl OauthError {
     /// An error of ours; the log gets its cause.
     pub fn of(error: Error) -> OauthError {
         log_cause(&error);
-        OauthError::FAILED
+        if error.is_outage() { OauthError::DATABASE_DOWN } else { OauthError::FAILED }
     }
 
     /// `by_header`: the client named itself in `Authorization`, so a refusal names the scheme, as
@@ -63,6 +72,13 @@ impl OauthError {
         let mut reply = context.ok(self.status, Bytes::from(body.to_string()));
         if self.status == StatusCode::TOO_MANY_REQUESTS {
             reply.extra.push((header::RETRY_AFTER, "900".into()));
+        }
+        if self.status == StatusCode::METHOD_NOT_ALLOWED {
+            let method = if *self == OauthError::ONLY_GET { "GET" } else { "POST" };
+            reply.extra.push((header::ALLOW, method.into()));
+        }
+        if self.status == StatusCode::SERVICE_UNAVAILABLE {
+            reply.extra.push((header::RETRY_AFTER, OUTAGE_RETRY_SECONDS.to_string()));
         }
         if by_header && self.status == StatusCode::UNAUTHORIZED {
             reply.extra.push((header::WWW_AUTHENTICATE, "Basic realm=\"Mailroom\"".into()));

@@ -24,7 +24,7 @@ use crate::http::request_body::RequestBody;
 use crate::http::{ClientNetwork, Peer};
 use answers::OauthError;
 use metadata::resource;
-use parameters::Parameters;
+pub use parameters::Parameters;
 
 /// A body must have arrived by then.
 const BODY_TIME: Duration = Duration::from_secs(10);
@@ -71,14 +71,14 @@ async fn answer(server: &OauthServer, path: &'static str, request: Request<Body>
             Method::GET | Method::HEAD => {
                 context.ok(StatusCode::OK, Bytes::from(document.to_string()))
             }
-            _ => only(context, "GET"),
+            _ => OauthError::ONLY_GET.answer(context, false),
         };
     }
     if path == REGISTER && !server.takes_registrations {
-        return context.refuse(StatusCode::NOT_FOUND, "Clients cannot register themselves here.");
+        return OauthError::NO_REGISTRATION.answer(context, false);
     }
     if request.method() != Method::POST {
-        return only(context, "POST");
+        return OauthError::ONLY_POST.answer(context, false);
     }
     let (parts, body) = request.into_parts();
     let place = match parts.extensions.get::<Peer>() {
@@ -97,13 +97,6 @@ async fn answer(server: &OauthServer, path: &'static str, request: Request<Body>
 
 /// No request of a client is larger.
 const BODY_BYTES: usize = crate::http::request_body::SMALL_BODY_BYTES;
-
-fn only(context: &ApiContext, method: &'static str) -> ApiResponse {
-    let sentence = format!("This address takes {method}.");
-    let mut reply = context.refuse(StatusCode::METHOD_NOT_ALLOWED, &sentence);
-    reply.extra.push((header::ALLOW, method.into()));
-    reply
-}
 
 async fn register(
     server: &OauthServer,

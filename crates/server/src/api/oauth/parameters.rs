@@ -4,6 +4,9 @@ use axum::http::{HeaderMap, header};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+/// Parameters of one request. Those of OAuth are about ten.
+const PARAMETERS: usize = 100;
+
 /// The parameters of a request, each given once.
 pub struct Parameters {
     pairs: Vec<(String, String)>,
@@ -12,17 +15,18 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// `None` for what is not a form, and for a form that says something twice.
+    /// `None` for what is not a form, and for a form that says something twice or far too much.
     pub fn of(headers: &HeaderMap, body: &[u8]) -> Option<Parameters> {
         let kind = headers.get(header::CONTENT_TYPE)?.to_str().ok()?.to_ascii_lowercase();
         if !kind.starts_with("application/x-www-form-urlencoded") {
             return None;
         }
-        let pairs: Vec<(String, String)> = url::form_urlencoded::parse(body).into_owned().collect();
+        let given = url::form_urlencoded::parse(body).into_owned();
+        let pairs: Vec<(String, String)> = given.take(PARAMETERS + 1).collect();
         let is_said_twice = |(place, (name, _)): (usize, &(String, String))| {
             pairs[..place].iter().any(|(earlier, _)| earlier == name)
         };
-        if pairs.iter().enumerate().any(is_said_twice) {
+        if pairs.len() > PARAMETERS || pairs.iter().enumerate().any(is_said_twice) {
             return None;
         }
         Some(Parameters { pairs, basic: basic(headers) })

@@ -11,6 +11,31 @@ use super::mbox;
 
 /// Bytes of a header that are looked at for its date.
 const HEADER_BYTES: usize = 64 * 1024;
+/// The fields of which a mail has one at least (RFC 5322 section 3.6, and those of trace and MIME).
+const FIELDS: &[&str] = &[
+    "from",
+    "to",
+    "cc",
+    "bcc",
+    "subject",
+    "date",
+    "sender",
+    "reply-to",
+    "message-id",
+    "in-reply-to",
+    "references",
+    "received",
+    "return-path",
+    "delivered-to",
+    "x-original-to",
+    "mime-version",
+    "content-type",
+    "dkim-signature",
+    "status",
+    "x-mailer",
+];
+/// Why a file is passed over.
+const NO_MAIL: &str = "it is neither a mail nor an mbox: it has no header";
 /// Folders within folders.
 const DEPTH: usize = 16;
 
@@ -64,7 +89,10 @@ pub fn list_local(
     if path.is_dir() {
         list_folder(path, DEPTH, &mut listed, passed_over).map_err(told)?;
     } else {
-        list_file(path, &mut listed).map_err(told)?;
+        list_file(path, &mut listed, passed_over).map_err(told)?;
+        if let Some(reason) = passed_over.get(&path.display().to_string()) {
+            return Err(format!("{source}: {reason}"));
+        }
     }
     Ok(listed)
 }
@@ -84,14 +112,14 @@ fn list_folder(
         if path.is_dir() {
             let holds_mail = is_maildir && matches!(name.as_str(), "cur" | "new");
             if holds_mail {
-                list_maildir(&path, listed)?;
+                list_maildir(&path, listed, passed_over)?;
             } else if !(is_maildir && name == "tmp") && depth > 0 {
                 list_folder(&path, depth - 1, listed, passed_over)?;
             }
         } else if name.to_lowercase().ends_with(".eml") {
-            listed.push(mail_file(path)?);
+            list_mail(path, listed, passed_over)?;
         } else if mbox::is_mbox(&path)? {
-            list_file(&path, listed)?;
+            list_file(&path, listed, passed_over)?;
         } else if !is_maildir && !name.starts_with('.') {
             let reason = "it is neither an .eml file nor an mbox".to_owned();
             passed_over.insert(path.display().to_string(), reason);
@@ -100,20 +128,27 @@ fn list_folder(
     Ok(())
 }
 
-fn list_maildir(folder: &Path, listed: &mut Vec<ListedMail>) -> io::Result<()> {
+fn list_maildir(
+    folder: &Path,
+    listed: &mut Vec<ListedMail>,
+    passed_over: &mut BTreeMap<String, String>,
+) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         if path.is_file() {
-            listed.push(mail_file(path)?);
+            list_mail(path, listed, passed_over)?;
         }
     }
     Ok(())
 }
 
-fn list_file(path: &Path, listed: &mut Vec<ListedMail>) -> io::Result<()> {
+fn list_file(
+    path: &Path,
+    listed: &mut Vec<ListedMail>,
+    passed_over: &mut BTreeMap<String, String>,
+) -> io::Result<()> {
     if !mbox::is_mbox(path)? {
-        listed.push(mail_file(path.to_owned())?);
-        return Ok(());
+        return list_mail(path.to_owned(), listed, passed_over);
     }
     let (file, written) = (Arc::<Path>::from(path), written_at(path)?);
     mbox::each_part(path, HEADER_BYTES, &mut |part, header| {
@@ -122,12 +157,33 @@ fn list_file(path: &Path, listed: &mut Vec<ListedMail>) -> io::Result<()> {
     })
 }
 
-fn mail_file(path: PathBuf) -> io::Result<ListedMail> {
+/// A file with one mail in it, or with something that is none.
+fn list_mail(
+    path: PathBuf,
+    listed: &mut Vec<ListedMail>,
+    passed_over: &mut BTreeMap<String, String>,
+) -> io::Result<()> {
     let mut start = Vec::new();
     File::open(&path)?.take(HEADER_BYTES as u64).read_to_end(&mut start)?;
+    // An empty one is told of when it is read.
+    if !is_mail(&start) && !start.iter().all(u8::is_ascii_whitespace) {
+        passed_over.insert(path.display().to_string(), NO_MAIL.to_owned());
+        return Ok(());
+    }
     let header = header_of(&start);
     let (written, bytes) = (written_at(&path)?, fs::metadata(&path)?.len());
-    Ok(dated(header, written, bytes, MailLocation::File(path)))
+    listed.push(dated(header, written, bytes, MailLocation::File(path)));
+    Ok(())
+}
+
+/// True for bytes that begin with a header: a line of it names a field that mails have.
+fn is_mail(start: &[u8]) -> bool {
+    let header = mail::header_bytes(start);
+    header.split(|byte| *byte == b'\n').any(|line| {
+        let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
+        name.len() < line.len()
+            && FIELDS.iter().any(|field| name.trim_ascii().eq_ignore_ascii_case(field.as_bytes()))
+    })
 }
 
 fn header_of(start: &[u8]) -> &[u8] {

@@ -20,7 +20,8 @@ use inbox::base::email_address::EmailAddress;
 use inbox::base::limits::FETCHED_MAIL_BYTES;
 use inbox::inbound::find_inbox;
 use inbox::inbound::history::{
-    ImportTarget, ImportedMail, file_mails, own_addresses, preview, read_mails,
+    CountedIdentities, ImportOutcome, ImportTarget, ImportedMail, file_mails, own_addresses,
+    preview, read_mails,
 };
 use inbox::model::mailboxes;
 
@@ -162,34 +163,39 @@ impl Import {
         listed: &[ListedMail],
         report: &mut ImportReport,
     ) -> Result<(), String> {
-        let (mut batch, mut bytes, mut filing) = (Vec::new(), 0, BatchFiling::default());
+        let (mut batch, mut places, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let (mut filing, mut counted) = (BatchFiling::default(), CountedIdentities::default());
         for (number, mail) in listed.iter().enumerate() {
             match read(mail, accounts).await? {
                 Ok(past) => {
                     bytes += past.raw.len();
                     batch.push(past);
+                    places.push(mail.place.shown());
                 }
                 Err(reason) => report.pass_over(mail.place.shown(), reason),
             }
             let is_last = number + 1 == listed.len();
             if batch.len() == BATCH_MAILS || bytes >= BATCH_BYTES || is_last {
-                let mails = std::mem::take(&mut batch);
+                let (mails, places) = (std::mem::take(&mut batch), std::mem::take(&mut places));
                 bytes = 0;
-                let outcomes = if self.dry_run {
-                    Some(preview(app, target, mails).await.map_err(sentence)?)
+                let outcomes: Option<PlacedOutcomes> = if self.dry_run {
+                    let outcomes = preview(app, target, mails, &mut counted).await;
+                    Some((places, outcomes.map_err(sentence)?))
                 } else {
                     let read = read_mails(app, target, mails).await.map_err(sentence)?;
                     let (app, target) = (app.clone(), target.clone());
-                    filing.begin(async move { file_mails(&app, &target, read).await }).await?
+                    let filing_them = async move {
+                        file_mails(&app, &target, read).await.map(|outcomes| (places, outcomes))
+                    };
+                    filing.begin(filing_them).await?
                 };
-                outcomes.into_iter().flatten().for_each(|outcome| report.count(outcome));
+                count_all(report, outcomes);
             }
             if number % SHOWN_EVERY == 0 && std::io::stderr().is_terminal() {
                 eprint!("\r{number} of {} mails", listed.len());
             }
         }
-        let last = filing.finish().await?;
-        last.into_iter().flatten().for_each(|outcome| report.count(outcome));
+        count_all(report, filing.finish().await?);
         if std::io::stderr().is_terminal() {
             eprintln!();
         }
@@ -200,6 +206,16 @@ impl Import {
         let mailbox = target.inbox.mailbox.address.as_str();
         let answer = report.answer(mailbox, self.dry_run);
         print(self.workspace.output, &answer, &report.words(mailbox, self.dry_run));
+    }
+}
+
+/// Where mails were found, and what became of each.
+type PlacedOutcomes = (Vec<String>, Vec<ImportOutcome>);
+
+fn count_all(report: &mut ImportReport, outcomes: Option<PlacedOutcomes>) {
+    let (places, outcomes) = outcomes.unwrap_or_default();
+    for (place, outcome) in places.into_iter().zip(outcomes) {
+        report.count_mail(place, outcome);
     }
 }
 

@@ -24,6 +24,8 @@ pub struct ImportReport {
     pub assigned: usize,
     /// People who have conversations elsewhere and cannot have them here.
     pub unknown_assignees: BTreeSet<String>,
+    /// Mails that say what another with the same Message-ID says, and were not imported.
+    pub same_content: Vec<String>,
     /// Mails that were not imported, and why.
     pub passed_over: BTreeMap<String, String>,
 }
@@ -43,8 +45,20 @@ impl ImportReport {
                 self.conversations += usize::from(begins);
                 self.attachments += attachments;
             }
-            ImportOutcome::Known => self.known += 1,
+            ImportOutcome::Known | ImportOutcome::SameContent => self.known += 1,
+            ImportOutcome::Completed { attachments } => {
+                self.known += 1;
+                self.attachments += attachments;
+            }
         }
+    }
+
+    /// Counts a mail, and names one that is not imported although no other has the same bytes.
+    pub fn count_mail(&mut self, place: String, outcome: ImportOutcome) {
+        if outcome == ImportOutcome::SameContent {
+            self.same_content.push(place);
+        }
+        self.count(outcome);
     }
 
     pub fn count_conversation(&mut self, outcome: ConversationOutcome) {
@@ -76,6 +90,7 @@ impl ImportReport {
             "assigned": self.assigned,
             "unknownAssignees": self.unknown_assignees,
             "passedOver": passed_over,
+            "sameContent": self.same_content.iter().take(NAMED).collect::<Vec<_>>(),
         })
     }
 
@@ -111,6 +126,12 @@ impl ImportReport {
             said.push_str(&format!(
                 "\n  Not on the team, or without this inbox, so that theirs are unassigned: {}",
                 people.join(", ")
+            ));
+        }
+        for place in self.same_content.iter().take(NAMED) {
+            said.push_str(&format!(
+                "\n  {place}: a mail with the same Message-ID and content is there; only what servers added \
+                 differs"
             ));
         }
         for (place, reason) in self.passed_over.iter().take(NAMED) {

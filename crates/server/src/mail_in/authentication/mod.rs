@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::inbound::{Authenticator, Checking, Credentials, MailSource};
+use inbox::inbound::{Authenticator, BelievedResults, Checking, Credentials, MailSource};
 use mail::{Authentication, AuthenticationResult, Dmarc, DmarcPolicy, DomainName};
 use mail_auth::common::verify::VerifySignature;
 use mail_auth::dmarc::verify::DmarcParameters;
@@ -34,6 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const FIRST_PART: Duration = Duration::from_millis(1_700);
 /// DKIM signatures of a mail that are checked, those of its sender's domain first.
 const SIGNATURES: usize = 5;
+/// `Authentication-Results` of one server that are read: some write one for each method.
+const BELIEVED_FIELDS: usize = 8;
 /// Forwarders whose ARC seals are trusted.
 const SEALERS: [&str; 5] =
     ["google.com", "microsoft.com", "fastmail.com", "messagingengine.com", "zohomail.com"];
@@ -51,13 +53,13 @@ pub struct AuthenticationConfig {
 pub struct DnsAuthenticator {
     dns: MessageAuthenticator,
     health: Arc<DnsHealth>,
-    /// The authserv-id of the trusted server of ours, lower case.
-    believed: Option<String>,
+    /// The authserv-id of the trusted server of ours.
+    believed: Option<BelievedResults>,
 }
 
 impl DnsAuthenticator {
     pub fn of(config: &AuthenticationConfig) -> Result<DnsAuthenticator, String> {
-        let believed = config.trusted_results.as_ref().map(|name| name.to_lowercase());
+        let believed = config.trusted_results.as_deref().map(BelievedResults::chosen);
         let health = DnsHealth::of(config.dns);
         Ok(DnsAuthenticator { dns: dns::open(config.dns)?, health, believed })
     }
@@ -96,13 +98,16 @@ impl DnsAuthenticator {
         let dmarc = dmarc.unwrap_or_default();
         let vouched = vouched_for(&arc, &credentials);
         let (dmarc, policy) = match told(&dmarc, spf.is_some()) {
-            (Dmarc::Fail, policy) if vouched => (Dmarc::Pass, policy),
+            // A tenant of the forwarder may have changed what it seals, such as by a rule that adds text:
+            // its seal excuses a broken signature and proves nobody.
+            (Dmarc::Fail, policy) if vouched => (Dmarc::Absent, policy),
             told => told,
         };
         Authentication {
             spf: spf.as_ref().map_or(AuthenticationResult::None, spf_proof),
             dkim: dkim_proof(&dkim),
             dmarc,
+            aligned: is_aligned(&credentials, sender, &dkim),
             policy,
             arc: if vouched { AuthenticationResult::Pass } else { arc_proof(&arc) },
         }
@@ -121,7 +126,7 @@ impl DnsAuthenticator {
                 let helo = helo.trim_end_matches('.');
                 Some(spf::check(&self.dns, *ip, helo, &sender, deadline).await)
             }
-            MailSource::OurServer => believed_spf(message, self.believed.as_slice()),
+            MailSource::OurServer => believed_spf(message, self.believed.as_ref()?),
             MailSource::Mailbox { believed } => believed_spf(message, believed),
         }
     }
@@ -188,18 +193,42 @@ impl DnsAuthenticator {
     }
 }
 
-/// The `Authentication-Results` of the receiving server. Servers prepend their field, so only the
-/// topmost one counts, and only with a trusted authserv-id.
-fn believed_spf(message: &AuthenticatedMessage<'_>, believed: &[String]) -> Option<Spf> {
-    let fields = message.headers.iter().filter(|(name, _)| is(name, b"authentication-results"));
-    let mut all = fields.filter_map(|(_, value)| AuthenticationResults::parse(value));
-    let results =
-        all.find(|results| believed.iter().any(|name| is_within(&results.server, name)))?;
-    let (outcome, sender) = results.of("spf", "smtp.mailfrom")?;
+/// SPF as the receiving server found it. Servers prepend their `Authentication-Results`, so only the
+/// topmost fields count, down to the first of another authserv-id: what stands below that may be the
+/// sender's, as may all that stands below a `Received` field unless the server is known to remove what
+/// senders write in its name (RFC 8601, section 5).
+fn believed_spf(message: &AuthenticatedMessage<'_>, believed: &BelievedResults) -> Option<Spf> {
+    let above = message
+        .headers
+        .iter()
+        .take_while(|(name, _)| believed.removes_forgeries || !is(name, b"received"));
+    let fields = above.filter(|(name, _)| is(name, b"authentication-results"));
+    let results = fields.map_while(|(_, value)| {
+        AuthenticationResults::parse(value).filter(|results| believed.names(&results.server))
+    });
+    let found = results.take(BELIEVED_FIELDS).find(|results| results.of("spf", "").is_some())?;
+    let (outcome, sender) = found.of("spf", "smtp.mailfrom")?;
     let outcome = SpfResult::try_from(outcome).ok()?;
     let sender = mail::normal_address(sender.unwrap_or_default());
     let sender = SpfOutput::new(domain_of(&sender).into()).with_result(outcome);
     Some(Spf { sender, poses: false })
+}
+
+/// True when a passing signature or SPF result is of the organisation that From names.
+fn is_aligned(
+    credentials: &Credentials<'_>,
+    spf: Option<&SpfOutput>,
+    dkim: &[DkimOutput<'_>],
+) -> bool {
+    let from = DomainName::of_address(credentials.from.unwrap_or_default());
+    let Some(from) = from.map(|domain| domain.organisation()) else { return false };
+    let is_of_from = |domain: &str| {
+        DomainName::parse(domain).is_some_and(|domain| domain.organisation() == from)
+    };
+    let sent = spf.is_some_and(|spf| spf.result() == SpfResult::Pass && is_of_from(spf.domain()));
+    let signatures = dkim.iter().filter(|output| *output.result() == DkimResult::Pass);
+    let mut signers = signatures.filter_map(|output| output.signature());
+    sent || signers.any(|signature| is_of_from(signature.domain()))
 }
 
 /// The mail as it is checked: for the sender that is shown, with so many signatures. A signature

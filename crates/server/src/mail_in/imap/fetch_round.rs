@@ -51,8 +51,8 @@ impl Fetchers {
         let last_there = folder.next_uid.map(|next| i64::from(next) - 1);
         let cursor = match account.cursor {
             Some(cursor) if cursor.validity == validity => return Ok(()),
-            // UIDVALIDITY changed: all mails are fetched again, and duplicates are recognized by
-            // Message-ID.
+            // UIDVALIDITY changed: what is not known by its header is fetched again, and duplicates are
+            // recognized by Message-ID and content.
             Some(_) => {
                 let seen_to = last_there.unwrap_or(i64::from(u32::MAX));
                 FolderCursor { validity, last_uid: 0, seen_to }
@@ -130,16 +130,18 @@ impl Fetchers {
             return Ok(true);
         }
         let Some(header) = folder.header(uid).await? else { return Ok(true) };
-        let Some(id) = mail::parse(&header, mail::Envelope::default()).message_id else {
-            return Ok(false);
-        };
-        let asked = account.clone();
-        let known = self.app.store.read(move |tx| imap::is_filed(tx, &asked, &id)).await;
-        known.map_err(ours)
+        let named = inbound::message_id_of(&self.app, header.clone()).await.map_err(ours)?;
+        let Some(id) = named else { return Ok(false) };
+        let (asked, blobs, bytes) = (account.clone(), self.app.blobs.clone(), outline.bytes);
+        let known = self
+            .app
+            .store
+            .read(move |tx| imap::is_filed(tx, &blobs, &asked, (&id, &header, bytes)));
+        known.await.map_err(ours)
     }
 
     /// Downloads and files a mail; false when it was gone. Duplicates are recognized by Message-ID
-    /// or hash.
+    /// and content, so that what is moved there is stored here.
     async fn fetch(
         &self,
         account: &ImapAccount,

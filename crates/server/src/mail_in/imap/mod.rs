@@ -5,6 +5,7 @@
 //! Meanwhile its lease is renewed; if that fails, another process has the inbox, and the task ends.
 
 mod fetch_round;
+mod leases;
 mod sent;
 mod trust;
 
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inbox::App;
-use inbox::base::limits::{FETCHING_AT_ONCE, FETCHING_LEASE_MS};
+use inbox::base::limits::FETCHING_AT_ONCE;
 use inbox::base::queue::Queue;
 use inbox::inbound::Authenticator;
 use inbox::inbound::imap::{self, ImapAccount};
@@ -29,7 +30,7 @@ use crate::imap_client::{Dialer, Folder, ImapCredential, ImapFault, ImapTimeouts
 use crate::mail_oauth::{AccessTokens, with_fresh_token};
 use crate::net::host_guard::HostGuard;
 use crate::node::vault::{Vault, imap_purpose};
-use fetch_round::ours;
+use leases::HeldLeases;
 use sent::SentFolderProgress;
 
 /// Mails that are downloaded and filed at the same time, in all inboxes together.
@@ -38,6 +39,8 @@ const DOWNLOADS: usize = 4;
 const SENT_EVERY: Duration = Duration::from_secs(2 * 60);
 /// The longest sleep: accounts set up by other processes are found by polling.
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// The shortest, so that an inbox that another process claims meanwhile is not looked for in a loop.
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long things take and may take.
 #[derive(Clone, Copy, Debug)]
@@ -76,6 +79,7 @@ pub struct Fetchers {
     dialer: Dialer,
     pace: ImapTiming,
     downloads: Arc<Semaphore>,
+    leases: HeldLeases,
 }
 
 impl Fetchers {
@@ -90,12 +94,19 @@ impl Fetchers {
     ) -> Result<Fetchers, String> {
         let dialer = Dialer::new(roots, guard)?;
         let downloads = Arc::new(Semaphore::new(DOWNLOADS));
-        Ok(Fetchers { app, authenticator, vault, tokens, dialer, pace, downloads })
+        let leases = HeldLeases::default();
+        Ok(Fetchers { app, authenticator, vault, tokens, dialer, pace, downloads, leases })
     }
 
     /// Fetches until `stop` is ready; a mail that is being filed is finished.
     pub async fn run(&self, stop: impl Future<Output = ()>) {
+        self.keep_leases(self.fetch_until(stop)).await;
+    }
+
+    async fn fetch_until(&self, stop: impl Future<Output = ()>) {
         let (stopping, tasks) = (CancellationToken::new(), TaskTracker::new());
+        // Should this end by a panic, what it started ends too, and does not run beside what is started next.
+        let _end = stopping.clone().drop_guard();
         let mut stop = std::pin::pin!(stop);
         let mut wakes = self.app.store.wakes();
         if let Err(error) = self.take_over().await {
@@ -121,6 +132,14 @@ impl Fetchers {
         stopping.cancel();
         tasks.close();
         tasks.wait().await;
+    }
+
+    /// Renews the leases of what is fetched until the fetching ends.
+    async fn keep_leases(&self, fetching: impl Future<Output = ()>) {
+        tokio::select! {
+            () = fetching => {}
+            () = self.leases.keep(&self.app) => {}
+        }
     }
 
     /// Ends the leases of an earlier, killed process where there is only one process (SQLite); on
@@ -155,8 +174,8 @@ impl Fetchers {
             .read(|tx| Ok::<_, inbox::Error>((imap::next_due(tx)?, imap::failing(tx)?)))
             .await?;
         gauge!("mailroom_imap_failing").set(failing as f64);
-        let left = next.map_or(i64::MAX, |next| next - self.app.clock.now()).max(100);
-        Ok(Duration::from_millis(left.unsigned_abs()).min(MAX_POLL_INTERVAL))
+        let has_room = tasks.len() < FETCHING_AT_ONCE;
+        Ok(next_look(has_room, next, self.app.clock.now()))
     }
 
     /// Runs one round for every due inbox; returns how many.
@@ -187,14 +206,16 @@ impl Fetchers {
         until: Option<Instant>,
     ) {
         let (held, fetchers) = (account.clone(), self.clone());
+        let lease = self.leases.add(&held);
         // A task of its own, so that a panic is a failure of this inbox and is counted as one.
         let attending = async move { fetchers.attend_to(account, until).await }.in_current_span();
         let attending = AbortOnDropHandle::new(tokio::spawn(attending));
         let attended = tokio::select! {
             attended = attending => attended.unwrap_or(Err(ImapFault::Ours)),
-            () = self.keep_hold(&held) => Err(ImapFault::Over),
+            () = lease.lost() => Err(ImapFault::Over),
             () = stopping.cancelled() => Err(ImapFault::Over),
         };
+        drop(lease);
         let recorded = match attended {
             Ok(()) | Err(ImapFault::Over) => self.let_go(&held, until.is_none()).await,
             Err(fault) => self.note_failure(&held, fault).await,
@@ -257,21 +278,6 @@ impl Fetchers {
         Folder::open(line, account, credential, &account.after, timeouts).await
     }
 
-    /// Renews the claim for as long as that works; ready when it is lost.
-    async fn keep_hold(&self, account: &ImapAccount) {
-        loop {
-            sleep(Duration::from_millis(FETCHING_LEASE_MS.unsigned_abs() / 4)).await;
-            let (app, held) = (self.app.clone(), account.clone());
-            let renew = move |tx: &mut db::Tx<'_>| imap::hold(tx, &held, app.clock.now());
-            match self.app.store.write(renew).await {
-                Ok(true) => {}
-                Ok(false) => return,
-                // The lease lasts for three more renewals.
-                Err(error) => drop(ours(error)),
-            }
-        }
-    }
-
     /// After one round alone the next is due in a while, otherwise at once.
     async fn let_go(&self, account: &ImapAccount, alone: bool) -> inbox::Result<()> {
         let wait = if alone { self.pace.poll.as_millis() as i64 } else { 0 };
@@ -288,8 +294,32 @@ impl Fetchers {
     }
 }
 
+/// How long to sleep until an inbox may be claimed. A node that serves as many as it can has nothing to look for:
+/// what is due waits until one of them had its turn.
+fn next_look(has_room: bool, next_due: Option<i64>, now: i64) -> Duration {
+    let Some(next_due) = next_due.filter(|_| has_room) else { return MAX_POLL_INTERVAL };
+    let left = Duration::from_millis((next_due - now).max(0).unsigned_abs());
+    left.clamp(MIN_POLL_INTERVAL, MAX_POLL_INTERVAL)
+}
+
 /// What the log lines about the mail of an inbox carry, as those of other jobs do.
 fn fetching(account: &ImapAccount) -> Span {
     let (queue, inbox) = (Queue::Imap.as_str(), &account.inbox);
     tracing::error_span!("job", queue, workspace = inbox.ws, id = %inbox.mailbox.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_sleeps_until_the_next_inbox_is_due_and_longest_when_it_has_no_room() {
+        let now = 1_000_000;
+        assert_eq!(next_look(true, Some(now + 700), now), Duration::from_millis(700));
+        assert_eq!(next_look(true, Some(now - 700), now), MIN_POLL_INTERVAL);
+        assert_eq!(next_look(true, Some(now + 60_000), now), MAX_POLL_INTERVAL);
+        assert_eq!(next_look(true, None, now), MAX_POLL_INTERVAL);
+        // A thousand are served, and one more is overdue.
+        assert_eq!(next_look(false, Some(now - 700), now), MAX_POLL_INTERVAL);
+    }
 }

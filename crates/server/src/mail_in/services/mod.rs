@@ -14,9 +14,10 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, Response, StatusCode};
 use axum::routing::post;
+use inbox::OUTAGE_RETRY_SECONDS;
 use inbox::api::wire::ErrorBody;
 use inbox::base::ids::ServiceId;
 pub use inbox::model::services::POSTMARK_USER;
@@ -76,6 +77,9 @@ async fn call(
         Ok(()) => answer(StatusCode::OK, &json!({ "ok": true })),
         Err((status, sentence)) => answer(status, &json!(ErrorBody { error: sentence.into() })),
     };
+    if response.status() == StatusCode::SERVICE_UNAVAILABLE {
+        response.headers_mut().insert(RETRY_AFTER, OUTAGE_RETRY_SECONDS.into());
+    }
     log.name_in(&mut response);
     response
 }
@@ -167,6 +171,9 @@ impl ServicesApi {
 }
 
 fn failed(error: Error) -> Refusal {
+    if error.is_outage() {
+        return (StatusCode::SERVICE_UNAVAILABLE, FAILED.1);
+    }
     tracing::error!(cause = ?error, "a webhook call of a sending service failed");
     FAILED
 }

@@ -8,33 +8,27 @@ use std::time::Duration;
 use db::Tx;
 use inbox::inbound::{InboundMail, IngestError, Ingested, MailSource, find_recipient, ingest};
 use mail::smtp::{
-    Protocol, RecipientReply, SmtpRefusal, SmtpServerSession, SmtpStep, SmtpTransaction,
+    Protocol, RecipientReply, RefusedEnvelope, SmtpRefusal, SmtpServerSession, SmtpStep,
+    SmtpTransaction,
 };
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsAcceptor;
 
+use super::refusals::{RELAY_DENIED, SHUTS_DOWN, TIMEOUT, TLS_FAILED};
 use super::shared::MailListeners;
 
 /// Bytes that are read at once.
 const READ_BYTES: usize = 64 * 1024;
 
 const IDLE_TIMEOUT: SmtpRefusal =
-    SmtpRefusal { reason: "timeout", line: "421 4.4.2 Idle timeout, closing connection" };
-const TRANSFER_TIMEOUT: SmtpRefusal = SmtpRefusal {
-    reason: "timeout",
-    line: "421 4.4.2 Message transfer timeout, closing connection",
-};
+    SmtpRefusal { reason: TIMEOUT, line: "421 4.4.2 Idle timeout, closing connection" };
+const TRANSFER_TIMEOUT: SmtpRefusal =
+    SmtpRefusal { reason: TIMEOUT, line: "421 4.4.2 Message transfer timeout, closing connection" };
 const SESSION_TIMEOUT: SmtpRefusal =
-    SmtpRefusal { reason: "timeout", line: "421 4.4.2 Session timeout, try again later" };
-const SHUTTING_DOWN: SmtpRefusal = SmtpRefusal {
-    reason: "shutting-down",
-    line: "421 4.3.2 Service shutting down, try again later",
-};
-/// The TLS handshake failed.
-const TLS_FAILED: &str = "tls-failure";
-/// The recipient is of a domain that has no inbox here: the client takes us for a relay.
-const RELAY_DENIED: &str = "relay-denied";
+    SmtpRefusal { reason: TIMEOUT, line: "421 4.4.2 Session timeout, try again later" };
+const SHUTTING_DOWN: SmtpRefusal =
+    SmtpRefusal { reason: SHUTS_DOWN, line: "421 4.3.2 Service shutting down, try again later" };
 const NO_SUCH_INBOX: &str = "no-such-inbox";
 
 /// One client's connection.
@@ -77,7 +71,9 @@ impl<'a> SmtpConnection<'a> {
         }
         let acceptor = TlsAcceptor::from(self.listeners.tls.config());
         let accepted = within(self.listeners.limits.silence, acceptor.accept(stream)).await;
-        let mut stream = accepted.inspect_err(|_| self.note_refusal(TLS_FAILED))?;
+        let mut stream = accepted.inspect_err(|_| {
+            self.listeners.refusals.note(self.peer, TLS_FAILED, &RefusedEnvelope::default());
+        })?;
         session.secure();
         self.run(&mut session, &mut stream).await?;
         stream.shutdown().await
@@ -134,16 +130,13 @@ impl<'a> SmtpConnection<'a> {
     }
 
     fn note_refusals(&self, session: &mut SmtpServerSession) {
-        for refusal in session.take_refusals() {
-            self.note_refusal(match refusal.reason {
+        for (refusal, envelope) in session.take_refusals() {
+            let reason = match refusal.reason {
                 NO_SUCH_INBOX if self.elsewhere => RELAY_DENIED,
                 reason => reason,
-            });
+            };
+            self.listeners.refusals.note(self.peer, reason, &envelope);
         }
-    }
-
-    fn note_refusal(&self, reason: &'static str) {
-        self.listeners.refusals.note(self.peer, reason);
     }
 
     async fn write<S>(&self, session: &mut SmtpServerSession, stream: &mut S) -> io::Result<()>

@@ -3,12 +3,12 @@
 use std::fs;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use mail::smtp::Protocol;
+use mail::smtp::{Protocol, RefusedEnvelope};
 use metrics::counter;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
@@ -16,9 +16,11 @@ use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
 use super::connection::SmtpConnection;
+use super::refusals::TOO_MANY_CONNECTIONS;
 use super::shared::{ConnectionPermit, MailListeners, protocol_name};
 use crate::net::listen_address::{ListenAddress, SocketAccess};
-use crate::net::listening::AcceptPause;
+use crate::net::listening::{AcceptPause, cannot_listen};
+use crate::node::supervisor::Supervisor;
 
 /// Mail that is being taken in when the server stops has this long to be filed.
 const GRACE: Duration = Duration::from_secs(2);
@@ -26,7 +28,6 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Characters of the id by which the log names a connection.
 const ID_CHARS: usize = 10;
 
-const TOO_MANY_CONNECTIONS: &str = "too-many-connections";
 const FULL: &[u8] = b"421 4.7.0 Too many connections, try again later\r\n";
 
 /// One open listener.
@@ -62,7 +63,7 @@ impl MailListener {
         };
         match listener {
             Ok(listener) => Ok(Some(MailListener { listener, protocol })),
-            Err(error) => Err(format!("cannot take mail on {place}: {error}")),
+            Err(error) => Err(cannot_listen(setting(protocol), place, &error)),
         }
     }
 
@@ -84,9 +85,12 @@ async fn bind_socket(path: &Path, access: SocketAccess) -> io::Result<Listener> 
     if UnixStream::connect(path).await.is_ok() {
         return Err(io::ErrorKind::AddrInUse.into());
     }
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+    match fs::symlink_metadata(path) {
+        Ok(found) if !found.file_type().is_socket() => {
+            return Err(io::Error::other("there is a file or folder of this name"));
+        }
+        Ok(_) => fs::remove_file(path)?,
+        Err(_) => {}
     }
     let listener = UnixListener::bind(path)?;
     if let Some(group) = access.group {
@@ -97,15 +101,20 @@ async fn bind_socket(path: &Path, access: SocketAccess) -> io::Result<Listener> 
 }
 
 impl MailListeners {
-    /// Accepts mail until `stop` is ready; mail that has arrived is still filed.
-    pub async fn serve(self, listeners: Vec<MailListener>, stop: impl Future<Output = ()>) {
+    /// Accepts mail until the tasks are to stop; mail that has arrived is still filed.
+    pub async fn serve(self, listeners: Vec<MailListener>, tasks: &Supervisor) {
         let (all, conversations) = (Arc::new(self), TaskTracker::new());
         let listening = listeners.into_iter().map(|listener| {
             let (all, conversations) = (Arc::clone(&all), conversations.clone());
-            tokio::spawn(async move { all.listen(listener, &conversations).await })
+            let (name, listener) = (task_name(listener.protocol), Arc::new(listener));
+            tasks.start(name, move |_| {
+                let (all, conversations) = (Arc::clone(&all), conversations.clone());
+                let listener = Arc::clone(&listener);
+                async move { all.listen(&listener, &conversations).await }
+            })
         });
         let listening: Vec<_> = listening.collect();
-        stop.await;
+        tasks.stopping().cancelled().await;
         all.stopping.cancel();
         for listener in listening {
             let _ = listener.await;
@@ -116,7 +125,7 @@ impl MailListeners {
         }
     }
 
-    async fn listen(self: &Arc<Self>, listener: MailListener, conversations: &TaskTracker) {
+    async fn listen(self: &Arc<Self>, listener: &MailListener, conversations: &TaskTracker) {
         let mut pause = AcceptPause::new("mail");
         loop {
             let accepted = tokio::select! {
@@ -148,7 +157,8 @@ impl MailListeners {
         let conversation = async move {
             let outcome = match (permit, client) {
                 (None, mut client) => {
-                    listeners.refusals.note(peer, TOO_MANY_CONNECTIONS);
+                    let unknown = RefusedEnvelope::default();
+                    listeners.refusals.note(peer, TOO_MANY_CONNECTIONS, &unknown);
                     client.refuse().await
                 }
                 (Some(_permit), Client::Tcp(stream, _)) => {
@@ -165,6 +175,22 @@ impl MailListeners {
             }
         };
         conversations.spawn(conversation.instrument(span));
+    }
+}
+
+/// The setting that says where a protocol is taken.
+fn setting(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Smtp => "smtp_listen",
+        Protocol::Lmtp => "lmtp_listen",
+    }
+}
+
+/// What `/readyz` and the metrics call the task that accepts connections.
+fn task_name(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Smtp => "SMTP listener",
+        Protocol::Lmtp => "LMTP listener",
     }
 }
 

@@ -16,4 +16,5 @@ mod shared;
 pub use crate::net::listen_address::ListenAddress;
 pub use limits::SmtpLimits;
 pub use listener::MailListener;
+pub use refusals::start_refusal_counters;
 pub use shared::MailListeners;

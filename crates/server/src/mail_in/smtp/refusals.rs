@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use mail::smtp::{REASONS, RefusedEnvelope};
 use metrics::counter;
 use tokio::time::Instant;
 
@@ -16,6 +17,22 @@ const WINDOW: Duration = Duration::from_secs(60);
 const LINES_EACH: u32 = 10;
 /// Lines about all addresses in a window. This also bounds the addresses that are remembered.
 const LINES: u32 = 600;
+
+/// The TLS handshake failed.
+pub(super) const TLS_FAILED: &str = "tls-failure";
+/// The recipient is of a domain that has no inbox here: the client takes us for a relay.
+pub(super) const RELAY_DENIED: &str = "relay-denied";
+pub(super) const TOO_MANY_CONNECTIONS: &str = "too-many-connections";
+pub(super) const TIMEOUT: &str = "timeout";
+pub(super) const SHUTS_DOWN: &str = "shutting-down";
+
+/// Makes the series of all reasons, at 0: an alert on an increase does not see one that begins at 1.
+pub fn start_refusal_counters() {
+    let ours = [TLS_FAILED, RELAY_DENIED, TOO_MANY_CONNECTIONS, TIMEOUT, SHUTS_DOWN];
+    for reason in REASONS.iter().copied().chain(ours) {
+        counter!("mailroom_smtp_refused_total", "reason" => reason).increment(0);
+    }
+}
 
 /// The log of refusals.
 #[derive(Default)]
@@ -42,8 +59,9 @@ struct Logging {
 
 impl RefusalLog {
     /// Counts a refusal by its reason and logs it, within the span of the connection, which has the
-    /// client. The reason is a fixed code: nothing of a mail or its envelope is in the line.
-    pub fn note(&self, client: Option<IpAddr>, reason: &'static str) {
+    /// client. The reason is a fixed code, and sender and recipient are those of the envelope: nothing of a
+    /// mail is in the line.
+    pub fn note(&self, client: Option<IpAddr>, reason: &'static str, envelope: &RefusedEnvelope) {
         counter!("mailroom_smtp_refused_total", "reason" => reason).increment(1);
         let logging = self.admit(client, Instant::now());
         if logging.unlogged_before > 0 {
@@ -51,7 +69,8 @@ impl RefusalLog {
             tracing::warn!(count, "further mail refusals of the last minute were not logged");
         }
         if logging.line {
-            tracing::info!(reason, "mail was refused");
+            let (sender, recipient) = (envelope.sender(), envelope.recipients());
+            tracing::info!(reason, sender, recipient, "mail was refused");
         }
     }
 

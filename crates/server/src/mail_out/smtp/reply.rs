@@ -1,6 +1,6 @@
 //! SMTP replies and what they mean for a recipient.
 
-use inbox::jobs::RelayOutcome;
+use inbox::jobs::{RelayOutcome, RelayReason};
 
 /// Lines of one reply, and bytes of one line, that are read at the most.
 pub const LINES: usize = 100;
@@ -32,11 +32,22 @@ impl SmtpReply {
 
     /// The code and the enhanced status, without the server's words: these may repeat the mail.
     pub fn summary(&self) -> String {
-        let first = self.lines.first().map_or("", String::as_str);
-        match first.split_whitespace().next().filter(|word| is_status(word)) {
+        match self.status() {
             Some(status) => format!("{} {status}", self.code),
             None => self.code.to_string(),
         }
+    }
+
+    /// The enhanced status (RFC 2034).
+    fn status(&self) -> Option<&str> {
+        let first = self.lines.first().map_or("", String::as_str);
+        first.split_whitespace().next().filter(|word| is_status(word))
+    }
+
+    /// Why something was refused, by the most exact code, with the server's words for the team.
+    pub fn reason(&self, sentence: String) -> RelayReason {
+        let code = self.status().map_or_else(|| self.code.to_string(), str::to_owned);
+        RelayReason::new(code, sentence).with_reply(self.few_words())
     }
 
     /// The beginning of the server's words, for the person who is at it.
@@ -49,11 +60,11 @@ impl SmtpReply {
 
     /// The delivery outcome of a refusal; `what` was refused.
     pub fn refusal(&self, what: &str) -> RelayOutcome {
-        let sentence = format!("the server answered {} to {what}", self.summary());
+        let reason = self.reason(format!("the server answered {} to {what}", self.summary()));
         match self.code {
-            code if SET_UP.contains(&code) => RelayOutcome::Later(sentence),
-            500..600 => RelayOutcome::Never(sentence),
-            _ => RelayOutcome::Later(sentence),
+            code if SET_UP.contains(&code) => RelayOutcome::Later(reason),
+            500..600 => RelayOutcome::Never(reason),
+            _ => RelayOutcome::Later(reason),
         }
     }
 
@@ -61,7 +72,10 @@ impl SmtpReply {
     /// section 4.5.3.1.10), which the next try with fewer will not have.
     pub fn refusal_of_recipient(&self) -> RelayOutcome {
         match self.code {
-            552 => RelayOutcome::Later(format!("the server answered {} to RCPT", self.summary())),
+            552 => {
+                let sentence = format!("the server answered {} to RCPT", self.summary());
+                RelayOutcome::Later(self.reason(sentence))
+            }
             _ => self.refusal("RCPT"),
         }
     }
@@ -114,6 +128,20 @@ mod tests {
         assert_eq!(read_line(b"250"), Some((250, false, String::new())));
         for bad in ["", "25", "2500", "abc", "150 x", "650 x", "+50 x", "250_x", "HTTP/1.1 400"] {
             assert_eq!(read_line(bad.as_bytes()), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_tells_the_most_exact_code_and_the_servers_words_to_the_team_alone() {
+        for (line, code, word) in [
+            ("550 5.1.1 <a@x.example> unknown", "5.1.1", "unknown"),
+            ("554 Hello Mara, spam", "554", "Mara"),
+        ] {
+            let refusal = reply(line).refusal("RCPT");
+            let sentence = refusal.reason().expect("a reason").to_string();
+            let expected = RelayReason::new(code, sentence).with_reply(&line[4..]);
+            assert_eq!(refusal, RelayOutcome::Never(expected));
+            assert!(!format!("{refusal:?}").contains(word), "{refusal:?}");
         }
     }
 

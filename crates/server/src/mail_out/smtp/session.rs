@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use inbox::jobs::{OutgoingMail, RelayOutcome};
+use inbox::jobs::{OutgoingMail, RelayOutcome, RelayReason};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
@@ -17,6 +17,9 @@ use super::reply::SmtpReply;
 use super::stream::{SmtpStream, SmtpTimeouts, within};
 use super::text::as_data;
 use crate::mail_oauth::{TokenFailure, xoauth2};
+
+/// The code of a connection that ended too early.
+const BROKEN: &str = "connection-broken";
 
 /// The connection settings.
 #[derive(Clone)]
@@ -60,6 +63,8 @@ impl fmt::Debug for Login {
 pub struct ConnectFailure {
     pub sentence: String,
     pub fault: ConnectFault,
+    /// The fault in a word, for software.
+    code: &'static str,
     /// What the server said to a password, in a few characters; it is shown to the person who set
     /// the server up, and is in no log.
     pub said: String,
@@ -89,7 +94,23 @@ impl ConnectFailure {
     }
 
     pub fn of(fault: ConnectFault, sentence: impl Into<String>) -> ConnectFailure {
-        ConnectFailure { sentence: sentence.into(), fault, said: String::new() }
+        let code = match fault {
+            ConnectFault::NotFound => "host-not-found",
+            ConnectFault::Private => "private-network",
+            ConnectFault::Unreachable => "no-connection",
+            ConnectFault::Slow => "timeout",
+            ConnectFault::NoEncryption => "no-encryption",
+            ConnectFault::Encryption => "encryption-failed",
+            ConnectFault::Refused => "sign-in-refused",
+            ConnectFault::NoToken => "no-access-token",
+            ConnectFault::Other => "connection-failed",
+        };
+        ConnectFailure { sentence: sentence.into(), fault, code, said: String::new() }
+    }
+
+    /// Why mail waits that this server should have taken.
+    pub fn reason(self) -> RelayReason {
+        RelayReason::new(self.code, self.sentence)
     }
 
     pub fn encryption_failed(&self) -> bool {
@@ -101,7 +122,13 @@ impl ConnectFailure {
             io::ErrorKind::TimedOut => ConnectFault::Slow,
             _ => ConnectFault::Unreachable,
         };
-        ConnectFailure::of(fault, format!("no connection: {error}"))
+        let failure = ConnectFailure::of(fault, format!("no connection: {error}"));
+        match error.kind() {
+            io::ErrorKind::ConnectionRefused => {
+                ConnectFailure { code: "connection-refused", ..failure }
+            }
+            _ => failure,
+        }
     }
 
     fn encryption(error: &io::Error) -> ConnectFailure {
@@ -122,7 +149,7 @@ pub enum TransactionOutcome {
     /// The outcome for each recipient.
     Outcomes(Vec<RelayOutcome>),
     /// The connection was lost before MAIL FROM was accepted: nothing was delivered.
-    Gone(String),
+    Gone(RelayReason),
 }
 
 /// A session with one server, in which several mails can be sent.
@@ -196,9 +223,8 @@ impl SmtpClientSession {
         let told = self.send_fit(mail, recipients).await;
         told.unwrap_or_else(|error| {
             self.over = true;
-            TransactionOutcome::Gone(format!(
-                "the connection broke before MAIL was answered: {error}"
-            ))
+            let sentence = format!("the connection broke before MAIL was answered: {error}");
+            TransactionOutcome::Gone(RelayReason::new(BROKEN, sentence))
         })
     }
 
@@ -213,11 +239,12 @@ impl SmtpClientSession {
     fn unfit(&self, mail: &OutgoingMail, recipients: &[String]) -> Option<RelayOutcome> {
         let most = self.offers.size.filter(|size| *size > 0);
         if most.is_some_and(|most| mail.bytes.len() as u64 > most) {
-            return Some(RelayOutcome::Never("the mail is larger than the server takes".into()));
+            let sentence = "the mail is larger than the server takes";
+            return Some(RelayOutcome::Never(RelayReason::new("too-large", sentence)));
         }
         if needs_utf8(mail, recipients) && !self.offers.international {
             let sentence = "the server does not take addresses with letters beyond ASCII";
-            return Some(RelayOutcome::Never(sentence.into()));
+            return Some(RelayOutcome::Never(RelayReason::new("no-smtputf8", sentence)));
         }
         None
     }
@@ -240,10 +267,8 @@ impl SmtpClientSession {
         let answer = self.line.read_reply().await?;
         if answer.is_goodbye() {
             self.over = true;
-            return Ok(TransactionOutcome::Gone(format!(
-                "the server answered {} to MAIL",
-                answer.summary()
-            )));
+            let sentence = format!("the server answered {} to MAIL", answer.summary());
+            return Ok(TransactionOutcome::Gone(answer.reason(sentence)));
         }
         if !answer.is_positive() {
             // The replies to the pipelined commands behind it are discarded.
@@ -263,7 +288,8 @@ impl SmtpClientSession {
             tracing::debug!(%error, "an SMTP connection broke");
         }
         let undecided = || {
-            RelayOutcome::Later("the connection broke before the server had taken the mail".into())
+            let sentence = "the connection broke before the server had taken the mail";
+            RelayOutcome::Later(RelayReason::new(BROKEN, sentence))
         };
         Ok(TransactionOutcome::Outcomes(
             outcomes.into_iter().map(|o| o.unwrap_or_else(undecided)).collect(),

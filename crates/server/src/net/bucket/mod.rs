@@ -109,8 +109,16 @@ impl BucketConfig {
 pub struct Bucket {
     config: BucketConfig,
     calls: UnboundedSender<SentCall>,
-    /// Until when it is left alone.
-    rests_until: Mutex<Option<Instant>>,
+    /// Set from a call without an answer to the next answer.
+    silence: Mutex<Option<Silence>>,
+}
+
+/// A store that does not answer.
+struct Silence {
+    /// Until then it is left alone.
+    rests_until: Instant,
+    /// One call asks whether it is back; the others fail at once meanwhile, instead of waiting together.
+    is_asked: bool,
 }
 
 struct Call {
@@ -207,23 +215,34 @@ impl Bucket {
             .name("bucket".into())
             .spawn(serve)
             .map_err(|error| error.to_string())?;
-        Ok(Bucket { config: config.clone(), calls, rests_until: Mutex::default() })
+        Ok(Bucket { config: config.clone(), calls, silence: Mutex::default() })
     }
 
     fn call(&self, call: Call) -> io::Result<Answer> {
-        let rests_until = || self.rests_until.lock().unwrap_or_else(PoisonError::into_inner);
-        if rests_until().is_some_and(|until| Instant::now() < until) {
-            return Err(unanswered());
+        let silence = || self.silence.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(silence) = &mut *silence() {
+            if silence.is_asked || Instant::now() < silence.rests_until {
+                return Err(unanswered());
+            }
+            silence.is_asked = true;
         }
+        let answer = self.ask(call);
+        if answer.is_err() {
+            metrics::counter!("mailroom_blob_store_errors_total").increment(1);
+        }
+        let is_silent = answer.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::TimedOut);
+        let rests_until = Instant::now() + REST;
+        *silence() = is_silent.then_some(Silence { rests_until, is_asked: false });
+        answer
+    }
+
+    fn ask(&self, call: Call) -> io::Result<Answer> {
         let (answer, answered) = std::sync::mpsc::channel();
         let patience = (call.time() + PAUSE) * (ATTEMPTS + 1);
         self.calls
             .send(SentCall { call, answer })
             .map_err(|_| io::Error::other("the bucket is closed"))?;
-        let answer = answered.recv_timeout(patience).unwrap_or_else(|_| Err(unanswered()));
-        let is_silent = answer.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::TimedOut);
-        *rests_until() = is_silent.then(|| Instant::now() + REST);
-        answer
+        answered.recv_timeout(patience).unwrap_or_else(|_| Err(unanswered()))
     }
 }
 
@@ -320,9 +339,12 @@ async fn send(
     if is_answer {
         return Ok(Answer { status, ..Answer::default() });
     }
-    let error = io::Error::other(format!("the object store answered {status}"));
+    let sentence = format!("the object store answered {status}");
     let is_passing = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
-    Err(if is_passing { Failure::Passing(error) } else { Failure::Refused(error) })
+    Err(match is_passing {
+        true => Failure::Passing(io::Error::new(io::ErrorKind::ResourceBusy, sentence)),
+        false => Failure::Refused(io::Error::other(sentence)),
+    })
 }
 
 fn unanswered() -> io::Error {

@@ -11,7 +11,7 @@ use inbox::Error;
 use inbox::base::limits::{BOOKING_HOLD_MS, MINUTE_MS};
 use inbox::model::bookings::BookingStatus;
 use inbox::model::bookings::guest::{self, GuestBooking};
-use inbox::model::bookings::mail::code_subject;
+use inbox::model::bookings::mail_words::code_subject;
 use inbox::model::one_time_codes::{CodeEntry, SentCode};
 use translation::t;
 
@@ -133,7 +133,7 @@ impl Web {
         let (ws, held, id) = (found.workspace.actor.ws, found.booking.clone(), browser.id);
         let sent =
             self.app.store.read(move |tx: &mut Tx<'_>| guest::code_sent(tx, ws, &held, id)).await?;
-        let GuestBooking { workspace, kind, booking } = found;
+        let GuestBooking { workspace, kind, booking, .. } = found;
         let zone = zone_of(booking, visitor).zone;
         let at = |ms: i64| clock(&zoned(ms, &zone));
         let view = |sent: &SentCode| SentCodeView {
@@ -202,7 +202,7 @@ impl Web {
 /// What the forms of the page carry along: the type, and in the browser that asked for the code what was
 /// typed, because nothing of it is kept once the hold ran out.
 fn kept(found: &GuestBooking, token: &str, is_asker: bool) -> Vec<(String, String)> {
-    let GuestBooking { workspace, kind, booking } = found;
+    let GuestBooking { workspace, kind, booking, .. } = found;
     let until = booking.holds_until.unwrap_or(booking.starts_at);
     let mut kept = vec![
         ("of".to_owned(), format!("{}/{}", workspace.slug, kind.slug)),

@@ -9,6 +9,7 @@ use calendar::{BookingFeed, BookingFeedEntry, BookingFeedStatus, TimeRange};
 use db::Tx;
 use inbox::Error;
 use inbox::base::limits::{BOOKING_REASON_CHARS, HOUR_MS, MINUTE_MS};
+use inbox::model::bookings::entries::{guest_title, host_names};
 use inbox::model::bookings::guest::{self, GuestBooking};
 use inbox::model::bookings::{Booking, BookingStatus, availability, manage_token};
 use translation::t;
@@ -65,6 +66,8 @@ pub async fn entry(
     };
     let (booking, stamp) = (&found.booking, web.app.clock.now());
     let at = |ms| zoned(ms, &jiff::tz::TimeZone::UTC).timestamp();
+    let name = &found.workspace.name;
+    let title = guest_title(&booking.type_name, &host_names(booking, &found.hosts), name);
     let entry = BookingFeedEntry {
         uid: &booking.uid,
         sequence: u32::try_from(booking.sequence).unwrap_or(0),
@@ -75,12 +78,11 @@ pub async fn entry(
             BookingStatus::Booked => BookingFeedStatus::Booked,
             BookingStatus::Cancelled => BookingFeedStatus::Cancelled,
         },
-        summary: &booking.type_name,
+        summary: &title,
         location: Some(booking.place.as_str()).filter(|place| !place.is_empty()),
         description: None,
         url: None,
     };
-    let name = &found.workspace.name;
     let feed = BookingFeed { name, refresh_minutes: 60, entries: &[entry] };
     let mut response = plain(calendar::booking_feed(&feed));
     let headers = response.headers_mut();
@@ -314,7 +316,7 @@ impl Web {
         visitor: &Visitor,
         token: &str,
     ) -> Result<DonePage, PageError> {
-        let GuestBooking { workspace, kind, booking } = found;
+        let GuestBooking { workspace, kind, booking, .. } = found;
         let moved_to = match &booking.rescheduled_to {
             None => String::new(),
             Some(next) => {

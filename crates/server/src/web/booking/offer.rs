@@ -11,7 +11,7 @@ use inbox::Error;
 use inbox::base::limits::{BOOKING_ANSWER_CHARS, MINUTE_MS, OFFERED_TIMES};
 use inbox::model::bookings::booking::{BookingGuest, NewBooking};
 use inbox::model::bookings::guest::{self, GuestOffer};
-use inbox::model::bookings::mail::city;
+use inbox::model::bookings::mail_words::city;
 use inbox::model::bookings::{Booking, availability, manage_token, types, zone_or_utc};
 use translation::t;
 

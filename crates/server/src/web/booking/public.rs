@@ -12,7 +12,7 @@ use inbox::Error;
 use inbox::base::limits::{BOOKING_ANSWER_CHARS, MINUTE_MS, OFFERED_TIMES};
 use inbox::model::bookings::booking::{BookingGuest, NewBooking};
 use inbox::model::bookings::guest::{self, GuestWorkspace};
-use inbox::model::bookings::mail::city;
+use inbox::model::bookings::mail_words::city;
 use inbox::model::bookings::types::{self, BookingType};
 use inbox::model::bookings::{Booking, availability, manage_token};
 use translation::t;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use inbox::model::bookings::availability::FreeTime;
-use inbox::model::bookings::mail::city;
+use inbox::model::bookings::mail_words::city;
 use inbox::model::bookings::zone_or_utc;
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
@@ -72,7 +72,7 @@ impl TimesView {
             asks_zone: !zone.is_chosen && !asked.is_form,
             city: city(&zone.name),
             now: now_words(&zoned(now, &zone.zone), &zoned(now, &zone_or_utc(there)), there),
-            zones: zones(&zone.name, now),
+            zones: zones(&zone.name, noon_of(shown.first, &zone.zone)),
             days: with_full_days(shown, &zone.zone, asked.at),
             earlier: (shown.first > today).then(|| earlier.to_string()),
             later: shown.has_later.then(|| (shown.next.to_string(), later)),
@@ -193,26 +193,13 @@ fn weekday_words(weekday: Weekday) -> &'static str {
     }
 }
 
-/// The zones to choose from, by city: those of places, and the chosen one.
-fn zones(chosen: &str, now: i64) -> Vec<ZoneChoice> {
-    let regions = [
-        "Africa/",
-        "America/",
-        "Asia/",
-        "Atlantic/",
-        "Australia/",
-        "Europe/",
-        "Indian/",
-        "Pacific/",
-    ];
-    let is_place = |name: &String| regions.iter().any(|region| name.starts_with(region));
-    let mut names: Vec<String> = calendar::zone_names().into_iter().filter(is_place).collect();
-    names.push("UTC".into());
+/// The zones to choose from, by city and with their offset then: those of places, and the chosen one.
+fn zones(chosen: &str, then: Timestamp) -> Vec<ZoneChoice> {
+    let mut names = calendar::zone_names();
     if !names.iter().any(|name| name == chosen) {
         names.push(chosen.to_owned());
     }
-    let now = Timestamp::from_millisecond(now).unwrap_or(Timestamp::UNIX_EPOCH);
-    let choice = |name: String| ZoneChoice { label: zone_label(&name, now), name };
+    let choice = |name: String| ZoneChoice { label: zone_label(&name, then), name };
     let mut zones: Vec<ZoneChoice> = names.into_iter().map(choice).collect();
     // Of names for the same place the chosen one stays.
     zones.sort_by(|a, b| (&a.label, a.name != chosen).cmp(&(&b.label, b.name != chosen)));
@@ -220,10 +207,16 @@ fn zones(chosen: &str, now: i64) -> Vec<ZoneChoice> {
     zones
 }
 
+/// A moment of the first day that is shown: the clocks of its week may not be those of today.
+fn noon_of(day: Date, zone: &TimeZone) -> Timestamp {
+    let noon = day.at(12, 0, 0, 0).to_zoned(zone.clone());
+    noon.map_or(Timestamp::UNIX_EPOCH, |noon| noon.timestamp())
+}
+
 /// `Kathmandu, UTC+5:45`.
-fn zone_label(name: &str, now: Timestamp) -> String {
+fn zone_label(name: &str, then: Timestamp) -> String {
     let Some(zone) = calendar::zone_named(name) else { return name.to_owned() };
-    let minutes = zone.to_offset(now).seconds() / 60;
+    let minutes = zone.to_offset(then).seconds() / 60;
     let sign = if minutes < 0 { '\u{2212}' } else { '+' };
     let (hours, rest) = (minutes.abs() / 60, minutes.abs() % 60);
     match (name, rest) {
@@ -279,7 +272,7 @@ mod tests {
             assert_eq!(zone_label(name, now), label);
         }
         let chosen = "America/Buenos_Aires";
-        let zones = zones(chosen, now.as_millisecond());
+        let zones = zones(chosen, now);
         let same: Vec<&str> = zones
             .iter()
             .filter(|zone| zone.label.starts_with("Buenos Aires"))
@@ -287,6 +280,17 @@ mod tests {
             .collect();
         assert_eq!(same, [chosen]);
         assert!(zones.len() > 300);
+        for old in ["Asia/Calcutta", "Europe/Kiev", "Asia/Saigon", "America/Indianapolis"] {
+            assert!(!zones.iter().any(|zone| zone.name == old), "{old}");
+        }
+    }
+
+    #[test]
+    fn offsets_are_those_of_the_week_that_is_shown() {
+        let berlin = calendar::zone_named("Europe/Berlin").expect("a zone");
+        let label = |day| zone_label("Europe/Berlin", noon_of(day, &berlin));
+        assert_eq!(label(Date::constant(2026, 10, 24)), "Berlin, UTC+2");
+        assert_eq!(label(Date::constant(2026, 10, 26)), "Berlin, UTC+1");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use inbox::base::limits::MINUTE_MS;
-use inbox::model::bookings::mail::city;
+use inbox::model::bookings::mail_words::city;
 use inbox::model::bookings::types::{BookingHost, BookingType, HostChoice};
 use inbox::model::bookings::{Booking, BookingStatus, zone_or_utc};
 use jiff::ToSpan;

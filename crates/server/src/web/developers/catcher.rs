@@ -49,7 +49,13 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let frame = web.site_frame(&visitor, PATH, &found.title).await;
     if frame.person.is_none() {
         let article = found.article.clone();
-        return responses::page(&ArticlePage { frame, article, made: None, words: String::new() });
+        return responses::page(&ArticlePage {
+            frame,
+            article,
+            takes_key: false,
+            made: None,
+            words: String::new(),
+        });
     }
     let (events, secret, now) = web.act_quietly(&visitor, |tx, cx, _| caught(tx, cx)).await?;
     let call = |event: CaughtEvent| {
@@ -117,5 +123,8 @@ fn refused(error: &Error) -> Response<Body> {
     let mut response = responses::json(&json!({ "error": error.to_string() }));
     *response.status_mut() =
         StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if error.is_outage() {
+        responses::ask_to_wait(&mut response);
+    }
     response
 }

@@ -85,7 +85,13 @@ pub async fn page(
     let frame = web.site_frame(&visitor, PATH, &found.title).await;
     if frame.person.is_none() {
         let article = found.article.clone();
-        return responses::page(&ArticlePage { frame, article, made: None, words: String::new() });
+        return responses::page(&ArticlePage {
+            frame,
+            article,
+            takes_key: false,
+            made: None,
+            words: String::new(),
+        });
     }
     let operation = operation(&asked)?;
     let agent = web.read(&visitor, |tx, cx, _| actions::find_console_agent(tx, cx)).await?;

@@ -26,7 +26,7 @@ use inbox::base::scopes::Scope;
 
 use crate::http::download::disposition;
 use crate::web::Web;
-use crate::web::form::{Asked, PostedForm};
+use crate::web::form::{Asked, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::visitor::{CsrfToken, Visitor};
@@ -35,6 +35,8 @@ use site::ROOT;
 
 /// Characters of a search.
 const SEARCH_CHARS: usize = 200;
+/// What stands in code for a test key.
+const KEY_PLACE: &str = "rk_test_…";
 /// How long the texts may be kept, in seconds.
 const KEPT: &str = "public, max-age=300";
 
@@ -113,6 +115,8 @@ struct SiteLink {
 struct ArticlePage {
     frame: SiteFrame,
     article: String,
+    /// True where the code has a place for a test key.
+    takes_key: bool,
     /// The lines for a terminal with a key that was made just now.
     made: Option<String>,
     /// What a search was for.
@@ -152,7 +156,8 @@ async fn show(web: &Web, visitor: &Visitor, headers: &HeaderMap, path: &str) -> 
     }
     let frame = web.site_frame(visitor, &found.path, &found.title).await;
     let article = found.article.clone();
-    let page = ArticlePage { frame, article, made: None, words: String::new() };
+    let takes_key = with_key(&article, "").is_some();
+    let page = ArticlePage { frame, article, takes_key, made: None, words: String::new() };
     let mut response = responses::page(&page)?;
     response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept, Cookie"));
     Ok(response)
@@ -178,7 +183,7 @@ async fn search(
     let mut frame = web.site_frame(&visitor, "/developers/search", "Search").await;
     frame.twin.clear();
     let article = html::article(&found);
-    responses::page(&ArticlePage { frame, article, made: None, words })
+    responses::page(&ArticlePage { frame, article, takes_key: false, made: None, words })
 }
 
 async fn llms(State(web): State<Arc<Web>>) -> Response<Body> {
@@ -212,20 +217,57 @@ fn text(text: String, kind: &'static str) -> Response<Body> {
     response
 }
 
-/// A test key in one click, shown once with the lines for a terminal.
+form! {
+    pub struct TestKeyForm {
+        /// The page that it is filled in on.
+        page: String,
+    }
+}
+
+/// A test key in one click, shown once: with the lines for a terminal, and in the code of the page.
 async fn make_key(
     State(web): State<Arc<Web>>,
-    posted: PostedForm,
+    posted: PostedForm<TestKeyForm>,
 ) -> Result<Response<Body>, PageError> {
-    let visitor = posted.visitor;
+    let PostedForm { visitor, form } = posted;
+    let found = web.site().find(&form.page).or_else(|| web.site().find(ROOT));
+    let found = found.ok_or(Error::NotFound("page"))?;
     let all = [Scope::Read, Scope::Write, Scope::Draft, Scope::Send, Scope::Record];
     let made = web
         .act(&visitor, move |tx, cx, _| actions::make_key(tx, cx, "Developer site", &all, false))
         .await?;
     let address = &web.app.public_url;
     let lines = format!("export MAILROOM={address}/api/v1\nexport MAILROOM_KEY={}", made.key);
-    let found = web.site().find(ROOT).ok_or(Error::NotFound("page"))?;
-    let frame = web.site_frame(&visitor, ROOT, &found.title).await;
-    let article = found.article.clone();
-    responses::page(&ArticlePage { frame, article, made: Some(lines), words: String::new() })
+    let frame = web.site_frame(&visitor, &found.path, &found.title).await;
+    let article = with_key(&found.article, &made.key).unwrap_or_else(|| found.article.clone());
+    let (made, words) = (Some(lines), String::new());
+    responses::page(&ArticlePage { frame, article, takes_key: true, made, words })
+}
+
+/// An article with a key in its code, in the place of the words for one. `None` where no code has them.
+fn with_key(article: &str, key: &str) -> Option<String> {
+    let (mut filled, mut is_filled) = (String::with_capacity(article.len()), false);
+    for (place, part) in article.split("<pre").enumerate() {
+        if place == 0 {
+            filled.push_str(part);
+            continue;
+        }
+        let (code, rest) = part.split_once("</pre>").unwrap_or((part, ""));
+        is_filled |= code.contains(KEY_PLACE);
+        filled.push_str(&format!("<pre{}</pre>{rest}", code.replace(KEY_PLACE, key)));
+    }
+    is_filled.then_some(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_filled_into_code_and_nowhere_else() {
+        let article = "<p>rk_test_…</p><pre class=\"code\">K=rk_test_…</pre><p>rk_test_…</p>";
+        let filled = "<p>rk_test_…</p><pre class=\"code\">K=rk_test_1</pre><p>rk_test_…</p>";
+        assert_eq!(with_key(article, "rk_test_1").as_deref(), Some(filled));
+        assert_eq!(with_key("<p>rk_test_…</p><pre>ls</pre>", "rk_test_1"), None);
+    }
 }

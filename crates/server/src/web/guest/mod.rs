@@ -5,6 +5,7 @@
 
 mod browser;
 mod form;
+pub mod refusals;
 
 use axum::body::Body;
 use axum::http::header::{self, HeaderName};

@@ -38,6 +38,7 @@ flashes! {
     TakenBack: "taken-back", "stop", "Stopped, nothing was sent. You can go on writing it.";
     TooLate: "too-late", "warn", "Too late: it has left already.";
     Kept: "kept", "approve", "Kept as a draft. It waits under To approve.";
+    TextKept: "text-kept", "warn", "You were signed out, so nothing was sent. Your text is here.";
     Noted: "noted", "note", "Noted. Only the team sees it.";
     Discarded: "discarded", "x", "Discarded. The customer never saw it.";
     Saved: "saved", "check", "Saved.";
@@ -80,6 +81,11 @@ flashes! {
     WebhookDeleted: "webhook-deleted", "check", "Deleted, with its log.";
     Again: "again", "again", "It is on its way once more, with the same id.";
     ResumeFirst: "resume-first", "warn", "Nothing was sent: resume the webhook first.";
+    QueueHeld: "queue-held", "pause", "Held. It stays until somebody releases it.";
+    QueueReleased: "queue-released", "check", "Released. It leaves when its turn comes.";
+    QueueRetried: "queue-retried", "again", "It is tried again now.";
+    QueueDiscarded: "queue-discarded", "x", "Discarded. It stands with the failed ones, where Retry now brings it back.";
+    QueueUnchanged: "queue-unchanged", "warn", "Nothing was changed: it is being sent at this moment, is done, or does not fit.";
     ReplySaved: "reply-saved", "check", "Saved. Everyone on the team can use it.";
     ReplyDeleted: "reply-deleted", "check", "Deleted.";
     AnswerSaved: "answer-saved", "check", "Saved. Helpers and agents use it from now on.";
@@ -131,6 +137,9 @@ flashes! {
     MailboxConnected: "mailbox-connected", "check", "Connected. Its mail is being fetched now.";
     SignedInAgain: "signed-in-again", "check", "Signed in. Its mail is being fetched and sent again.";
     MailboxDisconnected: "mailbox-disconnected", "check", "Disconnected. What was fetched stays.";
+    PlusTagsTested: "plus-tags-tested", "check", "The test mail left. This page says when it came back.";
+    PlusTagsRefused: "plus-tags-refused", "warn", "The test mail was refused: addresses with a plus tag do not arrive there.";
+    PlusTagsUntested: "plus-tags-untested", "warn", "Nothing was tested: mail of this inbox cannot leave now.";
     OutgoingSaved: "outgoing-saved", "check", "It works and is saved. Waiting mail leaves now.";
     OutgoingRemoved: "outgoing-removed", "check", "Removed, with its password.";
     InboxDeleted: "inbox-deleted", "check", "Deleted. What was in it is being erased.";
@@ -146,7 +155,16 @@ impl Flash {
 
     /// True when something did not happen.
     pub fn is_alert(self) -> bool {
-        matches!(self, Flash::TooLate | Flash::Gone | Flash::ResumeFirst | Flash::NothingTriaged)
+        matches!(
+            self,
+            Flash::TooLate
+                | Flash::Gone
+                | Flash::ResumeFirst
+                | Flash::NothingTriaged
+                | Flash::PlusTagsRefused
+                | Flash::PlusTagsUntested
+                | Flash::QueueUnchanged
+        )
     }
 }
 

@@ -4,6 +4,7 @@
 use db::Tx;
 use inbox::Cx;
 use inbox::actions::{self, Sidebar, SignedIn};
+use inbox::base::ids::UserId;
 use translation::msg;
 
 use crate::web::layout::flash::Flash;
@@ -49,6 +50,8 @@ impl PageLocation {
 pub struct PageLayout {
     pub title: String,
     pub csrf: CsrfToken,
+    /// Who reads the page.
+    pub person: UserId,
     pub name: String,
     pub avatar: Avatar,
     pub workspace: String,
@@ -129,6 +132,7 @@ impl PageLayout {
             act: act.map(|offer| (offer.id.to_string(), act_words(&offer))),
             title: location.title.clone(),
             csrf: visitor.csrf.clone(),
+            person: me.id.clone(),
             avatar: Avatar::person(&name),
             name,
             workspace: me.workspace_name.clone(),
@@ -148,13 +152,16 @@ impl PageLayout {
             answers_current: location.current == "/answers",
             reports_current: location.current == "/reports",
             flash: visitor.flash,
-            undo: undo.map(|message| Undo {
-                message: message.id.to_string(),
-                conversation: message.conversation.to_string(),
-                contact: message.contact,
-                leaves: times.leaving(message.sends_at),
-                seconds: (message.sends_at - cx.now) / 1_000,
-                iso: inbox::base::time::Moment(message.sends_at).iso(),
+            undo: undo.and_then(|message| {
+                let sends_at = message.sends_at?;
+                Some(Undo {
+                    message: message.id.to_string(),
+                    conversation: message.conversation.to_string(),
+                    contact: message.contact,
+                    leaves: times.leaving(sends_at),
+                    seconds: (sends_at - cx.now) / 1_000,
+                    iso: inbox::base::time::Moment(sends_at).iso(),
+                })
             }),
             times,
             sidebar,

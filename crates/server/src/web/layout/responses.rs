@@ -1,5 +1,7 @@
 //! HTTP responses: pages, redirects and refusals, each with the security headers.
 
+use std::sync::Arc;
+
 use askama::Template;
 use axum::body::Body;
 use axum::extract::Request;
@@ -7,10 +9,12 @@ use axum::http::header::{self, HeaderName};
 use axum::http::{HeaderValue, Method, Response, StatusCode};
 use axum::response::IntoResponse;
 use inbox::Error;
+use inbox::OUTAGE_RETRY_SECONDS;
 use inbox::base::limits::megabytes;
 use translation::t;
 
 use crate::web::layout::filters;
+use crate::web::left_form::{LeftForm, page_of_form};
 
 /// Only our own files; no inline script, no frame around the page, no plug-in, no base.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
@@ -33,9 +37,10 @@ pub type PageResult = Result<Response<Body>, PageError>;
 
 /// Why a request has no page.
 pub enum PageError {
-    /// Nobody is signed in; `next` is where they wanted to go.
+    /// Nobody is signed in; `next` is where they wanted to go, and `left` what they typed.
     SignIn {
         next: String,
+        left: Option<Arc<LeftForm>>,
     },
     /// The form comes from another site, or from a page of another session.
     Foreign,
@@ -58,10 +63,34 @@ struct RefusalPage {
     sentence: String,
 }
 
+/// What a refusal said, for those who show it on a page of another kind.
+#[derive(Clone)]
+pub struct Refusal {
+    pub title: &'static str,
+    pub sentence: String,
+    /// The form was of another site or another session.
+    pub is_foreign: bool,
+}
+
+/// The page of a refusal.
+fn refuse(status: StatusCode, refusal: Refusal) -> Response<Body> {
+    let Refusal { title, sentence, .. } = refusal.clone();
+    let mut response = html(status, &RefusalPage { title, sentence });
+    response.extensions_mut().insert(refusal);
+    response
+}
+
 impl IntoResponse for PageError {
     fn into_response(self) -> Response<Body> {
+        let is_foreign = matches!(self, PageError::Foreign);
         let (status, title, sentence) = match self {
-            PageError::SignIn { next } => return sign_in(&next),
+            PageError::SignIn { next, left } => {
+                let mut response = sign_in(&next);
+                if let Some(left) = left {
+                    response.extensions_mut().insert(left);
+                }
+                return response;
+            }
             PageError::Foreign => (
                 StatusCode::FORBIDDEN,
                 t!("This page is too old"),
@@ -95,10 +124,9 @@ impl IntoResponse for PageError {
                     problems.map(|problem| translation::sentence(&problem.sentence)).collect();
                 (StatusCode::BAD_REQUEST, t!("That did not work"), sentences.join(" "))
             }
+            PageError::Domain(error) if error.is_outage() => return unavailable(&error),
             PageError::Domain(error) => {
-                if !error.is_outage() {
-                    tracing::error!(cause = ?cause(&error), "page request failed");
-                }
+                tracing::error!(cause = ?cause(&error), "page request failed");
                 (
                     StatusCode::INTERNAL_SERVER_ERROR,
                     t!("Something failed on our side"),
@@ -106,8 +134,24 @@ impl IntoResponse for PageError {
                 )
             }
         };
-        html(status, &RefusalPage { title, sentence })
+        refuse(status, Refusal { title, sentence, is_foreign })
     }
+}
+
+/// While the database is down.
+fn unavailable(error: &Error) -> Response<Body> {
+    let page = RefusalPage {
+        title: t!("Something failed on our side"),
+        sentence: translation::sentence(&error.to_string()).into_owned(),
+    };
+    let mut response = html(StatusCode::SERVICE_UNAVAILABLE, &page);
+    ask_to_wait(&mut response);
+    response
+}
+
+/// Says when a request that failed because the database is down may be repeated.
+pub fn ask_to_wait(response: &mut Response<Body>) {
+    response.headers_mut().insert(header::RETRY_AFTER, OUTAGE_RETRY_SECONDS.into());
 }
 
 fn cause(error: &Error) -> Option<String> {
@@ -119,11 +163,12 @@ fn cause(error: &Error) -> Option<String> {
 
 /// Missing and invisible have the same response.
 fn missing() -> Response<Body> {
-    let page = RefusalPage {
+    let refusal = Refusal {
         title: t!("There is nothing here"),
         sentence: t!("The link may be old, or it leads to an inbox you cannot see.").into(),
+        is_foreign: false,
     };
-    html(StatusCode::NOT_FOUND, &page)
+    refuse(StatusCode::NOT_FOUND, refusal)
 }
 
 fn sign_in(next: &str) -> Response<Body> {
@@ -146,15 +191,17 @@ pub async fn nothing_here() -> Response<Body> {
     missing()
 }
 
+/// The address of a form leads to the page that the form is on; that of a page takes no form.
 pub async fn not_this_way(request: Request) -> Response<Body> {
-    let page = RefusalPage {
+    if matches!(*request.method(), Method::GET | Method::HEAD) {
+        return see_other(&page_of_form(request.uri().path()));
+    }
+    let refusal = Refusal {
         title: t!("There is nothing here"),
-        sentence: match *request.method() {
-            Method::GET | Method::HEAD => t!("This page only accepts form submissions.").into(),
-            _ => t!("This address takes a visit, not a form.").into(),
-        },
+        sentence: t!("This address takes a visit, not a form.").into(),
+        is_foreign: false,
     };
-    html(StatusCode::METHOD_NOT_ALLOWED, &page)
+    refuse(StatusCode::METHOD_NOT_ALLOWED, refusal)
 }
 
 /// A page.

@@ -250,6 +250,7 @@ const DAY_MS: i64 = inbox::base::limits::DAY_MS;
 
 pub fn size(bytes: i64) -> String {
     match bytes {
+        1 => t!("1 byte").to_owned(),
         0..1_024 => t!("{n} bytes", n = bytes),
         1_024..1_048_576 => t!("{n} KB", n = bytes / 1_024),
         _ => t!("{n} MB", n = number(bytes as f64 / 1_048_576.0, 1)),

@@ -41,8 +41,11 @@ struct ConsentPage {
     joins_as: String,
     /// The scopes that are ticked.
     ticked: Vec<Scope>,
-    /// Where the person lets it work already.
+    /// Where the person lets it work already. Nothing is chosen for them: what a sandbox is must be known
+    /// before mail of customers is given away, and an app in the sandbox finds none of it.
     works: Option<WorksIn>,
+    /// True when the form came without that choice.
+    lacks_choice: bool,
     request: ConsentForm,
 }
 
@@ -56,14 +59,6 @@ struct SeenBefore {
 impl ConsentPage {
     fn ticks(&self, scope: &str) -> bool {
         self.ticked.iter().any(|ticked| ticked.as_str() == scope)
-    }
-
-    /// Whether live inboxes are chosen: as before, or where the client is known.
-    fn is_live(&self) -> bool {
-        match self.works {
-            Some(works) => works == WorksIn::Live,
-            None => self.is_confirmed(),
-        }
     }
 
     /// True when the site that asks also gets the answer. A program on this computer could be any.
@@ -108,7 +103,11 @@ pub async fn page(
         Err(answered) => return Ok(answered),
     };
     let page = build(&web, &visitor, client, redirect_uri, request).await?;
-    let mut response = responses::page(&page)?;
+    shown(responses::page(&page)?)
+}
+
+/// The page, whose form leads on to the client.
+fn shown(mut response: Response<Body>) -> PageResult {
     responses::let_form_lead_on(&mut response);
     responses::keep_opener(&mut response);
     Ok(response)
@@ -141,10 +140,10 @@ async fn client_of(
     if let Some(error) = protocol_error(web, request) {
         // Anybody can name a site of theirs; nobody is sent to one without a word.
         if matches!(redirect_uri.target(), RedirectTarget::Site(_)) {
-            return Err(unusable(&format!("The app made a mistake: {error}.")));
+            let RequestError { code, description } = error;
+            return Err(unusable(&format!("The app made a mistake: {code}. {description}")));
         }
-        let response = answer(web, &redirect_uri, &request.state, &[("error", error)]);
-        return Ok(Err(response));
+        return Ok(Err(refuse(web, &redirect_uri, &request.state, error)));
     }
     Ok(Ok((client, redirect_uri)))
 }
@@ -186,20 +185,40 @@ fn unusable(why: &str) -> PageError {
     Error::invalid("request", sentence).into()
 }
 
-/// What the client did wrong, by its name in the specification.
-fn protocol_error(web: &Web, request: &ConsentForm) -> Option<&'static str> {
+/// Why a client gets no code: the name of the error in the specification, and a sentence for its developer
+/// (RFC 6749 section 4.1.2.1).
+#[derive(Clone, Copy)]
+struct RequestError {
+    code: &'static str,
+    description: &'static str,
+}
+
+const ACCESS_DENIED: RequestError =
+    RequestError { code: "access_denied", description: "The person refused." };
+
+/// What the client did wrong.
+fn protocol_error(web: &Web, request: &ConsentForm) -> Option<RequestError> {
     let challenge = request.code_challenge.as_bytes();
     let is_challenge = challenge.len() == CHALLENGE_CHARS
         && challenge.iter().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(b));
-    if request.response_type != "code" {
-        return Some("unsupported_response_type");
-    }
-    if !is_challenge || request.code_challenge_method != "S256" || request.state.len() > STATE_BYTES
-    {
-        return Some("invalid_request");
-    }
     let own = format!("{}/mcp", web.app.public_url);
-    (!request.resource.is_empty() && request.resource != own).then_some("invalid_target")
+    let (code, description) = if request.response_type != "code" {
+        ("unsupported_response_type", "The response_type must be code.")
+    } else if request.code_challenge_method != "S256" {
+        ("invalid_request", "PKCE is needed: code_challenge_method must be S256.")
+    } else if !is_challenge {
+        ("invalid_request", "The code_challenge must be the SHA-256 of the verifier in base64url.")
+    } else if request.state.len() > STATE_BYTES {
+        ("invalid_request", "The state is longer than 2000 bytes.")
+    } else if !request.resource.is_empty() && request.resource != own {
+        (
+            "invalid_target",
+            "The resource must be the one that the protected resource metadata names.",
+        )
+    } else {
+        return None;
+    };
+    Some(RequestError { code, description })
 }
 
 async fn build(
@@ -236,6 +255,7 @@ async fn build(
         seen,
         works: granted.as_ref().map(|granted| granted.works),
         ticked: ticked(&request.scope, granted.map(|granted| granted.scopes).as_ref()),
+        lacks_choice: false,
         request,
     })
 }
@@ -260,18 +280,32 @@ pub async fn decide(State(web): State<Arc<Web>>, posted: PostedForm<ConsentForm>
         Err(answered) => return Ok(answered),
     };
     if form.answer != "allow" {
-        return Ok(answer(&web, &redirect_uri, &form.state, &[("error", "access_denied")]));
+        return Ok(refuse(&web, &redirect_uri, &form.state, ACCESS_DENIED));
     }
+    let Some(works) = WorksIn::parse(&form.works) else {
+        let ticked = form.allowed.clone();
+        let page = build(&web, &visitor, client, redirect_uri, form).await?;
+        return shown(responses::again(&ConsentPage { ticked, lacks_choice: true, ..page })?);
+    };
     let consent = Consent {
         client,
         redirect_uri: redirect_uri.clone(),
         challenge: form.code_challenge.clone(),
         scopes: form.allowed.clone(),
-        livemode: form.works == "live",
+        livemode: works == WorksIn::Live,
     };
     let connect = web.act(&visitor, move |tx, cx, _| actions::connect_app(tx, cx, &consent));
     let code = connect.await?;
     Ok(answer(&web, &redirect_uri, &form.state, &[("code", &code)]))
+}
+
+fn refuse(
+    web: &Web,
+    redirect_uri: &RedirectUri,
+    state: &str,
+    RequestError { code, description }: RequestError,
+) -> Response<Body> {
+    answer(web, redirect_uri, state, &[("error", code), ("error_description", description)])
 }
 
 /// Sends the person back to the client with an answer, and with who gives it, so that a client that

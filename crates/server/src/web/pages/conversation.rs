@@ -321,7 +321,10 @@ form! {
     }
 
     pub struct TagsForm {
+        /// What was typed.
         add: TagNames,
+        /// A tag of the list, which counts instead of what was typed to find it.
+        choose: String,
         remove: TagNames,
         from: ListQuery,
     }
@@ -388,8 +391,9 @@ pub async fn tag(
 ) -> PageResult {
     let PostedForm {
         visitor,
-        form: TagsForm { add: TagNames(add), remove: TagNames(remove), from },
+        form: TagsForm { add: TagNames(typed), choose, remove: TagNames(remove), from },
     } = posted;
+    let add = if choose.is_empty() { typed } else { vec![choose] };
     let too_long = |name: &String| name.chars().count() > TAG_CHARS || name.contains('\0');
     if add.len() > TAGS_PER_CALL || remove.len() > TAGS_PER_CALL || add.iter().any(too_long) {
         let sentence = format!(

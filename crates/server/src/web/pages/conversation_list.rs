@@ -264,6 +264,8 @@ pub struct BulkBar {
     pub restores: bool,
     pub reopens: bool,
     pub team: Vec<(String, String)>,
+    /// The tags that there are.
+    pub tags: Vec<String>,
     pub snoozes: Vec<(String, String)>,
     /// True when the list goes on beyond this page.
     pub has_more: bool,
@@ -332,6 +334,7 @@ impl ListView {
             restores: matches!(filter.list.as_str(), "view=spam" | "view=trash"),
             reopens: filter.list == "view=closed",
             team: listing.team,
+            tags: frame.tags.iter().map(|tag| tag.label.clone()).collect(),
             snoozes: snoozes(&frame.times),
             has_more: listing.next.is_some() || filter.cursor.is_some(),
         };
@@ -397,8 +400,12 @@ fn marks(summary: &ConversationSummary, frame: &PageLayout, mixed: bool) -> Vec<
         add("act", "approve", t!("Draft to approve").into());
     }
     let leaving = frame.sidebar.leaving.iter().find(|(id, _, _)| *id == summary.id);
-    if let Some((_, _, sends_at)) = leaving {
-        add("act", "leaving", t!("Leaves {time}", time = frame.times.long(*sends_at).text));
+    match leaving {
+        Some((_, _, Some(at))) => {
+            add("act", "leaving", t!("Leaves {time}", time = frame.times.long(*at).text));
+        }
+        Some((_, _, None)) => add("warn", "pause", t!("Message held").into()),
+        None => {}
     }
     if let Some(target) = target(summary.answer_due_at, summary.resolve_due_at, &frame.times) {
         add(target.class, "wait", target.words);

@@ -139,6 +139,12 @@ fn told(event: &TimelineEvent, times: &TimeFormat) -> String {
         TimelineEvent::Bounced { recipients: Some(refused), .. } => {
             t!("{actor} could not deliver the message to {names}", names = refused.join(", "))
         }
+        TimelineEvent::SendDiscarded { .. } => {
+            t!("{actor} discarded the message before it left").into()
+        }
+        TimelineEvent::SendHeld { .. } => t!("{actor} held the message in the queue").into(),
+        TimelineEvent::SendReleased { .. } => t!("{actor} released the message").into(),
+        TimelineEvent::SendRetried { .. } => t!("{actor} had the message tried again").into(),
         TimelineEvent::SendDelayed { reason, .. } => {
             let reason = sentence(reason);
             t!("{actor} could not send the message yet: {reason}. It is tried again", reason)

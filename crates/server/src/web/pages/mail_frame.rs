@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, Uri, header};
 use db::Tx;
 use inbox::actions;
+use inbox::base::blobs::Blobs;
 use inbox::base::blocking::spawn_blocking;
 use inbox::base::ids::{DocumentId, MessageId};
 use inbox::{Cx, Error};
@@ -170,7 +171,7 @@ pub async fn frame(
         let remote = if *shown { RemotePictures::Shown } else { RemotePictures::Blocked };
         let addresses = PageAddresses { pictures: &pictures, remote };
         let page = mail.open(stored, |raw| mail::mail_page(raw, &addresses))?;
-        Some(with_blocked_line(page, remote))
+        Some(with_blocked_line(with_translated_words(page), remote))
     };
     let (_, html) = web.take_apart(reading, take).await?;
     let mut response = Response::new(Body::from(html));
@@ -182,6 +183,25 @@ pub async fn frame(
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     Ok(response)
+}
+
+/// The page, whose words of ours speak the reader's language.
+fn with_translated_words(page: MailPage) -> MailPage {
+    let mut html = page.html;
+    if page.quoted_lines > 0 {
+        let said = match page.quoted_lines {
+            1 => t!("Show 1 quoted line").to_owned(),
+            n => t!("Show {n} quoted lines", n),
+        };
+        let button = |words: &str| format!("<summary>{words}</summary>");
+        html = html.replacen(&button(&mail::quoted_button(page.quoted_lines)), &button(&said), 1);
+    }
+    if page.marked_links > 0 {
+        // The class is ours alone: what a mail brings cannot have it.
+        let mark = |words: &str| format!("<span class=\"mailroom-goes\">{words} ");
+        html = html.replace(&mark("goes to"), &mark(t!("goes to")));
+    }
+    MailPage { html, ..page }
 }
 
 /// The page, with a line above it where remote pictures are left out.
@@ -273,10 +293,16 @@ impl Web {
         // Waiting holds no mail in memory.
         let slot = Arc::clone(&self.mail_parsers.0).acquire_owned().await;
         let (shown, stored) = reading.await?;
-        let reader = Reader::current();
+        let (reader, reading) = (Reader::current(), self.app.reading.clone());
         // The slot stays taken until the work is done, even if the request is cancelled.
         let work = spawn_blocking(move || {
             let _slot = slot;
+            // A mail that ended the process is not taken apart again.
+            let hash = Blobs::hash_of(&stored);
+            if !reading.is_safe(&hash, &stored) {
+                return None;
+            }
+            let _mark = reading.begin(&hash);
             let taken = reader.run(|| take(&shown, &stored));
             taken.map(|taken| (shown, taken))
         });

@@ -84,8 +84,10 @@ fn contacts(content: &[u8], cards: &mut Vec<MessageCard>) {
         contact.emails.truncate(CONTACT_VALUES);
         cards.push(MessageCard::Contact(contact));
     }
-    if more > 0 {
-        cards.push(MessageCard::Note(t!("{more} more contacts are in the file.", more)));
+    match more {
+        0 => {}
+        1 => cards.push(MessageCard::Note(t!("1 more contact is in the file.").to_owned())),
+        _ => cards.push(MessageCard::Note(t!("{more} more contacts are in the file.", more))),
     }
 }
 
@@ -98,8 +100,12 @@ fn invitation(content: &[u8], times: &TimeFormat, cards: &mut Vec<MessageCard>) 
     let views = shown.map(|event| MessageCard::Invitation(Box::new(view(&read, event, times))));
     cards.extend(views);
     let more = read.events.len().saturating_sub(EVENTS) + read.more;
-    if more > 0 {
-        cards.push(MessageCard::Note(t!("{more} more events are in the calendar file.", more)));
+    match more {
+        0 => {}
+        1 => cards.push(MessageCard::Note(t!("1 more event is in the calendar file.").to_owned())),
+        _ => {
+            cards.push(MessageCard::Note(t!("{more} more events are in the calendar file.", more)))
+        }
     }
 }
 

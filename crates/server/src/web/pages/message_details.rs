@@ -93,6 +93,7 @@ fn summary(message: &MessageEntry) -> String {
     let names = all[..named].join(", ");
     match all.len() - named {
         0 => names,
+        1 => t!("{names}, and 1 other", names),
         others => t!("{names}, and {others} others", names, others),
     }
 }
@@ -153,7 +154,8 @@ mod tests {
 
     fn found(dmarc: AuthenticationOutcome) -> SenderAuthentication {
         let none = AuthenticationOutcome::None;
-        SenderAuthentication { spf: none, dkim: AuthenticationOutcome::Pass, dmarc, arc: none }
+        let dkim = AuthenticationOutcome::Pass;
+        SenderAuthentication { spf: none, dkim, dmarc, arc: none, aligned: false }
     }
 
     #[test]

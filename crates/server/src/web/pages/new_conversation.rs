@@ -9,6 +9,7 @@ use inbox::OutgoingAttachment;
 use inbox::actions::{
     self, Autosave, AutosaveKey, AutosaveKind, FirstMail, NewReply, SavedReply, WritingSettings,
 };
+use inbox::base::ids::MailboxId;
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::model::written_text::TextFormat;
 use translation::t;
@@ -57,6 +58,8 @@ form! {
 /// What is read for the page.
 struct Unsent {
     inboxes: Vec<Mailbox>,
+    /// The inbox that it is sent from: the one that is asked for, that was kept, or that was used last.
+    chosen: String,
     autosave: Option<Autosave>,
     attached: Vec<OutgoingAttachment>,
     writing: WritingSettings,
@@ -82,7 +85,7 @@ async fn build(
     mailbox: &str,
 ) -> Result<(PageLayout, Composer), PageError> {
     let location = PageLocation::at(t!("New conversation"), PLACE);
-    let asked = mailbox.to_owned();
+    let (asked, last) = (mailbox.to_owned(), visitor.last_inbox.clone());
     let (frame, unsent) = web
         .page(visitor, location, move |tx, cx, _| {
             let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
@@ -92,7 +95,9 @@ async fn build(
                 .iter()
                 .find(|inbox| inbox.id.as_str() == asked)
                 .or(inboxes.iter().find(|inbox| Some(inbox.id.as_str()) == kept))
+                .or(inboxes.iter().find(|inbox| Some(&inbox.id) == last.as_ref()))
                 .or(inboxes.first());
+            let chosen_id = chosen.map(|inbox| inbox.id.to_string()).unwrap_or_default();
             let writing = match chosen {
                 Some(chosen) => actions::writing_settings(tx, cx, &chosen.id)?,
                 None => WritingSettings::default(),
@@ -100,6 +105,7 @@ async fn build(
             Ok(Unsent {
                 attached: actions::attached(tx, cx, &AutosaveKey::New)?,
                 saved_replies: actions::list_saved_replies(tx, cx)?,
+                chosen: chosen_id,
                 writing,
                 autosave,
                 inboxes,
@@ -109,16 +115,12 @@ async fn build(
     let composer =
         Composer::empty(AutosaveKind::New, PLACE.into(), &unsent.writing, &unsent.attached);
     let mut composer = composer.with_saved(&unsent.saved_replies);
-    let mut chosen = mailbox.to_owned();
     if let Some(saved) = &unsent.autosave {
         composer.fill(saved, true);
-        if chosen.is_empty() {
-            chosen = saved.mailbox.clone();
-        }
     }
     let label = |inbox: &Mailbox| {
         let label = format!("{}, {}", inbox.name, inbox.address);
-        (inbox.id.to_string(), label, inbox.id.as_str() == chosen)
+        (inbox.id.to_string(), label, inbox.id.as_str() == unsent.chosen)
     };
     composer.inboxes = unsent.inboxes.iter().map(label).collect();
     let composer = composer.with_times(&frame.times);
@@ -170,12 +172,19 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
     unsent::fit_files(&web, &visitor, None, &first.mailbox, &first.message).await?;
     let sent = web.act(&visitor, move |tx, cx, _| actions::send_first_mail(tx, cx, &first)).await;
     match sent {
-        Ok((conversation, _)) if form.button == ReplyButton::Keep => {
-            web.redirect(&format!("/conversations/{conversation}"), Flash::Kept)
-        }
         Ok((conversation, result)) => {
-            let mut response = see_other(&format!("/conversations/{conversation}"));
-            web.set_undo(&mut response, result.message_id.as_str());
+            let path = format!("/conversations/{conversation}");
+            let mut response = match form.button {
+                ReplyButton::Keep => web.redirect(&path, Flash::Kept)?,
+                _ => {
+                    let mut response = see_other(&path);
+                    web.set_undo(&mut response, result.message_id.as_str());
+                    response
+                }
+            };
+            if let Some(inbox) = MailboxId::parse(&form.mailbox) {
+                web.set_last_inbox(&mut response, &inbox);
+            }
             Ok(response)
         }
         Err(PageError::Domain(Error::Invalid(problems))) => {

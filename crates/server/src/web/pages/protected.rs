@@ -36,6 +36,7 @@ impl ProtectedView {
         };
         let words = match (has_left, state.revoked_at, state.expires_at) {
             (false, _, _) if message.status.is_none() => t!("Written on a protected page").into(),
+            (false, _, _) if state.days == 1 => t!("Read on a protected page, for 1 day").into(),
             (false, _, _) => t!("Read on a protected page, for {days} days", days = state.days),
             (true, Some(at), _) => t!("{opened}. Taken back {time}", opened, time = time(at)),
             (true, None, Some(at)) if is_over => {

@@ -7,7 +7,7 @@ use axum::extract::{Path, State};
 use inbox::Error;
 use inbox::actions::{self, StoppedMessage};
 use inbox::base::ids::MessageId;
-use translation::t;
+use translation::{sentence, t};
 
 use crate::web::Web;
 use crate::web::form::PostedForm;
@@ -34,6 +34,8 @@ struct ScheduledMessageView {
     contact: String,
     avatar: Avatar,
     author: String,
+    /// Who holds it; the time says nothing then.
+    held_by: Option<String>,
     leaves: String,
     seconds: i64,
     iso: String,
@@ -45,17 +47,21 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let (mut frame, messages) =
         web.page(&visitor, location, |tx, cx, _| actions::leaving(tx, cx)).await?;
     frame.watch_live("page=leaving".into(), PartVersion::default(), PartVersion::default());
-    let view = |message: actions::ScheduledMessage| ScheduledMessageView {
-        id: message.id.to_string(),
-        conversation: message.conversation.to_string(),
-        subject: subject(&message.subject),
-        contact: message.contact,
-        avatar: Avatar::of(message.author.as_deref(), &message.author_name),
-        author: message.author_name,
-        leaves: frame.times.leaving(message.sends_at),
-        seconds: ((message.sends_at - frame.times.now) / 1_000).max(0),
-        iso: inbox::base::time::Moment(message.sends_at).iso(),
-        paragraphs: paragraphs(&message.text),
+    let view = |message: actions::ScheduledMessage| {
+        let sends_at = message.sends_at.unwrap_or(frame.times.now);
+        ScheduledMessageView {
+            id: message.id.to_string(),
+            conversation: message.conversation.to_string(),
+            subject: subject(&message.subject),
+            contact: message.contact,
+            avatar: Avatar::of(message.author.as_deref(), &message.author_name),
+            author: message.author_name,
+            held_by: message.held_by.map(|by| sentence(&by).into_owned()),
+            leaves: frame.times.leaving(sends_at),
+            seconds: ((sends_at - frame.times.now) / 1_000).max(0),
+            iso: inbox::base::time::Moment(sends_at).iso(),
+            paragraphs: paragraphs(&message.text),
+        }
     };
     let messages = messages.into_iter().map(view).collect();
     web.show(&visitor, &ScheduledPage { frame, messages })

@@ -28,6 +28,8 @@ pub struct SearchPart {
     pub value: String,
     /// All of it as it was typed.
     pub typed: String,
+    /// It looks like an operator and is none.
+    pub is_taken_for_words: bool,
     /// The search without it.
     pub href: String,
 }
@@ -39,6 +41,7 @@ pub fn search_parts(asked: &FormFields, q: &str) -> Vec<SearchPart> {
         operator: part.operator.to_owned(),
         value: part.value.to_owned(),
         typed: part.typed.to_owned(),
+        is_taken_for_words: part.is_taken_for_words,
         href: href(asked, &part.rest),
     });
     parts.collect()

@@ -14,6 +14,7 @@ use inbox::base::limits::{
     LINKS_PER_ADDRESS, LINKS_PER_NETWORK, SIGN_IN_ATTEMPTS_PER_ADDRESS,
     SIGN_IN_ATTEMPTS_PER_NETWORK, SIGN_IN_TOKEN_CHARS, SIGN_IN_WAIT_MINUTES,
 };
+use inbox::model::notices;
 use translation::t;
 
 use crate::web::Web;
@@ -273,6 +274,16 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: PostedForm<LinkForm>
     let page = SignInPage::new(&web, &visitor, &email, form.next).await?;
     if !mail::is_address(&email) {
         let link_error = t!("That is not an e-mail address.").into();
+        return again(&SignInPage { link_error, ..page });
+    }
+    let asked = email.clone();
+    if web.app.store.read(move |tx| notices::is_inbox(tx, &asked)).await? {
+        let link_error = t!(
+            "Links cannot be mailed to {email}: it is an inbox here, and whoever reads the inbox \
+             would read the link. Sign in with a password or a passkey, or ask the operator of this \
+             server for a link.",
+            email
+        );
         return again(&SignInPage { link_error, ..page });
     }
     let browser = web.app.ids.secret(SIGN_IN_TOKEN_CHARS);

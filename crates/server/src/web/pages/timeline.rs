@@ -9,7 +9,7 @@ use inbox::base::states::{Direction, MessageStatus};
 use inbox::model::drafting::helper_drafts::DraftSource;
 use inbox::model::mentions::marked;
 use inbox::{Conversation, StoredTimelineEvent, TimelineEvent};
-use translation::t;
+use translation::{sentence, t};
 
 use crate::web::layout::file_kinds::kind_and_size;
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
@@ -22,6 +22,7 @@ use crate::web::pages::message_cards::{self, MessageCard};
 use crate::web::pages::message_details::MessageDetails;
 use crate::web::pages::protected::ProtectedView;
 use crate::web::pages::rich_text::{formatted, formatted_protected, shows_file};
+use crate::web::queue_words::failure_words;
 
 /// The last messages are shown in full.
 const OPEN_MESSAGES: usize = 2;
@@ -68,6 +69,8 @@ pub struct MessageView {
     pub shows_pictures: Option<bool>,
     pub time: DisplayTime,
     pub paragraphs: Vec<Vec<String>>,
+    /// True for a mail that shows nothing because it is encrypted.
+    pub is_encrypted: bool,
     /// The text as HTML, if it was written with formatting.
     pub formatted: Option<String>,
     /// True when it passes another message on.
@@ -102,16 +105,28 @@ pub struct MessageView {
     pub protected: Option<ProtectedView>,
     pub revision: i64,
     pub state: MessageProgress,
+    /// Why a message that left did not reach everybody.
+    pub refusal: Option<String>,
 }
 
 /// How far a message is.
 pub enum MessageProgress {
     Theirs,
     Draft,
-    Scheduled { leaves: String, seconds: i64, iso: String },
+    Scheduled {
+        leaves: String,
+        seconds: i64,
+        iso: String,
+    },
+    /// Somebody holds it in the queue.
+    Held {
+        by: String,
+    },
     Sending,
     Sent,
-    Failed,
+    Failed {
+        why: String,
+    },
 }
 
 pub struct FileView {
@@ -177,7 +192,8 @@ pub fn items(
     let mut items = Vec::new();
     let mut marked = open.read_at.is_none();
     for (place, entry) in open.entries.iter().enumerate() {
-        let is_unread = open.read_at.is_some_and(|read_at| entry.at() > read_at);
+        let is_unread =
+            open.read_at.is_some_and(|read_at| entry.at() > read_at) && !open.is_own(entry);
         if !marked && place > 0 && is_unread {
             items.push(TimelineRow::Since);
         }
@@ -320,9 +336,10 @@ pub fn view(
         MessageProgress::Theirs => ("", t!("Message from {name}", name)),
         MessageProgress::Draft => ("draft", t!("Draft by {name}", name)),
         MessageProgress::Scheduled { .. } => ("out", t!("Message leaving soon, from {name}", name)),
+        MessageProgress::Held { .. } => ("out", t!("Message that is held, from {name}", name)),
         MessageProgress::Sending => ("out", t!("Message being sent, from {name}", name)),
         MessageProgress::Sent => ("out", t!("Message from {name}", name)),
-        MessageProgress::Failed => {
+        MessageProgress::Failed { .. } => {
             ("failed", t!("Message that was not delivered, from {name}", name))
         }
     };
@@ -340,6 +357,7 @@ pub fn view(
         shows_pictures: (inbound && message.has_html).then_some(false),
         time: times.long(message.at),
         paragraphs: paragraphs(&message.text),
+        is_encrypted: is_encrypted(message),
         formatted: message.markdown.as_deref().filter(|_| !message.cut).map(|markdown| {
             if message.secure {
                 formatted_protected(markdown, message.id.as_str())
@@ -373,6 +391,9 @@ pub fn view(
         summary: message.summary.clone(),
         protected: ProtectedView::of(message, times),
         revision: message.revision,
+        refusal: matches!(state, MessageProgress::Sent)
+            .then(|| message.reason().map(|reason| failure_words(&reason)))
+            .flatten(),
         state,
     }
 }
@@ -385,6 +406,10 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
     match message.status {
         None => MessageProgress::Theirs,
         Some(MessageStatus::Draft) => MessageProgress::Draft,
+        Some(MessageStatus::Scheduled | MessageStatus::Sending) if message.held_by.is_some() => {
+            let by = message.held_by.as_deref().unwrap_or_default();
+            MessageProgress::Held { by: sentence(by).into_owned() }
+        }
         Some(MessageStatus::Scheduled) => {
             let at = message.sends_at.unwrap_or(times.now);
             MessageProgress::Scheduled {
@@ -395,7 +420,10 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
         }
         Some(MessageStatus::Sending) => MessageProgress::Sending,
         Some(MessageStatus::Sent) => MessageProgress::Sent,
-        Some(MessageStatus::Failed) => MessageProgress::Failed,
+        Some(MessageStatus::Failed) => {
+            let why = message.reason().map(|reason| failure_words(&reason));
+            MessageProgress::Failed { why: why.unwrap_or_default() }
+        }
     }
 }
 
@@ -552,4 +580,12 @@ fn close_run(out: &mut Vec<TimelineRow>, run: &mut Vec<EventView>) {
         summary: t!("{n} changes, until {last}", n = events.len(), last),
         events,
     });
+}
+
+/// True for a mail without words whose files are what PGP or S/MIME encrypted (RFC 3156, RFC 8551).
+fn is_encrypted(message: &MessageEntry) -> bool {
+    const KINDS: [&str; 3] =
+        ["application/pgp-encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime"];
+    let is_kind = |file: &TimelineFile| KINDS.contains(&file.content_type.as_str());
+    message.text.trim().is_empty() && !message.has_html && message.files.iter().any(is_kind)
 }

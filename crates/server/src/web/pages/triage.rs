@@ -25,8 +25,9 @@ form! {
         act: String,
         /// Whom it is given to: the button of a menu.
         assign: String,
-        /// The name of a tag, typed or the button of a menu.
+        /// The name of a tag as it was typed, and one of the list.
         tag: String,
+        choose: String,
         /// A moment that the page offered, in milliseconds.
         until: Option<i64>,
         /// A day and time of the reader's own choice.
@@ -44,6 +45,9 @@ impl TriageForm {
         let tag = self.tag.trim();
         if let Some(act) = watching(&self.act) {
             return Ok(act);
+        }
+        if !self.choose.is_empty() {
+            return Ok(TriageAct::AddTags(vec![self.choose.clone()]));
         }
         Ok(match self.act.as_str() {
             "close" => TriageAct::Close,

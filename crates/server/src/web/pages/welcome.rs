@@ -7,6 +7,7 @@ use askama::Template;
 use axum::extract::State;
 use inbox::actions::{self, FirstSteps};
 use inbox::model::mailbox_grants::SignInProvider;
+use inbox::model::notices;
 use translation::{sentence, t};
 
 use crate::web::Web;
@@ -27,6 +28,8 @@ struct WelcomePage {
     frame: PageLayout,
     first_name: String,
     steps: Vec<StepView>,
+    /// The reader's address, where it is an inbox, to which no link is mailed.
+    own_inbox: Option<String>,
     done: usize,
     /// The first inbox: its id and address.
     inbox: Option<(String, String)>,
@@ -64,21 +67,23 @@ struct ArrivedView {
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let (reach, location) = (web.mail_reach(), PageLocation::at(t!("First steps"), "/welcome"));
-    let (mut frame, (steps, sends, people)) = web
-        .page(&visitor, location, move |tx, cx, _| {
+    let (mut frame, (steps, sends, people, own_inbox)) = web
+        .page(&visitor, location, move |tx, cx, me| {
+            let is_inbox = notices::is_inbox(tx, &me.email)?;
+            let own_inbox = is_inbox.then(|| me.email.to_string());
             let steps = actions::first_steps(tx, cx)?;
             let sends = match &steps.inbox {
                 Some((id, _)) => reach.leaves_inbox(tx, cx.actor.ws, id)?,
                 None => false,
             };
-            Ok((steps, sends, actions::list_people(tx, cx)?))
+            Ok((steps, sends, actions::list_people(tx, cx)?, own_inbox))
         })
         .await?;
     let shown = PartVersion::of(&steps);
     frame.watch_live("page=welcome".into(), shown, PartVersion::default());
     let people = people.into_iter().map(|person| (person.id.to_string(), person.name)).collect();
     let page = view(&web, frame, steps, sends, people);
-    web.show(&visitor, &page)
+    web.show(&visitor, &WelcomePage { own_inbox, ..page })
 }
 
 fn view(
@@ -102,6 +107,7 @@ fn view(
         first_name: frame.name.split(' ').next().unwrap_or_default().to_owned(),
         done: list.iter().filter(|step| step.done).count(),
         steps: list,
+        own_inbox: None,
         known: steps.inbox.is_some(),
         inbox: steps.inbox.map(|(id, address)| (id.to_string(), address)),
         fetches: steps.fetches,

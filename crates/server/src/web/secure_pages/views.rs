@@ -28,13 +28,18 @@ pub struct GuestTimeFormat {
     format: TimeFormat,
     /// The clock of the inbox, where the customer's own is not known.
     of_inbox: Option<LocalTimes>,
+    inbox: LocalTimes,
 }
 
 impl GuestTimeFormat {
     pub fn new(now: i64, visitor: &Visitor, page: &GuestPage) -> GuestTimeFormat {
         let of_inbox = (visitor.zone == TimeZone::UTC).then(|| page.times.clone());
         let zone = of_inbox.as_ref().map_or(&visitor.zone, |times| &times.zone);
-        GuestTimeFormat { format: TimeFormat::new(now, zone.clone()), of_inbox }
+        GuestTimeFormat {
+            format: TimeFormat::new(now, zone.clone()),
+            of_inbox,
+            inbox: page.times.clone(),
+        }
     }
 
     pub fn clock(&self, at: i64) -> String {
@@ -45,10 +50,9 @@ impl GuestTimeFormat {
         }
     }
 
-    pub fn day(&self, at: i64) -> PageTime {
-        let date = self.format.zoned(at).date();
-        let (day, month, year) = (date.day(), month_name(date.month()), date.year());
-        PageTime { iso: date.to_string(), text: t!("{day} {month} {year}", day, month, year) }
+    /// Until when something holds: on the clock of the inbox, as the mail says it.
+    pub fn until(&self, at: i64) -> PageTime {
+        PageTime { iso: self.format.long(at).iso, text: self.inbox.moment(at) }
     }
 
     pub fn moment(&self, at: i64) -> PageTime {
@@ -100,7 +104,7 @@ impl FrontPage {
             sheet,
             to: masked(&page.link.email),
             written: times.moment(page.front.written_at),
-            until: times.day(page.link.expires_at),
+            until: times.until(page.link.expires_at),
             is_proven: page.session.is_some(),
             signed_out: false,
             draft: String::new(),
@@ -202,7 +206,7 @@ impl ReadPage {
             },
             reader,
             email: page.link.email.clone(),
-            until: times.day(page.link.expires_at),
+            until: times.until(page.link.expires_at),
             signed_in_until: times.clock(until),
             sent: false,
             form_id,

@@ -174,16 +174,23 @@ fn not_tried(web: &Web, found: &ServerDiscovery, domain: &str) -> Option<String>
 
 /// Connects a mailbox whose servers work.
 pub async fn save(
-    web: &Web,
+    web: &Arc<Web>,
     visitor: &Visitor,
     new: NewConnection,
     welcome: bool,
     mut fields: ConnectFields,
 ) -> PageResult {
-    let connected = web.act(visitor, move |tx, cx, _| actions::connect_mailbox(tx, cx, &new)).await;
+    let connected = web
+        .act(visitor, move |tx, cx, me| {
+            Ok((actions::connect_mailbox(tx, cx, &new)?, me.actor.clone()))
+        })
+        .await;
     match connected {
-        Ok(_) if welcome => web.redirect("/welcome", Flash::MailboxConnected),
-        Ok(id) => web.redirect(&format!("/settings/inboxes/{id}"), Flash::MailboxConnected),
+        Ok((id, actor)) => {
+            let path = if welcome { "/welcome".into() } else { format!("/settings/inboxes/{id}") };
+            web.begin_plus_tag_test(actor, id);
+            web.redirect(&path, Flash::MailboxConnected)
+        }
         Err(PageError::Domain(Error::Invalid(problems))) => {
             for problem in problems.0 {
                 match problem.field.as_str() {
@@ -225,7 +232,6 @@ fn new_connection(form: &ConnectForm, trial: &MailboxTrial) -> NewConnection {
             username: trial.username.clone(),
             password: form.password.clone(),
         }),
-        plus_tags: trial.provider.is_some_and(|provider| provider.plus_tags),
         address,
     }
 }

@@ -207,7 +207,14 @@ impl TriedView {
         };
         let (incoming, outgoing) = (mark(tried.incoming.is_ok()), mark(tried.outgoing.is_ok()));
         let said = |english: String| sentence(&english).into_owned();
-        let sentences = tried.incoming.err().into_iter().chain(tried.outgoing.err());
+        let incoming_error = tried
+            .incoming
+            .err()
+            .map(|english| t!("Reading (IMAP): {sentence}", sentence = sentence(&english)));
+        let outgoing_error = tried
+            .outgoing
+            .err()
+            .map(|english| t!("Sending (SMTP): {sentence}", sentence = sentence(&english)));
         let title = if tried.refused {
             t!("The mailbox refused the password")
         } else {
@@ -215,7 +222,7 @@ impl TriedView {
         };
         TriedView {
             title,
-            sentences: sentences.map(said).collect(),
+            sentences: incoming_error.into_iter().chain(outgoing_error).collect(),
             advice: tried.advice.map(said),
             incoming,
             outgoing,

@@ -25,6 +25,8 @@ struct DataPage {
     keeps: String,
     succeeded: Option<DisplayTime>,
     failed: Option<DisplayTime>,
+    /// True where the last one lacks damaged files.
+    has_damage: bool,
     next: Option<DisplayTime>,
     is_owner: bool,
 }
@@ -39,8 +41,10 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let stamp = |at: Option<i64>| at.map(|at| frame.times.stamp(at));
     let (succeeded, next) = (stamp(found.succeeded_at), stamp(found.next_at));
     let failed = stamp(found.failed_at.filter(|_| found.failures > 0));
+    let has_damage = found.damaged_files() > 0;
     let words = |english: String| translation::sentence(&english).into_owned();
     let keeps = found.keeps.map(words).unwrap_or_default();
     let timing = found.timing.map(words);
-    web.show(&visitor, &DataPage { timing, keeps, succeeded, failed, next, is_owner, frame })
+    let page = DataPage { timing, keeps, succeeded, failed, has_damage, next, is_owner, frame };
+    web.show(&visitor, &page)
 }

@@ -10,11 +10,13 @@ use inbox::base::ids::MailboxId;
 use inbox::model::domains::{self, ListedKey};
 use inbox::model::mailbox_grants::SignInProvider;
 use inbox::model::mailboxes::{self, Mailbox};
+use inbox::model::plus_tags::{self, PlusTags};
 use inbox::model::retention;
 use inbox::{Cx, Error};
 
 use super::inboxes::name_rule;
 use super::incoming_mail::{self, FetchedView, ListenerView};
+use super::plus_tags::PlusTagsView;
 use super::records_view::{self, RecordsView};
 use super::server_form::reason;
 use super::{SettingsPage, location};
@@ -53,10 +55,14 @@ pub struct InboxPage {
 /// Incoming and outgoing mail of the inbox.
 pub struct MailView {
     fetched: Option<FetchedView>,
+    /// Of mail that is fetched.
+    plus_tags: Option<PlusTagsView>,
     /// The state of mail that is not fetched.
     state: incoming_mail::StatusBadge,
     listeners: Vec<ListenerView>,
     relay: Option<String>,
+    /// Mail becomes files on this server instead of leaving.
+    writes_files: bool,
     /// The server that was set in the app, for this inbox or for all.
     server: Option<OutgoingView>,
     pub records: Option<RecordsView>,
@@ -80,6 +86,7 @@ struct OutgoingView {
 /// What only owners and admins see.
 struct AdminPart {
     fetched: Option<FetchedInbox>,
+    plus_tags: Option<PlusTags>,
     servers: Vec<OutgoingServerListing>,
     domain: Option<String>,
     keys: Vec<ListedKey>,
@@ -122,7 +129,7 @@ pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, 
         mails,
         deletes,
         kept_days,
-        mail: part.map(|part| mail_view(web, &part, &frame)),
+        mail: part.map(|part| mail_view(web, &part, &frame, mails)),
         frame,
     })
 }
@@ -136,6 +143,7 @@ fn admin_part(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> inbox::Result<Ad
     servers.sort_by(|a, b| b.mailbox.cmp(&a.mailbox));
     Ok(AdminPart {
         servers,
+        plus_tags: plus_tags::load(tx, cx.actor.ws, &inbox.id)?,
         fetched: fetched.into_iter().find(|fetched| fetched.mailbox == inbox.id),
         keys: match &domain {
             Some(domain) => domains::list_keys(tx, cx, domain)?,
@@ -145,12 +153,18 @@ fn admin_part(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> inbox::Result<Ad
     })
 }
 
-fn mail_view(web: &Web, part: &AdminPart, frame: &PageLayout) -> MailView {
+fn mail_view(web: &Web, part: &AdminPart, frame: &PageLayout, leaves: bool) -> MailView {
     MailView {
+        plus_tags: part
+            .plus_tags
+            .as_ref()
+            .filter(|_| part.fetched.is_some())
+            .map(|tags| PlusTagsView::of(tags, &frame.times, leaves)),
         fetched: part.fetched.as_ref().map(|it| incoming_mail::fetched_view(it, &frame.times)),
         state: incoming_mail::listener_state(&web.mail_setup),
         listeners: incoming_mail::listeners(&web.mail_setup),
         relay: web.mail_setup.sending.relay.clone(),
+        writes_files: web.mail_setup.writes_files,
         server: part.servers.first().map(|server| OutgoingView {
             host: server.host.clone(),
             // Above it stands the same button where the inbox is fetched by the same sign-in.

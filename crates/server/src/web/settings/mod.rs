@@ -24,8 +24,10 @@ mod notifications;
 mod outgoing;
 mod people;
 mod plan;
+mod plus_tags;
 mod provider_link;
 mod provider_sign_in;
+mod queues;
 mod records;
 mod records_view;
 mod replies;
@@ -97,6 +99,7 @@ menu! {
     Apps: msg!("Connected apps"), "/settings/apps", for_admins: false;
     Webhooks: msg!("Webhooks"), "/settings/webhooks", for_admins: true;
     Services: msg!("Sending services"), "/settings/services", for_admins: true;
+    Queues: msg!("Queues"), "/settings/queues", for_admins: true;
     Data: msg!("Data"), "/settings/data", for_admins: true;
     Audit: msg!("Audit log"), "/settings/audit", for_admins: true;
     Plan: msg!("Plan"), "/settings/plan", for_admins: false;
@@ -176,6 +179,7 @@ pub fn router() -> Router<Arc<Web>> {
             get(outgoing::page_of_inbox).post(outgoing::save_for_inbox),
         )
         .route("/settings/inboxes/{mailbox}/outgoing/remove", post(outgoing::remove_for_inbox))
+        .route("/settings/inboxes/{mailbox}/plus-tags", post(plus_tags::decide))
         .route("/settings/inboxes/{mailbox}/test-mail", post(outgoing::send_test))
         .route("/settings/outgoing", get(outgoing::page_of_all).post(outgoing::save_for_all))
         .route("/settings/outgoing/remove", post(outgoing::remove_for_all))
@@ -231,6 +235,7 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/services", get(services::page).post(services::add))
         .route("/settings/services/{id}/secret", post(services::set_secret))
         .route("/settings/services/{id}/remove", post(services::remove))
+        .route("/settings/queues", get(queues::page).post(queues::change))
         .route("/settings/data", get(data::page))
         .route("/settings/audit", get(audit::page))
         .route("/settings/plan", get(plan::page).post(plan::set))

@@ -9,7 +9,7 @@ use inbox::actions::{
     self, NewOutgoingServer, OutgoingServerListing, ServerScope, set_outgoing_server,
 };
 use inbox::base::ids::MailboxId;
-use inbox::jobs::{RelayOutcome, TestMail, send_test_mail};
+use inbox::jobs::{RelayOutcome, RelayReason, TestMail, send_test_mail};
 use inbox::model::mailbox_grants::SignInProvider;
 use inbox::model::mailboxes::{self, Mailbox};
 use inbox::model::outgoing_servers::{ALL_INBOXES, SubmissionSecurity};
@@ -43,6 +43,8 @@ struct OutgoingPage {
     shared: Option<String>,
     /// The operator's relay, where mail reaches people through it.
     relay: Option<String>,
+    /// Mail becomes files on this server instead of leaving.
+    writes_files: bool,
     fields: ServerFields,
     /// Why the server was not saved.
     trouble: Option<String>,
@@ -167,6 +169,7 @@ fn view(web: &Web, frame: PageLayout, scope: &ServerScope, read: OutgoingRead) -
         server: listed.map(|listed| server_view(listed, &frame)),
         shared: all.filter(|_| !is_all).map(|listed| listed.host.clone()),
         relay,
+        writes_files: web.mail_setup.writes_files,
         fields: listed.map(ServerFields::of).unwrap_or_default(),
         trouble: None,
         tested: None,
@@ -327,7 +330,8 @@ fn not_sent(title: &str, sentence: String) -> TestedView {
 
 fn tested_view(sent: TestMail) -> TestedView {
     let TestMail { to, outcome } = sent;
-    let reason = |words: String| t!("The reason: {reason}.", reason = reason(&words));
+    let reason =
+        |words: RelayReason| t!("The reason: {reason}.", reason = reason(words.sentence()));
     match outcome {
         RelayOutcome::Delivered => TestedView {
             class: "ok",

@@ -177,7 +177,7 @@ async fn renew(web: &Web, visitor: &Visitor, plan: SignInPlan, granted: CodeGran
 }
 
 async fn try_and_connect(
-    web: &Web,
+    web: &Arc<Web>,
     visitor: &Visitor,
     client: &OAuthClient,
     plan: SignInPlan,
@@ -257,7 +257,7 @@ fn trial(
 }
 
 async fn save(
-    web: &Web,
+    web: &Arc<Web>,
     visitor: &Visitor,
     client: &OAuthClient,
     plan: &SignInPlan,
@@ -294,8 +294,6 @@ async fn save(
             username: trial.username.clone(),
             password: String::new(),
         }),
-        // Both providers deliver mail to addresses with a plus tag.
-        plus_tags: true,
         address,
     };
     connect::save(web, visitor, new, choice.welcome, ConnectFields::planned(choice)).await

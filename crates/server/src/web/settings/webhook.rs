@@ -154,6 +154,7 @@ fn delivery_view(delivery: &LoggedDelivery, times: &TimeFormat) -> DeliveryView 
         DeliveryState::Delivered => ("ok", "check", t!("Delivered")),
         DeliveryState::Failed => ("danger", "fail", t!("Dropped")),
         DeliveryState::Skipped => ("", "pause", t!("Skipped")),
+        DeliveryState::Waiting if delivery.held => ("warn", "pause", t!("Held")),
         DeliveryState::Waiting if delivery.attempts.is_empty() => ("act", "wait", t!("On its way")),
         DeliveryState::Waiting => ("warn", "wait", t!("Tried again")),
     };

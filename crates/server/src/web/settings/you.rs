@@ -8,6 +8,7 @@ use db::Tx;
 use inbox::actions::{self, PictureSender, SessionListing, SignedIn};
 use inbox::base::ids::SessionId;
 use inbox::base::limits::{SIGN_IN_ATTEMPTS_PER_ADDRESS, SIGN_IN_WAIT_MINUTES};
+use inbox::model::notices;
 use inbox::{Cx, Error};
 use translation::{Language, Reader, msg, t};
 
@@ -36,6 +37,8 @@ struct YouPage {
     email: String,
     role: &'static str,
     has_password: bool,
+    /// Their address is an inbox here, to which no link is mailed.
+    is_inbox: bool,
     sessions: Vec<SessionView>,
     old_error: String,
     new_error: String,
@@ -73,6 +76,7 @@ impl YouPage {
 struct OwnSettings {
     me: SignedIn,
     has_password: bool,
+    is_inbox: bool,
     follows_mentions: bool,
     opens_list: bool,
     duty: String,
@@ -85,6 +89,7 @@ impl OwnSettings {
         Ok(OwnSettings {
             me: me.clone(),
             has_password: actions::has_password(tx, cx)?,
+            is_inbox: notices::is_inbox(tx, &me.email)?,
             follows_mentions: actions::follows_mentions(tx, cx)?,
             opens_list: actions::opens_list(tx, cx)?,
             duty: actions::own_duty(tx, cx)?,
@@ -115,6 +120,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<YouPage, PageError> {
         email: me.email.to_string(),
         role: role_word(me.role),
         has_password: own.has_password,
+        is_inbox: own.is_inbox,
         frame,
         old_error: String::new(),
         new_error: String::new(),

@@ -8,17 +8,15 @@ use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
 use inbox::Error;
 use inbox::base::ids::UploadId;
+use inbox::model::calendar_words::kept_date;
 use inbox::model::guest_forms::GuestFormId;
 use inbox::model::uploads::{self, AskPage, PageFile, PageItem, UploadState};
-use jiff::civil::Date;
 use translation::{msg, t, text_in_context};
 
 use super::{Web, gone};
 use crate::web::layout::filters;
 use crate::web::layout::responses::{html, see_other};
-use crate::web::layout::wording::{
-    TimeFormat, first_name, month_name, paragraphs, short_month, size,
-};
+use crate::web::layout::wording::{TimeFormat, first_name, paragraphs, short_month, size};
 use crate::web::visitor::Visitor;
 
 /// Numbers from two on that are written as words.
@@ -49,8 +47,8 @@ struct UploadPage {
     /// The due date, for machines and in words.
     due: Option<(String, String)>,
     closed: bool,
-    /// When the request was completed: the day and the time.
-    complete: Option<(String, String)>,
+    /// When the request was completed: the day and the time of the stamp, and both in words.
+    complete: Option<(String, String, String)>,
     open_until: Option<String>,
     reminds: bool,
     /// Files that wait for the button.
@@ -95,25 +93,22 @@ pub async fn show(
 ) -> Response<Body> {
     match web.read_ask(&visitor, &token, uploads::look).await {
         Ok(page) => {
-            let times = TimeFormat::new(web.app.clock.now(), visitor.zone.clone());
             let form_id = GuestFormId::new(&web.app.ids);
-            html(StatusCode::OK, &view(token, form_id, page, &times))
+            html(StatusCode::OK, &view(token, form_id, page, web.app.clock.now()))
         }
         Err(refusal) => gone(refusal),
     }
 }
 
-fn view(token: String, form_id: GuestFormId, page: AskPage, times: &TimeFormat) -> UploadPage {
+fn view(token: String, form_id: GuestFormId, page: AskPage, now: i64) -> UploadPage {
+    let times = TimeFormat::new(now, page.times.zone.clone());
     let (waiting, open_until) = (page.waiting(), page.open_until());
     let contact = page.contact_name.clone().filter(|name| !name.trim().is_empty());
-    let day = |at: i64| {
-        let date = times.zoned(at).date();
-        t!("{day} {month}", day = date.day(), month = month_name(date.month()))
-    };
     let postmark = |at: i64| {
         let date = times.zoned(at).date();
         let month = short_month(date.month());
-        (t!("{day} {month}", day = date.day(), month).to_uppercase(), times.clock(at))
+        let day = t!("{day} {month}", day = date.day(), month).to_uppercase();
+        (day, times.clock(at), page.times.moment(at))
     };
     let workspace = &page.workspace;
     let heading = match page.items.len() {
@@ -129,10 +124,10 @@ fn view(token: String, form_id: GuestFormId, page: AskPage, times: &TimeFormat) 
         asker: page.asker,
         heading,
         note: page.note.as_deref().map(paragraphs).unwrap_or_default(),
-        due: page.due_date.map(|day| (day.clone(), in_words(day))),
+        due: page.due_date.map(|day| (day.clone(), kept_date(&day))),
         closed: page.closed,
         complete: page.completed_at.map(postmark),
-        open_until: open_until.map(day),
+        open_until: open_until.map(|at| page.times.moment(at)),
         reminds: page.reminds && !page.reminders_stopped,
         waiting,
         thanked: page.submitted_at.is_some() && waiting == 0,
@@ -140,14 +135,6 @@ fn view(token: String, form_id: GuestFormId, page: AskPage, times: &TimeFormat) 
         items: page.items.into_iter().map(item_view).collect(),
         workspace: page.workspace,
     }
-}
-
-fn in_words(day: String) -> String {
-    let words = |date: Date| {
-        let (day, month, year) = (date.day(), month_name(date.month()), date.year());
-        t!("{day} {month} {year}", day, month, year)
-    };
-    day.parse::<Date>().map_or(day, words)
 }
 
 fn counted(n: usize) -> String {

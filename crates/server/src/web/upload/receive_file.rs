@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use translation::t;
 
 use super::Web;
-use crate::web::layout::responses::{PageError, guard};
+use crate::web::layout::responses::{PageError, ask_to_wait, guard};
 use crate::web::visitor::Visitor;
 
 /// The largest body that begins an upload, in bytes.
@@ -298,6 +298,12 @@ fn refused(refusal: PageError) -> Response<Body> {
             let minutes = SIGN_IN_WAIT_MINUTES;
             let sentence = t!("Too many attempts. Wait {minutes} minutes.", minutes);
             told(StatusCode::TOO_MANY_REQUESTS, &sentence)
+        }
+        PageError::Domain(error) if error.is_outage() => {
+            let sentence = t!("Something failed on our side. Try again.");
+            let mut response = told(StatusCode::SERVICE_UNAVAILABLE, sentence);
+            ask_to_wait(&mut response);
+            response
         }
         PageError::Domain(error) => {
             tracing::error!(cause = ?error, "an upload failed");

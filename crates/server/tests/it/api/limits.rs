@@ -121,6 +121,7 @@ async fn try_to_deliver(app: &TestApp, mut mail: Mail) -> Result<FiledMail, Stri
             authentication: None,
             attachments: Vec::new(),
             joins: None,
+            content_hash: None,
         },
     );
     let receive = move |tx: &mut Tx<'_>, cx: &Cx<'_>| inbox::receive(tx, cx, &inbox, &incoming);

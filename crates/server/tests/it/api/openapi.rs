@@ -114,7 +114,7 @@ async fn the_document_tells_scope_key_and_refusals_of_each_operation(app: TestAp
         let statuses: BTreeSet<&str> =
             operation["responses"].as_object().unwrap().keys().map(String::as_str).collect();
         let success = op.success.to_string();
-        let mut expected = BTreeSet::from([success.as_str(), "401", "403", "429", "500"]);
+        let mut expected = BTreeSet::from([success.as_str(), "401", "403", "429", "500", "503"]);
         let asking = [
             "list_conversations",
             "get_conversation",

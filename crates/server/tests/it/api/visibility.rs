@@ -88,6 +88,7 @@ async fn deliver_to(app: &TestApp, owner: &Actor, inbox: &Mailbox) -> FiledMail 
         raw: None,
         authentication: None,
         joins: None,
+        content_hash: None,
     };
     let service = Actor::system(owner.ws, owner.workspace.clone(), Circle::team());
     let inbox = inbox.clone();

@@ -77,7 +77,7 @@ impl Installation {
         String::from_utf8(written.await.unwrap()).unwrap()
     }
 
-    async fn change(&self, sql: &'static str) {
+    pub async fn change(&self, sql: &'static str) {
         let store = testing::open(&self.database.url);
         let changed = store.write(move |tx| tx.exec(sql, &[])).await.unwrap();
         assert!(changed > 0, "{sql}");
@@ -101,7 +101,7 @@ pub(super) fn noise(seed: u64) -> String {
 }
 
 /// Mail with a large attachment, which is kept as a file.
-fn mail_with_file(word: &str) -> Vec<u8> {
+pub(super) fn mail_with_file(word: &str) -> Vec<u8> {
     let bytes = noise(word.len() as u64);
     let text = format!(
         "From: Kim <kim@x.example>\r\nTo: {INBOX}\r\nSubject: {word}\r\n\

@@ -444,6 +444,15 @@ fn what_is_missing_among_saved_answers_is_told() {
     // The login stands in for an address that cannot be read.
     assert!(moved.told().starts_with("Lamp | open | Kim <kim@x.example>"), "{}", moved.told());
 
+    // What is added later is completed by the next run.
+    let whole = moved.save(ZAMMAD.layout);
+    assert_eq!(whole.to_str(), Some(folder));
+    let completed = moved.import_saved(folder, &[]);
+    assert!(completed["attachments"].as_u64().unwrap() > 0, "{completed}");
+    let again = moved.import_saved(folder, &[]);
+    assert_eq!(again["attachments"], 0, "{again}");
+    assert_eq!(again["imported"], 0, "{again}");
+
     fs::remove_file(format!("{folder}/tickets/3.json")).unwrap();
     for (args, said) in [
         (vec!["import", &moved.source, "--saved", folder], "tickets/3.json is not in the folder."),

@@ -120,6 +120,68 @@ fn mail_is_imported_once_with_its_dates_and_threads_and_nobody_is_told() {
 }
 
 #[test]
+fn files_with_one_message_id_are_imported_or_named_and_the_dry_run_counts_as_the_import() {
+    let operator = Operator::set_up();
+    let folder = operator.folder.path().join("loose");
+    fs::create_dir_all(&folder).unwrap();
+    let first = mail("one", KIM, OURS, "Lamp", None, 2);
+    fs::write(folder.join("a.eml"), &first).unwrap();
+    fs::write(folder.join("b.eml"), first.replace("Words", "Other words")).unwrap();
+    fs::write(folder.join("c.eml"), format!("Received: from a by b\r\n{first}")).unwrap();
+    fs::write(folder.join("d.eml"), &first).unwrap();
+    let source = folder.to_str().unwrap();
+    let said = operator.json(&["import", source, "--dry-run"]);
+    let done = operator.json(&["import", source]);
+    for report in [&said, &done] {
+        assert_eq!(figures(report), [2, 0, 2, 0], "{report}");
+        let named = report["sameContent"].as_array().unwrap();
+        assert_eq!(named.len(), 1, "{report}");
+        assert!(named[0].as_str().unwrap().ends_with("c.eml"), "{report}");
+    }
+    assert_eq!(operator.count("messages"), 2);
+    let again = operator.json(&["import", source]);
+    assert_eq!(figures(&again), [0, 0, 4, 0], "{again}");
+}
+
+#[test]
+fn what_is_no_mail_is_refused_or_passed_over_by_name() {
+    let operator = Operator::set_up();
+    let folder = operator.folder.path().join("loose");
+    fs::create_dir_all(&folder).unwrap();
+    let picture = folder.join("picture.eml");
+    fs::write(&picture, b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0: 1\n\n").unwrap();
+    fs::write(folder.join("mail.eml"), mail("one", KIM, OURS, "Lamp", None, 2)).unwrap();
+    let refused = operator.run(&["import", picture.to_str().unwrap()]);
+    assert_eq!(refused.status, Some(1), "{}", refused.out);
+    assert!(refused.err.contains("neither a mail nor an mbox"), "{}", refused.err);
+    assert_eq!(operator.count("messages"), 0);
+    let report = operator.json(&["import", folder.to_str().unwrap()]);
+    assert_eq!(figures(&report), [1, 0, 0, 1], "{report}");
+    assert_eq!(report["passedOver"][0]["mail"], picture.to_str().unwrap());
+}
+
+#[test]
+fn a_reader_that_closes_its_pipe_ends_no_command_with_a_panic() {
+    let operator = Operator::set_up();
+    let file = operator.folder.path().join("a.eml");
+    fs::write(&file, mail("one", KIM, OURS, "Lamp", None, 2)).unwrap();
+    let file = file.to_str().unwrap();
+    for args in [&["inspect", file, file][..], &["inspect", "--json", file], &["man"]] {
+        let mut command = operator.command(args);
+        let mut child = command
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+        assert_eq!(ended.status.code(), Some(0), "{args:?}: {said}");
+        assert_eq!(said, "", "{args:?}");
+    }
+}
+
+#[test]
 fn an_imap_account_is_imported_with_its_sent_mail() {
     let operator = Operator::set_up();
     let dovecot = Dovecot::start();

@@ -2,7 +2,10 @@
 
 mod answers;
 mod backups;
+mod bucket_backups;
 mod copies;
+mod damaged_backups;
+mod data_folder;
 mod deletions;
 mod help_desks;
 mod imports;
@@ -10,11 +13,14 @@ mod known_answers;
 mod lists;
 mod people;
 mod person_data;
+mod queues;
 mod sandbox;
 mod sorting;
 mod starting;
 mod webhooks;
 mod workspace_export;
+mod workspace_usage;
+mod wrong_settings;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

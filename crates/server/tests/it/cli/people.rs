@@ -50,3 +50,56 @@ fn the_link_of_setup_names_the_port_in_use() {
     let url = link(&running, &[]);
     assert!(url.starts_with(&format!("http://{}/sign-in/", served.address)), "{url}");
 }
+
+#[test]
+fn set_up_says_when_links_cannot_be_mailed_to_the_owner() {
+    let said = |owner: &str| {
+        let operator = Operator::new();
+        let owner = format!("--owner-email={owner}");
+        operator.text(&[
+            "setup",
+            "--workspace=Acme",
+            &owner,
+            "--owner-name=Olive",
+            "--inbox=support@acme.example",
+            "--inbox-name=Support",
+        ])
+    };
+    let own = said("Support@acme.example");
+    assert!(own.contains("sign-in links cannot be mailed there"), "{own}");
+    assert!(own.contains("mailroom user link"), "{own}");
+    assert!(!said("olive@acme.example").contains("cannot be mailed"));
+}
+
+#[test]
+fn every_sending_service_is_connected_at_the_command_line() {
+    let operator = Operator::set_up();
+    let file = |name: &str, text: &str| {
+        let path = operator.folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.display().to_string()
+    };
+    let key = format!("--api-key-file={}", file("key.txt", "a-key-of-a-service"));
+    let arn = file("arn.txt", "arn:aws:sns:eu-central-1:123456789012:mail");
+    let by = "--by=olive@acme.example";
+    for service in ["resend", "postmark", "mailgun"] {
+        let said = operator.json(&["service", "add", service, by, &key]);
+        assert!(said["address"].as_str().unwrap().contains(service), "{said}");
+        let without = operator.run(&["service", "add", service, by]);
+        assert!(without.err.contains("api-key-file: "), "{}", without.err);
+    }
+    for service in ["sendgrid", "ses"] {
+        operator.json(&["service", "add", service, by]);
+        let with = operator.run(&["service", "add", service, by, &key]);
+        assert!(with.err.contains("hands out no text for a key"), "{}", with.err);
+    }
+    let services = operator.json(&["service", "list"]);
+    let services = services["services"].as_array().unwrap();
+    assert_eq!(services.len(), 5);
+    let ses = services.iter().find(|one| one["service"] == "ses").unwrap();
+    let id = ses["id"].as_str().unwrap();
+    let wrong = operator.run(&["service", "secret", id, &key.replace("api-key", "secret")]);
+    assert!(wrong.err.contains("must hold an ARN"), "{}", wrong.err);
+    operator.text(&["service", "secret", id, &format!("--secret-file={arn}")]);
+    assert!(operator.text(&["service", "list"]).contains("; 0 mails noted"));
+}

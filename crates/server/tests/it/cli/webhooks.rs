@@ -5,6 +5,26 @@ use testing::becomes_true;
 use super::Operator;
 
 #[test]
+fn an_address_of_this_computer_is_refused_with_what_to_use_instead() {
+    let operator = Operator::set_up();
+    for url in ["http://127.0.0.1:3000/hook", "http://localhost:3000/", "https://192.168.1.7/hook"]
+    {
+        let said = operator.run(&["webhook", "add", url, "--by=olive@acme.example"]);
+        assert_ne!(said.status, Some(0), "{}", said.out);
+        let said = said.err;
+        let listen = format!("mailroom listen --forward-to {url}");
+        assert!(said.contains("https://") || said.contains("public"), "{said}");
+        for named in [listen.as_str(), "MAILROOM_WEBHOOKS_ALLOW_PRIVATE=true"] {
+            assert!(said.contains(named), "{url}: {said}");
+        }
+    }
+    // A public address without https has another remedy.
+    let said =
+        operator.run(&["webhook", "add", "http://example.com/", "--by=olive@acme.example"]).err;
+    assert!(said.contains("https://") && !said.contains("ALLOW_PRIVATE"), "{said}");
+}
+
+#[test]
 fn adding_one_prints_its_id_and_the_log_says_why_a_try_failed() {
     let operator = Operator::set_up();
     let private = "--webhooks-allow-private=true";

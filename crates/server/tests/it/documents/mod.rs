@@ -7,6 +7,7 @@ mod files;
 mod hostile;
 mod language_model;
 mod letters;
+mod mail_trial;
 mod reader;
 
 use std::path::PathBuf;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use rcgen::generate_simple_self_signed;
 use server::http::redirect;
+use server::http::secure_listeners::{HttpsListen, SecureListeners};
 use server::net::tls_certificate::{CertificateSource, TlsCertificate, certificate};
 use tokio::io::AsyncRead;
 use tokio_rustls::client::TlsStream;
@@ -100,5 +101,36 @@ async fn http_leads_to_the_same_place_under_the_public_url() {
         let answer = read_until(&mut client, "\r\n\r\n").await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
         assert!(answer.contains(location), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn browsers_that_came_by_https_are_told_to_come_no_other_way() {
+    let folder = tempfile::tempdir().unwrap();
+    write_certificate(folder.path());
+    let (cert, key) = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    let certificate = certificate(&CertificateSource::Files { cert, key }, "x").unwrap();
+    let anywhere = SocketAddr::from(([127, 0, 0, 1], 0));
+    for (setting, header) in [
+        ("31536000", Some("strict-transport-security: max-age=31536000\r\n")),
+        ("0", Some("strict-transport-security: max-age=0\r\n")),
+        ("OFF", None),
+    ] {
+        let listen =
+            HttpsListen { https: Some(anywhere), redirect: None, hsts: setting.parse().unwrap() };
+        let url: Arc<str> = "https://mail.example.test".into();
+        let listeners = SecureListeners::open(listen, &url, certificate.clone()).await.unwrap();
+        let address = listeners.https_address().unwrap();
+        let router = Router::new().route("/", get(|| async { "hello" }));
+        let stopping = CancellationToken::new();
+        let serving =
+            tokio::spawn(listeners.serve(HttpServer::default(), router, stopping.clone()));
+        let said = ask(&mut connect(address).await).await;
+        match header {
+            Some(header) => assert!(said.contains(header), "{said}"),
+            None => assert!(!said.contains("strict-transport-security"), "{said}"),
+        }
+        stopping.cancel();
+        serving.await.unwrap();
     }
 }

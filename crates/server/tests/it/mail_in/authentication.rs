@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use inbox::inbound::{Authenticator, Credentials, MailSource};
+use inbox::inbound::{Authenticator, BelievedResults, Credentials, MailSource};
 use mail::{Authentication, AuthenticationResult, Dmarc, DmarcPolicy};
 use mail_auth::arc::ArcSealer;
 use mail_auth::common::crypto::Ed25519Key;
@@ -223,6 +223,65 @@ async fn what_our_server_found_is_believed_if_it_is_named_and_only_then() {
 }
 
 #[tokio::test]
+async fn only_the_topmost_results_of_the_mailboxs_own_server_are_believed() {
+    let world = World::new("v=DMARC1; p=reject");
+    let found = |server: &str, sender: &str| {
+        format!("Authentication-Results: {server}; spf=pass smtp.mailfrom={sender}\r\n")
+    };
+    let other = "Authentication-Results: mx.other.example; spf=none\r\n";
+    let hop = "Received: from x.evil.example by mx.google.com; Mon, 6 May 2024 10:00:00 +0000\r\n";
+    let google = BelievedResults::of_provider(&["mx.google.com"]);
+    let fastmail = BelievedResults::of_provider(&[".messagingengine.com"]);
+    let guessed = BelievedResults::guessed("imap.host.example");
+    let two = BelievedResults::of_provider(&["dmarc.icloud.com", "spf.icloud.com"]);
+    for (fields, believed, expected) in [
+        (found("mx.google.com", ANN), &google, Dmarc::Pass),
+        (format!("{hop}{}", found("mx.google.com", ANN)), &google, Dmarc::Pass),
+        (format!("{other}{}", found("mx.google.com", ANN)), &google, Dmarc::Fail),
+        (found("evil.mx.google.com", ANN), &google, Dmarc::Fail),
+        (found("google.com", ANN), &google, Dmarc::Fail),
+        (
+            format!("{}{}", found("mx.google.com", "x@evil.example"), found("mx.google.com", ANN)),
+            &google,
+            Dmarc::Fail,
+        ),
+        (found("mx3.messagingengine.com", ANN), &fastmail, Dmarc::Pass),
+        (found("messagingengine.com.evil.example", ANN), &fastmail, Dmarc::Fail),
+        (found("imap.host.example", ANN), &guessed, Dmarc::Pass),
+        (format!("{hop}{}", found("imap.host.example", ANN)), &guessed, Dmarc::Fail),
+        (found("x.imap.host.example", ANN), &guessed, Dmarc::Fail),
+        (
+            format!(
+                "Authentication-Results: dmarc.icloud.com; dmarc=pass\r\n{}",
+                found("spf.icloud.com", ANN)
+            ),
+            &two,
+            Dmarc::Pass,
+        ),
+    ] {
+        let source = MailSource::Mailbox { believed: believed.clone() };
+        let mail = format!("{fields}{}", letter());
+        assert_eq!(world.check(&mail, None, source).await.dmarc, expected, "{fields}");
+    }
+}
+
+#[tokio::test]
+async fn a_sender_is_proven_without_a_policy_by_its_own_server_or_signature() {
+    let world = World::new("");
+    let own = world.check(&letter(), Some(ANN), from(OWN_IP)).await;
+    assert_eq!((own.dmarc, own.proves_sender()), (Dmarc::Absent, true));
+    let signed = world.signed(&letter(), "customer.example");
+    assert!(world.check(&signed, Some("x@evil.example"), from(OTHER_IP)).await.proves_sender());
+    let foreign = world.signed(&letter(), "evil.example");
+    for (mail, sender) in
+        [(letter(), ANN), (letter(), "x@evil.example"), (foreign, "x@evil.example")]
+    {
+        let found = world.check(&mail, Some(sender), from(OTHER_IP)).await;
+        assert!(!found.proves_sender(), "{sender}");
+    }
+}
+
+#[tokio::test]
 async fn a_dns_that_fails_proves_nothing_and_fails_nobody() {
     let world = World::new("v=DMARC1; p=reject");
     world.names.learn(|_| DnsAnswer::Trouble);
@@ -302,16 +361,18 @@ async fn of_many_signatures_the_senders_own_is_found_and_few_are_looked_up() {
 }
 
 #[tokio::test]
-async fn a_known_forwarders_seal_vouches_for_what_it_found_and_nobody_elses() {
+async fn a_known_forwarders_seal_excuses_what_it_found_and_proves_nobody() {
     let world = World::new("v=DMARC1; p=reject");
     for (sealer, found, expected) in [
-        ("google.com", DmarcResult::Pass, Dmarc::Pass),
+        // Whoever has an account there may have it seal a mail that a rule of theirs has changed.
+        ("google.com", DmarcResult::Pass, Dmarc::Absent),
         ("google.com", DmarcResult::None, Dmarc::Fail),
         ("evil.example", DmarcResult::Pass, Dmarc::Fail),
     ] {
         let sealed = world.sealed(&letter(), sealer, found);
         let verdict = world.check(&sealed, Some("x@evil.example"), from(OTHER_IP)).await;
         assert_eq!(verdict.dmarc, expected, "{sealer}");
+        assert!(!verdict.proves_sender(), "{sealer}");
         let changed = sealed.replace("broken", "fine");
         let verdict = world.check(&changed, Some("x@evil.example"), from(OTHER_IP)).await;
         assert_eq!(verdict.dmarc, Dmarc::Fail, "changed behind {sealer}");

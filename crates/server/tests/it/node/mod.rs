@@ -1,5 +1,6 @@
 //! One process of the service: health, outages, a standby, quiet mode, several nodes and what is kept secret.
 
+mod alerts;
 mod health;
 mod log_lines;
 mod nodes;

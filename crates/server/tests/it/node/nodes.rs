@@ -123,6 +123,7 @@ fn a_node_that_is_reached_elsewhere_does_not_run_beside_others() {
         let stopping = CancellationToken::new();
         stopping.cancel();
         second.hold(stopping).await;
+        second.leave().await;
         assert_eq!(app.count("nodes").await, 1);
         // Who was killed counts for a minute.
         app.advance(61 * SECOND);

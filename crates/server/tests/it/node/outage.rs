@@ -10,6 +10,8 @@ use server::net::dns_health::DnsHealth;
 use server::node::health::{self, Readiness};
 use server::node::quiet::QuietMode;
 use server::node::storage_check::StorageCheck;
+use server::node::supervisor::Supervisor;
+use tokio_util::sync::CancellationToken;
 
 use crate::support::*;
 
@@ -22,6 +24,7 @@ fn requests_fail_soon_while_the_server_is_down_and_work_again_when_it_is_back() 
     server.start();
     run_at(&server.url(), async |app: TestApp| {
         let key = app.key("read").await;
+        let browser = app.signed_in(&app.owner).await;
         let dns = DnsHealth::of(Some(([127, 0, 0, 1], 9).into()));
         let storage = StorageCheck::new(app.app.clone(), app.folder(), &app.blob_folder(), 1);
         let quiet = QuietMode::fixed(false);
@@ -31,6 +34,7 @@ fn requests_fail_soon_while_the_server_is_down_and_work_again_when_it_is_back() 
             dns,
             certificate: None,
             quiet,
+            tasks: Supervisor::new(CancellationToken::new()),
         });
         let readiness = async || {
             let request = Request::get("/readyz").body(Body::empty()).unwrap();
@@ -41,10 +45,14 @@ fn requests_fail_soon_while_the_server_is_down_and_work_again_when_it_is_back() 
         server.stop();
         let begun = Instant::now();
         for _ in 0..10 {
-            app.get(&key, "/conversations").await.is(500);
+            let answer = app.get(&key, "/conversations").await.is(503);
+            assert_eq!(answer.header("retry-after"), "5");
             assert_eq!(readiness().await, 503);
         }
         assert!(begun.elapsed() < SOON, "{:?}", begun.elapsed());
+        let page = browser.get("/inbox").await.is(503);
+        assert_eq!(page.answer.header("retry-after"), "5");
+        assert!(page.text.contains("Something failed on our side"), "{}", page.text);
         server.start();
         eventually(async || readiness().await == 200).await;
         app.get(&key, "/conversations").await.is(200);

@@ -13,6 +13,7 @@ on_both!(
     a_backup_that_fails_is_told_once_and_tried_again_after_an_hour,
     an_installation_without_scheduled_backups_says_so,
     a_plan_that_was_cleared_is_set_again,
+    a_backup_that_lacks_damaged_files_is_written_and_told,
 );
 
 fn runner(app: &TestApp, place: &Path, at: &str) -> BackupRunner {
@@ -117,4 +118,36 @@ async fn a_plan_that_was_cleared_is_set_again(app: TestApp) {
     app.exec("UPDATE scheduled_backups SET place = NULL, timing = NULL, next_at = NULL").await;
     assert!(!node.round().await, "none is due before three");
     assert_eq!(state(&app).await, planned);
+}
+
+async fn a_backup_that_lacks_damaged_files_is_written_and_told(app: TestApp) {
+    let noise: Vec<u8> = app.app.ids.bytes::<300_000>().to_vec();
+    let mut mail = letter("ann@shop.example", "Lamps", "Hello");
+    mail.attachments = vec![testing::file("plan.bin", &noise)];
+    let mail = app.deliver(&app.support, mail).await;
+    let hash = inbox::base::blobs::Blobs::hash_of(&noise);
+    let file = app.blob_folder().join(&hash[..2]).join(&hash);
+    let whole = fs::read(&file).unwrap();
+    fs::write(&file, &whole[..1_000]).unwrap();
+    let node = runner(&app, &app.folder().join("backups"), "6h");
+    node.begin().await;
+    let before = app.outside.relay.attempts().len();
+    for _ in 0..2 {
+        assert!(node.round().await);
+        let written = state(&app).await;
+        assert_eq!((written.failures, written.succeeded_at), (0, Some(app.now())));
+        assert_eq!(written.damaged_files(), 1);
+        let lacks = written.failure.clone().unwrap();
+        assert!(lacks.contains(&hash) && lacks.contains(mail.conversation.as_str()), "{lacks}");
+        assert!(!lacks.contains("Lamps") && !lacks.contains("plan"), "{lacks}");
+        let problem = "the last scheduled backup lacks files that are damaged";
+        assert_eq!(written.problem(), Some(problem));
+        app.work().await;
+        assert_eq!(app.outside.relay.attempts().len(), before + 1, "the owner is told once");
+        app.advance(6 * HOUR);
+    }
+    fs::write(&file, whole).unwrap();
+    assert!(node.round().await);
+    let written = state(&app).await;
+    assert_eq!((written.damaged_files(), written.problem(), written.failure), (0, None, None));
 }

@@ -159,7 +159,7 @@ const LISTS: [&str; 26] = [
     "/tags",
 ];
 
-const PAGES: [&str; 13] = [
+const PAGES: [&str; 14] = [
     "/inbox?view=open",
     "/inbox?view=mine",
     "/inbox?view=unassigned",
@@ -173,6 +173,7 @@ const PAGES: [&str; 13] = [
     "/mentions",
     "/reports",
     "/settings/inboxes",
+    "/settings/queues",
 ];
 
 /// What agents write.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use mail::smtp::Protocol;
 use server::mail_in::smtp::{ListenAddress, MailListener, MailListeners, SmtpLimits};
 use server::net::tls_certificate::{CertificateSource, certificate};
+use server::node::supervisor::Supervisor;
 use testing::PATIENCE;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
@@ -34,8 +35,8 @@ impl TestApp {
             .unwrap();
         let smtp_address = smtp.address().unwrap();
         let stopping = CancellationToken::new();
-        let stop = stopping.clone().cancelled_owned();
-        let serving = tokio::spawn(doors.serve(vec![smtp, lmtp], stop));
+        let tasks = Supervisor::new(stopping.clone());
+        let serving = tokio::spawn(async move { doors.serve(vec![smtp, lmtp], &tasks).await });
         OpenDoors { smtp: smtp_address, lmtp: socket, stopping, serving, _folder: folder }
     }
 }

@@ -270,6 +270,7 @@ fn options() -> HttpOptions {
             smtp: "0.0.0.0:25".parse().unwrap(),
             lmtp: ListenAddress::Off,
             sending: SendingSetup { host: Some("mail.acme.example".into()), relay: None },
+            writes_files: false,
             dns: None,
         },
         program: env!("CARGO_BIN_EXE_mailroom").into(),

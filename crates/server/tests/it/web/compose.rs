@@ -15,7 +15,8 @@ on_both!(
     files_of_a_foreign_form_are_not_taken_in,
     a_saved_reply_is_put_in_with_the_customers_name,
     whom_a_draft_goes_to_is_changed_before_it_is_approved,
-    half_sent_forms_of_one_member_hold_up_nobody_else
+    half_sent_forms_of_one_member_hold_up_nobody_else,
+    a_first_mail_begins_at_its_recipients_and_in_the_inbox_used_last
 );
 
 /// How long something that must happen may take on a busy machine.
@@ -322,4 +323,21 @@ async fn half_sent_forms_of_one_member_hold_up_nobody_else(app: TestApp) {
     };
     tokio::time::timeout(PATIENCE, others).await.expect("they are taken");
     halves.iter().for_each(|(_, sending)| sending.abort());
+}
+
+async fn a_first_mail_begins_at_its_recipients_and_in_the_inbox_used_last(app: TestApp) {
+    let sales = app.team_inbox("sales@acme.example", "Sales").await;
+    let owner = app.signed_in(&app.owner).await;
+    let chosen = |id: &str| format!("<option value=\"{id}\" selected>");
+    let page = owner.get("/new").await.is(200);
+    let to = page.between("name=\"to\"", ">").to_owned();
+    assert!(to.contains("autofocus"), "{to}");
+    for inbox in [app.support.id.as_str(), sales.id.as_str(), app.support.id.as_str()] {
+        let fields =
+            [("mailbox", inbox), ("to", "ann@x.example"), ("subject", "Hi"), ("body", "Hello")];
+        owner.post("/new", &fields).await.is(303);
+        owner.get("/new").await.is(200).shows(&chosen(inbox));
+    }
+    let asked = owner.get(&format!("/new?mailbox={}", sales.id)).await.is(200);
+    asked.shows(&chosen(sales.id.as_str()));
 }

@@ -16,7 +16,9 @@ on_both!(
     servers_that_were_typed_in_are_taken,
     what_cannot_be_connected_is_said_in_a_sentence,
     a_connected_inbox_is_changed_and_disconnected,
-    members_connect_nothing
+    members_connect_nothing,
+    plus_tags_of_a_connected_inbox_are_used_once_a_test_mail_came_back,
+    an_owner_tests_plus_tags_again_or_says_whether_they_arrive
 );
 
 const CONNECT: &str = "/settings/inboxes/connect";
@@ -228,4 +230,94 @@ async fn members_connect_nothing(app: TestApp) {
     let owner = app.signed_in(&app.owner).await;
     owner.get(&format!("{CONNECT}?inbox={}", private.id)).await.is(404);
     owner.post(&format!("/settings/inboxes/{}/disconnect", private.id), &[]).await.is(404);
+}
+
+/// What connects the inbox that is there already.
+fn fields_of_support<'a>(imap: &'a str, smtp: &'a str) -> Vec<(&'a str, &'a str)> {
+    vec![
+        ("address", "support@acme.example"),
+        ("password", PASSWORD),
+        ("history", "all"),
+        ("found_for", "acme.example"),
+        ("imap_host", "mail.acme.example"),
+        ("imap_port", imap),
+        ("imap_security", "tls"),
+        ("smtp_host", "mail.acme.example"),
+        ("smtp_port", smtp),
+        ("smtp_security", "tls"),
+        ("username", "ann"),
+    ]
+}
+
+async fn plus_tags_of_a_connected_inbox_are_used_once_a_test_mail_came_back(app: TestApp) {
+    let mailbox = Mailbox::start().await;
+    let dns = mailbox.zone("acme.example", "mail.acme.example").serve().await;
+    let app = app.with_mail_servers_and_dns(mailbox.roots.clone(), dns);
+    let owner = app.signed_in(&app.owner).await;
+    let (imap, smtp) = mailbox.ports();
+    let (imap, smtp) = (imap.to_string(), smtp.to_string());
+    let path = format!("/settings/inboxes/{}", app.support.id);
+    owner.post(CONNECT, &fields_of_support(&imap, &smtp)).await.goes_to(&path);
+    eventually(async || !mailbox.submission.seen().mails.is_empty()).await;
+    let sent = mailbox.submission.seen().mails.remove(0);
+    assert!(sent.to[0].contains("<support+b_"), "{:?}", sent.to);
+    app.app.background.finish().await;
+    let page = owner.get(&path).await.is(200);
+    page.shows("Being tested").shows("Customers reply to the bare address");
+    let used = "mailboxes WHERE address = 'support@acme.example' AND plus_tags = TRUE";
+    assert_eq!(app.count(used).await, 0, "nobody knows yet whether they arrive");
+
+    mailbox.dovecot.deliver(&sent.text);
+    app.app
+        .store
+        .write(|tx| {
+            tx.exec("UPDATE imap_accounts SET host = 'localhost', by_operator = TRUE", &[])?;
+            Ok::<_, inbox::Error>(())
+        })
+        .await
+        .unwrap();
+    fetchers_trusting(&app, mailbox.roots.clone()).fetch_due().await.unwrap();
+    let page = owner.get(&path).await.is(200);
+    page.shows("Tested, they work").shows("Customers reply to an address with a tag");
+    assert_eq!(app.count(used).await, 1);
+    let key = app.key("read").await;
+    assert!(app.subjects(&key, "").await.is_empty(), "the test mail is nobody's to read");
+}
+
+async fn an_owner_tests_plus_tags_again_or_says_whether_they_arrive(app: TestApp) {
+    let mailbox = Mailbox::start().await;
+    let dns = mailbox.zone("acme.example", "mail.acme.example").serve().await;
+    let app = app.with_mail_servers_and_dns(mailbox.roots.clone(), dns);
+    let owner = app.signed_in(&app.owner).await;
+    let (imap, smtp) = mailbox.ports();
+    let (imap, smtp) = (imap.to_string(), smtp.to_string());
+    let path = format!("/settings/inboxes/{}", app.support.id);
+    let form = format!("{path}/plus-tags");
+    owner.get(&path).await.is(200).hides("Plus tags");
+    owner.post(CONNECT, &fields_of_support(&imap, &smtp)).await.goes_to(&path);
+    eventually(async || !mailbox.submission.seen().mails.is_empty()).await;
+    app.app.background.finish().await;
+    app.advance(31 * 60_000);
+    owner.get(&path).await.is(200).shows("The test mail did not come back");
+    owner.post(&form, &[("tags", "test")]).await.goes_to(&path);
+    assert_eq!(mailbox.submission.seen().mails.len(), 2);
+    owner.get(&path).await.is(200).shows("The test mail left.").shows("Being tested");
+    owner.post(&form, &[("tags", "on")]).await.goes_to(&path);
+    owner
+        .get(&path)
+        .await
+        .is(200)
+        .shows("Somebody said that they arrive.")
+        .shows("Do not use them");
+    owner.post(&form, &[("tags", "off")]).await.goes_to(&path);
+    owner.get(&path).await.is(200).shows("Somebody said not to use them.");
+    owner.post(&form, &[("tags", "sometimes")]).await.is(400);
+    let log = owner.get("/settings/audit").await.is(200);
+    log.shows("switched on plus tags for <strong>support@acme.example</strong>");
+    log.shows("switched off plus tags for");
+    let member = app.person("Bo").await;
+    app.signed_in(&member).await.post(&form, &[("tags", "on")]).await.is(403);
+    let private = app.private_inbox(&member).await;
+    let theirs = format!("/settings/inboxes/{}/plus-tags", private.id);
+    owner.post(&theirs, &[("tags", "on")]).await.is(404);
 }

@@ -15,7 +15,10 @@ on_both!(
     status_assignee_tags_snooze_and_notes,
     a_snooze_is_until_the_readers_own_clock_says_so,
     attachments_are_downloaded_and_run_nothing,
-    the_contacts_other_conversations_are_those_one_may_see
+    the_contacts_other_conversations_are_those_one_may_see,
+    own_notes_and_acts_are_not_new_since_the_reader_was_here,
+    a_tag_of_the_list_counts_instead_of_what_was_typed_to_find_it,
+    an_encrypted_mail_says_that_it_is
 );
 
 async fn a_reply_leaves_after_the_undo_window_unless_someone_stops_it(app: TestApp) {
@@ -250,5 +253,59 @@ async fn the_contacts_other_conversations_are_those_one_may_see(app: TestApp) {
     let path = format!("/conversations/{}", first.conversation);
     let page = app.signed_in(&app.owner).await.get(&path).await.is(200);
     page.shows("1 other from").shows("Chairs").hides("Secrets");
-    app.signed_in(&bo).await.get(&path).await.is(200).shows("2 other from").shows("Secrets");
+    app.signed_in(&bo).await.get(&path).await.is(200).shows("2 others from").shows("Secrets");
+}
+
+async fn own_notes_and_acts_are_not_new_since_the_reader_was_here(app: TestApp) {
+    let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
+    let path = format!("/conversations/{}", mail.conversation);
+    let bo = app.person("Bo").await;
+    let (owner, other) = (app.signed_in(&app.owner).await, app.signed_in(&bo).await);
+    owner.get(&path).await.is(200);
+    app.app.background.finish().await;
+    app.advance(60_000);
+    owner.post(&format!("{path}/note"), &[("body", "She is in a hurry.")]).await.is(303);
+    owner.post(&format!("{path}/tags"), &[("add", "lamps")]).await.is(303);
+    owner.get(&path).await.is(200).shows("in a hurry").hides("New since you were here");
+    app.app.background.finish().await;
+    app.advance(60_000);
+    other.post(&format!("{path}/note"), &[("body", "I call her.")]).await.is(303);
+    owner.get(&path).await.is(200).shows("I call her.").shows("New since you were here");
+}
+
+async fn a_tag_of_the_list_counts_instead_of_what_was_typed_to_find_it(app: TestApp) {
+    let key = app.key("write").await;
+    let first = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
+    let second = app.mail("bo@shop.example Bo", "Chairs", "Hello").await;
+    let path = format!("/conversations/{}", second.conversation);
+    app.on(&key, &first.conversation, "tags", json!({ "add": ["shipping"] })).await.is(200);
+    let owner = app.signed_in(&app.owner).await;
+    let page = owner.get(&path).await.is(200);
+    page.shows("<button name=\"choose\" value=\"shipping\">");
+    let fields = [("add", "ship"), ("choose", "shipping")];
+    owner.post(&format!("{path}/tags"), &fields).await.is(303);
+    let read = app.read(&key, &second.conversation).await;
+    assert_eq!(read["tags"], json!(["shipping"]));
+    let list = owner.get("/inbox?view=open").await.is(200);
+    list.shows("<button name=\"choose\" value=\"shipping\">");
+    let third = app.mail("cy@shop.example Cy", "Tables", "Hello").await.conversation;
+    let fields = [("c", third.as_str()), ("tag", "ship"), ("choose", "shipping")];
+    owner.post("/triage", &fields).await.is(303);
+    assert_eq!(app.read(&key, &third).await["tags"], json!(["shipping"]));
+}
+
+async fn an_encrypted_mail_says_that_it_is(app: TestApp) {
+    let raw = "From: Ann <ann@x.example>\r\nTo: support@acme.example\r\nSubject: ...\r\n\
+        Message-ID: <pgp@x.example>\r\nMIME-Version: 1.0\r\n\
+        Content-Type: multipart/encrypted; protocol=\"application/pgp-encrypted\"; boundary=b\r\n\r\n\
+        --b\r\nContent-Type: application/pgp-encrypted\r\n\r\nVersion: 1\r\n\
+        --b\r\nContent-Type: application/octet-stream; name=encrypted.asc\r\n\r\n\
+        -----BEGIN PGP MESSAGE-----\r\n\r\nhQEMA\r\n-----END PGP MESSAGE-----\r\n--b--\r\n";
+    let mail = app.arrives(raw).await;
+    let owner = app.signed_in(&app.owner).await;
+    let page = owner.get(&format!("/conversations/{}", mail.conversation)).await.is(200);
+    page.shows("This mail is encrypted (PGP or S/MIME)");
+    let plain = app.mail("bo@x.example", "Lamp", "Hello").await;
+    let page = owner.get(&format!("/conversations/{}", plain.conversation)).await.is(200);
+    page.hides("This mail is encrypted");
 }

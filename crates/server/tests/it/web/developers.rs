@@ -18,6 +18,7 @@ use crate::support::{Answer, SECOND, TestApp, TestKey, file, letter, on_both, re
 on_both!(
     every_page_is_small_and_plain_and_every_link_leads_somewhere,
     every_example_runs_and_answers_as_shown,
+    typed_clients_give_out_pages_and_follow_events,
     the_console_runs_in_the_sandbox_and_the_catcher_signs_what_it_shows,
     a_program_catches_signed_events_with_a_test_key
 );
@@ -46,7 +47,9 @@ async fn every_page_is_small_and_plain_and_every_link_leads_somewhere(app: TestA
         }
         let text = &page.text;
         assert!(text.len() < PAGE_BYTES, "{path} has {} bytes", text.len());
-        for forbidden in ["<script", " style=", " onclick", "{address}", "{events}", "{rate}"] {
+        assert_eq!(text.matches("<script").count(), 1, "{path}: copying alone needs a script");
+        assert!(text.contains("<script type=\"module\" src=\"/assets/developers."), "{path}");
+        for forbidden in [" style=", " onclick", "{address}", "{events}", "{rate}"] {
             assert!(!text.contains(forbidden), "{path} has {forbidden}");
         }
         assert_eq!(text.matches("<h1>").count(), 1, "{path}");
@@ -116,6 +119,50 @@ async fn programs_find_every_page(app: &TestApp, seen: &BTreeSet<String>) {
         assert!(sentences.contains(&error.to_string()), "{error}");
         assert!(sentences.contains(&format!("| {} |", error.status())), "{error}");
     }
+    let refusals = written_refusals();
+    assert!(refusals.len() > 6, "{refusals:?}");
+    for sentence in refusals {
+        assert!(sentences.contains(&format!("| {sentence} |")), "{sentence}");
+    }
+    for operation in OPERATIONS {
+        for field in operation.fields {
+            let schema = inbox::api::fields::field_schema(field).to_string();
+            let is_time = schema.contains("T[0-9]{2}:[0-9]{2}");
+            let says_how = ["such as 20", "find_slots"].iter().any(|how| schema.contains(how));
+            assert!(!is_time || says_how, "{} {} lacks its form", operation.name, field.name);
+        }
+    }
+}
+
+/// The refusals that operations write word for word. Only what no request by key can meet is left out.
+fn written_refusals() -> Vec<String> {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../inbox/src");
+    let mut files: Vec<std::path::PathBuf> = Vec::new();
+    let mut folders = vec![root.join("api")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files.push(root.join("model/bookings/booking.rs"));
+    let unmet =
+        ["Only a key has an agent.", "The time is not free any more. Please pick another one."];
+    let guests = ["Please try again", "Please pick it again"];
+    let mut refusals = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(file).unwrap();
+        let pieces =
+            ["Error::Forbidden(", "Error::Conflict("].map(|start| text.split(start).skip(1));
+        for piece in pieces.into_iter().flatten() {
+            let Some(rest) = piece.trim_start().strip_prefix('"') else { continue };
+            let sentence = rest.split('"').next().unwrap().to_owned();
+            let is_met = !unmet.contains(&sentence.as_str())
+                && !guests.iter().any(|words| sentence.contains(words));
+            refusals.extend(is_met.then_some(sentence));
+        }
+    }
+    refusals
 }
 
 /// The blocks of code of a page: what stands after the fence, and the code.
@@ -201,7 +248,10 @@ impl Reader<'_> {
             }
             None => {
                 // What follows in the events has the address that the header named.
-                let path = if url == "$NEXT" { "/events" } else { &url["$MAILROOM".len()..] };
+                let path = match url.strip_prefix("$NEXT") {
+                    Some(rest) => &rest.replacen('&', "/events?", 1),
+                    None => &url["$MAILROOM".len()..],
+                };
                 assert!(!path.contains('$'), "{}: {path}", self.page);
                 request(method, path, Some(&self.key.key), body)
             }
@@ -215,6 +265,36 @@ impl Reader<'_> {
 
 fn text(answer: &Answer) -> String {
     String::from_utf8_lossy(&answer.bytes).into_owned()
+}
+
+/// `scripts/conformance/developers` runs them; this holds what their users write.
+async fn typed_clients_give_out_pages_and_follow_events(app: TestApp) {
+    let browser = app.browser();
+    let python = browser.get("/developers/clients/mailroom.py").await.is(200).text;
+    for part in [
+        ") -> Page[\"EventRecord\"]:",
+        ") -> Iterator[\"EventRecord\"]:",
+        "    def follow_events(\n",
+        "idempotency_key=idempotency_key or str(uuid.uuid4())",
+    ] {
+        assert!(python.contains(part), "{part}");
+    }
+    assert!(!python.contains("**query: Any"), "iterators have typed arguments");
+    let typescript = browser.get("/developers/clients/mailroom.ts").await.is(200).text;
+    for part in [
+        "): Promise<Page<EventRecord>> {",
+        "): AsyncGenerator<EventRecord> {",
+        "followEvents(options: FeedOptions = {}): EventFeed<EventRecord> {",
+        "{ idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() }",
+    ] {
+        assert!(typescript.contains(part), "{part}");
+    }
+    let lists = OPERATIONS.iter().filter(|one| one.fields.iter().any(|f| f.name == "cursor"));
+    assert_eq!(
+        typescript.matches("AsyncGenerator<").count(),
+        lists.count() + 2,
+        "one for each list"
+    );
 }
 
 /// With a new test key in a new workspace, exactly as the pages show it.
@@ -329,6 +409,15 @@ async fn the_console_runs_in_the_sandbox_and_the_catcher_signs_what_it_shows(app
     let key = made.between("MAILROOM_KEY=", "<").trim().to_owned();
     let me = app.send(request("GET", "/me", Some(&key), Body::empty())).await.is(200).json();
     assert_eq!(me["livemode"], false);
+    // The same from any page, whose code then has it.
+    let offer = owner.get("/developers/mcp").await.is(200);
+    assert!(offer.text.contains("name=\"page\" value=\"/developers/mcp\""), "{}", offer.text);
+    let filled = owner.post("/developers/key", &[("page", "/developers/mcp")]).await.is(200);
+    let key = filled.between("MAILROOM_KEY=", "<").trim().to_owned();
+    assert!(key.starts_with("rk_test_") && filled.text.contains(&format!("Bearer {key}")));
+    assert!(!filled.text.contains("Bearer rk_test_…"));
+    assert!(owner.get("/developers/errors").await.is(200).text.find("developers/key").is_none());
+    assert!(!owner.get("/developers/mcp").await.text.contains(&key), "it is shown once");
 }
 
 async fn a_program_catches_signed_events_with_a_test_key(app: TestApp) {

@@ -44,7 +44,7 @@ async fn topics_are_added_changed_and_removed_in_the_settings(app: TestApp) {
     let new = [("name", "Refunds"), ("words", "money back")];
     owner.post("/settings/helpers/topics", &new).await.goes_to(PAGE);
     let page = owner.get(PAGE).await.is(200);
-    page.shows("Saved. New conversations are sorted by it.").shows("Refunds").shows("1 topics");
+    page.shows("Saved. New conversations are sorted by it.").shows("Refunds").shows("1 topic");
     let key = app.key("read").await;
     let id = app.get(&key, "/topics").await.json()[0]["id"].as_str().unwrap().to_owned();
     let path = format!("/settings/helpers/topics/{id}");

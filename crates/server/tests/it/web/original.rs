@@ -6,7 +6,8 @@ on_both!(
     a_mail_as_it_came_is_shown_in_a_frame_that_can_do_nothing,
     pictures_that_a_mail_brought_come_by_address_to_who_may_see_it,
     html_beyond_the_bounds_is_shown_as_its_text_with_a_sentence,
-    a_mail_that_was_not_kept_has_no_original
+    a_mail_that_was_not_kept_has_no_original,
+    a_conversation_whose_files_are_gone_opens_and_says_what_is_lost
 );
 
 const RAW: &str = "From: Ann <ann@shop.example>\r\nSubject: Lamps\r\nContent-Type: text/html\r\n\r\n\
@@ -105,4 +106,26 @@ async fn a_mail_that_was_not_kept_has_no_original(app: TestApp) {
         .get(&format!("/conversations/{}/messages/{elsewhere}/original", nowhere()))
         .await
         .is(404);
+}
+
+/// As after a restore that skipped damaged files.
+async fn a_conversation_whose_files_are_gone_opens_and_says_what_is_lost(app: TestApp) {
+    let noise: String = app.app.ids.bytes::<200_000>().iter().map(|b| format!("{b:02x}")).collect();
+    let raw = format!("{RAW}<!-- {noise} -->");
+    let (conversation, message) = with_original(&app, &raw).await;
+    let mut files = Vec::new();
+    for folder in std::fs::read_dir(app.blob_folder()).unwrap().flatten() {
+        let inside = std::fs::read_dir(folder.path()).into_iter().flatten().flatten();
+        files.extend(inside.map(|file| file.path()));
+    }
+    assert_eq!(files.len(), 1, "{files:?}");
+    std::fs::remove_file(&files[0]).unwrap();
+    let browser = app.signed_in(&app.owner).await;
+    browser.get("/inbox").await.is(200).shows("Lamps");
+    let page = format!("/conversations/{conversation}");
+    browser.get(&page).await.is(200).shows("Hello");
+    let original = format!("{page}/messages/{message}/original");
+    browser.get(&original).await.is(500).shows("lost or damaged");
+    let key = app.key("read").await;
+    app.get(&key, &format!("/conversations/{conversation}?original=true")).await.is(200);
 }

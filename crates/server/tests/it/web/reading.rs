@@ -278,7 +278,8 @@ async fn previews_are_small_and_made_once(app: TestApp) {
 }
 
 async fn pictures_of_a_sender_can_always_be_shown(app: TestApp) {
-    let received = wire(&app, HTML, letter("ann@shop.example", "Lamps", "Hello"), None).await;
+    let proven = Some(Dmarc::Pass);
+    let received = wire(&app, HTML, letter("ann@shop.example", "Lamps", "Hello"), proven).await;
     let browser = app.signed_in(&app.owner).await;
     let path = format!("/conversations/{}", received.conversation);
     let message = format!("{path}/messages/{}", received.message);
@@ -288,6 +289,12 @@ async fn pictures_of_a_sender_can_always_be_shown(app: TestApp) {
     browser.post(&format!("{message}/show-pictures"), &[]).await.goes_to(&back);
     browser.get(&path).await.is(200).shows("Only when I ask");
     browser.get(&format!("{message}/html")).await.is(200).shows("/pictures/remote/0");
+    for unproven in [None, Some(Dmarc::Absent), Some(Dmarc::Fail)] {
+        let raw = HTML.replace("Hello", &format!("Hello, {unproven:?}"));
+        let forged = wire(&app, &raw, letter("ann@shop.example", "Chairs", "Hi"), unproven).await;
+        let forged = format!("/conversations/{}/messages/{}", forged.conversation, forged.message);
+        browser.get(&format!("{forged}/html")).await.is(200).hides("/pictures/remote/0");
+    }
     let other = app.person("Bo").await;
     let other = app.signed_in(&other).await;
     other.get(&format!("{message}/html")).await.is(200).hides("/pictures/remote/0");

@@ -72,6 +72,14 @@ async fn a_rule_is_made_tried_switched_on_and_its_work_stands_in_the_report(app:
         .is(422)
         .shows("The first day is after the last one.")
         .shows("value=\"2026-02-02\"");
+    for (query, sentence) in [
+        ("from=abc", "The first day must be a date such as 2026-11-30."),
+        ("to=2026-02-30", "The last day must be a date such as 2026-11-30."),
+        ("from=zzz&to=2026-02-01", "The first day must be a date such as 2026-11-30."),
+    ] {
+        owner.get(&format!("/reports?{query}")).await.is(422).shows(sentence);
+        owner.get(&format!("/reports.csv?{query}")).await.is(400).shows(sentence);
+    }
     let hours = format!("/settings/hours/{}", app.support.id);
     owner.get(&hours).await.is(200).shows("Office hours of Support");
     owner

@@ -10,7 +10,8 @@ on_both!(
     a_search_that_found_nothing_can_be_made_wider,
     the_first_page_says_how_many_were_found,
     what_is_not_counted_to_the_end_is_at_least_so_many,
-    what_conversations_contain_is_asked_for_by_a_link
+    what_conversations_contain_is_asked_for_by_a_link,
+    what_looks_like_an_operator_and_is_none_is_said
 );
 
 fn found_at(q: &str) -> String {
@@ -101,4 +102,14 @@ async fn what_conversations_contain_is_asked_for_by_a_link(app: TestApp) {
     page.shows("Lamp").hides("Chair").shows(&link("samovar", on, "With notes"));
     page.shows(&link("samovar", "", "Everything"));
     page.shows(&link("has:attachment has:note samovar", "", "With files"));
+}
+
+async fn what_looks_like_an_operator_and_is_none_is_said(app: TestApp) {
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get(&found_at("is:foo before:gestern lamp")).await.is(200);
+    for typed in ["is:foo", "before:gestern"] {
+        page.shows(&format!("{typed} is no operator with such a value"));
+    }
+    let page = browser.get(&found_at("is:open before:2026-11-30 http://x.example")).await.is(200);
+    page.hides("is no operator with such a value");
 }

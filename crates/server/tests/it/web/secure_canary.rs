@@ -214,6 +214,7 @@ async fn others_see_nothing(app: &TestApp, ann: &Reader<'_>, person: &Browser<'_
         "/new",
         "/people?q=ann",
         "/settings/webhooks",
+        "/settings/queues",
         "/settings/audit",
     ] {
         must_lack(path, &person.get(path).await.text);

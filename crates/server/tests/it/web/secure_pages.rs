@@ -2,6 +2,7 @@
 
 use axum::body::Body;
 use axum::http::Request;
+use inbox::actions;
 use serde_json::json;
 
 use super::browser::{Browser, Page};
@@ -23,7 +24,8 @@ on_both!(
     uploads_to_a_protected_request_are_not_read_and_end_with_its_page,
     an_old_unsent_text_does_not_take_the_lock_off,
     many_replies_of_one_link_have_to_wait_and_the_text_is_kept,
-    links_of_earlier_versions_go_on_to_work
+    links_of_earlier_versions_go_on_to_work,
+    until_when_a_page_is_open_is_said_on_the_clock_of_the_inbox
 );
 
 /// A customer whom a secure message went to.
@@ -194,6 +196,8 @@ async fn a_forwarded_link_is_useless_and_a_form_from_elsewhere_is_refused(app: T
     for what in ["code", "open", "sign-out", "ask", "read"] {
         let refused = own.post_bare(&format!("{}/{what}", ann.path), &[("csrf", "00")]).await;
         assert_eq!(refused.status, 403, "{what}");
+        refused.shows("Open the page again").shows(&format!("href=\"{}\"", ann.path));
+        refused.hides("Back to the inbox").hides("before you signed in");
     }
     for path in ["/s/x", &format!("/s/{}", "0".repeat(40))] {
         let missing = other.get(path).await.is(404);
@@ -476,4 +480,26 @@ async fn links_of_earlier_versions_go_on_to_work(app: TestApp) {
     app.pass(3 * DAY).await;
     assert_eq!(after(&app, "/u/", 40), old, "a reminder names it again");
     ann.call("GET", "", &[], Body::empty()).await.is(404);
+}
+
+async fn until_when_a_page_is_open_is_said_on_the_clock_of_the_inbox(app: TestApp) {
+    let hours = actions::OfficeHoursInput {
+        weekly: "mon-sun 00:00-24:00".into(),
+        zone: "America/New_York".into(),
+        ..actions::OfficeHoursInput::default()
+    };
+    let mailbox = app.support.id.clone();
+    app.act(&app.owner, move |tx, cx| actions::set_office_hours(tx, cx, &mailbox, &hours)).await;
+    let ann = app.protected("Hidden words").await;
+    let mail =
+        String::from_utf8_lossy(&app.outside.relay.attempts().pop().unwrap().bytes).into_owned();
+    let mail = mail.replace("=\r\n", "").replace("\r\n", " ");
+    let until = mail.split("open until ").nth(1).and_then(|rest| rest.split(").").next()).unwrap();
+    let until = format!("{until})");
+    assert!(until.ends_with("(New York)") && until.contains(", "), "{until}");
+    let browser = app.browser();
+    browser.set_cookie("mailroom_zone", "Asia%2FTokyo");
+    browser.get(&ann.path).await.is(200).shows(&until);
+    ann.sign_in(&browser).await;
+    browser.get(&ann.path).await.is(200).shows(&format!("Open until {until}"));
 }

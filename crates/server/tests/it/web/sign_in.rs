@@ -20,7 +20,8 @@ on_both!(
     a_link_is_mailed_to_who_has_the_address_and_the_answer_is_the_same,
     mailed_links_end_after_an_hour_and_are_not_sent_without_end,
     who_is_added_is_invited_by_mail_where_mail_reaches_people,
-    without_mail_no_link_is_mailed
+    without_mail_no_link_is_mailed,
+    whoever_has_the_address_of_an_inbox_is_told_that_links_cannot_be_mailed_there
 );
 
 async fn a_link_signs_in_once_and_looking_at_it_uses_nothing_up(app: TestApp) {
@@ -61,6 +62,10 @@ async fn a_password_signs_in_and_wrong_ones_tell_nothing(app: TestApp) {
     let browser = app.signed_in(&app.owner).await;
     let password = "correct horse battery";
     browser.post("/settings/you/password", &[("new", "short")]).await.is(422).shows("12 to 200");
+    for guessable in ["passwordpassword", "aaaaaaaaaaaaaa", "qwertyuiop123"] {
+        let page = browser.post("/settings/you/password", &[("new", guessable)]).await.is(422);
+        page.shows("This is easy to guess");
+    }
     browser.post("/settings/you/password", &[("new", password)]).await.goes_to("/settings/you");
 
     let other = app.browser();
@@ -250,4 +255,37 @@ async fn without_mail_no_link_is_mailed(app: TestApp) {
     let browser = app.browser();
     browser.get("/sign-in").await.is(200).hides("E-mail me a link").shows("Ask an owner");
     browser.post("/sign-in-link", &[("email", "owner@acme.example")]).await.is(404);
+}
+
+async fn whoever_has_the_address_of_an_inbox_is_told_that_links_cannot_be_mailed_there(
+    app: TestApp,
+) {
+    let app = app.with_mail();
+    let sentence = "Links cannot be mailed to support@acme.example: it is an inbox here";
+    let page = app.browser();
+    page.post("/sign-in-link", &[("email", "Support@acme.example")])
+        .await
+        .is(422)
+        .shows("Links cannot be mailed to Support@acme.example: it is an inbox here");
+    page.post("/sign-in-link", &[("email", "support@acme.example")]).await.is(422).shows(sentence);
+    page.post("/sign-in-link", &[("email", "who@acme.example")])
+        .await
+        .is(200)
+        .hides("an inbox here");
+    let owner = app.signed_in(&app.owner).await;
+    for page in ["/settings/you", "/welcome"] {
+        owner.get(page).await.is(200).hides("Sign-in links cannot be mailed to you");
+    }
+    let id = user(&app.owner);
+    app.act(&app.owner, move |tx, cx| {
+        tx.exec(
+            "UPDATE users SET email = 'support@acme.example' WHERE ws = ?1 AND id = ?2",
+            &[&cx.actor.ws, &id],
+        )?;
+        Ok(())
+    })
+    .await;
+    for page in ["/settings/you", "/welcome"] {
+        owner.get(page).await.is(200).shows("Sign-in links cannot be mailed to you");
+    }
 }

@@ -47,6 +47,7 @@ pub enum EntryKind {
     Note,
 }
 
+#[derive(PartialEq, Eq)]
 pub enum DeskBody {
     Html(String),
     Text(String),

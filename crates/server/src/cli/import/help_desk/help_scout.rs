@@ -61,8 +61,7 @@ impl HelpScout {
             DeskRequest::new(format!("{path}{only}"), format!("conversations/{number}.json"));
         let listed = self.source.json(&request).await?;
         let conversations = list(&listed["_embedded"], "conversations").to_vec();
-        let pages = listed["page"]["totalPages"].as_u64().unwrap_or(0);
-        let is_last = conversations.is_empty() || number as u64 >= pages;
+        let is_last = conversations.is_empty() || is_last_page(&listed, number as u64);
         Ok(DeskPage { conversations, is_last })
     }
 
@@ -110,8 +109,7 @@ impl HelpScout {
             let answer = self.get(path, format!("threads/{conversation}-{number}.json")).await?;
             let found = list(&answer["_embedded"], "threads");
             all.extend_from_slice(found);
-            let pages = answer["page"]["totalPages"].as_u64().unwrap_or(0);
-            if found.is_empty() || number >= pages || all.len() >= ENTRIES {
+            if found.is_empty() || is_last_page(&answer, number) || all.len() >= ENTRIES {
                 break;
             }
         }
@@ -222,6 +220,11 @@ fn kind(thread: &Value) -> Option<EntryKind> {
     }
 }
 
+/// A list that does not say how many pages it has goes on until one is empty.
+fn is_last_page(answer: &Value, number: u64) -> bool {
+    answer["page"]["totalPages"].as_u64().is_some_and(|pages| number >= pages)
+}
+
 /// Help Scout answers a file as JSON, FreeScout as it is.
 fn file(attachment: &Value) -> Option<DeskFile> {
     let name = text(attachment, "filename").or_else(|| text(attachment, "fileName"));
@@ -250,6 +253,15 @@ mod tests {
         let found = HelpScout::new(source, kind, None).picture(address)?;
         assert_eq!(found.address, address);
         Some(found.saved_as)
+    }
+
+    #[test]
+    fn a_list_without_a_count_of_pages_goes_on() {
+        let page = |total: Value| serde_json::json!({ "page": { "totalPages": total } });
+        assert!(is_last_page(&page(2.into()), 2));
+        assert!(!is_last_page(&page(2.into()), 1));
+        assert!(!is_last_page(&page(Value::Null), 1));
+        assert!(!is_last_page(&serde_json::json!({}), 9));
     }
 
     #[test]

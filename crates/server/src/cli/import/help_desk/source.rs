@@ -53,6 +53,11 @@ impl DeskSource {
         Ok(DeskSource { base, answers: Answers::Saved(folder.to_owned()) })
     }
 
+    /// True where the answers were saved before.
+    pub fn is_saved(&self) -> bool {
+        matches!(self.answers, Answers::Saved(_))
+    }
+
     /// The name of its host, which is part of what its mails are known by.
     pub fn host(&self) -> &str {
         self.base.host_str().unwrap_or("unknown.invalid")

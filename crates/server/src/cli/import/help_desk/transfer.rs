@@ -1,7 +1,8 @@
 //! Takes the conversations of a help desk over, page by page: what is here already is not fetched, what
 //! cannot be read is passed over and told.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal;
 
 use base64::Engine;
@@ -125,8 +126,7 @@ impl<'a> DeskTransfer<'a> {
         let entries = std::mem::take(&mut conversation.entries);
         let (notes, mails): (Vec<DeskEntry>, Vec<DeskEntry>) =
             entries.into_iter().partition(|entry| entry.kind == EntryKind::Note);
-        let ids: Vec<String> =
-            mails.iter().map(|mail| self.message_id(&conversation, mail)).collect();
+        let ids = self.message_ids(&conversation, &mails);
         if ids.is_empty() {
             report.pass_over(place, "it has no message from or to the customer".into());
             return Ok(());
@@ -140,12 +140,17 @@ impl<'a> DeskTransfer<'a> {
             let found = mails.iter().zip(ids).collect();
             return self.preview(&conversation, found, &notes, &known, &place, report).await;
         }
-        report.known += ids.iter().filter(|id| known.mails.contains(*id)).count();
+        let is_complete = |place_in: usize| {
+            let here = known.files.get(&ids[place_in]);
+            here.is_some_and(|files| self.saved_files(&mails[place_in]) <= *files)
+        };
+        let complete: Vec<bool> = (0..mails.len()).map(is_complete).collect();
+        report.known += complete.iter().filter(|complete| **complete).count();
         // What is here of it already says which conversation it belongs to.
         let first = ids.iter().find(|id| known.mails.contains(*id)).unwrap_or(&ids[0]).clone();
         let mut part = part_of(&conversation, &first);
         for (place_in, mail) in mails.iter().enumerate() {
-            if known.mails.contains(&ids[place_in]) {
+            if complete[place_in] {
                 continue;
             }
             let files = match self.files(mail, &place, report).await {
@@ -250,7 +255,11 @@ impl<'a> DeskTransfer<'a> {
         let mut begins = !mails.iter().any(|(_, id)| is_here(id));
         for (mail, id) in mails {
             let is_here = known.mails.contains(&id) || self.counted.contains(&id);
-            outcome.mails.push(if is_here {
+            let files_here = known.files.get(&id).copied();
+            let lacking = files_here.map_or(0, |here| self.saved_files(mail).saturating_sub(here));
+            outcome.mails.push(if lacking > 0 {
+                ImportOutcome::Completed { attachments: lacking }
+            } else if is_here {
                 ImportOutcome::Known
             } else {
                 let (direction, attachments) =
@@ -277,6 +286,13 @@ impl<'a> DeskTransfer<'a> {
         Ok(())
     }
 
+    /// How many files of a mail are saved; 0 where they would have to be fetched.
+    fn saved_files(&self, mail: &DeskEntry) -> usize {
+        let source = self.desk.source();
+        let is_there = |file: &&DeskFile| source.saved_bytes(file, FILE_BYTES).is_ok();
+        if source.is_saved() { mail.all_files().filter(is_there).count() } else { 0 }
+    }
+
     /// How many files an entry has. Of saved ones it is known which are missing.
     fn found(&self, entry: &DeskEntry, place: &str, report: &mut ImportReport) -> usize {
         let (mut found, mut left) = (0, FILE_BYTES);
@@ -292,7 +308,27 @@ impl<'a> DeskTransfer<'a> {
         found
     }
 
-    /// The Message-ID that a mail has there, or one made of its ids: the same each time.
+    /// The Message-IDs of mails, the same each time. Of several with one Message-ID and other words, the
+    /// first has it.
+    fn message_ids(&self, conversation: &DeskConversation, mails: &[DeskEntry]) -> Vec<String> {
+        let mut bearers: HashMap<String, &DeskBody> = HashMap::new();
+        let ids = mails.iter().map(|mail| {
+            let id = self.message_id(conversation, mail);
+            match bearers.entry(id.clone()) {
+                Entry::Occupied(first) if *first.get() != &mail.body => {
+                    self.own_id(conversation, mail)
+                }
+                Entry::Occupied(_) => id,
+                Entry::Vacant(free) => {
+                    free.insert(&mail.body);
+                    id
+                }
+            }
+        });
+        ids.collect()
+    }
+
+    /// The Message-ID that a mail has there, or one made of its ids.
     fn message_id(&self, conversation: &DeskConversation, mail: &DeskEntry) -> String {
         let given = mail.message_id.as_deref().map(mail::bare_message_id);
         let is_sound = |id: &&str| {
@@ -301,11 +337,13 @@ impl<'a> DeskTransfer<'a> {
         };
         match given.filter(is_sound) {
             Some(id) => id.to_owned(),
-            None => {
-                let (desk, host) = (self.desk.name(), self.desk.source().host());
-                format!("{desk}-{}-{}@{host}", conversation.id, mail.id)
-            }
+            None => self.own_id(conversation, mail),
         }
+    }
+
+    fn own_id(&self, conversation: &DeskConversation, mail: &DeskEntry) -> String {
+        let (desk, host) = (self.desk.name(), self.desk.source().host());
+        format!("{desk}-{}-{}@{host}", conversation.id, mail.id)
     }
 
     fn known_by(&self, conversation: &DeskConversation, note: &DeskEntry) -> String {
@@ -420,7 +458,7 @@ impl<'a> DeskTransfer<'a> {
             attachments: files.attachments,
             calendar: None,
             at: entry.at,
-            automatic: false,
+            submission: mail::AutoSubmission::No,
             loop_mark: None,
             unsubscribe: None,
         };

@@ -213,7 +213,8 @@ fn status(state: &str) -> Result<Status, String> {
 }
 
 fn kind(article: &Value) -> EntryKind {
-    let is_internal = article["internal"].as_bool().unwrap_or(false);
+    // What does not say that it is for customers is not shown to them.
+    let is_internal = article["internal"].as_bool().unwrap_or(true);
     let sender = text(article, "sender").unwrap_or_default();
     let is_note = text(article, "type").is_some_and(|kind| kind == "note");
     if sender == "Customer" && !is_internal {

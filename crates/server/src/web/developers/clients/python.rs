@@ -10,6 +10,9 @@ use super::client_type::{ClientDefinition, ClientField, ClientType, answers};
 /// What every client begins with.
 const BEGINNING: &str = include_str!("../../../../developers/client_beginning.py");
 
+/// The list that is also a feed.
+const EVENTS: &str = "list_events";
+
 /// The names that Python keeps for itself.
 const KEYWORDS: [&str; 6] = ["from", "in", "is", "not", "class", "import"];
 
@@ -84,6 +87,38 @@ fn field_type(field: &ClientField) -> String {
 
 fn method(out: &mut String, operation: &Operation, answer: &ClientType) {
     let name = operation.name;
+    let page_item = page_item(operation, answer);
+    let answer = match &page_item {
+        Some(item) => format!("Page[{item}]"),
+        None if operation.is_download() => "bytes".to_owned(),
+        None => written(answer),
+    };
+    let arguments = arguments(operation);
+    let _ = write!(out, "\n    def {name}(\n        {arguments},\n    ) -> {answer}:\n");
+    let _ = writeln!(out, "        \"\"\"{}\"\"\"", operation.title);
+    if page_item.is_some() {
+        let _ =
+            writeln!(out, "        return self._page(\"{}\", {})", operation.path, sent(operation));
+    } else {
+        call(out, operation, &answer);
+    }
+    if let Some(item) = page_item {
+        pages(out, operation, &arguments, &item);
+    }
+}
+
+/// The type of the items of a list that comes in pages.
+fn page_item(operation: &Operation, answer: &ClientType) -> Option<String> {
+    let has_cursor = operation.fields.iter().any(|field| field.name == "cursor");
+    match answer {
+        ClientType::List(item) if operation.method == Method::Get && has_cursor => {
+            Some(written(item))
+        }
+        _ => None,
+    }
+}
+
+fn arguments(operation: &Operation) -> String {
     let mut arguments = vec!["self".to_owned()];
     if operation.has_id() {
         arguments.push("id: str".into());
@@ -102,45 +137,56 @@ fn method(out: &mut String, operation: &Operation, answer: &ClientType) {
     if operation.takes_idempotency_key() {
         arguments.push("idempotency_key: str | None = None".into());
     }
-    let answer = if operation.is_download() { "bytes".to_owned() } else { written(answer) };
-    let _ = write!(
-        out,
-        "\n    def {name}(\n        {},\n    ) -> {answer}:\n",
-        arguments.join(",\n        ")
-    );
-    let _ = writeln!(out, "        \"\"\"{}\"\"\"", operation.title);
+    arguments.join(",\n        ")
+}
+
+/// The fields as they are sent.
+fn sent(operation: &Operation) -> String {
+    let mut fields = String::from("{\n");
+    for field in operation.fields {
+        let _ =
+            writeln!(fields, "                \"{}\": {},", field.name, python_name(field.name));
+    }
+    fields + "            }"
+}
+
+fn call(out: &mut String, operation: &Operation, answer: &str) {
     let path = operation.path.replace("{id}", "{_part(id)}");
     let f = if operation.has_id() { "f" } else { "" };
     let _ = writeln!(out, "        answer: {answer} = self._call(");
     let _ = writeln!(out, "            \"{}\",", operation.method.name());
     let _ = writeln!(out, "            {f}\"{path}\",");
-    let _ = writeln!(out, "            {{");
-    for field in operation.fields {
-        let _ = writeln!(out, "                \"{}\": {},", field.name, python_name(field.name));
-    }
-    let _ = writeln!(out, "            }},");
+    let _ = writeln!(out, "            {},", sent(operation));
     if operation.takes_idempotency_key() {
-        let _ = writeln!(out, "            idempotency_key=idempotency_key,");
+        let _ = writeln!(out, "            idempotency_key=idempotency_key or str(uuid.uuid4()),");
     }
     if operation.is_download() {
         let _ = writeln!(out, "            raw=True,");
     }
     let _ = writeln!(out, "        )\n        return answer");
-    if operation.method == Method::Get && operation.fields.iter().any(|f| f.name == "cursor") {
-        pages(out, operation);
-    }
 }
 
-/// A list from its first page to its last.
-fn pages(out: &mut String, operation: &Operation) {
+/// A list from its first page to its last; the events also as they happen.
+fn pages(out: &mut String, operation: &Operation, arguments: &str, item: &str) {
     let name = operation.name;
     let _ = write!(
         out,
-        "\n    def each_of_{name}(self, **query: Any) -> Iterator[Any]:\n        \
+        "\n    def each_of_{name}(\n        {arguments},\n    ) -> Iterator[{item}]:\n        \
          \"\"\"The same from page to page.\"\"\"\n        \
-         return self._each(\"{}\", query)\n",
-        operation.path
+         return self._each(\"{}\", {})\n",
+        operation.path,
+        sent(operation)
     );
+    if name == EVENTS {
+        let _ = write!(
+            out,
+            "\n    def follow_events(\n        self,\n        *,\n        cursor: str | None = None,\n        \
+             start: Literal[\"oldest\", \"now\"] = \"now\",\n        \
+             wait_seconds: float = FEED_WAIT_SECONDS,\n    ) -> EventFeed[{item}]:\n        \
+             \"\"\"Events as they happen; with the cursor of an earlier feed, from where that one stopped.\"\"\"\n        \
+             return EventFeed(self._page, cursor, start, wait_seconds)\n"
+        );
+    }
 }
 
 fn input_type(field: &InputField) -> String {

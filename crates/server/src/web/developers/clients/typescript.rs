@@ -10,6 +10,9 @@ use super::client_type::{ClientDefinition, ClientField, ClientType, answers};
 /// What every client begins with.
 const BEGINNING: &str = include_str!("../../../../developers/client_beginning.ts");
 
+/// The list that is also a feed.
+const EVENTS: &str = "list_events";
+
 pub fn client() -> String {
     let (answers, definitions) = answers();
     let mut out = BEGINNING.replace("{version}", env!("CARGO_PKG_VERSION"));
@@ -68,6 +71,10 @@ fn member(field: &ClientField) -> String {
 
 fn method(out: &mut String, operation: &Operation, answer: &ClientType) {
     let name = camel_case(operation.name);
+    let path = operation.path.replace("{id}", "${encodeURIComponent(id)}");
+    if let Some(item) = page_item(operation, answer) {
+        return pages(out, operation, &name, &item);
+    }
     let answer = if operation.is_download() { "Uint8Array".to_owned() } else { written(answer) };
     let mut arguments = Vec::new();
     if operation.has_id() {
@@ -82,10 +89,9 @@ fn method(out: &mut String, operation: &Operation, answer: &ClientType) {
     if operation.takes_idempotency_key() {
         arguments.push("options: { idempotencyKey?: string } = {}".to_owned());
     }
-    let path = operation.path.replace("{id}", "${encodeURIComponent(id)}");
     let input = if has_input { "input" } else { "{}" };
     let options = match (operation.takes_idempotency_key(), operation.is_download()) {
-        (true, _) => ", options",
+        (true, _) => ", { idempotencyKey: options.idempotencyKey ?? crypto.randomUUID() }",
         (false, true) => ", { raw: true }",
         (false, false) => "",
     };
@@ -97,17 +103,36 @@ fn method(out: &mut String, operation: &Operation, answer: &ClientType) {
         arguments.join(", "),
         operation.method.name(),
     );
-    if operation.method == Method::Get && operation.fields.iter().any(|f| f.name == "cursor") {
-        let item = match &answer.strip_suffix("[]") {
-            Some(item) => (*item).to_owned(),
-            None => "unknown".to_owned(),
-        };
+}
+
+/// The type of the items of a list that comes in pages.
+fn page_item(operation: &Operation, answer: &ClientType) -> Option<String> {
+    let has_cursor = operation.fields.iter().any(|field| field.name == "cursor");
+    match answer {
+        ClientType::List(item) if operation.method == Method::Get && has_cursor => {
+            Some(written(item))
+        }
+        _ => None,
+    }
+}
+
+/// A list page by page, and from its first to its last; the events also as they happen.
+fn pages(out: &mut String, operation: &Operation, name: &str, item: &str) {
+    let (title, path, input) = (operation.title, operation.path, input_type(operation.fields));
+    let _ = write!(
+        out,
+        "  /** {title} */\n  {name}(input: {input} = {{}}): Promise<Page<{item}>> {{\n    \
+         return this.page(`{path}`, input);\n  }}\n\n  \
+         /** The same from page to page. */\n  eachOf{}(input: {input} = {{}}): AsyncGenerator<{item}> {{\n    \
+         return this.each(`{path}`, input);\n  }}\n\n",
+        capital(name),
+    );
+    if operation.name == EVENTS {
         let _ = write!(
             out,
-            "  /** The same from page to page. */\n  eachOf{}(input: {} = {{}}): AsyncGenerator<{item}> {{\n    \
-             return this.each(`{path}`, input);\n  }}\n\n",
-            capital(&name),
-            input_type(operation.fields),
+            "  /** Events as they happen; with the cursor of an earlier feed, from where that one stopped. */\n  \
+             followEvents(options: FeedOptions = {{}}): EventFeed<{item}> {{\n    \
+             return new EventFeed((input) => this.page(`{path}`, input), options);\n  }}\n\n"
         );
     }
 }

@@ -10,6 +10,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use inbox::Error;
 use inbox::api::operations::{GetReportsInput, get_reports};
+use inbox::base::time::is_date;
 use inbox::model::mailboxes;
 use inbox::model::office_hours;
 use inbox::model::reports::ReportFigures;
@@ -70,13 +71,22 @@ pub async fn page(
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let mut page = build(&web, &visitor, &FormFields::default()).await?;
             (page.from, page.to) = (asked.get("from"), asked.get("to"));
-            let problem = problems.0.first();
+            let is_day = |text: &String| is_date(text);
             // Days are written so that they sort as text.
-            page.problem = if !page.to.is_empty() && page.from > page.to {
+            page.problem = if is_day(&page.from) && is_day(&page.to) && page.from > page.to {
                 t!("The first day is after the last one.").into()
             } else {
-                let problem = problem.map(|one| format!("{} {}.", one.field, one.sentence));
-                translation::sentence(&problem.unwrap_or_default()).into_owned()
+                match problems.0.first() {
+                    // What this page says itself is a whole sentence.
+                    Some(problem) if problem.sentence.ends_with('.') => {
+                        translation::sentence(&problem.sentence).into_owned()
+                    }
+                    Some(problem) => {
+                        let whole = format!("{} {}.", problem.field, problem.sentence);
+                        translation::sentence(&whole).into_owned()
+                    }
+                    None => String::new(),
+                }
             };
             responses::again(&page)
         }
@@ -84,13 +94,20 @@ pub async fn page(
     }
 }
 
-fn input(asked: &FormFields) -> GetReportsInput {
-    let date = |name| asked.opt(name).filter(|text| inbox::base::time::is_date(text));
-    GetReportsInput { from: date("from"), to: date("to"), mailbox: asked.opt("mailbox") }
+fn input(asked: &FormFields) -> inbox::Result<GetReportsInput> {
+    let date = |name, sentence| match asked.opt(name) {
+        Some(text) if !is_date(&text) => Err(Error::invalid(name, sentence)),
+        text => Ok(text),
+    };
+    Ok(GetReportsInput {
+        from: date("from", "The first day must be a date such as 2026-11-30.")?,
+        to: date("to", "The last day must be a date such as 2026-11-30.")?,
+        mailbox: asked.opt("mailbox"),
+    })
 }
 
 async fn build(web: &Web, visitor: &Visitor, asked: &FormFields) -> Result<ReportsPage, PageError> {
-    let (wanted, location) = (input(asked), PageLocation::at(t!("Reports"), "/reports"));
+    let (wanted, location) = (input(asked)?, PageLocation::at(t!("Reports"), "/reports"));
     let (frame, (figures, inboxes, has_targets)) = web
         .page_from_replica(visitor, location, move |tx, cx, _| {
             let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
@@ -129,7 +146,7 @@ async fn build(web: &Web, visitor: &Visitor, asked: &FormFields) -> Result<Repor
 
 /// One table of a report, or all of them, as CSV.
 pub async fn csv(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): Asked) -> PageResult {
-    let wanted = input(&asked);
+    let wanted = input(&asked)?;
     let figures: ReportFigures =
         web.read_from_replica(&visitor, move |tx, cx, _| get_reports(tx, cx, &wanted)).await?;
     let key = asked.get("table");

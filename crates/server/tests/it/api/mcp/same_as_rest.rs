@@ -37,7 +37,7 @@ fn every_operation_is_the_same_through_both_doors_on_postgres() {
 fn compare(backend: Backend) {
     let [rest, mcp] = [Through::Rest, Through::Mcp].map(|door| told(backend, door));
     for (rest, mcp) in rest.iter().zip(&mcp) {
-        assert_eq!(rest, mcp);
+        assert_eq!(without_credentials(rest), without_credentials(mcp));
     }
     assert_eq!(rest.len(), mcp.len());
     for operation in OPERATIONS.iter().filter(|operation| operation.tool.is_some()) {
@@ -48,6 +48,12 @@ fn compare(backend: Backend) {
             assert!(seen || (outcome == "not done" && never_fails), "{line} was not seen");
         }
     }
+}
+
+/// MCP also takes the tokens of OAuth, so its sentence about what a caller needs goes on differently.
+fn without_credentials(line: &str) -> &str {
+    let needs = "refused 401 This needs a valid API key";
+    line.find(needs).map_or(line, |at| &line[..at + needs.len()])
 }
 
 /// Everything that was answered, and what is there in the end.

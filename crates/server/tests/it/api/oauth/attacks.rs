@@ -73,7 +73,7 @@ async fn no_page_of_the_flow_tells_the_next_site_where_it_came_from(app: TestApp
     let page = browser.get(&format!("/authorize?{}", query(&fields))).await.is(200);
     // Our own pages may know, so that forms can be told from those of other sites.
     assert_eq!(page.answer.header("referrer-policy"), "same-origin");
-    fields.push(("answer", "allow"));
+    fields.extend([("works", "live"), ("answer", "allow")]);
     let page = browser.post("/authorize", &fields).await.is(303);
     assert_eq!(page.answer.header("referrer-policy"), "same-origin");
 }
@@ -113,7 +113,7 @@ async fn a_site_that_nobody_here_knows_is_pointed_out(app: TestApp) {
     }
     let path = format!("/authorize?{}", query(&fields));
     browser.get(&path).await.is(200).shows("Nobody here has connected this site before");
-    fields.push(("answer", "allow"));
+    fields.extend([("works", "live"), ("answer", "allow")]);
     browser.post("/authorize", &fields).await.is(303);
     browser.get(&path).await.is(200).hides("Nobody here has connected this site before");
 }

@@ -1,6 +1,7 @@
 //! OAuth for MCP clients: metadata, registration, consent, and the attacks on them.
 
 mod attacks;
+mod choices;
 mod tokens;
 
 use axum::body::Body;
@@ -243,6 +244,7 @@ async fn who_refuses_sends_the_client_away_with_an_answer(app: TestApp) {
     fields.push(("answer", "refuse"));
     let told = answered(&browser.post("/authorize", &fields).await.is(303));
     assert_eq!(value(&told, "error"), "access_denied");
+    assert_eq!(value(&told, "error_description"), "The person refused.");
     assert_eq!(value(&told, "state"), "a b&c");
     assert_eq!(value(&told, "iss"), PUBLIC_URL);
     browser.get("/settings/apps").await.is(200).hides("Quill · Olive");
@@ -293,6 +295,7 @@ async fn what_the_client_got_wrong_is_answered_to_it(app: TestApp) {
         let page = browser.get(&format!("/authorize?{}", query(&fields))).await.is(303);
         let told = answered(&page);
         assert_eq!(value(&told, "error"), error, "{name} {bad}");
+        assert!(value(&told, "error_description").ends_with('.'), "{name} {bad}");
         assert_eq!(
             (value(&told, "state"), value(&told, "iss")),
             ("a b&c".into(), PUBLIC_URL.into())

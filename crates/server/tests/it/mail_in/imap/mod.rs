@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use inbox::actions::{self, FetchFrom, FetchedInbox, MailHistory};
-use inbox::inbound::MailSource;
 use inbox::inbound::imap::{self, PostFetchAction, Security};
+use inbox::inbound::{BelievedResults, MailSource};
 use inbox::model::mailbox_grants::MailAuth;
 use rustls::RootCertStore;
 use server::mail_in::imap::{Fetchers, ImapTiming};
@@ -212,9 +212,10 @@ async fn the_word_of_the_mailboxs_own_server_is_taken_about_senders(app: TestApp
     dovecot.deliver(&letter(2));
     let from = FetchFrom { trusts: Some("MX.acme.example".into()), ..plain() };
     set_up(&app, &dovecot, &from).await.fetch_due().await.unwrap();
-    let believed = |name: &str| MailSource::Mailbox { believed: vec![name.into()] };
+    let (guessed, chosen) =
+        (BelievedResults::guessed("localhost"), BelievedResults::chosen("mx.acme.example"));
     let sources = app.outside.authenticator.sources();
-    assert_eq!(sources, [believed("localhost"), believed("mx.acme.example")]);
+    assert_eq!(sources, [guessed, chosen].map(|believed| MailSource::Mailbox { believed }));
 }
 
 async fn of_two_processes_one_fetches_an_inbox(app: TestApp) {

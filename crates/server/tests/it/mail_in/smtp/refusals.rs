@@ -1,4 +1,4 @@
-//! Every refusal is counted by its reason and logged without a word of the mail.
+//! Every refusal is counted by its reason and logged with the envelope, without a word of the mail.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -43,7 +43,7 @@ impl<'a> MakeWriter<'a> for Logged {
 }
 
 #[test]
-fn each_refusal_is_counted_and_logged_with_address_and_reason_alone() {
+fn each_refusal_is_counted_and_logged_with_envelope_and_reason_alone() {
     let recorder = PrometheusBuilder::new().build_recorder();
     let (handle, logged) = (recorder.handle(), Logged::default());
     let subscriber =
@@ -64,7 +64,19 @@ fn each_refusal_is_counted_and_logged_with_address_and_reason_alone() {
     assert!(from("client=127.0.0.1 protocol=smtp") && from("client=local protocol=lmtp"), "{log}");
     let named = refused.iter().all(|line| line.contains("mail{id=") && line.contains(" client="));
     assert!(named, "{log}");
-    for secret in ["nobody@", "elsewhere.example", "ann@x.example", "Secret words", "Topic"] {
+    for line in [
+        r#"reason="bad-sequence""#,
+        r#"reason="no-such-inbox" sender="ann@x.example" recipient="nobody@acme.example""#,
+        r#"reason="relay-denied" sender="ann@x.example" recipient="ann@elsewhere.example""#,
+        r#"reason="too-many-recipients" sender="ann@x.example" recipient="support@acme.example""#,
+        r#"reason="too-large" sender="ann@x.example""#,
+        r#"reason="bare-line-end" sender="ann@x.example" recipient="support@acme.example""#,
+        r#"reason="mail-loop" sender="ann@x.example" recipient="support@acme.example""#,
+        r#"reason="no-such-inbox" sender="<>" recipient="?a??reason=??x?@acme.example""#,
+    ] {
+        assert!(refused.iter().any(|said| said.contains(line)), "{line} in {log}");
+    }
+    for secret in ["Secret words", "Topic", "\" a", "a reason"] {
         assert!(!log.contains(secret), "{secret} in {log}");
     }
 }
@@ -111,6 +123,12 @@ async fn refusals(app: TestApp, figures: impl Fn() -> String) {
     local.say("MAIL FROM", "501 ").await;
     local.say("FROBNICATE", "500 ").await;
     local.say("GET / HTTP/1.1", "421 ").await;
+    let stream = UnixStream::connect(&doors.lmtp).await.unwrap();
+    let mut local = Client::greeted(stream, "220 ").await;
+    local.say("LHLO mx.acme.example", "250 ").await;
+    local.say("MAIL FROM:<>", "250 ").await;
+    // An address that would look like a field of the line.
+    local.say("RCPT TO:<\"a\\ reason=\\\"x\"@acme.example>", "550 ").await;
     for reason in REASONS {
         let figure = format!("mailroom_smtp_refused_total{{reason=\"{reason}\"}} ");
         let wanted = || figures().contains(&figure);
