@@ -50,6 +50,9 @@ pub struct BackupManifest {
     pub blobs: u64,
     /// The SHA-256 of the file of tables as it is stored.
     pub tables_sha256: String,
+    /// Blobs that were erased while it was written and are not in it, as the place names them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub erased_blobs: Vec<String>,
 }
 
 impl BackupManifest {

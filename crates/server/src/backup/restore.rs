@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,15 +17,14 @@ use sha2::{Digest, Sha256};
 use super::damage::{DamagedFile, FileFault, damaged_files};
 use super::manifest::{BackupManifest, manifest_name};
 use super::place::BackupPlace;
-use super::stored_backup::{HashingReader, StoredBackup, StoredFault, with_others};
+use super::stored_backup::{HashingReader, ScannedTables, StoredBackup, StoredFault, with_others};
+use super::stored_key::{NODE_FILES, is_key};
 use super::{hex, run_blocking};
 use crate::node::node_files::adopt_blobs;
 use crate::node::vault::KEY_FILE;
 
 /// How a key that was in the data folder before is called afterwards.
 const OLD_KEY: &str = "secret.key.before-restore";
-/// The table that ties a database to its blobs; backups of old versions have none.
-const NODE_FILES: &str = "node_files";
 const NOT_RESTORED: &str = "The backup could not be restored";
 
 /// Where a backup is put back.
@@ -51,6 +50,8 @@ pub enum OnDamage {
 pub struct Restored {
     pub manifest: BackupManifest,
     pub damage: BackupDamage,
+    /// Blobs that were erased while the backup was written, which is no damage.
+    pub erased: Vec<String>,
 }
 
 /// What of a backup is not whole.
@@ -73,6 +74,8 @@ pub enum RestoreFailure {
     Refused(String),
     /// It is not whole, and was not to be put back as it is.
     Damaged(Box<BackupManifest>, BackupDamage),
+    /// Neither it nor the target has the key that its secrets were sealed with; the sentence says what to do.
+    KeyLost(Box<BackupManifest>, BackupDamage, String),
 }
 
 impl From<String> for RestoreFailure {
@@ -105,19 +108,24 @@ pub async fn restore(
         ));
     }
     let (copied, to) = (backup.clone(), target.clone());
-    let (tables, damage) = run_blocking(move || copy_blobs(&copied, &to.blobs)).await??;
+    let copying = run_blocking(move || copy_blobs(&copied, &to.blobs));
+    let CopiedBackup { tables, damage, erased } = copying.await??;
     if on_damage == OnDamage::Refuse && !damage.is_none() {
         return Err(RestoreFailure::Damaged(Box::new(backup.manifest), damage));
     }
-    let (keyed, to) = (backup.clone(), target.clone());
-    run_blocking(move || restore_key(&keyed, &to)).await?.map_err(super::told(NOT_RESTORED))?;
-    fill(&store, tables, &backup, now).await?;
+    let (keyed, to, check) = (backup.clone(), target.clone(), tables.key_check);
+    let key = run_blocking(move || restore_key(&keyed, &to, check.as_deref(), on_damage));
+    if !key.await?.map_err(super::told(NOT_RESTORED))? {
+        let sentence = about_lost_key(&backup.manifest, target);
+        return Err(RestoreFailure::KeyLost(Box::new(backup.manifest), damage, sentence));
+    }
+    fill(&store, tables.file, &backup, now).await?;
     if backup.manifest.tables.contains_key(NODE_FILES) {
         let to = target.clone();
         let adopt = move || adopt_blobs(&to.blobs_folder, &to.blobs, &store, &Ids::random());
         run_blocking(adopt).await??;
     }
-    Ok(Restored { manifest: backup.manifest, damage })
+    Ok(Restored { manifest: backup.manifest, damage, erased })
 }
 
 /// Opens a database that nobody has worked with, at the schema of the backup.
@@ -136,10 +144,17 @@ fn open_target(target: &RestoreTarget, schema: i64) -> Result<Store, String> {
     })
 }
 
-/// Copies the blobs that are whole; answers the file of tables and what is not whole.
-fn copy_blobs(backup: &StoredBackup, blobs: &Blobs) -> Result<(File, BackupDamage), String> {
+/// A backup whose blobs are in the target.
+struct CopiedBackup {
+    tables: ScannedTables,
+    damage: BackupDamage,
+    erased: Vec<String>,
+}
+
+/// Copies the blobs that are whole.
+fn copy_blobs(backup: &StoredBackup, blobs: &Blobs) -> Result<CopiedBackup, String> {
     let told = super::told("The backup cannot be read at present, and nothing was restored");
-    let (tables, contents) = backup.scan_tables().map_err(|fault| match fault {
+    let tables = backup.scan_tables().map_err(|fault| match fault {
         StoredFault::Place(error) => told(error),
         StoredFault::Lost(sentence) => {
             let names = backup.place.list().unwrap_or_default();
@@ -148,7 +163,7 @@ fn copy_blobs(backup: &StoredBackup, blobs: &Blobs) -> Result<(File, BackupDamag
             with_others(&sentence, &backup.manifest.name, &names)
         }
     })?;
-    let pieces = backup.small_faults().map_err(&told)?;
+    let (pieces, contents) = (backup.small_faults(Some(&tables)).map_err(&told)?, &tables.contents);
     let mut faults: BTreeMap<String, FileFault> =
         contents.damaged.iter().map(|hash| (hash.clone(), FileFault::Damaged)).collect();
     let there: BTreeSet<String> = backup.place.blobs().map_err(&told)?.into_iter().collect();
@@ -167,22 +182,50 @@ fn copy_blobs(backup: &StoredBackup, blobs: &Blobs) -> Result<(File, BackupDamag
             Err(fault) => drop(faults.insert(upload.as_str().to_owned(), fault)),
         }
     }
+    let erased = backup.take_erased(&mut faults);
     let uses = match faults.is_empty() {
         true => BTreeMap::new(),
-        false => backup.uses(&tables, faults.keys().cloned().collect()).unwrap_or_default(),
+        false => backup.uses(&tables.file, faults.keys().cloned().collect()).unwrap_or_default(),
     };
-    Ok((tables, BackupDamage { files: damaged_files(faults, uses), pieces }))
+    let damage = BackupDamage { files: damaged_files(faults, uses), pieces };
+    Ok(CopiedBackup { tables, damage, erased })
 }
 
-/// Puts the key back, where the backup has one that can be read.
-fn restore_key(backup: &StoredBackup, target: &RestoreTarget) -> io::Result<()> {
-    let secret = match backup.read_key() {
-        Ok(Some(secret)) => secret,
-        Ok(None) => return Ok(()),
-        // It was named before, and skipped.
-        Err(error) if FileFault::of(&error).is_some() => return Ok(()),
+/// Puts the key back, where the backup has one that is whole. False where the target has no key to go on with.
+fn restore_key(
+    backup: &StoredBackup,
+    target: &RestoreTarget,
+    check: Option<&str>,
+    on_damage: OnDamage,
+) -> io::Result<bool> {
+    let secret = match backup.read_key(check) {
+        Ok(secret) => secret,
+        // It was named before, and is skipped.
+        Err(error) if FileFault::of(&error).is_some() => None,
         Err(error) => return Err(error),
     };
+    match secret {
+        Some(secret) => write_key(&secret, target).map(|()| true),
+        // Nothing in the tables asks for it.
+        None if check.is_none() => Ok(true),
+        None => match fs::read(target.data.join(KEY_FILE)) {
+            // Whoever lost the key for good gets the tables with another one.
+            Ok(here) => Ok(on_damage == OnDamage::Skip || is_key(&here, check)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        },
+    }
+}
+
+fn about_lost_key(manifest: &BackupManifest, target: &RestoreTarget) -> String {
+    let (name, data) = (&manifest.name, target.data.display());
+    format!(
+        "The backup {name} does not hold the {KEY_FILE} that its secrets were sealed with, neither does {data}, \
+         and nothing was restored. Put the {KEY_FILE} of that server into {data}, then restore again."
+    )
+}
+
+fn write_key(secret: &[u8], target: &RestoreTarget) -> io::Result<()> {
     let path = target.data.join(KEY_FILE);
     match fs::read(&path) {
         Ok(here) if here == secret => return Ok(()),
@@ -190,7 +233,7 @@ fn restore_key(backup: &StoredBackup, target: &RestoreTarget) -> io::Result<()> 
         Err(_) => {}
     }
     let mut file = file_options().write(true).create_new(true).open(&path)?;
-    io::Write::write_all(&mut file, &secret)?;
+    io::Write::write_all(&mut file, secret)?;
     file.sync_all()
 }
 

@@ -164,6 +164,10 @@ impl BackupRunner {
             tracing::error!(backup = name, why, "older backups could not be removed");
             metrics::counter!("mailroom_backup_removal_failures_total").increment(1);
         }
+        if !written.repaired.is_empty() {
+            let blobs = written.repaired.join(" ");
+            tracing::warn!(backup = name, blobs, "damaged blobs of the place were written anew");
+        }
         Ok((name.clone(), lacking_files(&name, &written.damaged)))
     }
 

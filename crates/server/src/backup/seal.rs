@@ -95,6 +95,13 @@ impl PlaceKey {
         reader.advance()?;
         Ok(reader)
     }
+
+    /// The bytes of a small file.
+    pub fn unsealed(&self, name: &str, bytes: &[u8]) -> io::Result<Vec<u8>> {
+        let mut opened = Vec::new();
+        self.unseal(name, bytes)?.read_to_end(&mut opened)?;
+        Ok(opened)
+    }
 }
 
 /// Encrypts what is written to it; [`SealWriter::finish`] writes the last piece.

@@ -15,6 +15,7 @@ use super::damage::FileFault;
 use super::manifest::{BackupManifest, PLACE_FILE, manifest_file, manifest_name};
 use super::place::BackupPlace;
 use super::seal::PlaceKey;
+use super::stored_key::{is_key, read_key_check};
 use super::{hex, open_place};
 
 /// One backup of a place, and the key of a sealed one.
@@ -23,6 +24,22 @@ pub(super) struct StoredBackup {
     pub place: BackupPlace,
     pub key: Option<PlaceKey>,
     pub manifest: BackupManifest,
+}
+
+/// The tables of a backup as a file of this machine, and what is in them.
+pub(super) struct ScannedTables {
+    pub file: File,
+    pub contents: DumpContents,
+    /// What the right `secret.key` opens; `None` where the tables have no check of it.
+    pub key_check: Option<String>,
+}
+
+impl ScannedTables {
+    /// The blobs that are files, and the uploads by their ids.
+    pub fn blobs(&self) -> Vec<String> {
+        let uploads = self.contents.uploads.iter().map(|upload| upload.as_str().to_owned());
+        self.contents.files.iter().cloned().chain(uploads).collect()
+    }
 }
 
 /// Why a backup cannot be read.
@@ -121,16 +138,16 @@ impl StoredBackup {
         Ok(StoredBackup { place: place.clone(), key, manifest })
     }
 
-    /// The tables as a file of this machine, and what is in them.
-    pub fn scan_tables(&self) -> Result<(File, DumpContents), StoredFault> {
+    /// Reads all tables.
+    pub fn scan_tables(&self) -> Result<ScannedTables, StoredFault> {
         let name = self.manifest.tables_file();
         let lost =
             |what: String| format!("The backup {} cannot be restored: {what}.", self.manifest.name);
         let opened = self.place.open(&name);
-        let mut file = opened.map_err(|error| {
+        let file = opened.map_err(|error| {
             StoredFault::of(error, |fault| lost(format!("the file of its tables, {name}, {fault}")))
         })?;
-        let scanned = self.scan_file(&mut file).map_err(|error| {
+        let scanned = self.scan_file(file).map_err(|error| {
             let why = if let inbox::Error::Files(error) = error {
                 format!(" ({error})")
             } else {
@@ -138,22 +155,25 @@ impl StoredBackup {
             };
             StoredFault::Lost(lost(format!("the file of its tables, {name}, is damaged{why}")))
         })?;
-        if scanned.tables != self.manifest.tables || scanned.schema != self.manifest.schema {
+        let contents = &scanned.contents;
+        if contents.tables != self.manifest.tables || contents.schema != self.manifest.schema {
             let what = "its tables are not those of its manifest".to_owned();
             return Err(StoredFault::Lost(lost(what)));
         }
-        Ok((file, scanned))
+        Ok(scanned)
     }
 
-    fn scan_file(&self, file: &mut File) -> inbox::Result<DumpContents> {
+    fn scan_file(&self, mut file: File) -> inbox::Result<ScannedTables> {
         file.seek(SeekFrom::Start(0))?;
-        let mut hashed = HashingReader { input: file, hash: Sha256::new() };
-        let scanned = scan(&mut *self.lines(&mut hashed)?)?;
+        let mut hashed = HashingReader { input: &mut file, hash: Sha256::new() };
+        let contents = scan(&mut *self.lines(&mut hashed)?)?;
         io::copy(&mut hashed, &mut io::sink())?;
         if hex(&hashed.hash.finalize()) != self.manifest.tables_sha256 {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "its hash is another").into());
         }
-        Ok(scanned)
+        let again = RereadFile { file: file.try_clone()?, at: 0 };
+        let key_check = read_key_check(&mut *self.lines(again)?)?;
+        Ok(ScannedTables { file, contents, key_check })
     }
 
     /// The lines of the tables, opened and unpacked.
@@ -202,27 +222,30 @@ impl StoredBackup {
     pub fn read_blob_list(&self) -> io::Result<Vec<String>> {
         let name = self.manifest.blobs_file();
         let list = self.unsealed(&name, self.place.read(&name)?)?;
-        let list = String::from_utf8(list).map_err(|_| damaged_list(&name))?;
+        let list = String::from_utf8(list).map_err(|_| damaged_piece(&name))?;
         let list: Vec<String> = list.lines().map(str::to_owned).collect();
         let is_named = |blob: &String| is_hash(blob) || UploadId::parse(blob).is_some();
         if list.len() as u64 != self.manifest.blobs || !list.iter().all(is_named) {
-            return Err(damaged_list(&name));
+            return Err(damaged_piece(&name));
         }
         Ok(list)
     }
 
-    /// `secret.key`, where the backup has it.
-    pub fn read_key(&self) -> io::Result<Option<Vec<u8>>> {
+    /// `secret.key`, where the backup has it. One that is not the key of the tables is damaged.
+    pub fn read_key(&self, check: Option<&str>) -> io::Result<Option<Vec<u8>>> {
         if !self.manifest.has_key {
             return Ok(None);
         }
         let name = self.manifest.key_file();
-        self.unsealed(&name, self.place.read(&name)?).map(Some)
+        let secret = self.unsealed(&name, self.place.read(&name)?)?;
+        if is_key(&secret, check) { Ok(Some(secret)) } else { Err(damaged_piece(&name)) }
     }
 
-    /// What is wrong with the small files of the backup, as sentences. An error is one of the whole place.
-    pub fn small_faults(&self) -> io::Result<Vec<String>> {
-        let (list, key) = (self.read_blob_list().map(drop), self.read_key().map(drop));
+    /// What is wrong with the small files of the backup, as sentences; they are compared with its tables where
+    /// these can be read. An error is one of the whole place.
+    pub fn small_faults(&self, tables: Option<&ScannedTables>) -> io::Result<Vec<String>> {
+        let check = tables.and_then(|tables| tables.key_check.as_deref());
+        let (list, key) = (self.compare_blob_list(tables), self.read_key(check).map(drop));
         let read = [(self.manifest.blobs_file(), list), (self.manifest.key_file(), key)];
         let mut faults = Vec::new();
         for (name, read) in read {
@@ -234,11 +257,33 @@ impl StoredBackup {
         Ok(faults)
     }
 
+    /// An error where the list of blobs is not that of the tables.
+    fn compare_blob_list(&self, tables: Option<&ScannedTables>) -> io::Result<()> {
+        let listed: BTreeSet<String> = self.read_blob_list()?.into_iter().collect();
+        match tables {
+            Some(tables) if BTreeSet::from_iter(tables.blobs()) != listed => {
+                Err(damaged_piece(&self.manifest.blobs_file()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the blobs out of the faults that were erased while the backup was written: it never held them.
+    pub fn take_erased(&self, faults: &mut BTreeMap<String, FileFault>) -> Vec<String> {
+        let mut erased = Vec::new();
+        faults.retain(|blob, _| {
+            let is_erased = self.manifest.erased_blobs.contains(&self.blob_name(blob));
+            erased.extend(is_erased.then(|| blob.clone()));
+            !is_erased
+        });
+        erased
+    }
+
     fn unsealed(&self, name: &str, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
-        let Some(key) = &self.key else { return Ok(bytes) };
-        let mut opened = Vec::new();
-        key.unseal(name, bytes.as_slice())?.read_to_end(&mut opened)?;
-        Ok(opened)
+        match &self.key {
+            Some(key) => key.unsealed(name, &bytes),
+            None => Ok(bytes),
+        }
     }
 }
 
@@ -251,7 +296,7 @@ pub(super) fn with_others(fault: &str, name: &str, all: &[String]) -> String {
     format!("{fault} --at takes another: {}.", others.join(", "))
 }
 
-fn damaged_list(name: &str) -> io::Error {
+fn damaged_piece(name: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("{name} is damaged"))
 }
 

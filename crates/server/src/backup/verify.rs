@@ -28,6 +28,8 @@ pub struct BackupVerification {
     pub faults: Vec<String>,
     /// Blobs that are not whole.
     pub damaged: Vec<DamagedFile>,
+    /// Blobs that were erased while it was written, which is no damage.
+    pub erased: Vec<String>,
 }
 
 impl BackupVerification {
@@ -95,6 +97,30 @@ struct KnownBlobs<'a> {
     progress: &'a BackupProgress,
 }
 
+impl KnownBlobs<'_> {
+    /// What is wrong with the blobs of a backup.
+    fn read(
+        &mut self,
+        backup: &StoredBackup,
+        named: &[String],
+    ) -> std::io::Result<BTreeMap<String, FileFault>> {
+        let mut faults = BTreeMap::new();
+        for (number, blob) in named.iter().enumerate() {
+            (self.progress)(number as u64, named.len() as u64);
+            let fault = match self.known.get(blob) {
+                Some(fault) => *fault,
+                None => {
+                    let fault = backup.read_blob(&self.there, blob)?.err();
+                    self.known.insert(blob.clone(), fault);
+                    fault
+                }
+            };
+            faults.extend(fault.map(|fault| (blob.clone(), fault)));
+        }
+        Ok(faults)
+    }
+}
+
 fn verify_one(
     place: &BackupPlace,
     name: &str,
@@ -106,6 +132,7 @@ fn verify_one(
         manifest: None,
         faults: Vec::new(),
         damaged: Vec::new(),
+        erased: Vec::new(),
     };
     let backup = match StoredBackup::open(place, name, key) {
         Ok(backup) => backup,
@@ -116,33 +143,26 @@ fn verify_one(
         }
     };
     found.manifest = Some(backup.manifest.clone());
-    found.faults = backup.small_faults()?;
-    let (tables, contents) = match backup.scan_tables() {
-        Ok(scanned) => scanned,
+    let tables = match backup.scan_tables() {
+        Ok(tables) => tables,
         Err(StoredFault::Place(error)) => return Err(error),
         Err(StoredFault::Lost(sentence)) => {
+            found.faults = backup.small_faults(None)?;
             found.faults.push(sentence);
             return Ok(found);
         }
     };
-    let mut faults: BTreeMap<String, FileFault> =
-        contents.damaged.iter().map(|hash| (hash.clone(), FileFault::Damaged)).collect();
-    let uploads = contents.uploads.iter().map(|upload| upload.as_str().to_owned());
-    let named: Vec<String> = contents.files.iter().cloned().chain(uploads).collect();
-    for (number, blob) in named.iter().enumerate() {
-        (blobs.progress)(number as u64, named.len() as u64);
-        let fault = match blobs.known.get(blob) {
-            Some(fault) => *fault,
-            None => {
-                let fault = backup.read_blob(&blobs.there, blob)?.err();
-                blobs.known.insert(blob.clone(), fault);
-                fault
-            }
-        };
-        faults.extend(fault.map(|fault| (blob.clone(), fault)));
+    found.faults = backup.small_faults(Some(&tables))?;
+    let damaged_rows = tables.contents.damaged.iter();
+    let mut faults = blobs.read(&backup, &tables.blobs())?;
+    faults.extend(damaged_rows.map(|hash| (hash.clone(), FileFault::Damaged)));
+    found.erased = backup.take_erased(&mut faults);
+    if !found.erased.is_empty() {
+        let blobs = found.erased.join(" ");
+        tracing::warn!(backup = name, blobs, "these were erased while the backup was written");
     }
     if !faults.is_empty() {
-        let uses = backup.uses(&tables, faults.keys().cloned().collect()).unwrap_or_default();
+        let uses = backup.uses(&tables.file, faults.keys().cloned().collect()).unwrap_or_default();
         found.damaged = damaged_files(faults, uses);
     }
     Ok(found)

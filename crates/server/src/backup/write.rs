@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use db::Store;
 use inbox::base::blobs::Blobs;
-use inbox::base::ids::{Ids, UploadId};
+use inbox::base::ids::Ids;
 use inbox::base::time::Moment;
 use inbox::maintenance::dump::{self, DumpContents};
 use sha2::{Digest, Sha256};
@@ -21,12 +21,14 @@ use super::manifest::{
 };
 use super::place::BackupPlace;
 use super::place_files::{HeldLock, PlaceLock};
+use super::place_writer::{CopiedBlobs, PlaceWriter};
 use super::seal::PlaceKey;
 use super::stored_backup::StoredBackup;
 use super::{hex, run_blocking, told};
 use crate::node::vault::KEY_FILE;
 
 const ZSTD_LEVEL: i32 = 3;
+const NOT_WRITTEN: &str = "The backup could not be written";
 /// The length of a backup's name, which is a moment.
 const NAME_BYTES: usize = "2026-11-15T09-14-03-120Z".len();
 
@@ -50,8 +52,12 @@ pub struct WrittenBackup {
     /// Blobs that the place did not have, and their bytes as they are packed.
     pub new_blobs: u64,
     pub new_blob_bytes: u64,
+    /// Blobs that were damaged in the place and were written anew.
+    pub repaired: Vec<String>,
     /// Blobs that are not whole, and so not in it.
     pub damaged: Vec<DamagedFile>,
+    /// Blobs that were erased while it was written, which is no damage.
+    pub erased: Vec<String>,
     /// Older backups that were removed.
     pub removed: Vec<String>,
     /// Why older ones could not be removed; the new one is whole all the same.
@@ -78,15 +84,44 @@ pub async fn write_backup(
         tables: Default::default(),
         blobs: 0,
         tables_sha256: String::new(),
+        erased_blobs: Vec::new(),
     };
     let (contents, file) = write_tables(source, place, key.clone(), &manifest).await?;
     manifest.tables_sha256 = file.sha256;
-    let (source, place) = (source.clone(), place.clone());
-    let written = run_blocking(move || {
-        place.finish(&manifest.tables_file(), file.file)?;
-        complete(&source, &place, &*lock, key.as_ref(), manifest, contents, keep)
+    let mut listed = contents.files.clone();
+    listed.extend(contents.uploads.iter().map(|upload| upload.as_str().to_owned()));
+    let (own, to, sealing, blobs) = (source.clone(), place.clone(), key.clone(), listed.clone());
+    let tables_file = manifest.tables_file();
+    let copying = run_blocking(move || {
+        to.finish(&tables_file, file.file)?;
+        let files = PlaceWriter { place: &to, key: sealing.as_ref(), ids: &own.ids };
+        let copied = files.write_blobs(&own.blobs, &blobs, now, &own.progress)?;
+        Ok::<_, io::Error>((lock, copied))
     });
-    written.await?.map_err(told("The backup could not be written"))
+    let (lock, mut copied) = copying.await?.map_err(told(NOT_WRITTEN))?;
+    let erased = take_erased(&source.store, &mut copied).await?;
+    let backup = BegunBackup { manifest, contents, listed, copied, erased };
+    let (source, place) = (source.clone(), place.clone());
+    let written =
+        run_blocking(move || backup.complete(&source, &place, &*lock, key.as_ref(), keep));
+    written.await?.map_err(told(NOT_WRITTEN))
+}
+
+/// Takes out the missing blobs that no row names any more: mail is erased and uploads are withdrawn while the blobs
+/// of the snapshot are copied.
+async fn take_erased(store: &Store, copied: &mut CopiedBlobs) -> Result<Vec<String>, String> {
+    if !copied.has_missing() {
+        return Ok(Vec::new());
+    }
+    let named = store.read(|tx| {
+        let uploads = dump::accepted_uploads(tx)?;
+        let uploads = uploads.iter().map(|upload| upload.as_str().to_owned());
+        Ok::<BTreeSet<String>, inbox::Error>(
+            dump::file_hashes(tx)?.into_iter().chain(uploads).collect(),
+        )
+    });
+    let named = named.await.map_err(|error| format!("{NOT_WRITTEN}: {error}"))?;
+    Ok(copied.take_erased(&named))
 }
 
 /// Makes a place ready; others wait while the lock is held.
@@ -95,56 +130,74 @@ fn begin(
     passphrase: Option<&str>,
     ids: &Ids,
 ) -> Result<(PlaceLock, Option<PlaceKey>), String> {
-    let told = told("The backup could not be written");
+    let told = told(NOT_WRITTEN);
     place.prepare().map_err(&told)?;
     let lock = place.lock(ids)?;
     remove_unfinished(place).map_err(&told)?;
     Ok((lock, place_key(place, passphrase, ids)?))
 }
 
-/// Adds the blobs, the key and at last the manifest to the tables.
-fn complete(
-    source: &BackupSource,
-    place: &BackupPlace,
-    lock: &dyn HeldLock,
-    key: Option<&PlaceKey>,
-    mut manifest: BackupManifest,
+/// A backup whose tables and blobs are in their place.
+struct BegunBackup {
+    manifest: BackupManifest,
     contents: DumpContents,
-    keep: Option<KeepRule>,
-) -> io::Result<WrittenBackup> {
-    let files = Files { place, key, ids: &source.ids };
-    let mut listed = contents.files;
-    listed.extend(contents.uploads.iter().map(|upload| upload.as_str().to_owned()));
-    let (new_blobs, new_blob_bytes, mut faults) =
-        files.write_blobs(&source.blobs, &listed, &source.progress)?;
-    let has_damaged_rows = !contents.damaged.is_empty();
-    faults.extend(contents.damaged.into_iter().map(|hash| (hash, FileFault::Damaged)));
-    let list = listed.iter().map(|name| format!("{name}\n")).collect::<String>();
-    files.write(&manifest.blobs_file(), list.as_bytes())?;
-    if let Some(folder) = &source.key_folder {
-        let secret = fs::read(folder.join(KEY_FILE))?;
-        files.write(&manifest.key_file(), &secret)?;
+    /// Its blobs, and its uploads by their ids.
+    listed: Vec<String>,
+    copied: CopiedBlobs,
+    erased: Vec<String>,
+}
+
+impl BegunBackup {
+    /// Adds the list of blobs, the key and at last the manifest, and removes older ones.
+    fn complete(
+        self,
+        source: &BackupSource,
+        place: &BackupPlace,
+        lock: &dyn HeldLock,
+        key: Option<&PlaceKey>,
+        keep: Option<KeepRule>,
+    ) -> io::Result<WrittenBackup> {
+        let BegunBackup { mut manifest, contents, listed, copied, erased } = self;
+        let files = PlaceWriter { place, key, ids: &source.ids };
+        let list = listed.iter().map(|name| format!("{name}\n")).collect::<String>();
+        files.write(&manifest.blobs_file(), list.as_bytes())?;
+        if let Some(folder) = &source.key_folder {
+            let secret = fs::read(folder.join(KEY_FILE))?;
+            files.write(&manifest.key_file(), &secret)?;
+        }
+        (manifest.blobs, manifest.tables) = (listed.len() as u64, contents.tables);
+        manifest.schema = contents.schema;
+        manifest.erased_blobs = erased.iter().map(|blob| files.blob_name(blob)).collect();
+        let text = serde_json::to_vec_pretty(&manifest).map_err(io::Error::other)?;
+        // Who has the lock now may have removed blobs that this one names.
+        lock.check()?;
+        place.write(&manifest.manifest_file(), text)?;
+        let pruned = match keep {
+            // The tables of an older one may be all that is left of those bytes.
+            Some(_) if !contents.damaged.is_empty() => Err(io::Error::other(
+                "blobs in the database are damaged, and an older backup may hold them whole",
+            )),
+            Some(keep) => lock.check().and_then(|()| remove_old(place, key, &manifest.name, keep)),
+            None => Ok(Vec::new()),
+        };
+        let mut faults = copied.faults;
+        faults.extend(contents.damaged.into_iter().map(|hash| (hash, FileFault::Damaged)));
+        let damaged = name_uses(place, key, &manifest, faults);
+        let (removed, not_removed) = match pruned {
+            Ok(removed) => (removed, None),
+            Err(error) => (Vec::new(), Some(error.to_string())),
+        };
+        Ok(WrittenBackup {
+            manifest,
+            new_blobs: copied.new,
+            new_blob_bytes: copied.new_bytes,
+            repaired: copied.repaired,
+            damaged,
+            erased,
+            removed,
+            not_removed,
+        })
     }
-    (manifest.blobs, manifest.tables) = (listed.len() as u64, contents.tables);
-    manifest.schema = contents.schema;
-    let text = serde_json::to_vec_pretty(&manifest).map_err(io::Error::other)?;
-    // Who has the lock now may have removed blobs that this one names.
-    lock.check()?;
-    place.write(&manifest.manifest_file(), text)?;
-    let pruned = match keep {
-        // The tables of an older one may be all that is left of those bytes.
-        Some(_) if has_damaged_rows => Err(io::Error::other(
-            "blobs in the database are damaged, and an older backup may hold them whole",
-        )),
-        Some(keep) => lock.check().and_then(|()| remove_old(place, key, &manifest.name, keep)),
-        None => Ok(Vec::new()),
-    };
-    let damaged = name_uses(place, key, &manifest, faults);
-    let (removed, not_removed) = match pruned {
-        Ok(removed) => (removed, None),
-        Err(error) => (Vec::new(), Some(error.to_string())),
-    };
-    Ok(WrittenBackup { manifest, new_blobs, new_blob_bytes, damaged, removed, not_removed })
 }
 
 /// Says who uses the blobs that are not whole, as the tables of the backup have it.
@@ -217,7 +270,7 @@ fn begin_place(
     };
     let file = PlaceFile { mailroom_backups: LAYOUT, sealed };
     let text = serde_json::to_vec_pretty(&file).map_err(|error| error.to_string())?;
-    place.write(PLACE_FILE, text).map_err(told("The backup could not be written"))?;
+    place.write(PLACE_FILE, text).map_err(told(NOT_WRITTEN))?;
     Ok(key)
 }
 
@@ -254,7 +307,7 @@ async fn write_tables(
             inbox::Error::Store(cause) => cause.to_string(),
             error => error.to_string(),
         });
-        format!("The backup could not be written: {why}")
+        format!("{NOT_WRITTEN}: {why}")
     })
 }
 
@@ -281,60 +334,6 @@ fn dump_packed<W: Write>(tx: &mut db::Tx<'_>, out: W) -> inbox::Result<(DumpCont
     let mut packed = zstd::Encoder::new(out, ZSTD_LEVEL)?;
     let contents = dump::dump(tx, &mut packed, &mut |_, _| {})?;
     Ok((contents, packed.finish()?))
-}
-
-/// The files of a place, sealed where it is.
-struct Files<'a> {
-    place: &'a BackupPlace,
-    key: Option<&'a PlaceKey>,
-    ids: &'a Ids,
-}
-
-impl Files<'_> {
-    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let bytes = self.sealed(name, bytes)?;
-        self.place.write(name, bytes)
-    }
-
-    fn sealed(&self, name: &str, bytes: &[u8]) -> io::Result<Vec<u8>> {
-        let Some(key) = self.key else { return Ok(bytes.to_vec()) };
-        let mut writer = key.seal(name, self.ids, Vec::new())?;
-        writer.write_all(bytes)?;
-        writer.finish()
-    }
-
-    /// Copies the blobs that the place lacks, and the uploads, which are listed by their ids. What is not whole is
-    /// left out and named: damaged bytes under the name of a blob would pass for it in every later backup.
-    fn write_blobs(
-        &self,
-        blobs: &Blobs,
-        listed: &[String],
-        progress: &BackupProgress,
-    ) -> io::Result<(u64, u64, BTreeMap<String, FileFault>)> {
-        let (mut new, mut bytes, mut faults) = (0, 0, BTreeMap::new());
-        let there: BTreeSet<String> = self.place.blobs()?.into_iter().collect();
-        for (number, hash) in listed.iter().enumerate() {
-            progress(number as u64, listed.len() as u64);
-            let name = self.key.map_or_else(|| hash.clone(), |key| key.blob_name(hash));
-            if there.contains(&name) {
-                continue;
-            }
-            let read = match UploadId::parse(hash) {
-                Some(upload) => blobs.partial_uploads().bytes(&upload),
-                None => blobs.read_file(hash),
-            };
-            match FileFault::in_blob(hash, read)? {
-                Ok(packed) => {
-                    let sealed = self.sealed(&name, &packed)?;
-                    self.place.write(&BackupPlace::blob_name(&name), sealed)?;
-                    new += 1;
-                    bytes += packed.len() as u64;
-                }
-                Err(fault) => drop(faults.insert(hash.clone(), fault)),
-            }
-        }
-        Ok((new, bytes, faults))
-    }
 }
 
 /// Removes the backups that a rule does not keep, and the blobs that no remaining one names. The one

@@ -19,7 +19,7 @@ use super::purging::purge_all;
 use super::quiet::about_waiting;
 use crate::backup::{
     BackupDamage, BackupManifest, BackupPlace, BackupSource, DamagedFile, KeepRule, OnDamage,
-    RestoreFailure, RestoreTarget, name_damaged, read_passphrase, restore, write_backup,
+    RestoreFailure, RestoreTarget, Restored, name_damaged, read_passphrase, restore, write_backup,
 };
 use crate::node::data_lock::DataLock;
 use crate::node::quiet::HOW_TO_GO_ON;
@@ -92,12 +92,16 @@ impl Backup {
         answer["newBlobBytes"] = written.new_blob_bytes.into();
         answer["missingBlobs"] = json!(missing_blobs(&written.damaged));
         answer["damagedBlobs"] = json!(written.damaged);
+        answer["repairedBlobs"] = json!(written.repaired);
+        answer["erasedBlobs"] = json!(written.erased);
         answer["removed"] = json!(written.removed);
         answer["notRemoved"] = json!(written.not_removed);
         let said = [
             format!("Backed up to {} as {}: {}", place.shown(), manifest.name, holds(manifest)),
             format!("{} blobs are new.", written.new_blobs),
             about_key(manifest).to_owned(),
+            about_repaired(&written.repaired),
+            about_erased(&written.erased),
             about_damaged(&written.damaged),
             written.not_removed.as_ref().map_or_else(String::new, |why| {
                 format!("The backup is written, but older ones could not be removed: {why}")
@@ -150,12 +154,41 @@ impl Restore {
             Ok(restored) => restored,
             Err(RestoreFailure::Refused(sentence)) => return Err(sentence.into()),
             Err(RestoreFailure::Damaged(manifest, damage)) => {
-                return Err(self.refuse_damaged(&manifest, &damage));
+                let sentence = format!(
+                    "The backup {} is not whole, and nothing was restored. --skip-damaged restores everything else.",
+                    manifest.name
+                );
+                return Err(self.tell_damage(sentence, &manifest, &damage));
+            }
+            Err(RestoreFailure::KeyLost(_, damage, sentence)) if damage.is_none() => {
+                return Err(sentence.into());
+            }
+            Err(RestoreFailure::KeyLost(manifest, damage, sentence)) => {
+                return Err(self.tell_damage(sentence, &manifest, &damage));
             }
         };
+        self.finish_restored(settings, &place, &restored).await.map_err(|failure| match failure {
+            CommandFailure::Untold(sentence) if !restored.damage.is_none() => {
+                self.tell_damage(sentence, &restored.manifest, &restored.damage);
+                CommandFailure::Told
+            }
+            failure => failure,
+        })
+    }
+
+    /// After the tables and the blobs: opens the installation, verifies it, and says what was restored.
+    async fn finish_restored(
+        &self,
+        settings: &Settings,
+        place: &BackupPlace,
+        restored: &Restored,
+    ) -> CommandResult {
         let manifest = &restored.manifest;
         let app = open_app(settings, "").map_err(|error| {
-            format!("The tables are restored, but the installation cannot be opened: {error}")
+            format!(
+                "The tables are restored, but the search index is empty until `mailroom reindex`, because \
+                 the installation cannot be opened: {error}"
+            )
         })?;
         let report = finish(&app).await?;
         let counts = app.store.read(waiting::waiting).await.map_err(sentence)?;
@@ -166,25 +199,29 @@ impl Restore {
         answer["missingBlobs"] = json!(missing_blobs(&restored.damage.files));
         answer["damagedBlobs"] = json!(restored.damage.files);
         answer["damagedPieces"] = json!(restored.damage.pieces);
+        answer["erasedBlobs"] = json!(restored.erased);
         answer["check"] = json!({ "ok": report.found == 0, "findings": report.findings });
         let said = [
             format!("Restored {} from {}: {}", manifest.name, place.shown(), holds(manifest)),
             about_skipped(&restored.damage),
+            about_erased(&restored.erased),
             findings(&report),
             about_waiting(&counts),
             format!("This installation is quiet: it sends and fetches nothing. {HOW_TO_GO_ON}"),
         ];
         print(self.output, &answer, &lines(&said));
-        let skipped = restored.damage.files.len() as u64;
+        let skipped = (restored.damage.files.len() + restored.erased.len()) as u64;
         // What was skipped knowingly is no failure; more than that is.
         if report.found <= skipped { Ok(()) } else { Err(CommandFailure::Told) }
     }
 
-    fn refuse_damaged(&self, manifest: &BackupManifest, damage: &BackupDamage) -> CommandFailure {
-        let sentence = format!(
-            "The backup {} is not whole, and nothing was restored. --skip-damaged restores everything else.",
-            manifest.name
-        );
+    /// Prints a sentence and everything that is not whole.
+    fn tell_damage(
+        &self,
+        sentence: String,
+        manifest: &BackupManifest,
+        damage: &BackupDamage,
+    ) -> CommandFailure {
         let answer = json!({
             "error": sentence,
             "name": manifest.name,
@@ -211,6 +248,20 @@ fn about_damaged(damaged: &[DamagedFile]) -> String {
             )
         }
     }
+}
+
+fn about_repaired(repaired: &[String]) -> String {
+    if repaired.is_empty() {
+        return String::new();
+    }
+    format!("Damaged in this place, and written anew: {}.", repaired.join(", "))
+}
+
+fn about_erased(erased: &[String]) -> String {
+    if erased.is_empty() {
+        return String::new();
+    }
+    format!("Erased while the backup was written, and not in it: {}.", erased.join(", "))
 }
 
 fn about_skipped(damage: &BackupDamage) -> String {

@@ -71,6 +71,7 @@ fn shown(found: &BackupVerification) -> Value {
         "faults": found.faults,
         "missingBlobs": missing_blobs(&found.damaged),
         "damagedBlobs": found.damaged,
+        "erasedBlobs": found.erased,
     })
 }
 
@@ -79,7 +80,12 @@ fn sentence(found: &BackupVerification) -> String {
         format!(" ({} rows, {} blobs as files)", manifest.rows(), manifest.blobs)
     });
     if found.is_whole() {
-        return format!("{}{size} is whole.", found.name);
+        let erased = match found.erased.len() {
+            0 => String::new(),
+            1 => " 1 blob was erased while it was written and is not in it.".to_owned(),
+            n => format!(" {n} blobs were erased while it was written and are not in it."),
+        };
+        return format!("{}{size} is whole.{erased}", found.name);
     }
     let faults =
         found.faults.iter().map(|fault| format!("  {fault}")).collect::<Vec<_>>().join("\n");

@@ -3,12 +3,16 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use inbox::App;
+use inbox::base::ids::UploadId;
 use serde_json::{Value, json};
+use server::backup::{BackupPlace, BackupProgress, BackupSource, WrittenBackup, write_backup};
 use server::demo;
 use testing::Backend;
 
-use super::backups::{Installation, files_in, mail_with_file, receive};
+use super::backups::{Installation, UPLOAD, ask_for_document, files_in, mail_with_file, receive};
 use super::{Said, Serving};
 
 /// Where an installation keeps the file of a blob.
@@ -221,6 +225,10 @@ fn every_piece(passphrase: Option<&str>) {
         let bytes = fs::read(path).unwrap();
         fs::write(path, &bytes[..bytes.len() / 2]).unwrap();
     };
+    // As many blobs as before, and none of them.
+    let other_list: String = (0..backup["blobs"].as_u64().unwrap())
+        .map(|n| format!("{}\n", inbox::base::blobs::Blobs::hash_of(&n.to_be_bytes())))
+        .collect();
     type Harm<'a> = (&'a str, Box<dyn Fn() + 'a>);
     let harms: Vec<Harm<'_>> = vec![
         ("a changed blob", Box::new(|| damage(&blob))),
@@ -234,6 +242,10 @@ fn every_piece(passphrase: Option<&str>) {
         ("a cut manifest", Box::new(|| cut(&piece(".manifest.json")))),
         ("a cut list", Box::new(|| cut(&piece(".blobs")))),
         ("a foreign list", Box::new(|| fs::write(piece(".blobs"), b"x\n\xff\n").unwrap())),
+        ("another list", Box::new(|| fs::write(piece(".blobs"), &other_list).unwrap())),
+        ("a changed key", Box::new(|| damage(&piece(".secret.key")))),
+        ("a cut key", Box::new(|| cut(&piece(".secret.key")))),
+        ("an empty key", Box::new(|| fs::write(piece(".secret.key"), b"").unwrap())),
         ("a missing key", Box::new(|| fs::remove_file(piece(".secret.key")).unwrap())),
     ];
     for (what, harm) in &harms {
@@ -336,4 +348,180 @@ fn a_restore_replaces_a_damaged_file_that_lies_in_its_way() {
     fs::create_dir_all(there.parent().unwrap()).unwrap();
     fs::write(&there, b"damaged").unwrap();
     assert_eq!(second.done(&["restore", place])["check"]["ok"], true);
+}
+
+/// A backup whose key is damaged, missing or left out.
+fn lost_key(backend: Backend) {
+    let (first, second) = (filled(&runtime(), backend), Installation::new(backend));
+    let folder = first.folder.path().join("backups");
+    let place = folder.to_str().unwrap();
+    let backup = first.done(&["backup", place]);
+    let key = folder.join(format!("{}.secret.key", backup["name"].as_str().unwrap()));
+    let named = json!([format!("{} is damaged", key.file_name().unwrap().to_str().unwrap())]);
+    damage(&key);
+
+    // Nothing is restored with it, and everything with the right one.
+    let (status, refused) = second.run(&["restore", place]);
+    assert_eq!((status, &refused["damagedPieces"]), (3, &named), "{refused}");
+    let (status, refused) = second.run(&["restore", place, "--skip-damaged"]);
+    assert_eq!((status, &refused["damagedPieces"]), (3, &named), "{refused}");
+    assert!(refused["error"].as_str().unwrap().contains("Put the secret.key"), "{refused}");
+    assert!(!second.data().join("secret.key").exists());
+    fs::copy(first.data().join("secret.key"), second.data().join("secret.key")).unwrap();
+    let restored = second.done(&["restore", place, "--skip-damaged"]);
+    assert_eq!((&restored["damagedPieces"], &restored["check"]["ok"]), (&named, &json!(true)));
+
+    // Whoever lost it for good gets the tables, and is told what was skipped.
+    let third = Installation::new(backend);
+    fs::remove_file(&key).unwrap();
+    fs::write(third.data().join("secret.key"), [7_u8; 32]).unwrap();
+    let (status, unopened) = third.run(&["restore", place, "--skip-damaged"]);
+    assert_eq!(status, 1, "{unopened}");
+    assert!(unopened["error"].as_str().unwrap().contains("cannot be opened"), "{unopened}");
+    assert!(unopened["damagedPieces"][0].as_str().unwrap().contains("missing"), "{unopened}");
+
+    // One that was left out has to be there before, too.
+    let fourth = Installation::new(backend);
+    first.done(&["backup", place, "--without-key"]);
+    for foreign in [None, Some([7_u8; 32])] {
+        if let Some(bytes) = foreign {
+            fs::write(fourth.data().join("secret.key"), bytes).unwrap();
+        }
+        let (status, refused) = fourth.run(&["restore", place]);
+        assert_eq!(status, 1, "{refused}");
+        assert!(refused["error"].as_str().unwrap().contains("Put the secret.key"), "{refused}");
+    }
+    fs::copy(first.data().join("secret.key"), fourth.data().join("secret.key")).unwrap();
+    assert_eq!(fourth.done(&["restore", place])["check"]["ok"], true);
+}
+
+#[test]
+fn nothing_is_restored_without_the_key_of_the_tables_on_sqlite() {
+    lost_key(Backend::Sqlite);
+}
+
+#[test]
+fn nothing_is_restored_without_the_key_of_the_tables_on_postgres() {
+    lost_key(Backend::Postgres);
+}
+
+/// Writes a backup inside this process.
+async fn write(
+    (installation, app): (&Installation, &App),
+    passphrase: Option<&str>,
+    now: i64,
+    progress: BackupProgress,
+) -> WrittenBackup {
+    let place = installation.folder.path().join("backups");
+    let place = BackupPlace::parse(place.to_str().unwrap(), &installation.data()).unwrap();
+    let source = BackupSource {
+        store: app.store.clone(),
+        blobs: app.blobs.clone(),
+        ids: app.ids.clone(),
+        key_folder: Some(installation.data()),
+        progress,
+    };
+    write_backup(&source, &place, passphrase, None, now).await.unwrap()
+}
+
+/// Erases a blob and withdraws an upload while the blobs of a sealed backup are copied.
+fn erased_meanwhile(backend: Backend) {
+    let runtime = runtime();
+    let (first, second) = (filled(&runtime, backend), Installation::new(backend));
+    let app = first.app();
+    runtime.block_on(ask_for_document(&app, "kim@x.example", b"a walnut"));
+    let hash = runtime.block_on(file_hashes(&first))[0].clone();
+    let (erasing, erased, handle) = (app.clone(), hash.clone(), runtime.handle().clone());
+    let progress = move |number: u64, _: u64| {
+        if number == 0 {
+            let hash = erased.clone();
+            let erase = erasing.store.write(move |tx| {
+                tx.exec("DELETE FROM uploads", &[])?;
+                tx.exec("DELETE FROM blobs WHERE hash = ?1", &[&hash.as_str()])?;
+                Ok::<_, inbox::Error>(())
+            });
+            handle.block_on(erase).unwrap();
+            erasing.blobs.remove_file(&erased).unwrap();
+            erasing.blobs.partial_uploads().remove(&UploadId::parse(UPLOAD).unwrap()).unwrap();
+        }
+    };
+    let (own, now) = ((&first, &app), app.clock.now());
+    let written = runtime.block_on(write(own, Some("correct horse"), now, Arc::new(progress)));
+    assert_eq!(written.damaged, []);
+    assert_eq!(written.erased, [hash.as_str(), UPLOAD]);
+    let place = first.folder.path().join("backups");
+    let manifest = place.join(format!("{}.manifest.json", written.manifest.name));
+    let manifest = fs::read_to_string(manifest).unwrap();
+    assert!(!manifest.contains(&hash) && !manifest.contains(UPLOAD), "{manifest}");
+
+    // It is named, and no damage.
+    let (place, file) = (place.to_str().unwrap(), first.folder.path().join("passphrase"));
+    fs::write(&file, "correct horse").unwrap();
+    let sealing = ["--passphrase-file", file.to_str().unwrap()];
+    let verify = [&["backup", "verify", place][..], &sealing].concat();
+    let said = Said::of(first.command(&verify).output().unwrap());
+    assert_eq!(said.status, Some(0), "{} {}", said.out, said.err);
+    assert!(said.err.contains(&hash) && said.err.contains(UPLOAD), "{}", said.err);
+    let restored = second.done(&[&["restore", place][..], &sealing].concat());
+    assert_eq!(restored["erasedBlobs"], json!([hash, UPLOAD]), "{restored}");
+    assert_eq!(restored["damagedBlobs"], json!([]));
+}
+
+#[test]
+fn what_is_erased_while_a_backup_is_written_is_no_damage_on_sqlite() {
+    erased_meanwhile(Backend::Sqlite);
+}
+
+#[test]
+fn what_is_erased_while_a_backup_is_written_is_no_damage_on_postgres() {
+    erased_meanwhile(Backend::Postgres);
+}
+
+const DAY: i64 = 24 * 60 * 60 * 1_000;
+/// The days in which daily backups verify every blob of a place once.
+const TURN: i64 = 11;
+
+/// Blobs are damaged where the backups lie.
+fn damaged_place(backend: Backend) {
+    let runtime = runtime();
+    let first = filled(&runtime, backend);
+    let app = first.app();
+    let mut today = app.clock.now();
+    let mut write_next = || {
+        today += DAY;
+        runtime.block_on(write((&first, &app), None, today, Arc::new(|_, _| {})))
+    };
+    assert!(write_next().new_blobs >= 4);
+    let hashes = runtime.block_on(file_hashes(&first));
+    let folder = first.folder.path().join("backups");
+    let stored = |hash: &str| folder.join("blobs").join(&hash[..2]).join(hash);
+    let whole: Vec<Vec<u8>> = hashes.iter().map(|hash| fs::read(stored(hash)).unwrap()).collect();
+    hashes.iter().for_each(|hash| damage(&stored(hash)));
+    let mut repaired = Vec::new();
+    for _ in 0..TURN {
+        let written = write_next();
+        assert!(written.new_blobs == 0 && written.damaged.is_empty());
+        repaired.extend(written.repaired);
+    }
+    repaired.sort();
+    assert_eq!(repaired, hashes, "each was written anew once");
+    let now: Vec<Vec<u8>> = hashes.iter().map(|hash| fs::read(stored(hash)).unwrap()).collect();
+    assert!(now == whole);
+
+    // One that is damaged here too is named from the day on that finds it.
+    damage(&stored(&hashes[0]));
+    damage(&blob_file(&first, &hashes[0]));
+    let faults: Vec<usize> = (0..TURN).map(|_| write_next().damaged.len()).collect();
+    assert!(faults.is_sorted() && faults.last() == Some(&1), "{faults:?}");
+    assert!(stored(&format!("{}.damaged", hashes[0])).exists(), "what is left of it stays");
+}
+
+#[test]
+fn blobs_that_are_damaged_in_the_place_of_backups_are_written_anew_on_sqlite() {
+    damaged_place(Backend::Sqlite);
+}
+
+#[test]
+fn blobs_that_are_damaged_in_the_place_of_backups_are_written_anew_on_postgres() {
+    damaged_place(Backend::Postgres);
 }
