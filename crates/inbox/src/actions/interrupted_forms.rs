@@ -4,7 +4,9 @@
 use db::Tx;
 
 use super::sessions::{TokenHash, count_sign_in_attempt, own_id};
-use super::sign_in_steps::{NewStep, SignInStepKind, begin_step, look_at_step, take_step};
+use super::sign_in_steps::{
+    NewStep, SignInStep, SignInStepKind, begin_step, look_at_step, take_step,
+};
 use crate::app::Cx;
 use crate::base::error::Result;
 use crate::base::ids::UserId;
@@ -46,20 +48,29 @@ pub fn keep_interrupted_form(
     begin_step(tx, cx.ids, cx.now, &step).map(Some)
 }
 
-/// What the actor had typed in this browser when their session was over. Somebody else's is left for
-/// them.
-pub fn take_interrupted_form(
+/// What the actor had typed in this browser when their session was over; `None` where it is somebody
+/// else's.
+pub fn look_at_interrupted_form(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     token: &TokenHash,
 ) -> Result<Option<InterruptedForm>> {
-    let me = own_id(cx)?;
-    let found = look_at_step(tx, token, SignInStepKind::Form, cx.now)?;
-    if found.and_then(|step| step.person()).as_ref() != Some(me) {
-        return Ok(None);
-    }
-    let Some(step) = take_step(tx, token, SignInStepKind::Form, cx.now)? else { return Ok(None) };
-    let purpose = sealing::interrupted_form_purpose(me);
+    let Some(step) = own_step(tx, cx, token)? else { return Ok(None) };
+    let purpose = sealing::interrupted_form_purpose(own_id(cx)?);
     let fields = sealing::unseal(cx.sealer, &purpose, step.data)?;
     Ok(Some(InterruptedForm { path: step.next, fields }))
+}
+
+/// Deletes what the actor had typed in this browser. Somebody else's is left for them.
+pub fn forget_interrupted_form(tx: &mut Tx<'_>, cx: &Cx<'_>, token: &TokenHash) -> Result<()> {
+    if own_step(tx, cx, token)?.is_some() {
+        take_step(tx, token, SignInStepKind::Form, cx.now)?;
+    }
+    Ok(())
+}
+
+fn own_step(tx: &mut Tx<'_>, cx: &Cx<'_>, token: &TokenHash) -> Result<Option<SignInStep>> {
+    let me = own_id(cx)?;
+    let found = look_at_step(tx, token, SignInStepKind::Form, cx.now)?;
+    Ok(found.filter(|step| step.person().as_ref() == Some(me)))
 }

@@ -57,7 +57,8 @@ pub fn remove_person(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
         "DELETE FROM provider_accounts WHERE ws = ?1 AND person = ?2",
         "DELETE FROM totp_secrets WHERE ws = ?1 AND person = ?2",
         "DELETE FROM recovery_codes WHERE ws = ?1 AND person = ?2",
-        "DELETE FROM sign_in_steps WHERE ws = ?1 AND person = ?2",
+        // What they typed when they were signed out is in workspace 0.
+        "DELETE FROM sign_in_steps WHERE ws IN (0, ?1) AND person = ?2",
         "DELETE FROM autosaves WHERE ws = ?1 AND person = ?2",
         "DELETE FROM read_marks WHERE ws = ?1 AND person = ?2",
         "DELETE FROM picture_senders WHERE ws = ?1 AND person = ?2",

@@ -29,7 +29,8 @@ pub fn reset_sign_in(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()
     for sql in [
         "DELETE FROM passkeys WHERE ws = ?1 AND person = ?2",
         "DELETE FROM provider_accounts WHERE ws = ?1 AND person = ?2",
-        "DELETE FROM sign_in_steps WHERE ws = ?1 AND person = ?2",
+        // What they typed when they were signed out is in workspace 0.
+        "DELETE FROM sign_in_steps WHERE ws IN (0, ?1) AND person = ?2",
         "DELETE FROM sign_in_links WHERE ws = ?1 AND person = ?2",
         "DELETE FROM sessions WHERE ws = ?1 AND person = ?2",
     ] {

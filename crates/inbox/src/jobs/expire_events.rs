@@ -1,24 +1,29 @@
-//! Deletes events past their retention.
+//! Deletes events past their retention, and sign-ins and forms that nobody came back to in time.
 
 use db::Tx;
 
 use super::failures::{JobRevival, JobRule, notify_owners};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::app::App;
 use crate::base::error::{Error, Result};
 use crate::base::future::BoxFuture;
 use crate::base::limits::EVENTS_KEPT_MS;
 use crate::base::queue::Queue;
 
 /// Deletion starts when the oldest event is an hour past its retention of 30 days, so that many are
-/// deleted at a time. One that could not be deleted is retried with others.
-const EARLIEST: &str = "SELECT (
-        SELECT e.created_at FROM events e
-        WHERE NOT EXISTS (
-            SELECT 1 FROM job_failures f
-            WHERE f.ws = e.ws AND f.queue = 'retention' AND f.job = e.id
-        )
-        ORDER BY e.created_at LIMIT 1
-    ) + 2595600000 AS due_at";
+/// deleted at a time. One that could not be deleted is retried with others. A step of a sign-in goes as
+/// soon as it has expired.
+const EARLIEST: &str = "SELECT min(due_at) FROM (
+        SELECT (
+            SELECT e.created_at FROM events e
+            WHERE NOT EXISTS (
+                SELECT 1 FROM job_failures f
+                WHERE f.ws = e.ws AND f.queue = 'retention' AND f.job = e.id
+            )
+            ORDER BY e.created_at LIMIT 1
+        ) + 2595600000 AS due_at
+        UNION ALL SELECT min(expires_at) FROM sign_in_steps
+    ) AS due";
 /// Events deleted in one transaction.
 const AT_ONCE: i64 = 500;
 
@@ -47,7 +52,10 @@ impl BackgroundJob for ExpireEvents {
     }
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
-        Box::pin(async { Ok(self.delete_old_events().await?.into()) })
+        Box::pin(async {
+            let events = self.delete_old_events().await?;
+            Ok((events + delete_old_steps(&self.runtime.app).await?).into())
+        })
     }
 }
 
@@ -99,6 +107,23 @@ fn delete(tx: &mut Tx<'_>, event: &DueJob) -> Result<()> {
     }
     tx.exec("DELETE FROM events WHERE ws = ?1 AND id = ?2", &[&ws, event])?;
     Ok::<_, Error>(())
+}
+
+/// Deletes the steps of sign-ins that have expired, among them forms of people who were signed out;
+/// returns how many.
+async fn delete_old_steps(app: &App) -> Result<usize> {
+    let now = app.clock.now();
+    let find = move |tx: &mut Tx<'_>| -> Result<Option<(i64,)>> {
+        Ok(tx.opt("SELECT ws FROM sign_in_steps WHERE expires_at <= ?1 LIMIT 1", &[&now])?)
+    };
+    // A round that finds none does not hold up writers.
+    if app.store.read(find).await?.is_none() {
+        return Ok(0);
+    }
+    let delete = move |tx: &mut Tx<'_>| -> Result<usize> {
+        Ok(tx.exec("DELETE FROM sign_in_steps WHERE expires_at <= ?1", &[&now])? as usize)
+    };
+    app.store.write(delete).await
 }
 
 #[cfg(test)]

@@ -166,6 +166,9 @@ pub fn begin_workspace(tx: &mut Tx<'_>, cx: &Cx<'_>, counts: &DeletionCounts) ->
         "UPDATE bookings SET remind_at = NULL, holds_until = NULL WHERE ws = ?1
            AND (remind_at IS NOT NULL OR holds_until IS NOT NULL)",
         "DELETE FROM deletions WHERE ws = ?1",
+        // What its people typed when they were signed out is in workspace 0.
+        "DELETE FROM sign_in_steps WHERE ws = 0
+           AND person IN (SELECT id FROM users WHERE ws = ?1)",
     ] {
         tx.exec(sql, &[&ws])?;
     }

@@ -3,18 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::header;
 use axum::http::request::Parts;
 
 use crate::http::request_body::{LARGE_BODIES_EACH, RequestBody};
-use crate::http::slots::SlotOwner;
+use crate::http::slots::{SlotOwner, SlotShare};
 use crate::web::Web;
 use crate::web::layout::responses::{FORM_BYTES, PageError};
 use crate::web::visitor::{Visitor, is_from_here};
 
 /// A form must have arrived by then.
-const FORM_TIME: Duration = Duration::from_secs(30);
+pub const FORM_TIME: Duration = Duration::from_secs(30);
+/// Large forms without a session that are read for one client network at one time.
+const FORMS_OF_NETWORK: usize = 2;
 
 /// The fields of a query or a form.
 #[derive(Clone, Debug, Default)]
@@ -161,12 +164,7 @@ async fn read(request: Request, web: &Web) -> Result<(Visitor, FormFields), Page
     let mut body = RequestBody::new(&parts.headers, body, FORM_BYTES, FORM_TIME);
     let bytes = match body.small().await.map_err(|_| PageError::TooLarge)? {
         Some(small) => small,
-        None => {
-            let person = web.read(&visitor, |_, _, me| Ok(me.id.clone())).await?;
-            let share = [(SlotOwner::Person(person), LARGE_BODIES_EACH)];
-            let read = body.rest(&web.large_bodies, &share).await;
-            read.map_err(|_| PageError::TooLarge)?
-        }
+        None => read_large(body, web, &visitor, parts.uri.path()).await?,
     };
     let fields = FormFields::read(&bytes);
     visitor.posted = visitor.left_form(parts.uri.path(), fields.pairs());
@@ -174,6 +172,32 @@ async fn read(request: Request, web: &Web) -> Result<(Visitor, FormFields), Page
         return Err(outdated(&visitor));
     }
     Ok((visitor, fields))
+}
+
+/// Reads a large form of somebody who is signed in. Of anybody else it is read for what was typed,
+/// which is kept until they have signed in.
+async fn read_large(
+    body: RequestBody,
+    web: &Web,
+    visitor: &Visitor,
+    path: &str,
+) -> Result<Bytes, PageError> {
+    let (shares, sign_in_next) = match web.read(visitor, |_, _, me| Ok(me.id.clone())).await {
+        Ok(person) => (vec![(SlotOwner::Person(person), LARGE_BODIES_EACH)], None),
+        Err(PageError::SignIn { next, .. }) => (shares_without_session(visitor), Some(next)),
+        Err(refusal) => return Err(refusal),
+    };
+    let read = body.rest(&web.large_bodies, &shares).await;
+    let bytes = read.map_err(|_| PageError::TooLarge)?;
+    let Some(next) = sign_in_next else { return Ok(bytes) };
+    let left = visitor.left_form(path, FormFields::read(&bytes).pairs());
+    Err(PageError::SignIn { next, left })
+}
+
+/// The share in large bodies of a client in whose browser nobody is signed in.
+pub fn shares_without_session(visitor: &Visitor) -> Vec<SlotShare> {
+    let network = visitor.network.map(SlotOwner::Network);
+    network.map(|network| (network, FORMS_OF_NETWORK)).into_iter().collect()
 }
 
 /// A form of a page that another session made: what was typed in it is kept.

@@ -75,7 +75,7 @@ pub async fn page(
     web.read(&visitor, |_, _, _| Ok(())).await?;
     let Some(token) = visitor.unsent else { return Ok(then.go()) };
     let found = web
-        .act_quietly(&visitor, move |tx, cx, _| actions::take_interrupted_form(tx, cx, &token))
+        .read(&visitor, move |tx, cx, _| actions::look_at_interrupted_form(tx, cx, &token))
         .await?;
     let Some(form) = found else { return Ok(then.go()) };
     let fields = FormFields::read(form.fields.as_bytes());
@@ -87,16 +87,20 @@ pub async fn page(
             let typed = fields
                 .pairs()
                 .iter()
-                .filter(|(name, text)| is_text(name) && text.chars().any(char::is_alphabetic));
+                .filter(|(name, text)| is_text(name) && !text.trim().is_empty());
             let texts = typed.map(|(_, text)| text.clone()).collect();
             web.show(&visitor, &UnsentPage { frame, texts, back: then.to_string() })?
         }
     };
+    // Only now is it safe elsewhere: after an error it can be asked for again.
+    web.act_quietly(&visitor, move |tx, cx, _| actions::forget_interrupted_form(tx, cx, &token))
+        .await?;
     web.clear_unsent(&mut response);
     Ok(response)
 }
 
-/// The page of the composer that has the text now; `None` for a form without one.
+/// The page of the composer that has the text now; `None` for a form without one. A form without a text
+/// is none for it: what the composer has kept would be deleted.
 async fn fill_composer(
     web: &Web,
     visitor: &Visitor,
@@ -110,7 +114,10 @@ async fn fill_composer(
         None if path == "/new" => None,
         None => return Ok(None),
     };
-    let form = UnsentForm::read(fields)?;
+    let Ok(form) = UnsentForm::read(fields) else { return Ok(None) };
+    if form.body.trim().is_empty() {
+        return Ok(None);
+    }
     let write = form.kind.as_str();
     match unsent::keep(web, visitor, conversation, form).await {
         Ok(_) => {}

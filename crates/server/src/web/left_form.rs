@@ -6,8 +6,36 @@ use inbox::base::ids::UserId;
 /// Fields that are no text of a person, or are secret.
 const DROPPED: &[&str] = &["csrf", "writer", "code", "token"];
 const SECRET_WORDS: &[&str] = &["password", "secret", "key"];
-/// Fields that only programs read; they are not shown.
-const HIDDEN: &[&str] = &["from", "seen", "kind", "format", "revision", "next", "form", "lock"];
+/// Fields that only programs read, buttons and choices from a list; they are not shown.
+const HIDDEN: &[&str] = &[
+    "from",
+    "seen",
+    "kind",
+    "format",
+    "revision",
+    "next",
+    "form",
+    "lock",
+    "secure",
+    "mailbox",
+    "inboxes",
+    "forwards",
+    "include",
+    "insert",
+    "drop",
+    "remove",
+    "found",
+    "later",
+    "follow_up",
+    "first",
+    "show",
+    "type",
+    "time",
+    "zone",
+    "place",
+];
+/// How the names of checkboxes begin that stand in each line of a list.
+const CHECKBOX_OF_LINE: &str = "nice-";
 
 /// A form as it was posted, with who wrote it and where.
 pub struct LeftForm {
@@ -44,7 +72,7 @@ impl LeftForm {
 
 /// True for a field that a person reads.
 pub fn is_text(name: &str) -> bool {
-    !HIDDEN.contains(&name)
+    !HIDDEN.contains(&name) && !name.starts_with(CHECKBOX_OF_LINE)
 }
 
 /// The page that a form is on, for an address that takes nothing else.

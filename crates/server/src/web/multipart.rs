@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::header;
-use http_body_util::Limited;
+use http_body_util::{BodyExt, Limited};
 use inbox::NewAttachment;
 use inbox::base::blobs::Blob;
 use inbox::base::blocking::spawn_blocking;
@@ -18,7 +18,7 @@ use multer::Multipart;
 use crate::http::request_body::SMALL_BODY_BYTES;
 use crate::http::slots::{Slot, SlotOwner, SlotShare, Slots};
 use crate::web::Web;
-use crate::web::form::{Form, FormFields, PostedForm, outdated};
+use crate::web::form::{FORM_TIME, Form, FormFields, PostedForm, outdated, shares_without_session};
 use crate::web::layout::responses::{FORM_BYTES, FORM_WITH_FILES_BYTES, PageError};
 use crate::web::visitor::{CsrfToken, Visitor, is_from_here};
 
@@ -71,7 +71,10 @@ impl<F: Form> FromRequest<Arc<Web>> for FormUpload<F> {
         let person = match web.read(&visitor, |_, _, me| Ok(me.id.clone())).await {
             Ok(person) => person,
             Err(PageError::SignIn { next, .. }) => {
-                let fields = typed_text(Multipart::new(limited_text(body), boundary)).await;
+                let shares = shares_without_session(&visitor);
+                let slot = LateSlot { slots: Arc::clone(&web.large_bodies), shares, taken: None };
+                let bytes = first_bytes(body, slot).await;
+                let fields = typed_text(bytes, boundary).await.ok_or(PageError::TooLarge)?;
                 let left = visitor.left_form(parts.uri.path(), fields.pairs());
                 return Err(PageError::SignIn { next, left });
             }
@@ -120,13 +123,26 @@ fn limited(body: Body) -> axum::body::BodyDataStream {
     Body::new(Limited::new(body, FORM_WITH_FILES_BYTES)).into_data_stream()
 }
 
-/// As much as anybody may make the server read.
-fn limited_text(body: Body) -> axum::body::BodyDataStream {
-    Body::new(Limited::new(body, SMALL_BODY_BYTES)).into_data_stream()
+/// The beginning of a form, as long as a form without files may be: as much as anybody may make the
+/// server read.
+async fn first_bytes(mut body: Body, mut slot: LateSlot) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let reading = async {
+        while bytes.len() < FORM_BYTES {
+            let Some(Ok(frame)) = body.frame().await else { break };
+            let Ok(data) = frame.into_data() else { continue };
+            slot.take_for(bytes.len() + data.len()).await;
+            bytes.extend_from_slice(&data);
+        }
+    };
+    // What came in time may have all the texts.
+    tokio::time::timeout(FORM_TIME, reading).await.ok();
+    bytes.truncate(FORM_BYTES);
+    bytes
 }
 
-/// A slot for a form with files, taken when the form turns out to be large: a message without
-/// files does not wait for one.
+/// A slot for a form that may be large, taken when it turns out to be: a message without files
+/// does not wait for one.
 struct LateSlot {
     slots: Arc<Slots>,
     shares: Vec<SlotShare>,
@@ -218,18 +234,25 @@ async fn read(
     Ok((FormFields::of(pairs), files))
 }
 
-/// The texts of a small form, as far as its first file: what somebody typed who is not signed in.
-async fn typed_text(mut form: Multipart<'_>) -> FormFields {
-    let mut pairs = Vec::new();
-    while let Ok(Some(part)) = next(form.next_field()).await {
-        let name = part.name().unwrap_or_default().to_owned();
-        if part.file_name().is_some() {
-            break;
+/// The texts in the beginning of a form: what somebody typed who is not signed in. `None` where a text
+/// is not whole.
+async fn typed_text(bytes: Vec<u8>, boundary: String) -> Option<FormFields> {
+    let mut form = Multipart::new(Body::from(bytes).into_data_stream(), boundary);
+    let (mut pairs, mut has_files) = (Vec::new(), false);
+    loop {
+        match form.next_field().await {
+            Ok(Some(part)) if part.file_name().is_some() => has_files = true,
+            Ok(Some(part)) => {
+                let name = part.name().unwrap_or_default().to_owned();
+                pairs.push((name, part.text().await.ok()?));
+            }
+            Ok(None) => break,
+            // The beginning ends within a file, which is not needed.
+            Err(_) if has_files => break,
+            Err(_) => return None,
         }
-        let Ok(text) = next(part.text()).await else { break };
-        pairs.push((name, text));
     }
-    FormFields::of(pairs)
+    Some(FormFields::of(pairs))
 }
 
 impl Web {
@@ -269,6 +292,42 @@ impl Web {
             Ok(Ok(taken)) => Ok(taken),
             Ok(Err(error)) => Err(PageError::Domain(error.into())),
             Err(error) => Err(PageError::Domain(std::io::Error::other(error).into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORM: &str = "--b\r\nContent-Disposition: form-data; name=\"body\"\r\n\r\nMy words\r\n\
+                        --b\r\nContent-Disposition: form-data; name=\"files\"; filename=\"a.txt\"\r\n\
+                        Content-Type: text/plain\r\n\r\nOf the file\r\n\
+                        --b\r\nContent-Disposition: form-data; name=\"secure\"\r\n\r\n1\r\n\
+                        --b--\r\n";
+
+    async fn texts_before(end: &str) -> Option<Vec<(String, String)>> {
+        let length = FORM.find(end).expect("the end is in the form");
+        let fields = typed_text(FORM.as_bytes()[..length].to_vec(), "b".into()).await;
+        fields.map(|fields| fields.pairs().to_vec())
+    }
+
+    #[tokio::test]
+    async fn a_text_is_taken_whole_or_not_at_all() {
+        let (body, secure) = (("body".into(), "My words".into()), ("secure".into(), "1".into()));
+        assert_eq!(texts_before("--b--").await, None, "the last text has no end");
+        assert_eq!(texts_before("words").await, None);
+        assert_eq!(texts_before("the file").await, Some(vec![body.clone()]));
+        let whole = typed_text(FORM.into(), "b".into()).await.expect("the texts");
+        assert_eq!(whole.pairs(), [body, secure]);
+    }
+
+    #[tokio::test]
+    async fn no_more_is_read_than_a_form_without_files_may_have() {
+        let slot = || LateSlot { slots: Slots::new(1), shares: Vec::new(), taken: None };
+        for (length, read) in [(10, 10), (FORM_BYTES, FORM_BYTES), (FORM_BYTES + 1, FORM_BYTES)] {
+            let bytes = first_bytes(Body::from(vec![b'a'; length]), slot()).await;
+            assert_eq!(bytes.len(), read);
         }
     }
 }

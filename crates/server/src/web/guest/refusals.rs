@@ -4,7 +4,7 @@
 use askama::Template;
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::Response;
+use axum::http::{Response, header};
 use axum::middleware::Next;
 use translation::t;
 
@@ -19,7 +19,7 @@ struct GuestRefusal {
     back: String,
 }
 
-/// Shows a refusal on a customer's page in the customer's words.
+/// Shows a refusal on a customer's page in the customer's words, with all its other headers.
 pub async fn show_to_guests(request: Request, next: Next) -> Response<Body> {
     let Some(back) = page_of_guest(request.uri().path()) else { return next.run(request).await };
     let mut response = next.run(request).await;
@@ -32,7 +32,15 @@ pub async fn show_to_guests(request: Request, next: Next) -> Response<Body> {
     } else {
         sentence
     };
-    responses::html(response.status(), &GuestRefusal { title, sentence, back })
+    let (mut parts, _) = response.into_parts();
+    let page = responses::html(parts.status, &GuestRefusal { title, sentence, back });
+    let (of_page, body) = page.into_parts();
+    parts.status = of_page.status;
+    for name in [header::CONTENT_TYPE, header::CONTENT_LENGTH] {
+        parts.headers.remove(&name);
+        parts.headers.extend(of_page.headers.get(&name).map(|value| (name, value.clone())));
+    }
+    Response::from_parts(parts, body)
 }
 
 /// The customer's page that an address belongs to; `None` for the team's.
@@ -48,7 +56,36 @@ fn page_of_guest(path: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::page_of_guest;
+    use axum::Router;
+    use axum::http::StatusCode;
+    use axum::middleware::from_fn;
+    use http_body_util::BodyExt;
+    use inbox::Error;
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::web::layout::responses::PageError;
+
+    #[tokio::test]
+    async fn during_an_outage_a_customer_is_led_to_the_customers_page() {
+        let fail = async || PageError::Domain(Error::from(db::StoreError::Unreachable));
+        let pages = Router::new().fallback(fail).layer(from_fn(show_to_guests));
+        for (path, back) in [
+            ("/u/abc", "href=\"/u/abc\""),
+            ("/s/abc/open", "href=\"/s/abc\""),
+            ("/b/acme/call", "href=\"/b/acme/call\""),
+            ("/inbox", "Back to the inbox"),
+        ] {
+            let request = Request::get(path).body(Body::empty()).expect("a request");
+            let response = pages.clone().oneshot(request).await.expect("a response");
+            assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+            assert!(response.headers().contains_key(header::RETRY_AFTER), "{path}");
+            let bytes = response.into_body().collect().await.expect("a page").to_bytes();
+            let text = String::from_utf8_lossy(&bytes);
+            assert!(text.contains(back), "{path}: {text}");
+            assert_eq!(text.contains("Back to the inbox"), path == "/inbox");
+        }
+    }
 
     #[test]
     fn an_address_of_a_customer_leads_to_the_customers_page() {

@@ -140,11 +140,12 @@ impl IntoResponse for PageError {
 
 /// While the database is down.
 fn unavailable(error: &Error) -> Response<Body> {
-    let page = RefusalPage {
+    let refusal = Refusal {
         title: t!("Something failed on our side"),
         sentence: translation::sentence(&error.to_string()).into_owned(),
+        is_foreign: false,
     };
-    let mut response = html(StatusCode::SERVICE_UNAVAILABLE, &page);
+    let mut response = refuse(StatusCode::SERVICE_UNAVAILABLE, refusal);
     ask_to_wait(&mut response);
     response
 }

@@ -263,7 +263,18 @@ fn again(page: &SignInPage) -> PageResult {
     Ok(response)
 }
 
-/// Mails a link to the person with the address. The response does not tell whether there is one.
+/// What became of the wish for a link.
+enum LinkRequest {
+    /// A link is on its way if somebody has the address.
+    Taken,
+    TooMany,
+    /// The address is that of an inbox here.
+    ToInbox,
+}
+
+/// Mails a link to the person with the address. The response does not tell whether there is one, but it
+/// does tell that an address is an inbox here; a client network learns that of a limited number of
+/// addresses.
 pub async fn mail_link(State(web): State<Arc<Web>>, posted: PostedForm<LinkForm>) -> PageResult {
     if !web.mails_somebody().await? {
         return Err(Error::NotFound("page").into());
@@ -276,46 +287,50 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: PostedForm<LinkForm>
         let link_error = t!("That is not an e-mail address.").into();
         return again(&SignInPage { link_error, ..page });
     }
-    let asked = email.clone();
-    if web.app.store.read(move |tx| notices::is_inbox(tx, &asked)).await? {
-        let link_error = t!(
-            "Links cannot be mailed to {email}: it is an inbox here, and whoever reads the inbox \
-             would read the link. Sign in with a password or a passkey, or ask the operator of this \
-             server for a link.",
-            email
-        );
-        return again(&SignInPage { link_error, ..page });
-    }
     let browser = web.app.ids.secret(SIGN_IN_TOKEN_CHARS);
     let hash = TokenHash::of(&browser).ok_or(Error::Unauthorized)?;
     let (asker, ways) = (LinkAsker { browser: hash, next }, web.other_ways());
     let (app, asked) = (web.app.clone(), mail::normal_address(&email));
     let place = format!("links for {}", visitor.place);
     let by_operator = web.mail_reach().by_operator();
-    let may = web
+    let request = web
         .app
         .store
-        .write(move |tx| -> inbox::Result<bool> {
+        .write(move |tx| -> inbox::Result<LinkRequest> {
             let operator = Actor::operator(&app.ids);
             let cx = app.cx(&operator);
-            let address = format!("links to {asked}");
-            let address = actions::count_sign_in_attempt(tx, &address, LINKS_PER_ADDRESS, cx.now)?;
-            let may =
-                actions::count_sign_in_attempt(tx, &place, LINKS_PER_NETWORK, cx.now)? && address;
-            if may {
-                actions::mail_sign_in_link(tx, &cx, &asked, by_operator, ways, &asker)?;
+            if !actions::count_sign_in_attempt(tx, &place, LINKS_PER_NETWORK, cx.now)? {
+                return Ok(LinkRequest::TooMany);
             }
-            Ok(may)
+            if notices::is_inbox(tx, &asked)? {
+                return Ok(LinkRequest::ToInbox);
+            }
+            let address = format!("links to {asked}");
+            if !actions::count_sign_in_attempt(tx, &address, LINKS_PER_ADDRESS, cx.now)? {
+                return Ok(LinkRequest::TooMany);
+            }
+            actions::mail_sign_in_link(tx, &cx, &asked, by_operator, ways, &asker)?;
+            Ok(LinkRequest::Taken)
         })
         .await?;
-    if !may {
-        let minutes = SIGN_IN_WAIT_MINUTES;
-        let link_error = t!("Too many links were asked for. Wait {minutes} minutes.", minutes);
-        return again(&SignInPage { link_error, ..page });
-    }
-    let mut response = responses::page(&SignInPage { link_sent: true, ..page })?;
-    web.set_asker(&mut response, &browser);
-    Ok(response)
+    let link_error = match request {
+        LinkRequest::Taken => {
+            let mut response = responses::page(&SignInPage { link_sent: true, ..page })?;
+            web.set_asker(&mut response, &browser);
+            return Ok(response);
+        }
+        LinkRequest::TooMany => {
+            let minutes = SIGN_IN_WAIT_MINUTES;
+            t!("Too many links were asked for. Wait {minutes} minutes.", minutes)
+        }
+        LinkRequest::ToInbox => t!(
+            "Links cannot be mailed to {email}: it is an inbox here, and whoever reads the inbox \
+             would read the link. Sign in with a password or a passkey, or ask the operator of this \
+             server for a link.",
+            email
+        ),
+    };
+    again(&SignInPage { link_error, ..page })
 }
 
 #[derive(Template)]

@@ -35,8 +35,7 @@ impl TestApp {
     /// A browser in which somebody has used a sign-in link.
     pub async fn signed_in(&self, person: &Actor) -> Browser<'_> {
         let browser = self.browser();
-        let link = self.sign_in_link(person).await;
-        browser.post(&link, &[]).await.goes_to("/");
+        browser.sign_in(person).await;
         browser.remember_csrf().await;
         browser
     }
@@ -55,6 +54,14 @@ impl Browser<'_> {
     pub fn at(mut self, node: axum::Router) -> Self {
         self.node = Some(node);
         self
+    }
+
+    /// Signs somebody in by a link, with the button of the link's page.
+    pub async fn sign_in(&self, person: &Actor) {
+        let link = self.app.sign_in_link(person).await;
+        let page = self.get(&link).await.is(200);
+        let csrf = page.between("name=\"csrf\" value=\"", "\"");
+        self.post_bare(&link, &[("csrf", csrf)]).await.goes_to("/");
     }
 
     pub async fn get(&self, path: &str) -> Page {

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use axum::http::Request;
+use inbox::actions::{self, Autosave, AutosaveKey, AutosaveKind};
 use inbox::base::actor::Actor;
+use inbox::base::ids::ConversationId;
 
 use super::browser::{Browser, Page};
 use super::compose::upload;
@@ -15,6 +17,13 @@ on_both!(
     a_form_of_an_earlier_session_keeps_its_text_for_the_same_person,
     what_has_no_composer_is_shown_once,
     somebody_else_who_signs_in_does_not_get_the_text,
+    a_long_reply_is_kept_whole_whatever_file_goes_with_it,
+    a_long_form_without_files_is_kept_whole,
+    a_text_that_is_too_long_is_refused_and_the_kept_one_stays,
+    a_reply_without_a_text_leaves_the_kept_one,
+    a_text_without_letters_is_shown_and_what_programs_read_is_not,
+    a_text_that_could_not_be_put_back_is_there_at_the_next_try,
+    what_was_typed_goes_with_its_writer_or_after_an_hour,
     the_address_of_every_form_leads_to_a_page,
     a_script_learns_who_is_signed_in
 );
@@ -28,9 +37,8 @@ async fn end_sessions(app: &TestApp) {
 }
 
 /// Signs in by a link, in the same browser, and goes on to where the sign-in page leads.
-async fn sign_in_again(app: &TestApp, browser: &Browser<'_>, person: &Actor, next: &str) -> Page {
-    let link = app.sign_in_link(person).await;
-    browser.post_bare(&link, &[("csrf", "")]).await.goes_to("/");
+async fn sign_in_again(browser: &Browser<'_>, person: &Actor, next: &str) -> Page {
+    browser.sign_in(person).await;
     browser.get(next).await
 }
 
@@ -40,6 +48,20 @@ fn next_of(page: &Page) -> String {
     let query = location.strip_prefix("/sign-in?").unwrap_or_else(|| panic!("{location}"));
     let mut fields = url::form_urlencoded::parse(query.as_bytes());
     fields.find(|(name, _)| name == "next").unwrap().1.into_owned()
+}
+
+/// Signs in after a form was kept, and goes where the browser is led.
+async fn come_back(browser: &Browser<'_>, person: &Actor, posted: Page) -> Page {
+    let kept = posted.is(303).answer.header("location").to_owned();
+    let next = next_of(&browser.get(&kept).await.is(303));
+    sign_in_again(browser, person, &next).await
+}
+
+/// Has the owner's composer keep a reply.
+async fn keep_reply(app: &TestApp, conversation: &ConversationId, text: &str) {
+    let place = AutosaveKey::Conversation(conversation.clone());
+    let reply = Autosave::new(AutosaveKind::Reply, text.into());
+    app.act(&app.owner, move |tx, cx| actions::autosave(tx, cx, &place, &reply)).await;
 }
 
 async fn after_a_session_ended_signing_in_leads_back_to_the_text(app: TestApp) {
@@ -87,7 +109,7 @@ async fn after_a_session_ended_signing_in_leads_back_to_the_text(app: TestApp) {
         let kept = posted.answer.header("location").to_owned();
         assert!(kept.starts_with("/unsent?then="), "{kept}");
         let next = next_of(&browser.get(&kept).await.is(303));
-        let back = sign_in_again(&app, &browser, &app.owner, &next).await.goes_to(&page);
+        let back = sign_in_again(&browser, &app.owner, &next).await.goes_to(&page);
         let composer = browser.get(back.answer.header("location")).await.is(200);
         composer.shows(shown).shows("Your text is here.");
         browser.get(&next).await.is(303);
@@ -104,8 +126,7 @@ async fn a_form_of_an_earlier_session_keeps_its_text_for_the_same_person(app: Te
     let browser = app.signed_in(&app.owner).await;
     let before = browser.csrf();
     end_sessions(&app).await;
-    let link = app.sign_in_link(&app.owner).await;
-    browser.post_bare(&link, &[("csrf", "")]).await.goes_to("/");
+    browser.sign_in(&app.owner).await;
     let fields = [
         ("csrf", before.as_str()),
         ("writer", &me),
@@ -136,7 +157,7 @@ async fn what_has_no_composer_is_shown_once(app: TestApp) {
     ];
     let posted = browser.post(&format!("/approvals/{draft}/approve"), &fields).await.is(303);
     let next = next_of(&browser.get(posted.answer.header("location")).await.is(303));
-    let page = sign_in_again(&app, &browser, &app.owner, &next).await.is(200);
+    let page = sign_in_again(&browser, &app.owner, &next).await.is(200);
     page.shows("They left &#60;b&#62;on Tuesday&#60;/b&#62;.").hides("of somebody");
     page.shows(&format!("href=\"/approvals/{draft}\""));
     browser.get(&next).await.goes_to(&format!("/approvals/{draft}"));
@@ -151,13 +172,146 @@ async fn somebody_else_who_signs_in_does_not_get_the_text(app: TestApp) {
     let fields = [("writer", me.as_str()), ("kind", "note"), ("body", "Only mine.")];
     let posted = browser.post(&format!("/conversations/{id}/note"), &fields).await.is(303);
     let next = next_of(&browser.get(posted.answer.header("location")).await.is(303));
-    let page = sign_in_again(&app, &browser, &bo, &next).await.is(303);
+    let page = sign_in_again(&browser, &bo, &next).await.is(303);
     let page = browser.get(page.answer.header("location")).await.is(200);
     page.hides("Only mine.");
     let kept = app.count("sign_in_steps WHERE data LIKE '%mine%'").await;
     assert_eq!(kept, 0, "it is kept sealed");
-    let page = sign_in_again(&app, &browser, &app.owner, &next).await.is(303);
+    let page = sign_in_again(&browser, &app.owner, &next).await.is(303);
     browser.get(page.answer.header("location")).await.is(200).shows("Only mine.");
+}
+
+async fn a_long_reply_is_kept_whole_whatever_file_goes_with_it(app: TestApp) {
+    let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
+    let (path, me) = (format!("/conversations/{}", mail.conversation), user(&app.owner));
+    let browser = app.signed_in(&app.owner).await;
+    let text = "я".repeat(30_000);
+    let fields = [("writer", me.as_str()), ("kind", "reply"), ("body", &text)];
+    for bytes in [0, 300_000, 3_000_000] {
+        keep_reply(&app, &mail.conversation, "From before").await;
+        end_sessions(&app).await;
+        let file = vec![b'a'; bytes];
+        let files = [("bill.txt", "text/plain", file.as_slice())];
+        let posted = upload(&browser, &format!("{path}/reply"), &fields, &files).await;
+        let page = come_back(&browser, &app.owner, posted).await;
+        let page = browser.get(page.is(303).answer.header("location")).await.is(200);
+        page.shows(&text).shows("Your text is here.").hides("From before");
+        browser.remember_csrf().await;
+    }
+}
+
+async fn a_long_form_without_files_is_kept_whole(app: TestApp) {
+    let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
+    let (id, me) = (mail.conversation.to_string(), user(&app.owner));
+    let browser = app.signed_in(&app.owner).await;
+    let text = "я".repeat(4_000);
+    let fields = [("writer", me.as_str()), ("kind", "note"), ("body", &text)];
+    end_sessions(&app).await;
+    let posted = browser.post(&format!("/conversations/{id}/note"), &fields).await;
+    let page = come_back(&browser, &app.owner, posted).await.is(303);
+    browser.get(page.answer.header("location")).await.is(200).shows(&text);
+    end_sessions(&app).await;
+    let large = [("email", "owner@acme.example"), ("password", text.as_str())];
+    browser.post_bare("/sign-in", &large).await.goes_to("/sign-in?next=%2Fsign-in");
+}
+
+async fn a_text_that_is_too_long_is_refused_and_the_kept_one_stays(app: TestApp) {
+    let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
+    let (path, me) = (format!("/conversations/{}", mail.conversation), user(&app.owner));
+    let browser = app.signed_in(&app.owner).await;
+    keep_reply(&app, &mail.conversation, "From before").await;
+    end_sessions(&app).await;
+    let text = "a".repeat(1_100_000);
+    let fields = [("writer", me.as_str()), ("kind", "reply"), ("body", &text)];
+    let reply = format!("{path}/reply");
+    upload(&browser, &reply, &fields, &[]).await.is(413).shows("That is too long");
+    browser.post(&reply, &fields).await.is(413).shows("That is too long");
+    assert_eq!(app.count("sign_in_steps WHERE kind = 'form'").await, 0);
+    let page = sign_in_again(&browser, &app.owner, &format!("{path}?write=reply")).await;
+    page.is(200).shows("From before");
+}
+
+async fn a_reply_without_a_text_leaves_the_kept_one(app: TestApp) {
+    let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
+    let (path, me) = (format!("/conversations/{}", mail.conversation), user(&app.owner));
+    let browser = app.signed_in(&app.owner).await;
+    keep_reply(&app, &mail.conversation, "From before").await;
+    end_sessions(&app).await;
+    let fields =
+        [("writer", me.as_str()), ("kind", "reply"), ("to", "bo@y.example"), ("body", " ")];
+    let posted = upload(&browser, &format!("{path}/reply"), &fields, &[]).await;
+    let page = come_back(&browser, &app.owner, posted).await.is(200);
+    page.shows("bo@y.example").hides("Your text is here.");
+    browser.get(&format!("{path}?write=reply")).await.is(200).shows("From before");
+}
+
+async fn a_text_without_letters_is_shown_and_what_programs_read_is_not(app: TestApp) {
+    let (mail, me) = (app.mail("ann@x.example", "Lamps", "Hi").await, user(&app.owner));
+    let browser = app.signed_in(&app.owner).await;
+    end_sessions(&app).await;
+    let fields = [("writer", me.as_str()), ("body", "+49 30 901820")];
+    let posted = browser.post("/contacts/ann@x.example/notes", &fields).await;
+    let page = come_back(&browser, &app.owner, posted).await.is(200);
+    page.shows("+49 30 901820").shows("What you typed");
+    browser.remember_csrf().await;
+    end_sessions(&app).await;
+    let fields = [
+        ("writer", me.as_str()),
+        ("type", "a-type-from-the-list"),
+        ("time", "2031-01-02T03:04"),
+        ("nice-1", "is-ticked"),
+        ("body", "12:30?"),
+    ];
+    let posted =
+        browser.post(&format!("/conversations/{}/times", mail.conversation), &fields).await;
+    let page = come_back(&browser, &app.owner, posted).await.is(200);
+    page.shows("12:30?").hides("a-type-from-the-list").hides("2031-01-02").hides("is-ticked");
+}
+
+async fn a_text_that_could_not_be_put_back_is_there_at_the_next_try(app: TestApp) {
+    let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
+    let (id, me) = (mail.conversation.to_string(), user(&app.owner));
+    let browser = app.signed_in(&app.owner).await;
+    end_sessions(&app).await;
+    let fields = [("writer", me.as_str()), ("kind", "note"), ("body", "Not lost.")];
+    let posted = browser.post(&format!("/conversations/{id}/note"), &fields).await.is(303);
+    let next = next_of(&browser.get(posted.answer.header("location")).await.is(303));
+    app.exec("ALTER TABLE autosaves RENAME TO autosaves_away").await;
+    sign_in_again(&browser, &app.owner, &next).await.is(500);
+    app.exec("ALTER TABLE autosaves_away RENAME TO autosaves").await;
+    let page = browser.get(&next).await.is(303);
+    browser.get(page.answer.header("location")).await.is(200).shows("Not lost.");
+    assert_eq!(app.count("sign_in_steps WHERE kind = 'form'").await, 0, "it is used up");
+}
+
+async fn what_was_typed_goes_with_its_writer_or_after_an_hour(app: TestApp) {
+    let mail = app.mail("ann@shop.example Ann", "Lamps", "Hello").await;
+    let bo = app.person("Bo").await;
+    let browser = app.signed_in(&bo).await;
+    end_sessions(&app).await;
+    let note = format!("/conversations/{}/note", mail.conversation);
+    let leave = async |writer: &Actor| {
+        let writer = user(writer);
+        let fields = [("writer", writer.as_str()), ("kind", "note"), ("body", "Of mine.")];
+        browser.post(&note, &fields).await.is(303);
+    };
+    let count = async || app.count("sign_in_steps WHERE kind = 'form'").await;
+    leave(&bo).await;
+    app.pass(59 * MINUTE).await;
+    assert_eq!(count().await, 1);
+    app.pass(2 * MINUTE).await;
+    assert_eq!(count().await, 0, "it has expired");
+    leave(&bo).await;
+    leave(&app.owner).await;
+    let id = user(&bo);
+    app.act(&app.owner, move |tx, cx| actions::reset_sign_in(tx, cx, &id)).await;
+    assert_eq!(count().await, 1, "the owner's is left");
+    leave(&bo).await;
+    let id = user(&bo);
+    app.act(&app.owner, move |tx, cx| actions::remove_person(tx, cx, &id)).await;
+    assert_eq!(count().await, 1, "the owner's is left");
+    app.act(&app.owner, |tx, cx| actions::delete_workspace(tx, cx, "Acme")).await;
+    assert_eq!(count().await, 0);
 }
 
 /// Every address that takes forms only, from the routers themselves.

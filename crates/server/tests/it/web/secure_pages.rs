@@ -198,7 +198,12 @@ async fn a_forwarded_link_is_useless_and_a_form_from_elsewhere_is_refused(app: T
         assert_eq!(refused.status, 403, "{what}");
         refused.shows("Open the page again").shows(&format!("href=\"{}\"", ann.path));
         refused.hides("Back to the inbox").hides("before you signed in");
+        assert_eq!(refused.answer.header("referrer-policy"), "no-referrer");
+        assert!(refused.answer.header("x-robots-tag").contains("noindex"));
     }
+    let file = own.post_bare(&format!("{}/files/att_1", ann.path), &[]).await.is(405);
+    file.shows("This address takes a visit").hides("Back to the inbox");
+    assert!(file.answer.header("allow").contains("GET"));
     for path in ["/s/x", &format!("/s/{}", "0".repeat(40))] {
         let missing = other.get(path).await.is(404);
         assert!(missing.text.contains("There is nothing here"));

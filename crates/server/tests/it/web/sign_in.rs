@@ -21,7 +21,8 @@ on_both!(
     mailed_links_end_after_an_hour_and_are_not_sent_without_end,
     who_is_added_is_invited_by_mail_where_mail_reaches_people,
     without_mail_no_link_is_mailed,
-    whoever_has_the_address_of_an_inbox_is_told_that_links_cannot_be_mailed_there
+    whoever_has_the_address_of_an_inbox_is_told_that_links_cannot_be_mailed_there,
+    a_network_learns_of_few_addresses_whether_they_are_inboxes
 );
 
 async fn a_link_signs_in_once_and_looking_at_it_uses_nothing_up(app: TestApp) {
@@ -255,6 +256,17 @@ async fn without_mail_no_link_is_mailed(app: TestApp) {
     let browser = app.browser();
     browser.get("/sign-in").await.is(200).hides("E-mail me a link").shows("Ask an owner");
     browser.post("/sign-in-link", &[("email", "owner@acme.example")]).await.is(404);
+}
+
+async fn a_network_learns_of_few_addresses_whether_they_are_inboxes(app: TestApp) {
+    let app = app.with_mail();
+    let browser = app.browser();
+    let support = [("email", "support@acme.example")];
+    for _ in 0..20 {
+        browser.post("/sign-in-link", &support).await.is(422).shows("it is an inbox here");
+    }
+    let page = browser.post("/sign-in-link", &support).await.is(422);
+    page.shows("Too many links").hides("it is an inbox here");
 }
 
 async fn whoever_has_the_address_of_an_inbox_is_told_that_links_cannot_be_mailed_there(
