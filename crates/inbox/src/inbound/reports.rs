@@ -15,6 +15,7 @@ use crate::base::email_address::EmailAddress;
 use crate::base::error::{Error, Result};
 use crate::base::ids::MessageId;
 use crate::model::conversations::Conversation;
+use crate::model::failed_messages;
 use crate::model::mail_secret::MailSecret;
 use crate::model::messages::{self, OutgoingMessage};
 use crate::model::recipients::{self, Party};
@@ -77,7 +78,7 @@ pub(super) fn apply(tx: &mut Tx<'_>, cx: &Cx<'_>, report: VerifiedReport) -> Res
     let VerifiedReport { mut conversation, message, kind } = report;
     match kind {
         ReportKind::Bounced(named) => bounced(tx, cx, &mut conversation, &message, &named),
-        ReportKind::Complained => messages::note_complaint(tx, cx, &message),
+        ReportKind::Complained => failed_messages::note_complaint(tx, cx, &message),
         ReportKind::Informational => Ok(()),
     }
 }
@@ -110,11 +111,11 @@ fn bounced(
     )?;
     let mut to = recipients.to.iter().map(Party::address);
     if to.all(|email| refused.iter().any(|(gone,)| *gone == email)) {
-        return messages::mark_bounced(tx, cx, conversation, message, &failure);
+        return failed_messages::mark_bounced(tx, cx, conversation, message, &failure);
     }
     match news.is_empty() {
         true => Ok(()),
-        false => messages::note_refused(tx, cx, message, &news, &failure),
+        false => failed_messages::note_refused(tx, cx, message, &news, &failure),
     }
 }
 

@@ -27,7 +27,9 @@ const DUE: &str = "SELECT ws, id FROM conversations WHERE erase_at <= ?1
 /// A conversation that cannot be erased stays in the trash and is tried again.
 pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Trash,
-    put_off: Some("UPDATE conversations SET erase_at = ?1 WHERE ws = ?2 AND id = ?3"),
+    put_off: Some(
+        "UPDATE conversations SET erase_at = ?1 WHERE ws = ?2 AND id = ?3 AND removed = 'trash'",
+    ),
     stop: "UPDATE conversations SET erase_at = NULL WHERE ws = ?1 AND id = ?2",
     revival: JobRevival::PutOff,
     report: send_no_notice,

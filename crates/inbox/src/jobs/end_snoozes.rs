@@ -23,9 +23,12 @@ const DUE: &str = "SELECT ws, id FROM conversations WHERE snoozed_until <= ?1
 /// stay hidden.
 pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Snoozes,
-    put_off: Some("UPDATE conversations SET snoozed_until = ?1 WHERE ws = ?2 AND id = ?3"),
+    put_off: Some(
+        "UPDATE conversations SET snoozed_until = ?1
+         WHERE ws = ?2 AND id = ?3 AND snoozed_until IS NOT NULL",
+    ),
     stop: "UPDATE conversations SET snoozed_until = NULL, status = 'open', view = 'open'
-           WHERE ws = ?1 AND id = ?2",
+           WHERE ws = ?1 AND id = ?2 AND snoozed_until IS NOT NULL",
     revival: JobRevival::Never,
     report: record_and_count,
 };

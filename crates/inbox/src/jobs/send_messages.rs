@@ -30,7 +30,7 @@ use crate::inbound::{imap, sandbox};
 use crate::model::outgoing_servers;
 use crate::model::send_failure::{self, SendFailure};
 use crate::model::timeline::{self, TimelineEvent};
-use crate::model::{mailboxes, messages};
+use crate::model::{failed_messages, mailboxes, messages};
 
 /// A message is retried for this long.
 pub(super) const RETRY_FOR_MS: i64 = 2 * DAY_MS;
@@ -289,7 +289,7 @@ impl SendMessages {
                 }
                 false if is_still_ours(tx, cx, &claimed)? => {
                     let failure = end.failure.unwrap_or_else(SendFailure::unknown);
-                    return messages::mark_failed(tx, cx, &conversation, &message, &failure);
+                    return failed_messages::mark_failed(tx, cx, &conversation, &message, &failure);
                 }
                 false => return Ok(()),
             }
@@ -297,7 +297,7 @@ impl SendMessages {
                 true => Ok(()),
                 false => {
                     let failure = end.failure.unwrap_or_else(SendFailure::unknown);
-                    messages::note_refused(tx, cx, &message, &end.refused, &failure)
+                    failed_messages::note_refused(tx, cx, &message, &end.refused, &failure)
                 }
             }
         });
@@ -454,7 +454,7 @@ fn note_in_timeline(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<
     timeline::record(tx, &cx, &conversation, &event)?;
     let known = SendFailure::new("fault", failure.reason, "");
     match (MessageId::parse(id), failure.given_up) {
-        (Some(message), true) => messages::note_given_up(tx, &cx, &message, &known),
+        (Some(message), true) => failed_messages::note_given_up(tx, &cx, &message, &known),
         (Some(message), false) => send_failure::keep(tx, ws, &message, &known),
         (None, _) => Ok(()),
     }

@@ -5,6 +5,7 @@ ALTER TABLE messages ADD COLUMN held_by TEXT;
 ALTER TABLE messages ADD COLUMN held_sends_at BIGINT;
 ALTER TABLE messages ADD COLUMN lease_until BIGINT;
 CREATE INDEX messages_held ON messages (ws, id) WHERE held_at IS NOT NULL;
+CREATE INDEX messages_held_of_inbox ON messages (ws, mailbox) WHERE held_at IS NOT NULL;
 ALTER TABLE deliveries ADD COLUMN held_at BIGINT;
 ALTER TABLE deliveries ADD COLUMN held_by TEXT;
 ALTER TABLE deliveries ADD COLUMN lease_until BIGINT;

@@ -21,6 +21,10 @@ use crate::model::send_failure::SendFailure;
 
 /// Failures of a workspace among which one is looked for.
 const LOOKED_AT: i64 = 20_000;
+/// Queues in which giving a job up is more than taking it out: somebody is told, counters change, or it
+/// is never given up.
+const NOT_DISCARDED: [Queue; 4] =
+    [Queue::Snoozes, Queue::Documents, Queue::Deletions, Queue::Retention];
 /// Characters of the hash that names a job.
 const NAME_CHARS: usize = 20;
 /// What a message or a delivery waits for is told with it.
@@ -172,6 +176,11 @@ impl FailedJobRow {
         }
     }
 
+    /// True once its next attempt has begun: it is leased or done, and its failure is of the past.
+    fn is_attempted(&self, now: i64) -> bool {
+        self.next_attempt_at.is_some_and(|at| at <= now)
+    }
+
     fn due_job(&self) -> DueJob {
         DueJob { ws: self.ws, key: self.job.splitn(2, ' ').map(str::to_owned).collect() }
     }
@@ -188,6 +197,9 @@ pub(super) fn change(
     let queue = Queue::parse(&row.queue).ok_or(Error::NotFound("queue"))?;
     let rule = rule_of(queue, &row.job).ok_or(Error::NotFound("queue"))?;
     let refuse = |sentence: &str| Err(Error::invalid("job", sentence));
+    if item.state == QueueState::Retrying && row.is_attempted(cx.now) {
+        return refuse("is being tried at this moment, or done since");
+    }
     match (act, item.state) {
         (QueueAct::Hold, QueueState::Retrying) => hold(tx, cx, rule, &row, by)?,
         (QueueAct::Hold, QueueState::Held) => return refuse("is held already"),
@@ -203,6 +215,9 @@ pub(super) fn change(
             forget(tx, &row)?;
         }
         (QueueAct::Discard, QueueState::GivenUp) => forget(tx, &row)?,
+        (QueueAct::Discard, _) if NOT_DISCARDED.contains(&queue) => {
+            return refuse("of this queue cannot be discarded; hold it instead");
+        }
         (QueueAct::Discard, _) => {
             tx.exec(rule.stop, &row.due_job().args(&[]))?;
             write(

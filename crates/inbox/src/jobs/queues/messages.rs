@@ -15,6 +15,7 @@ use crate::base::ids::MessageId;
 use crate::base::queue::Queue;
 use crate::base::time::Moment;
 use crate::inbound::imap;
+use crate::model::failed_messages;
 use crate::model::mailboxes;
 use crate::model::messages::{self, OutgoingMessage};
 use crate::model::recipients;
@@ -56,10 +57,20 @@ db::row! {
 /// Messages with their conversation and workspace; SQLite takes this index.
 fn select(tx: &Tx<'_>, index: &'static str) -> String {
     format!(
-        "SELECT {} FROM messages m{} CROSS JOIN conversations c CROSS JOIN workspaces w
-         WHERE c.ws = m.ws AND c.id = m.conversation AND w.ws = m.ws",
+        "SELECT {} FROM messages m{} {} CROSS JOIN workspaces w WHERE w.ws = m.ws",
         MessageInQueue::COLUMNS,
         tx.pick(index, ""),
+        with_conversation(tx),
+    )
+}
+
+/// Joins each message's conversation, by its key: `OFFSET 0` keeps the planner of PostgreSQL from
+/// reading all conversations.
+fn with_conversation(tx: &Tx<'_>) -> &'static str {
+    tx.pick(
+        "CROSS JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation",
+        "CROSS JOIN LATERAL (SELECT k.circle FROM conversations k
+             WHERE k.ws = m.ws AND k.id = m.conversation OFFSET 0) c",
     )
 }
 
@@ -182,7 +193,8 @@ fn rows(
     Ok(tx.all(sql, &args)?)
 }
 
-/// Messages in the queue, or failed of late, in inboxes that the actor does not see.
+/// Messages in the queue, or failed of late, in inboxes that the actor does not see. `OFFSET 0` has
+/// PostgreSQL look into each of those inboxes instead of reading the whole queue.
 pub(super) fn count_unseen(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<i64> {
     let (first, second) = cx.actor.circles.pair();
     let (long_ago, since) = (i64::MIN, cx.now - LISTED_MS);
@@ -190,15 +202,21 @@ pub(super) fn count_unseen(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<i64> {
     for (rows, since) in [
         ("m.sends_at > ?2", long_ago),
         ("m.held_at > ?2", long_ago),
-        ("m.failed_at > ?2 AND m.status = 'failed'", since),
+        ("m.status = 'failed' AND m.at > ?2 AND m.failed_at > ?2", since),
     ] {
+        let of_inbox = "m.ws = b.ws AND m.mailbox = b.id";
+        let messages = tx.pick(
+            format!("CROSS JOIN messages m ON {of_inbox} AND {rows}"),
+            format!(
+                "CROSS JOIN LATERAL (SELECT 1 FROM messages m WHERE {of_inbox} AND {rows} OFFSET 0) m"
+            ),
+        );
         let (count,): (i64,) = tx.one(
             &format!(
                 "SELECT count(*) FROM (
-                     SELECT 1 FROM messages m CROSS JOIN conversations c
-                     WHERE m.ws = ?1 AND c.ws = m.ws AND c.id = m.conversation AND {rows}
-                       AND c.circle NOT IN ('team', 'sandbox', 'deleted')
-                       AND c.circle NOT IN (?3, ?4) LIMIT ?5
+                     SELECT 1 FROM mailboxes b {messages}
+                     WHERE b.ws = ?1 AND b.circle NOT IN ('team', 'sandbox', 'deleted')
+                       AND b.circle NOT IN (?3, ?4) LIMIT ?5
                  ) AS unseen"
             ),
             &[&cx.actor.ws, &since, first, second, &COUNTED],
@@ -442,7 +460,7 @@ fn discard(
     forget_failures(tx, cx, message)?;
     let (_, mut conversation) = messages::load_outgoing(tx, cx.actor, &message.id)?;
     if found.is_empty() {
-        return messages::mark_discarded(tx, cx, &conversation, message, &failure);
+        return failed_messages::mark_discarded(tx, cx, &conversation, message, &failure);
     }
     messages::mark_sent(tx, cx, &mut conversation, message)?;
     imap::plan_copy(tx, cx, &message.mailbox, &message.id)?;
@@ -450,7 +468,7 @@ fn discard(
     timeline::record(tx, cx, &message.conversation, &event)?;
     match left.is_empty() {
         true => Ok(()),
-        false => messages::note_refused(tx, cx, message, &left, &failure),
+        false => failed_messages::note_refused(tx, cx, message, &left, &failure),
     }
 }
 

@@ -25,6 +25,7 @@ on_both!(
     a_given_up_job_begins_anew,
     a_held_job_waits_until_it_is_released,
     a_job_whose_work_is_gone_is_not_revived,
+    a_failure_whose_job_was_tried_since_changes_nothing_any_more,
     quiet_mode_and_a_paused_webhook_are_reasons_to_wait,
     an_owner_sees_counts_alone_of_a_private_inbox,
     nobody_reaches_into_another_workspace,
@@ -320,6 +321,28 @@ async fn a_held_job_waits_until_it_is_released(app: TestApp) {
     change(&app, &item.id, QueueAct::Release).await;
     app.work().await;
     assert_eq!(app.outside.relay.attempts().len(), 1);
+}
+
+async fn a_failure_whose_job_was_tried_since_changes_nothing_any_more(app: TestApp) {
+    let mail = app.mail("ann@x.example", "Lamps", "Hi").await;
+    app.exec(&format!(
+        "INSERT INTO job_failures (ws, queue, job, attempts, reason, failed_at, next_attempt_at)
+         VALUES ({ws}, 'snoozes', '{id}', 1, 'it cannot be done', {at}, {at})",
+        ws = app.owner.ws,
+        id = mail.conversation,
+        at = app.now(),
+    ))
+    .await;
+    let item = jobs(&app).await.remove(0);
+    for act in [QueueAct::Hold, QueueAct::Retry, QueueAct::Discard] {
+        let refusal = refused(&app, &app.owner, &item.id, act).await;
+        assert!(refusal.to_string().contains("or done since"), "{refusal}");
+    }
+    let changed = app.count("conversations WHERE snoozed_until IS NOT NULL").await;
+    assert_eq!(changed, 0, "nothing is snoozed");
+    app.exec(&format!("UPDATE job_failures SET next_attempt_at = {}", app.now() + MINUTE)).await;
+    let refusal = refused(&app, &app.owner, &item.id, QueueAct::Discard).await;
+    assert!(refusal.to_string().contains("cannot be discarded"), "{refusal}");
 }
 
 async fn a_job_whose_work_is_gone_is_not_revived(app: TestApp) {
