@@ -42,6 +42,7 @@ pub(super) struct Attributes {
     pub cite: bool,
     pub data_marker: String,
     pub hidden: bool,
+    pub open: bool,
     pub href: Option<String>,
 }
 
@@ -125,21 +126,21 @@ fn is_silent(tag: &str) -> bool {
             | "template"
             | "noscript"
             | "svg"
-            | "math"
             | "select"
-            | "datalist"
-            | "object"
-            | "video"
-            | "audio"
-            | "canvas"
             | "iframe"
-            | "noframes"
             | "noembed"
-            | "dialog"
-            | "progress"
-            | "meter"
-            | "rp"
     )
+}
+
+/// True for an element whose text a browser does not show; `is_open` for one that says so of itself.
+pub(crate) fn shows_nothing(tag: &str, is_open: bool) -> bool {
+    match tag {
+        "audio" | "canvas" | "datalist" | "meter" | "noframes" | "progress" | "rp" | "video" => {
+            true
+        }
+        "dialog" => !is_open,
+        _ => false,
+    }
 }
 
 pub(super) fn has_class(attributes: &Attributes, classes: &[&str]) -> bool {

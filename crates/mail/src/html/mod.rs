@@ -16,8 +16,8 @@ use html5gum::{DefaultEmitter, Token, Tokenizer};
 
 use crate::limits::{HTML_BYTES, HTML_DEPTH, HTML_TAGS, LINK_TARGET_BYTES, LINK_TEXT_CHARS, LINKS};
 use crate::trim::LineMark;
-pub(crate) use element::is_block;
 use element::{Attributes, ElementRole};
+pub(crate) use element::{is_block, shows_nothing};
 use lines::{Lines, Setting};
 use media::Holding;
 pub(crate) use quote_role::QuoteRole;
@@ -169,6 +169,7 @@ fn known_attributes<'a>(given: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> At
             b"name" => attributes.name = lower(value),
             b"cite" => attributes.cite = true,
             b"data-marker" => attributes.data_marker = lower(value),
+            b"open" => attributes.open = true,
             b"hidden" => attributes.hidden = true,
             b"text" => {
                 let normal = &mut attributes.declared.normal;
@@ -284,9 +285,9 @@ impl Reader {
         }
         let mut context = context.and(role, conceals, declared);
         match tag.as_str() {
-            "details" => context.folded = true,
+            "details" => context.folded |= !attributes.open,
             "summary" => context.folded = false,
-            _ => {}
+            tag => context.folded |= element::shows_nothing(tag, attributes.open),
         }
         if self.open.len() < HTML_DEPTH {
             self.lines.setting = context.lines;
@@ -383,10 +384,10 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trim::trim_marked;
+    use crate::trim::split_marked;
 
     fn own(html: &str) -> String {
-        trim_marked(&read(html).marked)
+        split_marked(&read(html).marked).own
     }
 
     #[test]

@@ -108,9 +108,10 @@ impl PlacedSelector {
             // What stands in brackets parts nothing.
             let start =
                 match rest[start..].contains([')', ']']) && !rest[start..].contains(['(', '[']) {
-                    true => rest[..start].rfind(['(', '['])?.checked_sub(1).map_or(0, |open| {
+                    true => {
+                        let open = rest[..start].rfind(['(', '['])?;
                         rest[..open].rfind([' ', '>', '+', '~']).map_or(0, |at| at + 1)
-                    }),
+                    }
                     false => start,
                 };
             parts.push((combinator, PlacedCompound::parse(&rest[start..])?));
@@ -135,6 +136,14 @@ impl PlacedSelector {
     pub fn is_plain(&self) -> bool {
         let is_plain = |part: &PlacedCompound| part.place.is_none() && part.attributes.is_empty();
         matches!(self.parts.as_slice(), [(_, part)] if is_plain(part))
+    }
+
+    /// How much comparing the element itself takes, for one with so many classes.
+    pub fn comparisons(&self, classes: usize) -> usize {
+        let of_part = |part: &PlacedCompound| {
+            1 + (part.compound.classes.len() + part.attributes.len()) * classes.max(1)
+        };
+        self.parts.first().map_or(0, |(_, part)| of_part(part))
     }
 
     /// True for an element that stands where the path ends. The nearest element that fits is taken for
@@ -249,7 +258,7 @@ fn places(text: &str) -> Option<(i64, i64)> {
     let number = |text: &str, empty: i64| match text {
         "" | "+" => Some(empty),
         "-" => Some(-empty),
-        text => text.parse::<i64>().ok().filter(|number| number.abs() <= 10_000),
+        text => text.parse::<i64>().ok().filter(|number| (-10_000..=10_000).contains(number)),
     };
     match text.as_str() {
         "odd" => Some((2, 1)),
@@ -367,9 +376,19 @@ mod tests {
 
     #[test]
     fn whatever_is_written_is_read_or_refused() {
-        for selector in
-            ["", ">", "a >", "+ a", "((", "a[", ":nth-child(", "p:nth-child(n n)", "]a b["]
-        {
+        for selector in [
+            "",
+            ">",
+            "a >",
+            "+ a",
+            "((",
+            "a[",
+            ":nth-child(",
+            "p:nth-child(n n)",
+            "]a b[",
+            "é(a b:x)",
+            "p:nth-child(-9223372036854775808)",
+        ] {
             let _ = PlacedSelector::parse(selector).map(|found| found.is_plain());
         }
         assert_eq!(PlacedSelector::parse(&"a ".repeat(50)), None);

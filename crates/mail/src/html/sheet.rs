@@ -217,9 +217,18 @@ impl StyleSheet {
             .collect();
         if let Some(path) = path.filter(|_| !self.placed.is_empty()) {
             let own = ElementNames::of(tag, attributes);
-            let placed = names.iter().filter_map(|name| self.placed.get(name)).flatten();
-            let placed = placed.filter(|rule| rule.selector.fits(path, &own));
-            found.extend(placed.map(|rule| ((rule.weight, rule.order), &rule.styles)));
+            let count = own.class.split_ascii_whitespace().count();
+            for rule in names.iter().filter_map(|name| self.placed.get(name)).flatten() {
+                if self.comparisons.get() > COMPARISONS {
+                    styles.normal.doubtful = true;
+                    break;
+                }
+                let compared = self.comparisons.get() + rule.selector.comparisons(count);
+                self.comparisons.set(compared);
+                if rule.selector.fits(path, &own) {
+                    found.push(((rule.weight, rule.order), &rule.styles));
+                }
+            }
         }
         found.sort_by_key(|(weight, _)| *weight);
         found.iter().for_each(|(_, rule)| styles.overridden_by(rule));

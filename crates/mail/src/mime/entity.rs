@@ -64,7 +64,7 @@ pub(super) fn decode<'x>(
     body: &'x [u8],
     kind: EntityKind,
     part: &mut MessagePart<'x>,
-    headers_left: &mut usize,
+    subjects_left: &mut usize,
 ) -> EntityKind {
     let (encoding, decoded) = match part.content_transfer_encoding() {
         Some(name) if name.eq_ignore_ascii_case("base64") => {
@@ -88,7 +88,7 @@ pub(super) fn decode<'x>(
         EntityKind::Plain | EntityKind::OtherText => PartType::Text(text(part, bytes)),
         EntityKind::Html => PartType::Html(text(part, bytes)),
         EntityKind::Mail => {
-            let headers = attached_subject(&bytes, headers_left);
+            let headers = attached_subject(&bytes, subjects_left);
             let offset_end = bytes.len() as u32;
             let header = MessagePart { headers, offset_end, ..MessagePart::default() };
             let parts = vec![header];
@@ -113,11 +113,11 @@ fn text<'x>(part: &MessagePart<'_>, bytes: Cow<'x, [u8]>) -> Cow<'x, str> {
 
 /// The subject of an attached mail, by which it is named. Nothing else of it is read before somebody
 /// opens it.
-fn attached_subject(bytes: &[u8], headers_left: &mut usize) -> Vec<Header<'static>> {
-    let length = bytes.len().min(PART_HEADER_BYTES).min(*headers_left);
+fn attached_subject(bytes: &[u8], subjects_left: &mut usize) -> Vec<Header<'static>> {
+    let length = bytes.len().min(PART_HEADER_BYTES).min(*subjects_left);
     let end = lines(&bytes[..length], 0).find(|(_, line)| matches!(*line, b"\n" | b"\r\n"));
     let length = end.map_or(length, |(at, line)| at + line.len());
-    *headers_left -= length;
+    *subjects_left -= length;
     let fields = fields_of(&bytes[..length]).into_iter();
     let subjects = fields.filter(|field| field.name == HeaderName::Subject);
     subjects.map(Header::into_owned).collect()

@@ -28,6 +28,7 @@ pub fn read_parts(bytes: &[u8]) -> Option<Message<'_>> {
         open: Vec::new(),
         bodies: BodyLists::default(),
         headers_left: PART_HEADERS_BYTES,
+        subjects_left: PART_HEADERS_BYTES,
     };
     let HeaderEnd::Body(body) = reader.header_end(0) else {
         return PARSER.parse_headers(bytes);
@@ -61,6 +62,8 @@ struct PartReader<'x> {
     bodies: BodyLists,
     /// Bytes of parts' headers that may still be read.
     headers_left: usize,
+    /// The same of attached mails, which are named by their subject.
+    subjects_left: usize,
 }
 
 struct OpenMultipart {
@@ -148,7 +151,7 @@ impl<'x> PartReader<'x> {
         let delimiter = self.next_delimiter(body, None);
         let end = delimiter.as_ref().map_or(self.bytes.len(), |delimiter| delimiter.start);
         part.offset_end = end as u32;
-        let kind = entity::decode(&self.bytes[body..end], kind, &mut part, &mut self.headers_left);
+        let kind = entity::decode(&self.bytes[body..end], kind, &mut part, &mut self.subjects_left);
         let parent = self.open.last_mut().map(|parent| (&mut parent.state, parent.children.len()));
         self.bodies.add(number as u32, &part, kind, parent);
         self.parts.push(part);

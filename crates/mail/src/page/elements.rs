@@ -77,16 +77,26 @@ pub(super) const TAGS: &[&str] = &[
     "wbr",
 ];
 
-/// Elements that are shown as others, because a page has no forms and no obsolete lists.
+/// Elements that are shown as others, because a page has no forms, no obsolete lists and nothing that
+/// plays; what browsers do not show of them is hidden.
 const SHOWN_AS: &[(&str, &str)] = &[
+    ("audio", "span"),
     ("button", "span"),
+    ("canvas", "span"),
+    ("datalist", "span"),
+    ("dialog", "div"),
     ("dir", "ul"),
     ("fieldset", "div"),
     ("form", "div"),
     ("label", "span"),
     ("legend", "div"),
     ("menu", "ul"),
+    ("meter", "span"),
     ("nobr", "span"),
+    ("noframes", "div"),
+    ("progress", "span"),
+    ("rp", "span"),
+    ("video", "span"),
 ];
 
 /// The element that a tag is shown as; `None` for one that is not.

@@ -46,7 +46,10 @@ fn nothing_that_acts_is_left() {
         ("<p style=\"position:fixed;top:0\">x</p>", "<p>x</p>"),
         ("<img src=data:image/svg+xml;base64,AAAA>", ""),
         ("<object data=x></object><embed src=x>", ""),
-        ("<video src=https://e.example><source srcset=x></video>", ""),
+        (
+            "<video src=https://e.example style=display:block><source srcset=x>Play</video>",
+            "<span style=\"display:none!important\">Play</span>",
+        ),
         ("<p class='mailroom-goes a' id=mailroom-x>x</p>", "<p class=\"a\">x</p>"),
     ] {
         assert_eq!(shown(html), left, "{html}");

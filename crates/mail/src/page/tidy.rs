@@ -15,7 +15,7 @@ use super::elements::{
 };
 use super::node::{PageAttributes, PageElement, PageNode, written_bytes};
 use super::pictures::PagePictures;
-use crate::html::{TagAttributes, element_role};
+use crate::html::{TagAttributes, element_role, shows_nothing};
 use crate::limits::{PAGE_BYTES, PAGE_DEPTH, PAGE_IMAGES, PAGE_TAGS, STYLE_BYTES};
 
 /// Formatting elements that go on behind the end of another.
@@ -117,8 +117,14 @@ impl<'p, 'a> Page<'p, 'a> {
             return self.picture(given);
         }
         self.end_implied(tag)?;
-        let attributes = attributes::attributes(tag, given, self.pictures);
-        let (role, hidden) = element_role(tag, given);
+        let mut attributes = attributes::attributes(tag, given, self.pictures);
+        let (role, mut hidden) = element_role(tag, given);
+        let is_open = given.iter().any(|(name, _)| name.eq_ignore_ascii_case(b"open"));
+        if shows_nothing(name, is_open) {
+            hidden = true;
+            // No style of the mail shows it again.
+            attributes = vec![("style", "display:none!important".to_owned())];
+        }
         self.open(PageElement { tag, attributes, role, hidden })
     }
 
