@@ -209,6 +209,7 @@ impl Lane {
             delivered_to: self.address.clone(),
             subject: format!("{re}{}", live.subject),
             text,
+            quoted: String::new(),
             kind: AuthorKind::Person,
             no_automatic_reply: false,
             dmarc: Dmarc::Pass,

@@ -239,6 +239,7 @@ fn mail(number: usize) -> Mail {
         delivered_to: INBOX.into(),
         subject: format!("Order {number}"),
         text: format!("Hello, where is order {number}?"),
+        quoted: String::new(),
         kind: AuthorKind::Person,
         no_automatic_reply: false,
         dmarc: Dmarc::Pass,

@@ -8,15 +8,17 @@ use crate::files::{content, transferred};
 use crate::flowed;
 use crate::html::{self, HtmlText, Link};
 use crate::invisible::count_hidden;
-use crate::limits::{HTML_BYTES, TEXT_BYTES};
+use crate::limits::{HTML_BYTES, QUOTED_BYTES, TEXT_BYTES};
 use crate::markup;
-use crate::trim::{trim, trim_marked};
+use crate::trim::{TrimmedText, split, split_marked};
 
 /// The text of a mail.
 #[derive(Debug, Default)]
 pub struct Body {
     /// The writer's own words.
     pub text: String,
+    /// What they quote or pass on, as far as it was taken off their own words.
+    pub quoted: String,
     /// The whole body as plain text, hidden text included.
     pub original: String,
     /// As it was sent, for the app, which cleans it before it shows it.
@@ -39,11 +41,15 @@ pub fn body(message: &Message<'_>) -> Body {
         None => (clean_text(&page.whole), seen.clone()),
     };
     let told = page.tells_history || readable == seen;
-    let by_html = if told { trim_marked(&clean_marked(&page.marked)) } else { String::new() };
-    let text = if by_html.is_empty() { trim(&readable) } else { by_html };
+    let by_html = match told {
+        true => split_marked(&clean_marked(&page.marked)),
+        false => TrimmedText::default(),
+    };
+    let trimmed = if by_html.own.is_empty() { split(&readable) } else { by_html };
     let hidden_text = if page.whole == page.text { String::new() } else { page.whole };
     Body {
-        text,
+        text: trimmed.own,
+        quoted: cut_bytes(trimmed.quoted, QUOTED_BYTES),
         original: original.trim().to_owned(),
         html,
         links: page.links,
@@ -81,7 +87,7 @@ fn plain(message: &Message<'_>, page: &HtmlText) -> Option<String> {
     let has_page = !page.text.trim().is_empty();
     let counts = |plain: &String| match plain.trim().is_empty() {
         true => page.whole.trim().is_empty(),
-        false => !is_stub(plain, &page.text) && !(has_page && markup::is_markup(plain)),
+        false => !(is_stub(plain, &page.text) || has_page && markup::is_markup(plain)),
     };
     plain_text(message).filter(counts).map(markup::without_markup)
 }
@@ -145,7 +151,9 @@ fn is_word(word: &str) -> bool {
 /// The text of bytes without a parseable header.
 pub fn bare_text(bytes: &[u8]) -> Body {
     let original = clean_text(&charset::decode(&bytes[..bytes.len().min(TEXT_BYTES)], None));
-    Body { text: trim(&original), original: original.trim().to_owned(), ..Body::default() }
+    let TrimmedText { own, quoted } = split(&original);
+    let quoted = cut_bytes(quoted, QUOTED_BYTES);
+    Body { text: own, quoted, original: original.trim().to_owned(), ..Body::default() }
 }
 
 /// Clean text in which the signs of HTML stay.

@@ -100,6 +100,8 @@ pub struct Mail {
     pub subject: String,
     /// Plain text with the quoted history removed.
     pub text: String,
+    /// The quoted and forwarded text that was removed, without the lines that announce it.
+    pub quoted: String,
     pub kind: AuthorKind,
     /// True where an automatic reply would be wrong (RFC 3834, sections 2 and 4): it was sent to many
     /// or by a program, asks for none, or names a sender that it need not come from.

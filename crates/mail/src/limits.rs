@@ -21,6 +21,8 @@ pub const MIME_FIELD_BYTES: usize = 8 * 1024;
 pub const ENCODED_WORD_SEARCH_BYTES: usize = 1024 * 1024;
 /// Bytes of text that are kept of a mail.
 pub const TEXT_BYTES: usize = 512 * 1024;
+/// Bytes of quoted and forwarded text that are kept of a mail, to find it by.
+pub const QUOTED_BYTES: usize = 64 * 1024;
 /// Bytes of HTML that are kept of a mail and read for its text.
 pub const HTML_BYTES: usize = 2 * 1024 * 1024;
 /// Elements open at once in HTML; deeper ones count as their ancestor's.

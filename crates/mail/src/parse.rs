@@ -48,6 +48,8 @@ pub struct ParsedMail {
     pub date: Option<i64>,
     /// The writer's own words: history and signatures removed.
     pub text: String,
+    /// What the writer quotes or passes on below or between them.
+    pub quoted: String,
     /// All of it as plain text.
     pub original: String,
     /// As it was sent; it must be cleaned before it is shown.
@@ -102,8 +104,8 @@ pub fn parse(raw: &[u8], envelope: Envelope<'_>) -> ParsedMail {
         false => PARSER.parse_headers(source.bytes.as_ref()),
     };
     let Some(message) = parsed else {
-        let Body { text, original, .. } = body::bare_text(&source.bytes);
-        return ParsedMail { text, original, ..ParsedMail::default() };
+        let Body { text, quoted, original, .. } = body::bare_text(&source.bytes);
+        return ParsedMail { text, quoted, original, ..ParsedMail::default() };
     };
     let header = Header::of(&message);
     let mut understood = addressed(&message, &header, envelope);
@@ -112,10 +114,11 @@ pub fn parse(raw: &[u8], envelope: Envelope<'_>) -> ParsedMail {
         return understood;
     }
     understood.hidden_letters += body::hidden_letters(&message);
-    let Body { text, original, html, links, page_text, hidden_text } = body::body(&message);
+    let Body { text, quoted, original, html, links, page_text, hidden_text } = body::body(&message);
     let told = kind::tell(&message, &header, &understood, &original);
     ParsedMail {
         text,
+        quoted,
         original,
         html,
         links,
@@ -194,6 +197,7 @@ impl ParsedMail {
             delivered_to: normal_address(delivered_to),
             subject: self.subject,
             text: self.text,
+            quoted: self.quoted,
             kind: self.kind.into(),
             dmarc,
             warning,

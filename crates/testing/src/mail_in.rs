@@ -105,6 +105,7 @@ pub fn letter(from: &str, subject: &str, text: &str) -> Mail {
         delivered_to: String::new(),
         subject: subject.into(),
         text: text.into(),
+        quoted: String::new(),
         kind: AuthorKind::Person,
         no_automatic_reply: false,
         dmarc: Dmarc::Pass,

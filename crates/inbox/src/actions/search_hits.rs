@@ -88,14 +88,18 @@ fn hit(
 ) -> Result<Option<SearchHit>> {
     let found = match item {
         IndexedItem::Message(id) => {
-            let (name, email, at, text, secure, counted): MessageRow = tx.one(
-                "SELECT from_name, from_email, at, text, secure, counted_at FROM messages
+            let (name, email, at, text, quoted, secure, counted): MessageRow = tx.one(
+                "SELECT from_name, from_email, at, text, quoted, secure, counted_at FROM messages
                  WHERE ws = ?1 AND id = ?2",
                 &[&ws, id],
             )?;
             let kind = if counted.is_some() { HitKind::Message } else { HitKind::Draft };
             let name = name.filter(|name| !name.is_empty()).unwrap_or(email);
-            let text = if secure { String::new() } else { text };
+            let text = match (secure, quoted) {
+                (true, _) => String::new(),
+                (false, Some(quoted)) => format!("{text}\n{quoted}"),
+                (false, None) => text,
+            };
             (kind, name, at, text, id.to_string())
         }
         IndexedItem::Note(id) => {
@@ -155,7 +159,7 @@ pub fn search_names(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<SearchNames> {
     })
 }
 
-type MessageRow = (Option<String>, String, i64, String, bool, Option<i64>);
+type MessageRow = (Option<String>, String, i64, String, Option<String>, bool, Option<i64>);
 
 /// The cursor of the part that ends at a time, where many messages are newer.
 fn part(

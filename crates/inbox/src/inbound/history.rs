@@ -530,6 +530,6 @@ impl PastFiling<'_> {
         for address in everyone.filter(is_other) {
             recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
         }
-        receive::index(tx, cx, conversation, serial, mail)
+        receive::index(tx, cx, conversation, serial, mail, &mail.text)
     }
 }

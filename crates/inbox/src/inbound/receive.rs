@@ -34,6 +34,7 @@ use crate::model::recipients::{self, Party, RecipientList};
 use crate::model::removals;
 use crate::model::report_facts::count_received;
 use crate::model::rule_queue;
+use crate::model::search_index;
 use crate::model::sorting;
 use crate::model::targets;
 use crate::model::timeline::{self, RetiredBy, TimelineEvent, WokenBy};
@@ -276,29 +277,32 @@ fn write_message(
         let evidence = ContactEvidence::of_mail(mail.dmarc);
         contacts::note(tx, cx, &conversation.circle, &Party::from(&mail.from), evidence)?;
     }
-    index(tx, cx, conversation, serial, mail)
+    index(tx, cx, conversation, serial, mail, filing.text)
 }
 
-/// Makes a mail findable by its subject, people and text.
+/// Makes a mail findable by its subject, people and text, and what it quotes that stands nowhere else.
 pub(super) fn index(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
     serial: i64,
     mail: &Mail,
+    text: &str,
 ) -> Result<()> {
     fn names(address: &mail::Address) -> impl Iterator<Item = &str> {
         address.name.as_deref().into_iter().chain([address.email.as_str()])
     }
+    let place = IndexRowKey { num: conversation.num, conversation: &conversation.id, serial };
+    let quoted = search_index::keep_quoted(tx, cx.actor.ws, place, &mail.quoted)?;
     let text = IndexedText {
         subject: &mail.subject,
         from: names(&mail.from).collect(),
         to: mail.to.iter().chain(&mail.cc).flat_map(names).collect(),
-        text: &mail.text,
+        text,
+        quoted: &quoted,
         files: mail.attachments.iter().map(|file| file.filename.as_str()).collect(),
         has: if mail.attachments.is_empty() { Vec::new() } else { vec![HAS_FILE] },
     };
-    let place = IndexRowKey { num: conversation.num, conversation: &conversation.id, serial };
     search::index_mail(tx, cx.actor.ws, place, &text)
 }
 

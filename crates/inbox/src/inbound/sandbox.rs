@@ -11,6 +11,7 @@ use crate::base::limits::SANDBOX_ANSWERS_AFTER_MS;
 use crate::base::queue::Queue;
 use crate::base::string_enum::string_enum;
 use crate::model::bookings::offers;
+use crate::model::failed_messages;
 use crate::model::messages::{self, OutgoingMessage};
 use crate::model::pdf;
 use crate::model::recipients::Party;
@@ -63,7 +64,7 @@ pub fn deliver(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
             || has_complained(tx, cx, email)?
         {
             let failure = SendFailure::new("5.1.1", "", "");
-            return messages::mark_failed(tx, cx, &conversation, &message, &failure);
+            return failed_messages::mark_failed(tx, cx, &conversation, &message, &failure);
         }
     }
     messages::mark_sent(tx, cx, &mut conversation, &message)?;
@@ -167,6 +168,7 @@ pub fn answer_mail(
         delivered_to: inbox.to_owned(),
         subject: subject.to_owned(),
         text: text.into(),
+        quoted: String::new(),
         kind,
         no_automatic_reply: kind == AuthorKind::AutoReply,
         dmarc: Dmarc::Pass,

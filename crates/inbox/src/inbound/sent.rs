@@ -182,7 +182,7 @@ fn file(
         contacts::note(tx, cx, &conversation.circle, &Party::from(*address), evidence)?;
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &address.email)?;
     }
-    receive::index(tx, cx, &conversation, serial, mail)?;
+    receive::index(tx, cx, &conversation, serial, mail, &mail.text)?;
     // The latest word is ours, so it is the customer's turn; after a long time nobody waits any more.
     if is_latest && conversation.status == Status::Open && !conversation.held {
         match begins && cx.now - dates.arrived_at > SUBJECT_THREAD_MS {

@@ -55,7 +55,7 @@ impl Forgetting {
                 list.retain(|party| party.address() != *email);
             }
             tx.exec(
-                "UPDATE messages SET to_list = ?3, cc_list = ?4, bcc_list = ?5
+                "UPDATE messages SET to_list = ?3, cc_list = ?4, bcc_list = ?5, quoted = NULL
                  WHERE ws = ?1 AND id = ?2",
                 &[&self.ws, &message.id, &message.to_list, &message.cc_list, &message.bcc_list],
             )?;

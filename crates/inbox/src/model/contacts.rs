@@ -22,6 +22,8 @@ use crate::search::{Piece, pieces};
 pub const OFFERED: usize = 8;
 /// Entries of the index that one completion looks at, for each circle.
 const LOOKED_AT: i64 = 200;
+/// Entries that are walked in search of them: most people only wrote.
+const WALKED: i64 = 5_000;
 /// Words of one person that are indexed.
 const WORDS: usize = 12;
 /// When somebody was last written to is kept no more exactly than this.
@@ -189,10 +191,24 @@ fn index(
     Ok(())
 }
 
-/// The people of whom every word of the query begins a word, the latest first. Only those whom the team
-/// wrote to or whose mail it released are offered, so that no stranger's address takes the place of
-/// the one that was meant; those who are blocked are not.
+/// The people of whom every word of the query begins a word, the latest first.
+pub fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, query: &str) -> Result<Vec<Party>> {
+    matching(tx, cx, query, "TRUE")
+}
+
+/// Those of them who are offered as recipients: whom the team wrote to or whose mail it released, so that
+/// no stranger's address takes the place of the one that was meant, and who is not blocked.
 pub fn complete(tx: &mut Tx<'_>, cx: &Cx<'_>, query: &str) -> Result<Vec<Party>> {
+    let offered = "c.standing IS NOT NULL
+        AND NOT EXISTS (
+            SELECT 1 FROM blocked_senders b
+            WHERE b.ws = c.ws AND b.circle = c.circle AND b.email = c.email
+        )";
+    matching(tx, cx, query, offered)
+}
+
+/// The contacts `c` that match a query, under a further condition.
+fn matching(tx: &mut Tx<'_>, cx: &Cx<'_>, query: &str, condition: &str) -> Result<Vec<Party>> {
     let wanted = words(query);
     // The longest word has the fewest entries.
     let Some(first) = wanted.iter().max_by_key(|word| word.chars().count()) else {
@@ -201,17 +217,17 @@ pub fn complete(tx: &mut Tx<'_>, cx: &Cx<'_>, query: &str) -> Result<Vec<Party>>
     let mut found: Vec<(i64, Party)> = Vec::new();
     for circle in cx.actor.circles.distinct().filter(|circle| !circle.is_sandbox()) {
         let rows: Vec<(String, String, i64)> = tx.all(
-            "SELECT c.email, c.name, c.last_at
-             FROM contact_words w
-             JOIN contacts c ON c.ws = w.ws AND c.circle = w.circle AND c.email = w.email
-             WHERE w.ws = ?1 AND w.circle = ?2 AND w.word >= ?3 AND w.word < ?4
-               AND c.standing IS NOT NULL
-               AND NOT EXISTS (
-                   SELECT 1 FROM blocked_senders b
-                   WHERE b.ws = c.ws AND b.circle = c.circle AND b.email = c.email
-               )
-             ORDER BY w.word, w.email LIMIT ?5",
-            &[&cx.actor.ws, circle, first, &after(first), &LOOKED_AT],
+            &format!(
+                "SELECT c.email, c.name, c.last_at
+                 FROM (
+                     SELECT ws, circle, email, word FROM contact_words
+                     WHERE ws = ?1 AND circle = ?2 AND word >= ?3 AND word < ?4
+                     ORDER BY word, email LIMIT ?6
+                 ) AS w
+                 JOIN contacts c ON c.ws = w.ws AND c.circle = w.circle AND c.email = w.email
+                 WHERE {condition} ORDER BY w.word, w.email LIMIT ?5"
+            ),
+            &[&cx.actor.ws, circle, first, &after(first), &LOOKED_AT, &WALKED],
         )?;
         for (email, name, last_at) in rows {
             let own = words_of(&name, &email);
@@ -228,8 +244,8 @@ pub fn complete(tx: &mut Tx<'_>, cx: &Cx<'_>, query: &str) -> Result<Vec<Party>>
 }
 
 /// Another conversation `k` with the contact of the conversation `c`, under any of their addresses.
-/// What is held or spam makes nobody known, nor what only they wrote. Concatenation keeps the planner from using the lists of a
-/// circle.
+/// What is held or spam makes nobody known, nor what only they wrote. Concatenation keeps the planner
+/// from using the lists of a circle.
 const OTHERS: &str = "k.id <> c.id AND k.circle || '' = c.circle AND k.held = FALSE
     AND k.merged_into IS NULL AND coalesce(k.removed, '') <> 'spam'";
 

@@ -29,6 +29,7 @@ pub mod drafting;
 pub(crate) mod drafts;
 pub(crate) mod erasure;
 pub mod events;
+pub mod failed_messages;
 pub(crate) mod file_checks;
 pub(crate) mod first_answer;
 pub(crate) mod follow_ups;

@@ -8,6 +8,8 @@ use crate::model::attachments::AttachmentInfo;
 use crate::model::recipients::Party;
 use crate::search::{self, HAS_FILE, HAS_NOTE, IndexRowKey, IndexedText};
 
+/// Messages of a very long conversation that quoted lines are compared with, the latest.
+const COMPARED: i64 = 20;
 /// The entry of a conversation's tags; the others are named by the id of a note or document.
 const TAGS: &str = "tags";
 
@@ -26,6 +28,7 @@ db::row! {
         cc_list: Json<Vec<Party>>,
         bcc_list: Json<Vec<Party>>,
         text: String,
+        quoted: Option<String>,
         attachments: Json<Vec<AttachmentInfo>>,
         secure: bool,
     }
@@ -53,7 +56,8 @@ impl FoundMessage {
         }
         let files: Vec<&str> = self.attachments.iter().map(|file| file.filename.as_str()).collect();
         let has = if files.is_empty() { Vec::new() } else { vec![HAS_FILE] };
-        IndexedText { text: &self.text, files, has, ..people }
+        let quoted = self.quoted.as_deref().unwrap_or_default();
+        IndexedText { text: &self.text, quoted, files, has, ..people }
     }
 }
 
@@ -93,6 +97,42 @@ fn load(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<FoundMessage> {
         ),
         &[&ws, id],
     )?)
+}
+
+/// Keeps those of a mail's quoted lines that stand nowhere else in its conversation, so that it is found
+/// by them; returns them.
+pub fn keep_quoted(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    place: IndexRowKey<'_>,
+    quoted: &str,
+) -> Result<String> {
+    if quoted.is_empty() {
+        return Ok(String::new());
+    }
+    let unknown = match search::unknown_lines(tx, place.num, quoted)? {
+        Some(unknown) => unknown,
+        None => beside_latest(tx, ws, place, quoted)?,
+    };
+    if !unknown.is_empty() {
+        tx.exec(
+            "UPDATE messages SET quoted = ?4 WHERE ws = ?1 AND conversation = ?2 AND serial = ?3",
+            &[&ws, place.conversation, &place.serial, &unknown],
+        )?;
+    }
+    Ok(unknown)
+}
+
+/// The lines with words that the latest messages of a conversation do not have.
+fn beside_latest(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>, quoted: &str) -> Result<String> {
+    let texts: Vec<(String, Option<String>)> = tx.all(
+        "SELECT text, quoted FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND serial <> ?3 ORDER BY at DESC, id DESC LIMIT ?4",
+        &[&ws, place.conversation, &place.serial, &COMPARED],
+    )?;
+    let texts = texts.iter().flat_map(|(text, quoted)| [Some(text), quoted.as_ref()]).flatten();
+    let words: Vec<String> = texts.flat_map(|text| search::index_words(text)).collect();
+    Ok(search::lines_beside(quoted, &words.iter().map(String::as_str).collect()))
 }
 
 /// Makes a new note findable.

@@ -399,4 +399,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 57,
+        name: "quoted text that stands nowhere else",
+        both: include_str!("057_quoted_text.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use db::Tx;
 
+use super::fold::index_words;
 use super::{IndexRowKey, TAG_CHARS};
 use crate::base::error::Result;
 
@@ -50,6 +51,24 @@ pub(super) fn add(
     };
     tx.exec(sql, &[&place.num, &text])?;
     Ok(())
+}
+
+/// The lines of a text with words that a conversation does not have; `None` where its list is too long
+/// to be kept.
+pub fn unknown_lines(tx: &mut Tx<'_>, num: i64, text: &str) -> Result<Option<String>> {
+    let kept: Option<(String,)> =
+        tx.opt("SELECT words FROM conversation_index WHERE num = ?1", &[&num])?;
+    Ok(match kept {
+        Some((list,)) if list.is_empty() => None,
+        Some((list,)) => Some(lines_beside(text, &list.lines().collect())),
+        None => Some(text.to_owned()),
+    })
+}
+
+/// The lines of a text with words that others do not have.
+pub fn lines_beside(text: &str, known: &HashSet<&str>) -> String {
+    let has_other = |line: &&str| index_words(line).iter().any(|word| !known.contains(&**word));
+    text.lines().filter(has_other).collect::<Vec<_>>().join("\n")
 }
 
 /// The list of a conversation that has none yet: empty for a new one. PostgreSQL's conversations from

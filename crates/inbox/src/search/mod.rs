@@ -23,9 +23,8 @@ use db::Tx;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, short_base32};
 use amounts::amounts;
-pub use fold::fold_name;
-use fold::index_words;
-pub use fold::{Piece, pieces};
+pub use conversation_words::{lines_beside, unknown_lines};
+pub use fold::{Piece, fold_name, index_words, pieces};
 pub use highlight::{Excerpt, excerpt};
 use operators::Field;
 pub use operators::{Condition, HAS_FILE, HAS_NOTE, OPERATORS, OperatorHelp};
@@ -65,6 +64,8 @@ pub struct IndexedText<'a> {
     /// Names and addresses, copies included.
     pub to: Vec<&'a str>,
     pub text: &'a str,
+    /// What it quotes or passes on that stands nowhere else.
+    pub quoted: &'a str,
     /// The names of its files.
     pub files: Vec<&'a str>,
     /// Markers of what it contains, for `has:`.
@@ -92,6 +93,7 @@ impl IndexedText<'_> {
         texts.extend(&self.from);
         texts.extend(&self.to);
         texts.push(self.text);
+        texts.push(self.quoted);
         texts.extend(&self.files);
         words.extend(tagged(ws, &texts));
         words.truncate(WORDS_INDEXED);

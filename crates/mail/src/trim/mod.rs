@@ -22,23 +22,53 @@ use attribution::Strength;
 use header_block::Block;
 use line::TrimLine;
 
+/// A text taken apart.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct TrimmedText {
+    /// The writer's own words. A text in which nothing could be told to be the writer's own is here
+    /// whole, except when it is history beyond doubt.
+    pub own: String,
+    /// The quoted and forwarded lines that were taken off, without those that only announce them.
+    pub quoted: String,
+}
+
 /// The writer's own words of a plain text. White space around them is gone; lines stay as they
-/// are, and what stands beyond the most text that is kept of a mail is not read. A text in which nothing could be told to be the writer's own comes back whole, except when
-/// it is history beyond doubt.
+/// are, and what stands beyond the most text that is kept of a mail is not read.
 pub fn trim(text: &str) -> String {
-    trim_marked(&clean_text(&text[..text.floor_char_boundary(TEXT_BYTES)]))
+    split(text).own
+}
+
+/// The writer's own words, and what they quote.
+pub(crate) fn split(text: &str) -> TrimmedText {
+    split_marked(&clean_text(&text[..text.floor_char_boundary(TEXT_BYTES)]))
 }
 
 /// The same for clean text in which HTML told announcements apart.
-pub fn trim_marked(text: &str) -> String {
+pub(crate) fn split_marked(text: &str) -> TrimmedText {
     let text = without_armour(text);
     let lines = line::lines(&text);
     let classes = classify(&lines);
     if is_history_only(&lines, &classes) {
-        return String::new();
+        return TrimmedText { own: String::new(), quoted: quoted(&lines, &classes, &[]) };
     }
-    let own = join(&lines, &keep(&lines, &classes));
-    if own.is_empty() { join(&lines, &(0..lines.len()).collect::<Vec<_>>()) } else { own }
+    let kept = keep(&lines, &classes);
+    let own = join(&lines, &kept);
+    match own.is_empty() {
+        true => TrimmedText {
+            own: join(&lines, &(0..lines.len()).collect::<Vec<_>>()),
+            quoted: String::new(),
+        },
+        false => TrimmedText { quoted: quoted(&lines, &classes, &kept), own },
+    }
+}
+
+/// The lines from the first quoted or forwarded one on that do not stay.
+fn quoted(lines: &[TrimLine<'_>], classes: &[Class], kept: &[usize]) -> String {
+    let is_history =
+        |class: &Class| is_announcement(*class) || matches!(class, Class::Quote | Class::Boundary);
+    let Some(first) = classes.iter().position(is_history) else { return String::new() };
+    let is_quoted = |at: &usize| classes[*at] != Class::Marker && kept.binary_search(at).is_err();
+    join(lines, &(first..lines.len()).filter(is_quoted).collect::<Vec<_>>())
 }
 
 /// Characters from which on a quoted line may have been broken by a mail program.

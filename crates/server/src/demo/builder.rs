@@ -292,6 +292,7 @@ impl<'a> DemoBuilder<'a> {
             delivered_to: delivered_to.into(),
             subject: if begins { story.subject.into() } else { format!("Re: {}", story.subject) },
             text: words.text.into(),
+            quoted: String::new(),
             kind: words.kind,
             no_automatic_reply: words.kind == AuthorKind::AutoReply,
             dmarc: words.risk.map_or(Dmarc::Pass, |risk| risk.dmarc),

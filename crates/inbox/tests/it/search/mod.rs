@@ -3,4 +3,5 @@
 mod model;
 mod operators;
 mod query;
+mod quoted;
 mod unreadable;

@@ -212,7 +212,7 @@ fn find(
         None => ListCount { n: items.len(), is_exact: true },
         Some(_) => count_conversations(tx, cx, input, CountEffort::Quick)?,
     };
-    let people = actions::complete_recipient(tx, cx, q)?;
+    let people = actions::find_people(tx, cx, q)?;
     Ok(SearchResults { items, next, hits, people, count: Some(count) })
 }
 
