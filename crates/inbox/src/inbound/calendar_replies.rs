@@ -21,8 +21,11 @@ const DECLINED: &str = "Declined in the guest's calendar.";
 
 /// What programs write into answers.
 const PHRASES: &str = include_str!("calendar_phrases.txt");
-/// What the text of an answer by Google Calendar names.
+/// What the text of an answer by Google Calendar names, beside a phrase.
 const GOOGLE_MARKS: &[&str] = &["calendar.google.com/calendar", "google.com/calendar"];
+/// Words before and behind a phrase in a line that a program wrote: a name, and "this invitation".
+const WORDS_BEFORE: usize = 6;
+const WORDS_BEHIND: usize = 4;
 /// Lines of an answer that are looked at for the guest's own words.
 const LINES: usize = 200;
 
@@ -127,14 +130,33 @@ fn answer(
 /// True when the text of an answer has words that no calendar program wrote. What cannot be told is the
 /// guest's.
 fn has_own_words(mail: &Mail) -> bool {
-    let text = mail.text.to_lowercase();
-    // Google repeats the whole invitation; what a guest adds stands in the calendar's part.
-    if GOOGLE_MARKS.iter().any(|mark| text.contains(mark)) {
-        return false;
+    if mail.attachments.iter().any(|file| !is_calendar(file)) {
+        return true;
     }
+    let text = mail.text.to_lowercase();
     let lines = text.lines().map(str::trim).filter(|line| line.contains(char::is_alphanumeric));
-    let phrases = || PHRASES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.take(LINES).any(|line| !phrases().any(|phrase| line.contains(phrase)))
+    let mut lines = lines.take(LINES);
+    let Some(first) = lines.next() else { return false };
+    // Google repeats the whole invitation; what a guest adds stands in the calendar's part.
+    let is_google = GOOGLE_MARKS.iter().any(|mark| text.contains(mark));
+    !is_of_program(first) || !is_google && lines.any(|line| !is_of_program(line))
+}
+
+fn is_calendar(file: &mail::Attachment) -> bool {
+    matches!(file.content_type.as_str(), "text/calendar" | "application/ics")
+        || file.filename.to_ascii_lowercase().ends_with(".ics")
+}
+
+/// True for a line that is a program's phrase, with little more than whose answer it is.
+fn is_of_program(line: &str) -> bool {
+    let mut phrases = PHRASES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    phrases.any(|phrase| {
+        line.split_once(phrase).is_some_and(|(before, behind)| {
+            before.split_whitespace().count() <= WORDS_BEFORE
+                && behind.split_whitespace().count() <= WORDS_BEHIND
+                && !behind.contains([',', ';', '?'])
+        })
+    })
 }
 
 /// Shows what the guest wrote beside the answer, where the text of the mail does not say it.

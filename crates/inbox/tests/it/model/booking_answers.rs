@@ -103,6 +103,24 @@ async fn words_in_an_accepting_answer_join_the_conversation_of_the_booking(app: 
     for (answer, words) in [
         (CalendarMail { text: "I bring the lamp along.", ..Default::default() }, "bring the lamp"),
         (
+            CalendarMail {
+                text: "I have accepted, but can we talk by phone?",
+                ..Default::default()
+            },
+            "by phone",
+        ),
+        (
+            CalendarMail { text: "Mein Mann hat abgesagt, ich komme allein", ..Default::default() },
+            "ich komme allein",
+        ),
+        (
+            CalendarMail {
+                text: "Book a time with me: https://calendar.google.com/calendar/u/0",
+                ..Default::default()
+            },
+            "Book a time",
+        ),
+        (
             CalendarMail { comment: "COMMENT:Is there parking?\r\n", ..Default::default() },
             "Is there parking?",
         ),
