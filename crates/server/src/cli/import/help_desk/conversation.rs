@@ -47,7 +47,7 @@ pub enum EntryKind {
     Note,
 }
 
-#[derive(PartialEq, Eq)]
+#[derive(Hash)]
 pub enum DeskBody {
     Html(String),
     Text(String),

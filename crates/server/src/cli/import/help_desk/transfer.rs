@@ -1,8 +1,8 @@
 //! Takes the conversations of a help desk over, page by page: what is here already is not fetched, what
 //! cannot be read is passed over and told.
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::IsTerminal;
 
 use base64::Engine;
@@ -52,6 +52,8 @@ pub struct DeskTransfer<'a> {
     filing: BatchFiling<Vec<ConversationOutcome>>,
     /// The Message-IDs that a dry run has counted: a mail may be in two conversations there.
     counted: HashSet<String>,
+    /// Hashes of the Message-IDs of this run, each with that of what its first bearer says.
+    bearers: HashMap<u64, u64>,
 }
 
 /// The bytes of an entry's files, as they go into a mail or a note.
@@ -79,6 +81,7 @@ impl<'a> DeskTransfer<'a> {
             bytes: 0,
             filing: BatchFiling::default(),
             counted: HashSet::new(),
+            bearers: HashMap::new(),
         }
     }
 
@@ -310,22 +313,15 @@ impl<'a> DeskTransfer<'a> {
 
     /// The Message-IDs of mails, the same each time. Of several with one Message-ID and other words, the
     /// first has it.
-    fn message_ids(&self, conversation: &DeskConversation, mails: &[DeskEntry]) -> Vec<String> {
-        let mut bearers: HashMap<String, &DeskBody> = HashMap::new();
-        let ids = mails.iter().map(|mail| {
+    fn message_ids(&mut self, conversation: &DeskConversation, mails: &[DeskEntry]) -> Vec<String> {
+        let mut ids = Vec::with_capacity(mails.len());
+        for mail in mails {
             let id = self.message_id(conversation, mail);
-            match bearers.entry(id.clone()) {
-                Entry::Occupied(first) if *first.get() != &mail.body => {
-                    self.own_id(conversation, mail)
-                }
-                Entry::Occupied(_) => id,
-                Entry::Vacant(free) => {
-                    free.insert(&mail.body);
-                    id
-                }
-            }
-        });
-        ids.collect()
+            let says = hash_of(&mail.body);
+            let is_first = *self.bearers.entry(hash_of(&id)).or_insert(says) == says;
+            ids.push(if is_first { id } else { self.own_id(conversation, mail) });
+        }
+        ids
     }
 
     /// The Message-ID that a mail has there, or one made of its ids.
@@ -496,6 +492,12 @@ fn direction(kind: EntryKind) -> Direction {
 }
 
 /// A part of a conversation, with nothing in it yet.
+fn hash_of(thing: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    thing.hash(&mut hasher);
+    hasher.finish()
+}
+
 fn part_of(conversation: &DeskConversation, first: &str) -> ImportedConversation {
     ImportedConversation {
         first: first.to_owned(),
