@@ -126,10 +126,13 @@ impl DatabaseUrl {
         }
         if url.starts_with("postgres://") || url.starts_with("postgresql://") {
             // A host without its password's percent signs, a port that is none: said before anything is opened.
-            return match url.parse::<tokio_postgres::Config>() {
-                Ok(_) => Ok(DatabaseUrl::Postgres(url.into())),
-                Err(error) => Err(error.into()),
-            };
+            let config = url.parse::<tokio_postgres::Config>()?;
+            let has_at = |host: &Host| matches!(host, Host::Tcp(name) if name.contains('@'));
+            if config.get_hosts().iter().any(has_at) {
+                let sentence = "an @ in the user or the password is written as %40";
+                return Err(StoreError::Url(sentence.into()));
+            }
+            return Ok(DatabaseUrl::Postgres(url.into()));
         }
         Err(StoreError::Url("a database URL starts with sqlite: or postgres://".into()))
     }

@@ -137,7 +137,7 @@ fn certificate(settings: &Settings) -> SetupFinding {
     let (day, left) = (until.strftime("%Y-%m-%d"), until.as_millisecond() - SystemClock.now());
     let sentence = |what: &str| format!("{} {what} {day}", chain.display());
     if left <= 0 {
-        finding(part, SetupState::Fault, sentence("has ended on"))
+        finding(part, SetupState::Notice, sentence("has ended on"))
     } else if left < CERTIFICATE_SOON_MS {
         finding(part, SetupState::Notice, sentence("ends soon, on"))
     } else if facts.is_self_signed {
@@ -278,7 +278,8 @@ async fn sign_in_provider(settings: &Settings) -> Option<SetupFinding> {
     let issuer = &client.rules().issuer;
     if let Err(fault) = client.look().await {
         let sentence = format!("{issuer} cannot be used: {}", fault.reason());
-        return Some(finding(part, SetupState::Fault, sentence));
+        // Owners get in without it, so the server starts.
+        return Some(finding(part, SetupState::Notice, sentence));
     }
     if let Some(fault) = missing_workspace(settings, client.rules().joins.clone()).await {
         return Some(finding(part, SetupState::Fault, fault));

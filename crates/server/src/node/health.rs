@@ -18,6 +18,10 @@ use crate::node::supervisor::Supervisor;
 /// A scheduled backup that is later than this is said to be, in milliseconds.
 const BACKUP_LATE_MS: i64 = 6 * 60 * 60 * 1_000;
 
+/// Tasks without which a server does not do its work. Others are told of, so that a fault in one of them
+/// does not take every node out of service.
+const NEEDED_TASKS: [&str; 3] = ["jobs", "SMTP listener", "LMTP listener"];
+
 /// The inputs of `/readyz`.
 pub struct Readiness {
     pub app: App,
@@ -83,8 +87,10 @@ impl Readiness {
         if is_up {
             lines.push(needed("storage", self.storage.outcome().await.err()));
         }
-        let tasks = self.tasks.statuses().into_iter();
-        lines.extend(tasks.map(|task| needed(task.name, task.problem())));
+        for task in self.tasks.statuses() {
+            let is_needed = NEEDED_TASKS.contains(&task.name);
+            lines.push(ReadinessLine { part: task.name, problem: task.problem(), is_needed });
+        }
         let quiet = self.quiet.is_quiet().then(|| QUIET_SENTENCE.to_owned());
         lines.push(told("quiet mode", quiet));
         lines.push(told("DNS", self.dns_problem().await));

@@ -91,6 +91,11 @@ async fn a_task_that_ended_makes_it_unready_and_is_named(app: TestApp) {
     );
     assert_eq!(verbose, expected);
     stopping.cancel();
+    let tasks = Supervisor::with_pause(CancellationToken::new(), NEVER);
+    tasks.start("backups", |_| async { panic!("a fault of a test") });
+    let asked = async || ready_with(&app, 1, dns, tasks.clone(), "").await;
+    eventually(async || said(&asked().await).contains("the task backups ended")).await;
+    asked().await.is(200);
 }
 
 async fn a_backup_that_is_late_or_failed_is_told(app: TestApp) {
