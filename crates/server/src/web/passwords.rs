@@ -80,7 +80,8 @@ fn is_run(letters: &str) -> bool {
 /// True for a text that is one part said twice or more.
 fn repeats(letters: &[char]) -> bool {
     (1..=letters.len() / 2).any(|part| {
-        letters.len() % part == 0 && letters.chunks(part).all(|chunk| *chunk == letters[..part])
+        letters.len().is_multiple_of(part)
+            && letters.chunks(part).all(|chunk| *chunk == letters[..part])
     })
 }
 

@@ -50,8 +50,11 @@ const WRITTEN: &[(&str, &str, &str, &str)] = &[
     ("/console", "Try it", "Console", include_str!("../../../developers/console.md")),
     ("/catcher", "Try it", "Event catcher", include_str!("../../../developers/catcher.md")),
     ("/server", "News", "This server", include_str!("../../../developers/server.md")),
-    ("/changelog", "News", "Changelog", include_str!("../../../../../CHANGELOG.md")),
 ];
+
+/// The versions, newest first, each under a heading of its own.
+const CHANGELOG: &str = include_str!("../../../../../CHANGELOG.md");
+const CHANGELOG_PATH: &str = "/changelog";
 
 /// The order of the navigation.
 const GROUPS: &[&str] = &[
@@ -75,6 +78,7 @@ impl DeveloperSite {
         for (end, group, label, text) in WRITTEN {
             pages.push(page(format!("{ROOT}{end}"), group, label, filled(text, address)));
         }
+        pages.extend(changelog_pages());
         for operation in OPERATIONS {
             let path = format!("{ROOT}/reference/{}", operation.name);
             let text = filled(&operation_page(operation), address);
@@ -156,12 +160,35 @@ impl DeveloperSite {
 
     /// All pages in one text.
     pub fn llms_full(&self) -> String {
-        let pages = self.pages.iter().filter(|page| !page.path.ends_with("/changelog"));
+        let changelog = format!("{ROOT}{CHANGELOG_PATH}");
+        let pages = self.pages.iter().filter(|page| !page.path.starts_with(&changelog));
         let texts: Vec<String> = pages
             .map(|page| format!("Source: {}{}\n\n{}", self.address, page.path, page.markdown))
             .collect();
         texts.join("\n\n---\n\n")
     }
+}
+
+/// The newest version, and a page for each before it.
+fn changelog_pages() -> Vec<SitePage> {
+    let mut versions = CHANGELOG.split("\n## ");
+    let (first, newest) = (versions.next().unwrap_or_default(), versions.next());
+    let mut text = first.to_owned();
+    if let Some(newest) = newest {
+        let _ = write!(text, "\n## {newest}");
+    }
+    let mut earlier = Vec::new();
+    for version in versions {
+        let (title, changes) = version.split_once('\n').unwrap_or((version, ""));
+        let name = title.split(' ').next().unwrap_or_default();
+        let path = format!("{ROOT}{CHANGELOG_PATH}/{name}");
+        let _ = write!(text, "\n\n[Version {title}]({path})");
+        let changes = format!("# Version {title}\n{changes}");
+        earlier.push(page(path, "News", &format!("Version {name}"), changes));
+    }
+    text.push('\n');
+    let newest = page(format!("{ROOT}{CHANGELOG_PATH}"), "News", "Changelog", text);
+    std::iter::once(newest).chain(earlier).collect()
 }
 
 fn page(path: String, group: &'static str, label: &str, markdown: String) -> SitePage {

@@ -16,6 +16,7 @@ pub(crate) mod conversation_parts;
 pub(crate) mod conversation_view;
 pub(crate) mod document_requests;
 pub(crate) mod documents;
+pub(crate) mod event_rows;
 pub(crate) mod event_words;
 pub(crate) mod files;
 pub(crate) mod inbox_page;

@@ -1,21 +1,20 @@
 //! A conversation's timeline as the page shows it.
 
+use inbox::Conversation;
 use inbox::actions::{
-    EventEntry, FileLocation, MessageEntry, NoteEntry, OpenConversation, TimelineEntry,
-    TimelineFile,
+    FileLocation, MessageEntry, NoteEntry, OpenConversation, TimelineEntry, TimelineFile,
 };
 use inbox::base::limits::READ_TEXT_CHARS;
 use inbox::base::states::{Direction, MessageStatus};
 use inbox::model::drafting::helper_drafts::DraftSource;
 use inbox::model::mentions::marked;
-use inbox::{Conversation, StoredTimelineEvent, TimelineEvent};
 use translation::{sentence, t};
 
 use crate::web::layout::file_kinds::kind_and_size;
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat, first_name, paragraphs, size};
 use crate::web::pages::booking_cards::OfferView;
 use crate::web::pages::document_requests::RequestView;
-use crate::web::pages::event_words::{EventWords, actor, words};
+use crate::web::pages::event_rows::EventView;
 use crate::web::pages::files::is_picture;
 use crate::web::pages::mail_frame::is_mail;
 use crate::web::pages::message_cards::{self, MessageCard};
@@ -150,17 +149,6 @@ pub struct NoteView {
     pub body: Vec<Vec<Vec<(bool, String)>>>,
 }
 
-pub struct EventView {
-    pub avatar: Avatar,
-    pub actor: String,
-    pub words: EventWords,
-    pub time: DisplayTime,
-    /// The other conversation that it leads to.
-    pub leads_to: Option<String>,
-    /// The form that undoes it: its address, and the conversation that is named in it.
-    pub undo: Option<(String, String)>,
-}
-
 /// What a reader asked of a timeline.
 #[derive(Clone, Copy)]
 pub struct TimelineChoice<'a> {
@@ -213,7 +201,7 @@ pub fn items(
                 items.push(TimelineRow::Note(note_view(note, &names, times)))
             }
             TimelineEntry::Event(event) => {
-                items.push(TimelineRow::Event(event_view(event, open, &agents, times)))
+                items.push(TimelineRow::Event(EventView::of(event, open, &agents, times)))
             }
         }
     }
@@ -503,52 +491,6 @@ fn note_view(note: &NoteEntry, names: &[&str], times: &TimeFormat) -> NoteView {
         name: note.author_name.clone(),
         time: times.long(note.at),
         body: paragraphs(&note.body).into_iter().map(lines).collect(),
-    }
-}
-
-fn event_view(
-    event: &EventEntry,
-    open: &OpenConversation,
-    agents: &[&str],
-    times: &TimeFormat,
-) -> EventView {
-    let name = &event.actor_name;
-    let avatar = match name.as_str() {
-        "Mailroom" => Avatar::mailroom(),
-        name if agents.contains(&name) => Avatar::agent(name),
-        name => Avatar::person(name),
-    };
-    EventView {
-        avatar,
-        actor: actor(name),
-        words: words(&event.event(), times),
-        time: times.long(event.at),
-        leads_to: leads_to(&event.event()),
-        undo: undo(&event.event(), open),
-    }
-}
-
-/// The conversation that a line tells of, where it is another one.
-fn leads_to(event: &StoredTimelineEvent) -> Option<String> {
-    match event {
-        StoredTimelineEvent::Known(
-            TimelineEvent::MergeUndone { conversation_id }
-            | TimelineEvent::Split { conversation_id, .. }
-            | TimelineEvent::SplitFrom { conversation_id },
-        ) => Some(format!("/conversations/{conversation_id}")),
-        _ => None,
-    }
-}
-
-/// The form that undoes what a line tells, and whom it concerns.
-fn undo(event: &StoredTimelineEvent, open: &OpenConversation) -> Option<(String, String)> {
-    match event {
-        StoredTimelineEvent::Known(TimelineEvent::Merged { conversation_id, .. })
-            if open.merged.contains(conversation_id) =>
-        {
-            Some(("unmerge".into(), conversation_id.to_string()))
-        }
-        _ => None,
     }
 }
 
