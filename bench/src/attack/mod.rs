@@ -21,6 +21,7 @@ use crate::database::{DatabaseKind, Databases};
 use crate::report::{Goal, Wanted, print_goals};
 use crate::server::binary;
 
+pub use nesting::nested_bodies;
 pub use target::AttackTarget;
 
 use probe::Probe;

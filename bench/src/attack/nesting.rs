@@ -32,7 +32,7 @@ const SPELLINGS: [&str; 6] = [
 /// Sends a mail of every kind and opens each; answers the longest wait.
 pub async fn open_nested_mail(target: &AttackTarget) -> Result<Duration, String> {
     let mut slowest = Duration::ZERO;
-    for (number, (name, rest)) in cases().into_iter().enumerate() {
+    for (number, (name, rest)) in nested_bodies().into_iter().enumerate() {
         let mail = format!("{}{rest}\r\n", head(&name, "nesting", number));
         slowest = slowest.max(open(target, &name, mail).await?);
     }
@@ -40,7 +40,7 @@ pub async fn open_nested_mail(target: &AttackTarget) -> Result<Duration, String>
 }
 
 /// Each mail by its subject, from its type on.
-fn cases() -> Vec<(String, String)> {
+pub fn nested_bodies() -> Vec<(String, String)> {
     let mut cases = Vec::new();
     for (number, kind) in SPELLINGS.iter().enumerate() {
         let level = format!("Content-Type: {kind}\r\n\r\n");

@@ -1,6 +1,7 @@
 //! Hours of ordinary work with attacks in between: memory stays flat, nothing that was acknowledged
 //! is lost, and nobody who is not attacking waits long.
 
+mod hostile;
 mod visitors;
 
 use std::collections::HashSet;
@@ -90,7 +91,8 @@ async fn soak(
     ])?;
     let target = AttackTarget::of(server, smtp, &trial.workspace)?;
     let day = Day::work(options, trial, &target, customers).await?;
-    let lost = lost_mail(trial, &day.acknowledged_mail).await?;
+    let mut lost = lost_mail(trial, "header_id", &day.acknowledged_mail).await?;
+    lost.extend(lost_mail(trial, "subject", &day.acknowledged_hostile).await?);
     lost.iter().take(NAMED).for_each(|id| eprintln!("  acknowledged and missing: mail {id}"));
     drop(target);
     trial.crash_run().await?;
@@ -106,6 +108,7 @@ async fn soak(
 struct Day {
     acknowledged: u64,
     acknowledged_mail: HashSet<String>,
+    acknowledged_hostile: HashSet<String>,
     slowest: Duration,
     memory_mb: Vec<f64>,
     attacks: u64,
@@ -156,7 +159,8 @@ impl Day {
             "{}",
             json!({
                 "figure": "soak", "acknowledged": acknowledged.load(Ordering::Relaxed),
-                "mails": visited.acknowledged_mail.len(), "pages": visited.pages,
+                "mails": visited.acknowledged_mail.len(),
+                "hostile_mails": visited.acknowledged_hostile.len(), "pages": visited.pages,
                 "slowest_operation_s": hands.as_secs_f64(),
                 "slowest_page_s": visited.slowest_page.as_secs_f64(),
                 "slowest_mail_s": visited.slowest_mail.as_secs_f64(),
@@ -167,6 +171,7 @@ impl Day {
             acknowledged: acknowledged.load(Ordering::Relaxed),
             slowest: hands.max(visited.slowest_page).max(visited.slowest_mail),
             acknowledged_mail: visited.acknowledged_mail,
+            acknowledged_hostile: visited.acknowledged_hostile,
             memory_mb,
             attacks,
         })
@@ -221,14 +226,16 @@ async fn attack_until(
     Ok(attacks)
 }
 
-/// Acknowledged mails that no message has the Message-ID of.
+/// Acknowledged mails that no message has the Message-ID or the subject of.
 async fn lost_mail(
     trial: &CrashTrial,
+    column: &'static str,
     acknowledged: &HashSet<String>,
 ) -> Result<Vec<String>, String> {
     let store = workspace::open(&trial.place.url)?;
-    let ids = store.read(|tx: &mut Tx<'_>| {
-        tx.all::<(String,)>("SELECT header_id FROM messages WHERE direction = 'inbound'", &[])
+    let ids = store.read(move |tx: &mut Tx<'_>| {
+        let sql = format!("SELECT {column} FROM messages WHERE direction = 'inbound'");
+        tx.all::<(String,)>(&sql, &[])
     });
     let ids: HashSet<String> = ids
         .await

@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
+use super::hostile::HostileMails;
 use crate::attack::AttackTarget;
 use crate::client::Client;
 use crate::receive::{Customers, SmtpSender};
@@ -19,6 +20,8 @@ use crate::workspace::INBOX;
 
 /// Different mails; each is sent again and again under another Message-ID.
 const MAILS: usize = 500;
+/// One mail of so many is hostile.
+const HOSTILE_EACH: usize = 10;
 /// The pause between two mails, and between two pages of one person.
 const BETWEEN_MAILS: Duration = Duration::from_millis(200);
 const BETWEEN_PAGES: Duration = Duration::from_millis(500);
@@ -30,7 +33,9 @@ const LIVE_BYTES: usize = 4 * 1024;
 /// What everybody saw of the server.
 #[derive(Default)]
 pub struct Visited {
+    /// The Message-IDs of ordinary mails, and the subjects of hostile ones.
     pub acknowledged_mail: HashSet<String>,
+    pub acknowledged_hostile: HashSet<String>,
     pub slowest_mail: Duration,
     pub slowest_page: Duration,
     pub pages: u64,
@@ -79,6 +84,7 @@ impl Visitors {
         let mail = mail.map_err(|_| "the sender of mail stopped")??;
         Ok(Visited {
             acknowledged_mail: mail.acknowledged_mail,
+            acknowledged_hostile: mail.acknowledged_hostile,
             slowest_mail: mail.slowest_mail,
             ..all
         })
@@ -92,11 +98,19 @@ fn send_mail(
 ) -> Result<Visited, String> {
     let mails = (0..MAILS).map(|number| customers.write(number, INBOX));
     let mails = mails.collect::<Result<Vec<_>, _>>()?;
+    let hostile = HostileMails::new();
     let mut visited = Visited::default();
     let mut sender = SmtpSender::connect(smtp)?;
     for number in 0.. {
         if stop.is_cancelled() {
             break;
+        }
+        if number % HOSTILE_EACH == HOSTILE_EACH - 1 {
+            // The wait for it is its own; what others wait meanwhile counts.
+            let mail = hostile.write(number / HOSTILE_EACH);
+            SmtpSender::connect(smtp)?.send_bytes("attacker@attack.example", INBOX, &mail.bytes)?;
+            visited.acknowledged_hostile.insert(mail.subject);
+            continue;
         }
         let id = format!("soak{number}");
         let (_, wait) = sender.send(&mails[number % mails.len()], &id, INBOX)?;
