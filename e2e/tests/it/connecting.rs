@@ -132,14 +132,13 @@ async fn connect(
     browser.click("form[action='/settings/inboxes/connect'] .btn.primary").await;
 }
 
-/// The first mail that was taken.
+/// The mail that was taken for the customer. A test mail to the inbox's own address leaves too.
 fn mail_in(folder: &Path) -> Option<String> {
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|end| end == "eml"));
-    files.sort();
-    let bytes = std::fs::read(files.first()?).unwrap();
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mails = entries.filter(|path: &PathBuf| path.extension().is_some_and(|end| end == "eml"));
+    let mut texts =
+        mails.map(|path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned());
+    texts.find(|text| text.contains("RCPT bruno@keller.example"))
 }
 
 /// `smtp_server.py`, with the certificate of the Dovecot.

@@ -26,6 +26,7 @@ async fn recipients_are_chips_that_keys_add_and_remove() {
     let server = TestServer::open().await;
     let browser = Browser::signed_in(&server, &server.ines).await;
     server.mail("giulia@wines.example Giulia Pellegrini", "Wine", "Hello", None).await;
+    server.written_to("giulia@wines.example").await;
     open(&server, &browser, "reply").await;
     browser.until("a chip", || async { browser.count(".pill").await == 1 }).await;
     browser.find("#to").await.focus().await.unwrap();

@@ -254,6 +254,7 @@ impl TestServer {
             delivered_to: mailbox.address.to_string(),
             subject: subject.into(),
             text: text.into(),
+            quoted: String::new(),
             kind: AuthorKind::Person,
             dmarc: Dmarc::Pass,
             warning: None,
@@ -284,6 +285,17 @@ impl TestServer {
         let id = mail.conversation.to_string();
         let read = self.app.act(&self.ines, move |tx, cx| actions::mark_read(tx, cx, &id));
         read.await.unwrap();
+    }
+
+    /// Ines has written to somebody from whom there is mail.
+    pub async fn written_to(&self, email: &str) {
+        let email = email.to_owned();
+        let noted = self.app.store.write(move |tx| {
+            let sql = "UPDATE contacts SET standing = 'trusted' WHERE email = ?1";
+            tx.exec(sql, &[&email])?;
+            Ok::<_, inbox::Error>(())
+        });
+        noted.await.unwrap();
     }
 
     /// Robo writes a draft on a conversation.

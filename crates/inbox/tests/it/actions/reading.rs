@@ -164,12 +164,12 @@ async fn shows(app: &TestApp, reader: &Actor, mail: &FiledMail) -> bool {
 
 async fn pictures_of_a_sender_are_shown_to_whom_chose_it_alone(app: TestApp) {
     let bo = app.person("Bo").await;
-    let first = app.mail("ann@x.example", "Lamps", "One").await;
+    let first = app.arrives(&raw("ann@x.example", "Lamps", "One")).await;
     assert!(!shows(&app, &bo, &first).await);
     assert_eq!(always_show(&app, &bo, &first).await, "ann@x.example");
     always_show(&app, &bo, &first).await;
-    let second = app.mail("ann@x.example", "Chairs", "Two").await;
-    let other = app.mail("cy@x.example", "Chairs", "Three").await;
+    let second = app.arrives(&raw("ann@x.example", "Chairs", "Two")).await;
+    let other = app.arrives(&raw("cy@x.example", "Chairs", "Three")).await;
     assert!(shows(&app, &bo, &second).await);
     assert!(!shows(&app, &bo, &other).await);
     assert!(!shows(&app, &app.owner, &second).await, "others decide for themselves");

@@ -38,7 +38,7 @@ async fn a_person_asks_for_documents_and_the_letter_can_be_stopped(app: TestApp)
         "Two papers.",
         "- Passport\n  The page with your photo",
         "- Bill (nice to have)",
-        "by 2026-12-01",
+        "by 1 December 2026",
         "/u/",
     ] {
         assert!(text.contains(part), "no {part} in {text}");

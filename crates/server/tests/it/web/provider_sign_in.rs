@@ -57,6 +57,7 @@ impl World {
             implicit: true,
             offers: vec!["AUTH PLAIN XOAUTH2"],
             tokens: Some(Arc::clone(&provider)),
+            mails_each: Some(1),
             ..Manner::default()
         })
         .await;
@@ -128,6 +129,8 @@ async fn connected(app: TestApp, world: &World) -> TestApp {
     let owner = app.signed_in(&app.owner).await;
     let fields = [("address", SUPPORT), ("history", "all")];
     world.sign_in(&owner, BEGIN, &fields).await.is(303);
+    // The test mail of its plus tags.
+    app.app.background.finish().await;
     drop(owner);
     app
 }
@@ -152,7 +155,11 @@ async fn a_mailbox_is_connected_by_signing_in_and_its_mail_is_fetched_and_sent(a
     assert_eq!(app.subjects(&key, "").await, ["Lamp"]);
     let page = owner.post(&format!("{path}/test-mail"), &[]).await.is(200);
     page.shows("A test mail to owner@acme.example was accepted");
-    assert_eq!(world.submission.seen().mails.len(), 1);
+    app.app.background.finish().await;
+    let sent = world.submission.seen().mails;
+    let to: Vec<&str> = sent.iter().map(|mail| mail.to[0].as_str()).collect();
+    assert_eq!(to.len(), 2, "{to:?}");
+    assert!(to.iter().any(|to| to.starts_with("RCPT TO:<ann+")), "a test of plus tags: {to:?}");
     assert_eq!(world.provider.state().refreshes, 0, "the token was good");
     let log = owner.get("/settings/audit").await.is(200);
     log.shows("connected the mailbox <strong>ann@acme.example</strong>")

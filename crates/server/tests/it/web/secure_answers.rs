@@ -147,9 +147,13 @@ async fn times_are_those_of_the_inbox_and_name_its_zone(app: TestApp) {
     ann.press(&browser, "open", &[("code", &code)]).await.goes_to(&ann.path);
     let signed_in_until = in_tokyo(app.now() + 30 * MINUTE);
     browser.get(&ann.path).await.is(200).shows(&format!("until {signed_in_until}")).hides(" UTC");
-    // A browser that told its own zone reads times in that.
+    // A browser that told its own zone reads times in that; until when the page is open is said as in
+    // the mail.
     browser.set_cookie("mailroom_zone", "Europe%2FBerlin");
-    browser.get(&ann.path).await.is(200).hides("(Tokyo)").hides(" UTC");
+    let page = browser.get(&ann.path).await.is(200);
+    page.hides(" UTC").hides(&format!("until {signed_in_until}"));
+    assert_eq!(page.text.matches("(Tokyo)").count(), 1, "{}", page.text);
+    assert!(page.between("Open until ", "</span>").ends_with("(Tokyo)"));
 }
 
 async fn the_composer_says_what_is_quoted(app: TestApp) {

@@ -120,6 +120,7 @@ pub(super) const ADMINISTERED: &[(&str, &str, Form)] = &[
     ("POST", "/settings/inboxes/{mailbox}/outgoing", &[("host", "mail.example"), ("port", "465")]),
     ("POST", "/settings/inboxes/{mailbox}/outgoing/remove", &[]),
     ("POST", "/settings/inboxes/{mailbox}/test-mail", &[]),
+    ("POST", "/settings/inboxes/{mailbox}/plus-tags", &[("tags", "on")]),
     ("POST", "/settings/inboxes/{mailbox}/disconnect", &[]),
     ("GET", "/settings/inboxes/connect?inbox={mailbox}", &[]),
     ("GET", "/settings/hours/{mailbox}", &[]),
