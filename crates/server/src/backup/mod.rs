@@ -30,13 +30,17 @@ pub use restore::{BackupDamage, OnDamage, RestoreFailure, RestoreTarget, Restore
 pub use scheduled::{BackupRunner, BackupSettings};
 pub use timing::BackupTiming;
 pub use verify::{BackupVerification, VerifiedBackups, verify_backups};
-pub use write::{BackupProgress, BackupSource, WrittenBackup, write_backup};
+pub use write::{BackupSource, WrittenBackup, write_backup};
 
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use manifest::{LAYOUT, PlaceFile};
 use seal::PlaceKey;
+
+/// Told how many blobs are looked at, and of how many.
+pub type BackupProgress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// The passphrase in a file: its first line.
 pub fn read_passphrase(file: &Path) -> Result<String, String> {

@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use inbox::base::blobs::Blobs;
 use inbox::base::ids::{Ids, UploadId};
 
+use super::BackupProgress;
 use super::damage::FileFault;
 use super::place::BackupPlace;
 use super::seal::PlaceKey;
-use super::write::BackupProgress;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 /// The blobs of a place are verified in so many parts, one on each day. It is a prime above the seven days that

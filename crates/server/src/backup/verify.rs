@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
+use super::BackupProgress;
 use super::damage::{DamagedFile, FileFault, damaged_files};
 use super::manifest::{BackupManifest, manifest_file};
 use super::place::BackupPlace;
 use super::run_blocking;
 use super::seal::PlaceKey;
 use super::stored_backup::{StoredBackup, StoredFault, list_backups};
-use super::write::BackupProgress;
 
 /// Which backups of a place are verified.
 #[derive(Clone, Debug)]

@@ -24,16 +24,13 @@ use super::place_files::{HeldLock, PlaceLock};
 use super::place_writer::{CopiedBlobs, PlaceWriter};
 use super::seal::PlaceKey;
 use super::stored_backup::StoredBackup;
-use super::{hex, run_blocking, told};
+use super::{BackupProgress, hex, run_blocking, told};
 use crate::node::vault::KEY_FILE;
 
 const ZSTD_LEVEL: i32 = 3;
 const NOT_WRITTEN: &str = "The backup could not be written";
 /// The length of a backup's name, which is a moment.
 const NAME_BYTES: usize = "2026-11-15T09-14-03-120Z".len();
-
-/// Told how many blobs are looked at, and of how many.
-pub type BackupProgress = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 /// What is backed up.
 #[derive(Clone)]
