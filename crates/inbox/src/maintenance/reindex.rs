@@ -2,16 +2,20 @@
 
 use db::{Arg, Json, Store, Tx};
 
+use crate::app::App;
+use crate::base::blocking::spawn_blocking;
 use crate::base::error::Result;
-use crate::base::ids::{ConversationId, DocumentId};
+use crate::base::ids::{ConversationId, DocumentId, MessageId};
 use crate::model::documents::{self, DocumentFields};
-use crate::model::index_rebuild;
-use crate::search;
+use crate::model::{index_rebuild, search_index};
+use crate::search::{self, IndexRowKey};
 
 /// Documents of one transaction.
 const BATCH: i64 = 500;
 /// Conversations of one transaction.
 const CONVERSATIONS: i64 = 100;
+/// Mails that are read between two transactions.
+const MAILS: i64 = 20;
 
 db::row! {
     struct IndexedDocument from "d" {
@@ -24,12 +28,75 @@ db::row! {
     }
 }
 
+db::row! {
+    /// A mail of which nobody knows yet what it quotes.
+    struct UnreadMail from "m" {
+        ws: i64,
+        id: MessageId,
+        conversation: ConversationId,
+        serial: i64,
+        raw_hash: String,
+        num: i64 = "c.num",
+    }
+}
+
 /// What was put into the index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexCounts {
     /// Messages, notes and files of conversations.
     pub items: u64,
     pub documents: u64,
+}
+
+/// Reads what mails quote that were filed before it was kept, for the index that is written next; returns
+/// how many quote something that stands nowhere else.
+pub async fn read_quoted(app: &App) -> Result<u64> {
+    let (mut found, mut after) = (0, (i64::MIN, String::new()));
+    loop {
+        let from = after.clone();
+        let mails = app.store.read(move |tx| unread_mails(tx, &from)).await?;
+        let Some(last) = mails.last() else { return Ok(found) };
+        after = (last.ws, last.id.to_string());
+        let mut read = Vec::new();
+        for mail in mails {
+            let (blobs, ws, hash) = (app.blobs.clone(), mail.ws, mail.raw_hash.clone());
+            let raw = app.store.read(move |tx| blobs.get(tx, ws, &hash)).await?;
+            let parsing = move || mail::parse(&raw.unwrap_or_default(), Default::default()).quoted;
+            read.push((mail, spawn_blocking(parsing).await?));
+        }
+        found += app.store.write(move |tx| keep_quoted(tx, &read)).await?;
+    }
+}
+
+fn unread_mails(tx: &mut Tx<'_>, (ws, id): &(i64, String)) -> Result<Vec<UnreadMail>> {
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM messages m
+             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             WHERE (m.ws, m.id) > (?1, ?2) AND m.direction = 'inbound' AND m.quoted IS NULL
+               AND m.raw_hash IS NOT NULL AND m.secure = FALSE
+             ORDER BY m.ws, m.id LIMIT ?3",
+            UnreadMail::COLUMNS
+        ),
+        &[ws, id, &MAILS],
+    )?)
+}
+
+/// Empty where there is nothing, so that it is not looked for again.
+fn keep_quoted(tx: &mut Tx<'_>, read: &[(UnreadMail, String)]) -> Result<u64> {
+    let mut found = 0;
+    for (mail, quoted) in read {
+        let UnreadMail { ws, num, conversation, serial, .. } = mail;
+        let place = IndexRowKey { num: *num, conversation, serial: *serial };
+        match search_index::keep_quoted(tx, *ws, place, quoted)?.is_empty() {
+            true => drop(tx.exec(
+                "UPDATE messages SET quoted = '' WHERE ws = ?1 AND id = ?2",
+                &[ws, &mail.id],
+            )?),
+            false => found += 1,
+        }
+    }
+    Ok(found)
 }
 
 /// Empties the index and fills it again. Search finds less until it is done; mail that comes in

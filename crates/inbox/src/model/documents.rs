@@ -108,7 +108,11 @@ pub fn file(
     let extract_at = (!conversation.circle.is_sandbox()).then_some(cx.now);
     let (id, num) = insert(tx, cx, conversation, document, extract_at)?;
     search::index_document(tx, cx.actor.ws, num, &[document.filename])?;
-    search_index::document(tx, cx.actor.ws, &id, &[document.filename])?;
+    // A mail is found by the names of its files. What is read in a file gets a row of its own once, because
+    // rows that are replaced make every search slower.
+    if document.message.is_none() {
+        search_index::document(tx, cx.actor.ws, &id, &[document.filename])?;
+    }
     if extract_at.is_some() {
         tx.wake(Queue::Documents);
     }

@@ -364,6 +364,7 @@ pub struct Reindex {
 impl Reindex {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open(settings).await?;
+        reindex::read_quoted(&app).await.map_err(sentence)?;
         let done = reindex::rebuild_index(&app.store, |_| {}).await.map_err(sentence)?;
         let said = format!(
             "Indexed {} messages, notes and files, and {} documents.",

@@ -12,6 +12,7 @@ use testing::{MINUTE, TestApp, TestKey, file, letter, on_both, query, text_of};
 
 on_both!(
     a_document_is_read_titled_and_found_by_what_it_says,
+    reading_a_file_of_a_mail_replaces_no_row_of_the_index,
     each_document_is_read_once,
     the_sandbox_has_no_reader,
     trouble_is_tried_three_times_and_then_left,
@@ -41,6 +42,20 @@ async fn a_document_is_read_titled_and_found_by_what_it_says(app: TestApp) {
         assert_eq!(documents(&app, &key, &query(&[("q", q)])).await.len(), 1, "{q}");
     }
     assert_eq!(app.outside.reader.bytes_given(), [b"scan.pdf".to_vec()]);
+}
+
+/// A row that is replaced leaves a mark behind that every later search walks past.
+async fn reading_a_file_of_a_mail_replaces_no_row_of_the_index(app: TestApp) {
+    let key = app.key("read").await;
+    app.outside.reader.will_say(&[invoice("Lumen Holz", 120.5)]);
+    filed(&app, &["scan.pdf"]).await;
+    assert_eq!(app.found(&key, "scan.pdf").await.len(), 1, "by its name at once");
+    app.work().await;
+    for words in ["scan.pdf", "lumen", "has:attachment 120.50"] {
+        assert_eq!(app.found(&key, words).await.len(), 1, "{words}");
+    }
+    let replaced = "conversation_index WHERE substr(words, 1, 1) = '~'";
+    assert_eq!(app.count(replaced).await, 0);
 }
 
 async fn each_document_is_read_once(app: TestApp) {

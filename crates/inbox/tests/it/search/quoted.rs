@@ -66,4 +66,12 @@ async fn quoted_words_stay_found_when_the_index_is_written_again(app: TestApp) {
     takes_in(&app, "1", "Fwd: Berth 14", "text/plain", GMAIL).await;
     reindex::rebuild_index(&app.app.store, |_| {}).await.unwrap();
     assert_eq!(app.found(&key, "zeppelin").await, ["Fwd: Berth 14"]);
+    // As if it had been filed before quoted text was kept.
+    app.exec("UPDATE messages SET quoted = NULL").await;
+    reindex::rebuild_index(&app.app.store, |_| {}).await.unwrap();
+    assert!(app.found(&key, "zeppelin").await.is_empty());
+    assert_eq!(reindex::read_quoted(&app.app).await.unwrap(), 1);
+    assert_eq!(reindex::read_quoted(&app.app).await.unwrap(), 0, "each mail is read once");
+    reindex::rebuild_index(&app.app.store, |_| {}).await.unwrap();
+    assert_eq!(app.found(&key, "zeppelin").await, ["Fwd: Berth 14"]);
 }
