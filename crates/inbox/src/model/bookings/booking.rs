@@ -41,6 +41,26 @@ pub struct NewBooking<'a> {
     pub conversation: Option<&'a Conversation>,
 }
 
+impl NewBooking<'_> {
+    /// The guest's name without letters that nobody sees.
+    fn guest_name(&self) -> Result<String> {
+        let name = ::mail::clean_text(self.guest.name).trim().to_owned();
+        match name.is_empty() {
+            true => Err(Error::invalid("name", "must have letters that can be seen")),
+            false => Ok(name),
+        }
+    }
+
+    /// What the guest answered, likewise.
+    fn seen_answers(&self) -> Vec<BookingAnswer> {
+        let seen = |given: &BookingAnswer| BookingAnswer {
+            answer: ::mail::clean_text(&given.answer),
+            ..given.clone()
+        };
+        self.answers.iter().map(seen).collect()
+    }
+}
+
 /// Books a time at once, for a guest who is known.
 pub fn book(
     tx: &mut Tx<'_>,
@@ -94,9 +114,9 @@ pub(super) fn rewrite_held(
         &[
             &cx.actor.ws,
             &held.id,
-            &new.guest.name.trim(),
+            &new.guest_name()?,
             &new.guest.zone.unwrap_or_default(),
-            &Json(new.answers),
+            &Json(new.seen_answers()),
         ],
     )?;
     of_circle(tx, cx, &held.id)
@@ -372,10 +392,10 @@ fn write(
             &conversation,
             &free.starts_at,
             &free.ends_at,
-            &new.guest.name.trim(),
+            &new.guest_name()?,
             &EmailAddress::new(new.guest.email),
             &new.guest.zone.unwrap_or_default(),
-            &Json(new.answers),
+            &Json(new.seen_answers()),
             &kind.place,
             &plan.status,
             &uid,

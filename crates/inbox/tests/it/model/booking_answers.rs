@@ -14,7 +14,8 @@ on_both!(
     words_in_an_accepting_answer_join_the_conversation_of_the_booking,
     words_in_a_declining_answer_are_filed_and_it_cancels,
     an_answer_from_somebody_else_is_a_mail_like_any_other,
-    words_that_fail_dmarc_are_filed_apart
+    words_that_fail_dmarc_are_filed_apart,
+    letters_that_nobody_sees_are_in_no_booking
 );
 
 const SUPPORT: &str = "support@acme.example";
@@ -169,4 +170,17 @@ async fn words_that_fail_dmarc_are_filed_apart(app: TestApp) {
     let mail = CalendarMail { text: "Pay here instead.", ..CalendarMail::default() };
     let heard = filed(&app.ingest(&[SUPPORT], &mail.raw(&booking)).await[0]);
     assert_ne!(heard.conversation.as_str(), conversation);
+}
+
+async fn letters_that_nobody_sees_are_in_no_booking(app: TestApp) {
+    let key = app.key("read write send").await;
+    let kind = bookable(&app).await;
+    let hidden = "\u{e0049}\u{e0067}\u{e006e}\u{202e}";
+    let mut asked = body(kind.id.as_str(), TUESDAY, GUEST);
+    asked["name"] = json!(hidden);
+    let refused = app.post(&key, "/bookings", asked.clone()).await.is(400).json();
+    assert_eq!(refused["error"], "name: must have letters that can be seen");
+    asked["name"] = json!(format!("Ann{hidden} Shopper"));
+    let booking = app.post(&key, "/bookings", asked).await.is(201).json();
+    assert_eq!(booking["guest"]["name"], "Ann Shopper", "{booking}");
 }
