@@ -189,12 +189,17 @@ async fn read(
     while let Some(mut part) = next(form.next_field()).await? {
         let name = part.name().unwrap_or_default().to_owned();
         let filename = part.file_name().map(str::to_owned);
-        if filename.is_some() && !is_ours {
+        // A field in which no file was chosen has no name; texts may follow it.
+        let is_file = filename.as_ref().is_some_and(|name| !name.is_empty());
+        if is_file && !is_ours {
             return Err(FormFault::Outdated(FormFields::of(pairs)));
         }
         let content_type = part.content_type().map(|kind| kind.essence_str().to_owned());
         let mut bytes = Vec::new();
         while let Some(chunk) = next(part.chunk()).await? {
+            if filename.is_some() && !is_ours && !chunk.is_empty() {
+                return Err(FormFault::Outdated(FormFields::of(pairs)));
+            }
             slot.take_for(text_bytes + file_bytes + chunk.len()).await;
             let (sum, most) = match filename {
                 Some(_) => (&mut file_bytes, ATTACHED_BYTES as usize),
@@ -211,7 +216,6 @@ async fn read(
             }
         }
         match filename {
-            // A field in which no file was chosen.
             Some(filename) if filename.is_empty() && bytes.is_empty() => {}
             Some(_) if files.len() == ATTACHMENTS => too_many = true,
             Some(filename) => {
@@ -320,6 +324,21 @@ mod tests {
         assert_eq!(texts_before("the file").await, Some(vec![body.clone()]));
         let whole = typed_text(FORM.into(), "b".into()).await.expect("the texts");
         assert_eq!(whole.pairs(), [body, secure]);
+    }
+
+    #[tokio::test]
+    async fn texts_behind_a_field_without_a_file_are_kept_of_an_outdated_form() {
+        let form = FORM.replace("a.txt", "").replace("Of the file", "");
+        let multipart = |form: String| Multipart::new(limited(Body::from(form)), "b");
+        let slot = || LateSlot { slots: Slots::new(1), shares: Vec::new(), taken: None };
+        for (form, count) in [(form, 2), (FORM.to_owned(), 1)] {
+            let Err(FormFault::Outdated(kept)) =
+                read(&CsrfToken::default(), multipart(form), slot()).await
+            else {
+                panic!("it has no token");
+            };
+            assert_eq!(kept.pairs().len(), count, "{:?}", kept.pairs());
+        }
     }
 
     #[tokio::test]
