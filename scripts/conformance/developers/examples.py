@@ -125,7 +125,8 @@ def follow_start(text):
 def check_receivers(text):
     blocks = {title: code for _, title, code in BLOCK.findall(text)}
     Path("receiver.mts").write_text(blocks["TypeScript"])
-    subprocess.run([*TSC, "--types", "node", "receiver.mts"], check=True)
+    types = Path(shutil.which("tsc")).parent.parent / "@types"
+    subprocess.run([*TSC, "--typeRoots", types, "--types", "node", "receiver.mts"], check=True)
     for language, (file, command) in RECEIVERS.items():
         if shutil.which(command[0]) is None:
             print(f"   {language} is not installed; its receiver is not run")
