@@ -58,8 +58,8 @@ pub fn rebuild(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Resul
 
 type NamedDocument = (DocumentId, String, String, Json<DocumentFields>);
 
-/// The documents of a conversation, but for those that came in on a protected page: their request
-/// says so.
+/// The documents of a conversation that have a row of their own: not those that came in on a protected
+/// page, of which their request tells, nor files of a mail that nobody has read, of which the mail does.
 fn documents_of(
     tx: &mut Tx<'_>,
     ws: i64,
@@ -72,7 +72,8 @@ fn documents_of(
     Ok(tx.all(
         &format!(
             "SELECT d.id, d.title, d.filename, d.fields FROM documents d
-             WHERE d.ws = ?1 AND d.conversation = ?2 AND {indexed}"
+             WHERE d.ws = ?1 AND d.conversation = ?2 AND {indexed}
+               AND (d.message IS NULL OR d.kind IS NOT NULL)"
         ),
         &[&ws, conversation],
     )?)
