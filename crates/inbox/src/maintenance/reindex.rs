@@ -6,6 +6,7 @@ use crate::app::App;
 use crate::base::blocking::spawn_blocking;
 use crate::base::error::Result;
 use crate::base::ids::{ConversationId, DocumentId, MessageId};
+use crate::base::mail_reading::MailReading;
 use crate::model::documents::{self, DocumentFields};
 use crate::model::{index_rebuild, search_index};
 use crate::search::{self, IndexRowKey};
@@ -60,12 +61,22 @@ pub async fn read_quoted(app: &App) -> Result<u64> {
         let mut read = Vec::new();
         for mail in mails {
             let (blobs, ws, hash) = (app.blobs.clone(), mail.ws, mail.raw_hash.clone());
-            let raw = app.store.read(move |tx| blobs.get(tx, ws, &hash)).await?;
-            let parsing = move || mail::parse(&raw.unwrap_or_default(), Default::default()).quoted;
+            let raw = app.store.read(move |tx| blobs.get(tx, ws, &hash)).await?.unwrap_or_default();
+            let (reading, hash) = (app.reading.clone(), mail.raw_hash.clone());
+            let parsing = move || quoted_text(&reading, &hash, &raw);
             read.push((mail, spawn_blocking(parsing).await?));
         }
         found += app.store.write(move |tx| keep_quoted(tx, &read)).await?;
     }
+}
+
+/// What a mail quotes; nothing of one that ended a process.
+fn quoted_text(reading: &MailReading, hash: &str, raw: &[u8]) -> String {
+    if !reading.is_safe(hash, raw) {
+        return String::new();
+    }
+    let _mark = reading.begin(hash);
+    reading.parser().parse(raw, Default::default()).quoted
 }
 
 fn unread_mails(tx: &mut Tx<'_>, (ws, id): &(i64, String)) -> Result<Vec<UnreadMail>> {

@@ -136,7 +136,7 @@ fn open_of(
            AND (d.next_attempt_at, d.event) > (?2, ?3){state}{}
          ORDER BY d.next_attempt_at, d.event LIMIT ?4",
         select(tx, " INDEXED BY deliveries_due_of"),
-        seen(context, args.len() + 1),
+        circle_condition(context, args.len() + 1),
     );
     rows(tx, context, &sql, &args)
 }
@@ -158,7 +158,7 @@ pub(super) fn list_held(
     let sql = format!(
         "{} AND d.held_at IS NOT NULL AND {place}{} ORDER BY d.ws, d.webhook, d.event LIMIT ?4",
         select(tx, " INDEXED BY deliveries_held"),
-        seen(context, 5),
+        circle_condition(context, 5),
     );
     let rows = rows(tx, context, &sql, &[&ws, &webhook, &event, &most])?;
     Ok(rows.into_iter().map(|row| (row.key(), row.item(context))).collect())
@@ -183,14 +183,14 @@ pub(super) fn list_failed(
         "{} AND d.state = 'failed' AND {place}{}
          ORDER BY d.ws DESC, d.webhook DESC, d.event DESC LIMIT ?4",
         select(tx, " INDEXED BY deliveries_failed"),
-        seen(context, 5),
+        circle_condition(context, 5),
     );
     let rows = rows(tx, context, &sql, &[&ws, &webhook, &event, &most])?;
     Ok(rows.into_iter().map(|row| (row.key(), row.item(context))).collect())
 }
 
 /// Webhooks of a private inbox, or one that is for some, are shown to those who see it.
-fn seen(context: &QueueContext<'_>, first: usize) -> String {
+fn circle_condition(context: &QueueContext<'_>, first: usize) -> String {
     match context.circles {
         Some(_) => format!(
             " AND (h.circle IN ('team', 'sandbox') OR h.circle IN (?{first}, ?{}))",
@@ -253,7 +253,7 @@ pub(super) fn find(
     let sql = format!(
         "{} AND d.ws = ?1 AND d.webhook = ?2 AND d.event = ?3 AND d.state <> 'delivered'{}",
         select(tx, ""),
-        seen(context, 4),
+        circle_condition(context, 4),
     );
     let found = rows(tx, context, &sql, &[&ws, &webhook, &event])?;
     Ok(found.into_iter().next().map(|row| row.item(context)))

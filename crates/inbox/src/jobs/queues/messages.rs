@@ -106,7 +106,7 @@ pub(super) fn list_open(
     let sql = format!(
         "{select} AND m.sends_at IS NOT NULL AND {place}{state}{}
          ORDER BY m.ws, m.sends_at, m.id LIMIT ?4",
-        seen(context, args.len() + 1),
+        circle_condition(context, args.len() + 1),
     );
     let rows = rows(tx, context, &sql, &args)?;
     let key = |row: &MessageInQueue| {
@@ -133,7 +133,7 @@ pub(super) fn list_held(
     let select = select(tx, " INDEXED BY messages_held");
     let sql = format!(
         "{select} AND m.held_at IS NOT NULL AND {place}{} ORDER BY m.ws, m.id LIMIT ?3",
-        seen(context, 4),
+        circle_condition(context, 4),
     );
     let rows = rows(tx, context, &sql, &[&ws, &id, &most])?;
     let key = |row: &MessageInQueue| vec![row.ws.to_string(), row.id.clone()];
@@ -160,7 +160,7 @@ pub(super) fn list_failed(
         "{select} AND m.failed_at IS NOT NULL AND m.failed_at > ?4 AND {place}
            AND m.status = 'failed'{}
          ORDER BY m.ws DESC, m.failed_at DESC, m.id DESC LIMIT ?5",
-        seen(context, 6),
+        circle_condition(context, 6),
     );
     let since = context.now - LISTED_MS;
     let rows = rows(tx, context, &sql, &[&ws, &failed_at, &id, &since, &most])?;
@@ -171,7 +171,7 @@ pub(super) fn list_failed(
 }
 
 /// The condition on the circle, whose arguments follow the others.
-fn seen(context: &QueueContext<'_>, first: usize) -> String {
+fn circle_condition(context: &QueueContext<'_>, first: usize) -> String {
     match context.circles {
         Some(_) => format!(" AND c.circle IN (?{first}, ?{})", first + 1),
         None => String::new(),
@@ -242,7 +242,7 @@ pub(super) fn find(
         "{} AND m.ws = ?1 AND m.id = ?2
            AND (m.status = 'failed' OR m.sends_at IS NOT NULL OR m.held_at IS NOT NULL){}",
         select(tx, ""),
-        seen(context, 3),
+        circle_condition(context, 3),
     );
     let found = rows(tx, context, &sql, &[&ws, &id])?;
     Ok(found.into_iter().next().map(|row| row.item(context)))
