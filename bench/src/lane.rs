@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use inbox::IncomingMail;
-use inbox::base::limits::UNDO_LIVE_MS;
+use base::limits::UNDO_LIVE_MS;
+use inbound::incoming_mail::IncomingMail;
 use mail::{Address, AuthorKind, Dmarc, Mail};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;

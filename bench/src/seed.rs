@@ -7,21 +7,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use db::{DatabaseUrl, Store, Tx};
-use inbox::actions::{self, NewWorkspace};
-use inbox::api::operations::{
+use actions::setup::NewWorkspace;
+use api::operations::{
     AddNoteInput, AssignConversationInput, ReplyInput, SetStatusInput, TagConversationInput,
     add_note, assign_conversation, reply, set_status, tag_conversation,
 };
-use inbox::base::actor::{self, Actor, Circle, Role};
-use inbox::base::blobs::Blobs;
-use inbox::base::ids::{ConversationId, Ids};
-use inbox::base::mail_reading::MailReading;
-use inbox::base::scopes::Scope;
-use inbox::base::states::Status;
-use inbox::base::time::{Clock, SystemClock};
-use inbox::model::mailboxes::{self, Mailbox};
-use inbox::{App, Cx, RateLimiter};
+use base::actor::{self, Actor, Circle, Role};
+use base::app::{App, Cx};
+use base::blobs::Blobs;
+use base::ids::{ConversationId, Ids};
+use base::mail_reading::MailReading;
+use base::rate_limit::RateLimiter;
+use base::scopes::Scope;
+use base::states::Status;
+use base::time::{Clock, SystemClock};
+use db::{DatabaseUrl, Store, Tx};
+use model::mailboxes::{self, Mailbox};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
@@ -82,7 +83,7 @@ pub struct Seeded {
 /// What tells a kept database of another schema from one that can be used again.
 pub fn schema() -> u64 {
     let mut hasher = DefaultHasher::new();
-    for step in inbox::MIGRATIONS {
+    for step in model::schema::MIGRATIONS {
         (step.both, step.sqlite, step.postgres).hash(&mut hasher);
     }
     hasher.finish()
@@ -100,7 +101,8 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
     let blobs = Blobs::open(scratch.path()).map_err(|error| error.to_string())?;
     let options =
         db::StoreOptions { connections: 2 * INBOXES.len(), ..db::StoreOptions::default() };
-    let store = Store::open(url, &options, inbox::MIGRATIONS).map_err(|error| error.to_string())?;
+    let store =
+        Store::open(url, &options, model::schema::MIGRATIONS).map_err(|error| error.to_string())?;
     let app = App {
         store,
         clock: Arc::new(Beginning),
@@ -110,9 +112,9 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         limiter: Arc::new(RateLimiter::new(1)),
         agents: Arc::default(),
         sorters: Arc::default(),
-        background: inbox::base::background_writes::BackgroundWrites::default(),
+        background: base::background_writes::BackgroundWrites::default(),
         scanner: None,
-        sealer: Arc::new(inbox::base::secret_sealer::NoopSealer),
+        sealer: Arc::new(base::secret_sealer::NoopSealer),
         has_relay: true,
         public_url: "https://bench.example".into(),
     };
@@ -185,7 +187,7 @@ async fn fill(
     seed: u64,
     at_once: usize,
     written: Arc<AtomicUsize>,
-) -> inbox::Result<Seeded> {
+) -> base::error::Result<Seeded> {
     let (owner, key, session) = set_up(&app).await?;
     let vocabulary = Arc::new(Vocabulary::new(seed));
     let rare_words = (messages / MESSAGES_PER_RARE_WORD).max(2);
@@ -228,7 +230,7 @@ async fn fill(
     Ok(seeded)
 }
 
-async fn set_up(app: &App) -> inbox::Result<(Actor, String, String)> {
+async fn set_up(app: &App) -> base::error::Result<(Actor, String, String)> {
     let (inbox, inbox_name) = INBOXES[0];
     let new = NewWorkspace {
         name: "Bench".into(),
@@ -238,20 +240,22 @@ async fn set_up(app: &App) -> inbox::Result<(Actor, String, String)> {
         inbox_name: inbox_name.into(),
     };
     let operator = Actor::operator(&app.ids);
-    let made = app.act(&operator, move |tx, cx| actions::set_up_workspace(tx, cx, &new)).await?;
-    let workspaces = app.store.read(actions::list_workspaces).await?;
+    let made =
+        app.act(&operator, move |tx, cx| actions::setup::set_up_workspace(tx, cx, &new)).await?;
+    let workspaces = app.store.read(actions::setup::list_workspaces).await?;
     let known = workspaces.iter().find(|workspace| workspace.id == made.workspace);
-    let ws = known.map(|workspace| workspace.ws).ok_or(inbox::Error::NotFound("workspace"))?;
+    let ws =
+        known.map(|workspace| workspace.ws).ok_or(base::error::Error::NotFound("workspace"))?;
     let owner = app.store.read(move |tx| actor::person(tx, ws, OWNER)).await?;
     let key = app
         .act(&owner, |tx, cx| {
             for (address, name) in &INBOXES[1..] {
-                actions::add_mailbox(tx, cx, address, name, None)?;
+                actions::setup::add_mailbox(tx, cx, address, name, None)?;
             }
             for (email, name) in TEAM {
-                actions::add_person(tx, cx, email, name, Role::Member)?;
+                actions::setup::add_person(tx, cx, email, name, Role::Member)?;
             }
-            actions::make_key(tx, cx, "Bench", Scope::ALL, true)
+            actions::keys::make_key(tx, cx, "Bench", Scope::ALL, true)
         })
         .await?;
     let (ids, ws) = (app.ids.clone(), owner.ws);
@@ -259,7 +263,15 @@ async fn set_up(app: &App) -> inbox::Result<(Actor, String, String)> {
         .store
         .write(move |tx| {
             // The server that is measured goes by the system's clock.
-            actions::begin_session(tx, &ids, SystemClock.now(), ws, &made.owner, "bench", true)
+            actions::sessions::begin_session(
+                tx,
+                &ids,
+                SystemClock.now(),
+                ws,
+                &made.owner,
+                "bench",
+                true,
+            )
         })
         .await?;
     Ok((owner, key.key, session))
@@ -274,10 +286,10 @@ pub struct Stage {
 }
 
 impl Stage {
-    async fn enter(app: App, owner: &Actor, number: usize) -> inbox::Result<Stage> {
+    async fn enter(app: App, owner: &Actor, number: usize) -> base::error::Result<Stage> {
         let seen = app.act(owner, |tx, cx| mailboxes::all_seen_by(tx, cx.actor)).await?;
         let mailbox = seen.into_iter().find(|mailbox| mailbox.address == INBOXES[number].0);
-        let mailbox = mailbox.ok_or(inbox::Error::NotFound("inbox"))?;
+        let mailbox = mailbox.ok_or(base::error::Error::NotFound("inbox"))?;
         let ws = owner.ws;
         let person = app.store.read(move |tx| actor::person(tx, ws, TEAM[number].0)).await?;
         let service = Actor::system(ws, owner.workspace.clone(), Circle::team());
@@ -321,7 +333,7 @@ pub async fn fill_inbox(
     workspace: Stage,
     at_once: usize,
     written: Arc<AtomicUsize>,
-) -> inbox::Result<Filled> {
+) -> base::error::Result<Filled> {
     let (store, workspace) = (workspace.app.store.clone(), Arc::new(workspace));
     let mut known = Known::new();
     let mut filled = Filled::default();
@@ -358,12 +370,12 @@ fn perform(
     workspace: &Stage,
     acts: &[Act],
     mut known: Known,
-) -> inbox::Result<Known> {
+) -> base::error::Result<Known> {
     for act in acts {
         let (service, person) =
             (workspace.cx(&workspace.service, act.at), workspace.cx(&workspace.person, act.at));
         if let LaneStep::Mail(incoming) = &act.step {
-            let received = inbox::receive(tx, &service, &workspace.mailbox, incoming)?;
+            let received = inbound::receive::receive(tx, &service, &workspace.mailbox, incoming)?;
             known.insert(act.conversation, received.conversation);
             continue;
         }
@@ -395,12 +407,17 @@ fn send_reply(
     at: i64,
     id: String,
     text: &str,
-) -> inbox::Result<()> {
+) -> base::error::Result<()> {
     let input = ReplyInput { id, body: text.to_owned(), send: true, ..ReplyInput::default() };
     let scheduled = reply(tx, &workspace.cx(&workspace.person, written_at(at)), input)?;
     let (message, mut conversation) =
-        inbox::load_outgoing(tx, &workspace.service, &scheduled.message_id)?;
-    inbox::mark_sent(tx, &workspace.cx(&workspace.service, at), &mut conversation, &message)
+        outbound::messages::load_outgoing(tx, &workspace.service, &scheduled.message_id)?;
+    outbound::messages::mark_sent(
+        tx,
+        &workspace.cx(&workspace.service, at),
+        &mut conversation,
+        &message,
+    )
 }
 
 pub async fn tell_progress(written: Arc<AtomicUsize>, messages: usize) {

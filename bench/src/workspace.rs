@@ -3,17 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use actions::setup::NewWorkspace;
+use base::actor::{self, Actor, Circle, Principal};
+use base::app::{App, Cx};
+use base::blobs::Blobs;
+use base::ids::Ids;
+use base::mail_reading::{MailParser, MailReading};
+use base::rate_limit::RateLimiter;
+use base::scopes::Scope;
+use base::time::{Clock, SystemClock};
 use db::{Store, Tx};
-use inbox::actions::{self, NewWorkspace};
-use inbox::base::actor::{self, Actor, Circle, Principal};
-use inbox::base::blobs::Blobs;
-use inbox::base::ids::Ids;
-use inbox::base::mail_reading::{MailParser, MailReading};
-use inbox::base::scopes::Scope;
-use inbox::base::time::{Clock, SystemClock};
-use inbox::model::mailboxes::{self, Mailbox};
-use inbox::{App, Cx, IncomingMail, RateLimiter};
+use inbound::incoming_mail::IncomingMail;
 use mail::{Address, AuthorKind, Dmarc, Mail};
+use model::mailboxes::{self, Mailbox};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -96,7 +98,7 @@ pub fn set_with_topics(
 ) -> Result<BenchWorkspace, String> {
     let setting = Setting::new(place)?;
     setting.act(&setting.owner, move |tx, cx| {
-        topics.iter().try_for_each(|name| actions::add_topic(tx, cx, name, "").map(drop))
+        topics.iter().try_for_each(|name| actions::topics::add_topic(tx, cx, name, "").map(drop))
     })?;
     setting.finish(0)
 }
@@ -104,7 +106,7 @@ pub fn set_with_topics(
 /// Opens the database of a server that is not running.
 pub fn open(url: &str) -> Result<Store, String> {
     let options = db::StoreOptions { connections: 2, ..db::StoreOptions::default() };
-    Store::open(url, &options, inbox::MIGRATIONS).map_err(|error| error.to_string())
+    Store::open(url, &options, model::schema::MIGRATIONS).map_err(|error| error.to_string())
 }
 
 /// Mail of the load generator, all of which can be read.
@@ -127,9 +129,9 @@ pub fn app(store: Store, folder: &Path) -> Result<App, String> {
         limiter: Arc::new(RateLimiter::new(1)),
         agents: Arc::default(),
         sorters: Arc::default(),
-        background: inbox::base::background_writes::BackgroundWrites::default(),
+        background: base::background_writes::BackgroundWrites::default(),
         scanner: None,
-        sealer: Arc::new(inbox::base::secret_sealer::NoopSealer),
+        sealer: Arc::new(base::secret_sealer::NoopSealer),
         has_relay: true,
         public_url: "https://bench.example".into(),
     })
@@ -153,8 +155,8 @@ impl Setting {
     fn add_webhooks(&self, hooks: Vec<Hook>) -> Result<(), String> {
         self.act(&self.owner, move |tx, cx| {
             for hook in &hooks {
-                let url = actions::check_url(&hook.url, true)?;
-                actions::add_webhook(tx, cx, &url, false, hook.livemode)?;
+                let url = actions::webhooks::check_url(&hook.url, true)?;
+                actions::webhooks::add_webhook(tx, cx, &url, false, hook.livemode)?;
             }
             Ok(())
         })
@@ -163,8 +165,8 @@ impl Setting {
     /// Makes the keys, and lets a mail come in for each conversation.
     fn finish(&self, conversations: usize) -> Result<BenchWorkspace, String> {
         let (live_key, test_key) = self.act(&self.owner, |tx, cx| {
-            let live = actions::make_key(tx, cx, "Bench", Scope::ALL, true)?;
-            let test = actions::make_key(tx, cx, "Bench test", Scope::ALL, false)?;
+            let live = actions::keys::make_key(tx, cx, "Bench", Scope::ALL, true)?;
+            let test = actions::keys::make_key(tx, cx, "Bench test", Scope::ALL, false)?;
             Ok((live.key, test.key))
         })?;
         let session = self.begin_session()?;
@@ -181,7 +183,7 @@ impl Setting {
                     authentication: None,
                     joins: None,
                 };
-                inbox::receive(tx, cx, &inbox, &incoming)
+                inbound::receive::receive(tx, cx, &inbox, &incoming)
             });
             received.map(|received| Ok(received?.conversation.as_str().to_owned())).collect()
         })?;
@@ -195,7 +197,7 @@ impl Setting {
         };
         let begun = self.app.store.write(move |tx| {
             // The server goes by the system's clock.
-            actions::begin_session(tx, &ids, SystemClock.now(), ws, &owner, "bench", true)
+            actions::sessions::begin_session(tx, &ids, SystemClock.now(), ws, &owner, "bench", true)
         });
         self.runtime.block_on(begun).map_err(|error| error.to_string())
     }
@@ -203,14 +205,14 @@ impl Setting {
     fn act<T: Send + 'static>(
         &self,
         actor: &Actor,
-        work: impl FnMut(&mut Tx<'_>, &Cx<'_>) -> inbox::Result<T> + Send + 'static,
+        work: impl FnMut(&mut Tx<'_>, &Cx<'_>) -> base::error::Result<T> + Send + 'static,
     ) -> Result<T, String> {
         self.runtime.block_on(self.app.act(actor, work)).map_err(|error| error.to_string())
     }
 }
 
 /// Makes the workspace; answers its owner.
-async fn set_up(app: &App) -> inbox::Result<Actor> {
+async fn set_up(app: &App) -> base::error::Result<Actor> {
     let new = NewWorkspace {
         name: "Bench".into(),
         owner_email: OWNER.into(),
@@ -219,14 +221,15 @@ async fn set_up(app: &App) -> inbox::Result<Actor> {
         inbox_name: "Support".into(),
     };
     let operator = Actor::operator(&app.ids);
-    app.act(&operator, move |tx, cx| actions::set_up_workspace(tx, cx, &new)).await?;
-    let ws = app.store.read(actions::list_workspaces).await?.first().map_or(0, |first| first.ws);
+    app.act(&operator, move |tx, cx| actions::setup::set_up_workspace(tx, cx, &new)).await?;
+    let ws =
+        app.store.read(actions::setup::list_workspaces).await?.first().map_or(0, |first| first.ws);
     app.store.read(move |tx| actor::person(tx, ws, OWNER)).await
 }
 
-fn inbox(tx: &mut Tx<'_>, actor: &Actor) -> inbox::Result<Mailbox> {
+fn inbox(tx: &mut Tx<'_>, actor: &Actor) -> base::error::Result<Mailbox> {
     let mut seen = mailboxes::all_seen_by(tx, actor)?.into_iter();
-    seen.find(|seen| seen.address == INBOX).ok_or(inbox::Error::NotFound("inbox"))
+    seen.find(|seen| seen.address == INBOX).ok_or(base::error::Error::NotFound("inbox"))
 }
 
 fn mail(number: usize) -> Mail {

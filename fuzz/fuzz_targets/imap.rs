@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use inbox::inbound::imap::{ImapServer, PostFetchAction, Security};
+use inbound::imap::{ImapServer, PostFetchAction, Security};
 use libfuzzer_sys::fuzz_target;
 use server::imap_client::{Folder, ImapConnection, ImapCredential, ImapTimeouts, ImapWire};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};

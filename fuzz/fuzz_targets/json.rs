@@ -1,8 +1,8 @@
 //! Any bytes as the body of an API call or the arguments of an MCP tool: every operation's checks.
 #![no_main]
 
-use inbox::api::fields::check_body;
-use inbox::api::operations::OPERATIONS;
+use api::fields::check_body;
+use api::operations::OPERATIONS;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|raw: &[u8]| {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use http::{HeaderMap, HeaderValue, header};
-use inbox::model::oauth_clients::{ClientMetadata, is_document_address};
+use model::oauth_clients::{ClientMetadata, is_document_address};
 use libfuzzer_sys::fuzz_target;
 use server::api::oauth::Parameters;
 

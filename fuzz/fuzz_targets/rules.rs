@@ -1,7 +1,7 @@
 //! Any JSON as the conditions and acts of a rule, and any words as what a person typed into them.
 #![no_main]
 
-use inbox::model::rules::{RuleAct, RuleCondition, RuleNames};
+use rules::{RuleAct, RuleCondition, RuleNames};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (&str, &str)| {

@@ -1,7 +1,7 @@
 //! Any text as a search query over any text: parsed, taken apart for the page, and marked in the text.
 #![no_main]
 
-use inbox::{Query, excerpt, query_parts, query_switch};
+use search::{Query, excerpt, query_parts, query_switch};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: (&str, &str)| {

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use inbox::base::time::{Clock, SystemClock};
-use inbox::model::bookings::calendars::busy_ranges;
+use base::time::{Clock, SystemClock};
+use bookings::calendars::busy_ranges;
 use serde_json::json;
 
 use crate::report::{Goal, Wanted, rounded};

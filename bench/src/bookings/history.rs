@@ -1,13 +1,12 @@
 //! A workspace whose hosts have many bookings before, and many in the month ahead.
 
+use base::actor::{self, Role};
+use base::app::{App, Cx};
+use base::ids::UserId;
+use base::limits::DAY_MS;
+use base::time::{Clock, SystemClock};
+use bookings::types::BookingTypeInput;
 use db::Tx;
-use inbox::actions;
-use inbox::base::actor::{self, Role};
-use inbox::base::ids::UserId;
-use inbox::base::limits::DAY_MS;
-use inbox::base::time::{Clock, SystemClock};
-use inbox::model::bookings::types::BookingTypeInput;
-use inbox::{App, Cx};
 use jiff::Timestamp;
 use tokio::runtime::Runtime;
 
@@ -48,8 +47,9 @@ impl BookingHistory {
         runtime.block_on(self.fill(&app)).map_err(|error| error.to_string())
     }
 
-    async fn fill(&self, app: &App) -> inbox::Result<String> {
-        let ws = app.store.read(actions::list_workspaces).await?.first().map_or(0, |one| one.ws);
+    async fn fill(&self, app: &App) -> base::error::Result<String> {
+        let ws =
+            app.store.read(actions::setup::list_workspaces).await?.first().map_or(0, |one| one.ws);
         let owner = app.store.read(move |tx| actor::person(tx, ws, OWNER)).await?;
         let count = self.hosts;
         let (kind, hosts) = app.act(&owner, move |tx, cx| set_up(tx, cx, count)).await?;
@@ -93,12 +93,17 @@ impl BookingHistory {
 }
 
 /// The hosts with their hours, and the type.
-fn set_up(tx: &mut Tx<'_>, cx: &Cx<'_>, count: usize) -> inbox::Result<(String, Vec<UserId>)> {
+fn set_up(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    count: usize,
+) -> base::error::Result<(String, Vec<UserId>)> {
     let mut hosts = Vec::new();
     for number in 0..count {
         let email = format!("host{number}@bench.example");
-        let host = actions::add_person(tx, cx, &email, &format!("Host {number}"), Role::Member)?;
-        actions::set_hours(tx, cx, &host, "UTC", "mon-fri 07:00-17:00")?;
+        let host =
+            actions::setup::add_person(tx, cx, &email, &format!("Host {number}"), Role::Member)?;
+        actions::bookings::set_hours(tx, cx, &host, "UTC", "mon-fri 07:00-17:00")?;
         hosts.push(host);
     }
     let input = BookingTypeInput {
@@ -108,10 +113,10 @@ fn set_up(tx: &mut Tx<'_>, cx: &Cx<'_>, count: usize) -> inbox::Result<(String, 
         hosts: hosts.clone(),
         ..BookingTypeInput::default()
     };
-    Ok((actions::add_booking_type(tx, cx, &input)?.id.to_string(), hosts))
+    Ok((actions::bookings::add_booking_type(tx, cx, &input)?.id.to_string(), hosts))
 }
 
-fn insert(tx: &mut Tx<'_>, ws: i64, kind: &str, booked: &BookedTime) -> inbox::Result<()> {
+fn insert(tx: &mut Tx<'_>, ws: i64, kind: &str, booked: &BookedTime) -> base::error::Result<()> {
     let BookedTime { number, host, starts_at } = booked;
     let (id, ends_at) = (format!("bkg_{number:026}"), starts_at + QUARTER_MS);
     let token: Vec<u8> = format!("{number:032}").into_bytes();
@@ -136,7 +141,12 @@ fn insert(tx: &mut Tx<'_>, ws: i64, kind: &str, booked: &BookedTime) -> inbox::R
 }
 
 /// A calendar of each host, read just now and not to be fetched.
-fn add_busy_times(tx: &mut Tx<'_>, ws: i64, hosts: &[UserId], midnight: i64) -> inbox::Result<()> {
+fn add_busy_times(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    hosts: &[UserId],
+    midnight: i64,
+) -> base::error::Result<()> {
     let now = SystemClock.now();
     for (number, host) in hosts.iter().enumerate() {
         let calendar = format!("cal_{number:026}");

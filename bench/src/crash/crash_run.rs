@@ -6,8 +6,8 @@
 
 use std::collections::HashSet;
 
+use base::limits::UNDO_LIVE_MS;
 use db::{Store, StoreError, Tx};
-use inbox::base::limits::UNDO_LIVE_MS;
 
 /// What is left of an undo window that was just begun.
 const LEFT_MS: i64 = 1_000;

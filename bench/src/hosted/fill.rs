@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
+use actions::setup::{NewWorkspace, WorkspaceListing};
+use base::actor::{self, Actor, Circle};
+use base::app::{App, Cx};
+use base::scopes::Scope;
 use db::{Store, Tx};
-use inbox::actions::{self, NewWorkspace, WorkspaceListing};
-use inbox::base::actor::{self, Actor, Circle};
-use inbox::base::scopes::Scope;
-use inbox::model::mailboxes::{self, Mailbox};
-use inbox::{App, Cx};
+use model::mailboxes::{self, Mailbox};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
@@ -64,7 +64,7 @@ pub fn fill(
         .build()
         .map_err(|error| error.to_string())?;
     let options = db::StoreOptions { connections: 2 * WRITERS, ..db::StoreOptions::default() };
-    let store = Store::open(&place.url, &options, inbox::MIGRATIONS);
+    let store = Store::open(&place.url, &options, model::schema::MIGRATIONS);
     let app = workspace::app(store.map_err(|error| error.to_string())?, place.folder.path())?;
     let before = settled_bytes(place)?;
     let sizes = sizes(workspaces, messages);
@@ -116,19 +116,19 @@ fn new_workspace(number: usize) -> NewWorkspace {
     }
 }
 
-async fn set_up(app: &App, sizes: &[usize]) -> inbox::Result<Vec<HostedWorkspace>> {
+async fn set_up(app: &App, sizes: &[usize]) -> base::error::Result<Vec<HostedWorkspace>> {
     let operator = Actor::operator(&app.ids);
     let numbers: Vec<usize> = (0..sizes.len()).collect();
     for some in numbers.chunks(SET_UP_AT_ONCE) {
         let some = some.to_vec();
         let make = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
             let mut made = some.iter().map(|number| new_workspace(*number));
-            made.try_for_each(|new| actions::set_up_workspace(tx, cx, &new).map(drop))
+            made.try_for_each(|new| actions::setup::set_up_workspace(tx, cx, &new).map(drop))
         };
         app.act(&operator, make).await?;
     }
     // In the order in which they were made.
-    let listed = app.store.read(actions::list_workspaces).await?;
+    let listed = app.store.read(actions::setup::list_workspaces).await?;
     let numbered: Vec<(usize, WorkspaceListing)> = listed.into_iter().enumerate().collect();
     let mut workspaces = Vec::new();
     for some in numbered.chunks(SET_UP_AT_ONCE) {
@@ -138,7 +138,7 @@ async fn set_up(app: &App, sizes: &[usize]) -> inbox::Result<Vec<HostedWorkspace
                 let entered = enter_workspace(tx, cx, *number, listing)?;
                 Ok(HostedWorkspace { messages: sizes[*number], ..entered })
             });
-            entered.collect::<inbox::Result<Vec<HostedWorkspace>>>()
+            entered.collect::<base::error::Result<Vec<HostedWorkspace>>>()
         };
         workspaces.extend(app.act(&operator, enter).await?);
     }
@@ -150,14 +150,14 @@ fn enter_workspace(
     cx: &Cx<'_>,
     number: usize,
     listing: &WorkspaceListing,
-) -> inbox::Result<HostedWorkspace> {
+) -> base::error::Result<HostedWorkspace> {
     let owner = actor::person(tx, listing.ws, &owner_address(number))?;
     let cx = &Cx { actor: &owner, ..*cx };
-    let key = actions::make_key(tx, cx, "Bench", Scope::ALL, true)?.key;
+    let key = actions::keys::make_key(tx, cx, "Bench", Scope::ALL, true)?.key;
     let address = inbox_address(number);
     let mut seen = mailboxes::all_seen_by(tx, &owner)?.into_iter();
     let mailbox = seen.find(|mailbox| mailbox.address.as_str() == address);
-    let mailbox = mailbox.ok_or(inbox::Error::NotFound("inbox"))?;
+    let mailbox = mailbox.ok_or(base::error::Error::NotFound("inbox"))?;
     let (ws, slug) = (listing.ws, listing.slug.clone());
     Ok(HostedWorkspace { ws, slug, address, key, owner: owner.clone(), messages: 0, mailbox })
 }
@@ -170,7 +170,7 @@ async fn write_histories(
     written: &Arc<AtomicUsize>,
 ) -> Result<(), String> {
     let vocabulary = Arc::new(Vocabulary::new(seed));
-    let mut under_way: JoinSet<inbox::Result<Filled>> = JoinSet::new();
+    let mut under_way: JoinSet<base::error::Result<Filled>> = JoinSet::new();
     for (number, one) in workspaces.iter().enumerate() {
         if under_way.len() == WRITERS
             && let Some(filled) = under_way.join_next().await
@@ -202,8 +202,8 @@ impl HostedFill {
         for one in workspaces {
             let url = url.to_owned();
             let add = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
-                let url = actions::check_url(&url, true)?;
-                actions::add_webhook(tx, cx, &url, false, true).map(drop)
+                let url = actions::webhooks::check_url(&url, true)?;
+                actions::webhooks::add_webhook(tx, cx, &url, false, true).map(drop)
             };
             let added = self.runtime.block_on(self.app.act(&one.owner, add));
             added.map_err(|error| error.to_string())?;

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use api::operations::{ReplyInput, reply};
+use base::app::Cx;
+use base::limits::DAY_MS;
+use base::time::Moment;
 use db::{Store, StoreError, Tx};
-use inbox::Cx;
-use inbox::api::operations::{ReplyInput, reply};
-use inbox::base::limits::DAY_MS;
-use inbox::base::time::Moment;
 
 use super::fill::{HostedFill, HostedWorkspace};
 use crate::crash::Outbox;
@@ -63,7 +63,7 @@ impl HostedFill {
                     };
                     Ok(reply(tx, cx, input)?.message_id.as_str().to_owned())
                 });
-                replies.collect::<inbox::Result<Vec<String>>>()
+                replies.collect::<base::error::Result<Vec<String>>>()
             };
             let written = self.runtime.block_on(self.app.act(&workspace.owner, write));
             let written = written.map_err(|error| error.to_string())?;

@@ -7,8 +7,8 @@ mod session;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use base::limits::TRIAGED;
 use clap::Args;
-use inbox::base::limits::TRIAGED;
 use serde_json::json;
 use tokio::runtime::Runtime;
 

@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use inbox::base::limits::TRIAGED;
+use base::limits::TRIAGED;
 use serde_json::json;
 
 use super::others::quantile;

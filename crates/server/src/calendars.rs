@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use inbox::jobs::{BoxFuture, CalendarReader};
-use inbox::model::bookings::calendars::{CalendarAnswer, CalendarKind, CalendarSource};
+use bookings::calendars::{CalendarAnswer, CalendarKind, CalendarSource};
+use jobs::{BoxFuture, CalendarReader};
 use reqwest::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use reqwest::{Method, Response};
 use roxmltree::Node;

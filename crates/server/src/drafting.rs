@@ -1,9 +1,9 @@
-//! The language model that drafts replies: the implementation of the port `inbox::jobs::ReplyModel`.
+//! The language model that drafts replies: the implementation of the port `jobs::ReplyModel`.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inbox::jobs::{BoxFuture, ModelReply, ReplyModel};
+use jobs::{BoxFuture, ModelReply, ReplyModel};
 use serde_json::Value;
 
 use crate::net::chat_client::{ChatClient, content, read_key};
@@ -21,7 +21,7 @@ pub struct ModelEndpoint {
     pub model: String,
 }
 
-inbox::debug_without_secrets!(ModelEndpoint { model });
+base::debug_without_secrets!(ModelEndpoint { model });
 
 impl ModelEndpoint {
     /// The host that requests go to.

@@ -8,15 +8,16 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::base::blob_files::BlobFiles;
-use inbox::base::blobs::Blobs;
-use inbox::base::ids::Ids;
-use inbox::base::mail_reading::MailReading;
-use inbox::base::private_files;
-use inbox::base::scanner::Scanner;
-use inbox::base::time::SystemClock;
-use inbox::jobs::Worker;
-use inbox::{App, RateLimiter};
+use base::app::App;
+use base::blob_files::BlobFiles;
+use base::blobs::Blobs;
+use base::ids::Ids;
+use base::mail_reading::MailReading;
+use base::private_files;
+use base::rate_limit::RateLimiter;
+use base::scanner::Scanner;
+use base::time::SystemClock;
+use jobs::Worker;
 use mail::smtp::Protocol;
 use tokio::net::TcpListener;
 
@@ -55,8 +56,9 @@ use crate::oidc::OidcClient;
 use crate::settings::Settings;
 use crate::web::Presence;
 use crate::webhooks::HttpWebhookSender;
-pub use tasks::reload_on_hangup;
 use tasks::{start_backups, start_due_work, start_metrics, start_sharing, start_watch};
+
+pub use tasks::reload_on_hangup;
 
 /// The grace period of running jobs at shutdown. After it their leases expire and they are
 /// repeated.
@@ -69,7 +71,7 @@ const READING: &str = "reading";
 
 /// Opens the dependencies of operations, and brings the schema up to date.
 pub fn open_app(settings: &Settings, public_url: &str) -> Result<App, String> {
-    open_with(settings, public_url, inbox::MIGRATIONS)
+    open_with(settings, public_url, model::schema::MIGRATIONS)
 }
 
 /// The same with the schema as it is, so that a command that only reads changes nothing for a server
@@ -80,7 +82,7 @@ pub fn open_app_as_is(settings: &Settings) -> Result<App, String> {
     if version == 0 {
         return Err("There is no installation in this database yet.".into());
     }
-    let steps = inbox::MIGRATIONS.iter().filter(|step| step.version <= version);
+    let steps = model::schema::MIGRATIONS.iter().filter(|step| step.version <= version);
     let steps: Vec<db::Migration> = steps.copied().collect();
     open_with(settings, "", &steps)
 }
@@ -112,7 +114,7 @@ fn open_with(
         limiter: Arc::new(RateLimiter::new(settings.rate_per_minute)),
         agents: Arc::default(),
         sorters: Arc::default(),
-        background: inbox::base::background_writes::BackgroundWrites::default(),
+        background: base::background_writes::BackgroundWrites::default(),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
         sealer,
         has_relay: settings.relay != RelayTarget::Nowhere,
@@ -148,7 +150,7 @@ pub fn open_blobs(settings: &Settings) -> Result<Blobs, String> {
 
 /// Prints the next step when there is no user yet.
 pub async fn warn_without_workspace(app: &App) -> Result<(), String> {
-    let workspaces = app.store.read(inbox::actions::list_workspaces).await;
+    let workspaces = app.store.read(actions::setup::list_workspaces).await;
     if workspaces.map_err(|error| error.to_string())?.is_empty() {
         tracing::warn!(
             "there is no workspace yet, so nobody can sign in and no mail is taken in: make one \
@@ -161,7 +163,7 @@ pub async fn warn_without_workspace(app: &App) -> Result<(), String> {
 
 /// Seals the secrets that an earlier version kept as they were.
 async fn seal_plain_secrets(app: &App) -> io::Result<()> {
-    let sealed = inbox::model::sealing::seal_plain_secrets(app).await.map_err(io::Error::other)?;
+    let sealed = model::sealing::seal_plain_secrets(app).await.map_err(io::Error::other)?;
     if sealed > 0 {
         tracing::warn!(
             sealed,

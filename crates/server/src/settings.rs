@@ -12,8 +12,8 @@ mod setting_sources;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use base::limits::RATE_PER_MINUTE;
 use clap::Args;
-use inbox::base::limits::RATE_PER_MINUTE;
 
 use crate::backup::BackupSettings;
 use crate::documents::ReaderEndpoint;
@@ -25,13 +25,14 @@ use crate::mail_out::RelayTarget;
 use crate::net::bucket::BucketConfig;
 use crate::net::listen_address::{ListenAddress, Networks, SocketAccess};
 use crate::oidc::OidcConfig;
+use setting_sources::SettingSources;
+
 pub use backups::BackupFlags;
 pub use environment::unknown_variables;
 pub use https::HttpsFlags;
 pub use mail_providers::MailProviderFlags;
 pub use oidc::OidcFlags;
 pub use replica::ReplicaFlags;
-use setting_sources::SettingSources;
 
 /// The flags, as they were typed.
 #[derive(Args, Clone, Default)]
@@ -166,7 +167,7 @@ pub struct Flags {
     pub oidc: OidcFlags,
 }
 
-inbox::debug_without_secrets!(Flags { data, listen });
+base::debug_without_secrets!(Flags { data, listen });
 
 /// The settings a process runs with.
 #[derive(Clone)]
@@ -220,7 +221,7 @@ pub struct Settings {
     pub backups: Option<BackupSettings>,
 }
 
-inbox::debug_without_secrets!(Settings { data, listen, blobs, bucket, relay, oidc });
+base::debug_without_secrets!(Settings { data, listen, blobs, bucket, relay, oidc });
 
 /// How the address of a bucket begins.
 const S3: &str = "s3://";
@@ -400,7 +401,7 @@ impl Settings {
 mod tests {
     use std::fs;
 
-    use inbox::model::mailbox_grants::SignInProvider;
+    use model::mailbox_grants::SignInProvider;
 
     use super::*;
 

@@ -1,13 +1,15 @@
 //! Calls of the API in a test: straight to the operation, or however the crate above makes them.
 
+use api::calls::ApiCall;
+use api::fields::{check_body, check_query};
+use api::operations::{Method, OPERATIONS, Operation};
+use api::wire::ErrorBody;
+use base::api_key::KeyHash;
+use base::app::App;
+use base::error::Error;
+use base::ids::AgentId;
 use http::HeaderMap;
-use inbox::api::fields::{check_body, check_query};
-use inbox::api::operations::{Method, OPERATIONS, Operation};
-use inbox::api::wire::ErrorBody;
-use inbox::base::api_key::KeyHash;
-use inbox::base::ids::AgentId;
-use inbox::jobs::BoxFuture;
-use inbox::{ApiCall, App, Error};
+use jobs::BoxFuture;
 use serde_json::Value;
 use url::form_urlencoded;
 
@@ -100,7 +102,7 @@ async fn call_operation(app: &App, call: TestCall) -> Answer {
         Method::Post => check_body(operation.fields, &call.body),
     };
     let call = ApiCall { operation, key, id, raw: call.body, input, idempotency_key: None };
-    match app.call(call).await.0 {
+    match api::calls::call(&app, call).await.0 {
         Ok(output) => Answer {
             status: operation.success,
             headers: HeaderMap::new(),

@@ -59,7 +59,7 @@ pub fn open_keeping(url: &str, plans_kept: Duration) -> Store {
         plans_kept,
         ..StoreOptions::default()
     };
-    Store::open(url, &options, inbox::MIGRATIONS).unwrap()
+    Store::open(url, &options, model::schema::MIGRATIONS).unwrap()
 }
 
 /// A file with today's schema that each test's own is copied from. Tests that begin at once each make
@@ -74,7 +74,8 @@ fn ensure_sqlite_template() -> PathBuf {
     let made = tempfile::tempdir().unwrap();
     let file = made.path().join("template.db");
     let store =
-        Store::open(&sqlite_url(&file), &StoreOptions::default(), inbox::MIGRATIONS).unwrap();
+        Store::open(&sqlite_url(&file), &StoreOptions::default(), model::schema::MIGRATIONS)
+            .unwrap();
     let copy = tempfile::tempdir().unwrap().keep();
     copy_sqlite(&file, &copy.join("template.db"));
     drop(store);
@@ -105,7 +106,7 @@ fn sqlite_url(file: &Path) -> String {
 /// A name for today's schema.
 pub(crate) fn template_name(own: impl Fn(&Migration) -> &'static str) -> String {
     let mut schema = DefaultHasher::new();
-    for step in inbox::MIGRATIONS {
+    for step in model::schema::MIGRATIONS {
         (step.both, own(step)).hash(&mut schema);
     }
     format!("template_{:x}", schema.finish())

@@ -1,10 +1,11 @@
 //! The drafting helper in a test: answers, their use, and its drafts.
 
-use inbox::actions::{self, AnswerInput};
-use inbox::base::actor::Actor;
-use inbox::base::ids::{AnswerId, MessageId};
-use inbox::model::mailboxes::{DraftingMode, Mailbox};
-use inbox::{FiledMail, Result};
+use actions::answers::AnswerInput;
+use base::actor::Actor;
+use base::error::Result;
+use base::ids::{AnswerId, MessageId};
+use inbound::incoming_mail::FiledMail;
+use model::mailboxes::{DraftingMode, Mailbox};
 use serde_json::Value;
 
 use crate::{TestApp, TestKey, letter};
@@ -24,7 +25,7 @@ impl TestApp {
     /// Switches drafting of an inbox.
     pub async fn set_drafting(&self, by: &Actor, mailbox: &Mailbox, mode: DraftingMode) {
         let id = mailbox.id.clone();
-        self.act(by, move |tx, cx| actions::set_drafting(tx, cx, &id, mode, 200)).await;
+        self.act(by, move |tx, cx| actions::drafting::set_drafting(tx, cx, &id, mode, 200)).await;
     }
 
     /// Adds an answer for all inboxes of the team.
@@ -35,7 +36,7 @@ impl TestApp {
     }
 
     pub async fn try_answer(&self, by: &Actor, input: AnswerInput) -> Result<AnswerId> {
-        self.app.act(by, move |tx, cx| actions::add_answer(tx, cx, &input)).await
+        self.app.act(by, move |tx, cx| actions::answers::add_answer(tx, cx, &input)).await
     }
 
     /// A mail to an inbox, and what the helper does about it.
@@ -64,8 +65,8 @@ impl TestApp {
         let id = MessageId::parse(draft["id"].as_str().unwrap()).unwrap();
         let text = text.map_or_else(|| draft["text"].as_str().unwrap().to_owned(), str::to_owned);
         self.act(by, move |tx, cx| {
-            let (message, _) = inbox::load_outgoing(tx, cx.actor, &id)?;
-            actions::approve_draft(tx, cx, &id, message.revision, &text)
+            let (message, _) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
+            actions::drafts::approve_draft(tx, cx, &id, message.revision, &text)
         })
         .await;
     }

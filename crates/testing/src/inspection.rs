@@ -1,6 +1,6 @@
 //! What the store holds, past the operations.
 
-use inbox::base::ids::MessageId;
+use base::ids::MessageId;
 use serde_json::Value;
 
 use crate::json::texts;

@@ -33,8 +33,8 @@ use std::future::Future;
 use std::path::Path;
 use std::sync::Arc;
 
-use inbox::base::ids::Ids;
-use inbox::base::secret_sealer::SecretSealer;
+use base::ids::Ids;
+use base::secret_sealer::SecretSealer;
 
 pub use api::{Answer, ApiClient, DirectClient, TestCall, TestKey};
 pub use app::{PUBLIC_URL, TestApp};
@@ -65,7 +65,7 @@ pub const MINUTE: i64 = 60 * SECOND;
 pub const HOUR: i64 = 60 * MINUTE;
 pub const DAY: i64 = 24 * HOUR;
 /// The time between *Send* and sending.
-pub const UNDO: i64 = inbox::base::limits::UNDO_LIVE_MS;
+pub const UNDO: i64 = base::limits::UNDO_LIVE_MS;
 
 /// Tests each of these rules, `async fn rule(app: TestApp)`, on SQLite and on PostgreSQL.
 #[macro_export]

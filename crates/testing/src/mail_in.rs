@@ -2,13 +2,13 @@
 
 use std::sync::Mutex;
 
-use inbox::base::mail_reading::MailParser;
-use inbox::inbound::{
+use base::mail_reading::MailParser;
+use inbound::incoming_mail::{FiledMail, IncomingMail};
+use inbound::{
     Authenticator, Checking, Credentials, InboundMail, IngestError, Ingested, MailSource, ingest,
 };
-use inbox::model::mailboxes::Mailbox;
-use inbox::{FiledMail, IncomingMail};
 use mail::{Address, Attachment, Authentication, AuthorKind, Dmarc, Mail, Risk, Warning};
+use model::mailboxes::Mailbox;
 
 use crate::TestApp;
 
@@ -22,16 +22,17 @@ impl TestApp {
         let incoming = self.incoming(mailbox, mail);
         let service = self.service(mailbox);
         let mailbox = mailbox.clone();
-        self.act(&service, move |tx, cx| inbox::receive(tx, cx, &mailbox, &incoming)).await
+        self.act(&service, move |tx, cx| inbound::receive::receive(tx, cx, &mailbox, &incoming))
+            .await
     }
 
     /// Lets a scheduled message go out now.
     pub async fn mark_sent(&self, mailbox: &Mailbox, message: &str) {
-        let id = inbox::base::ids::MessageId::parse(message).unwrap();
+        let id = base::ids::MessageId::parse(message).unwrap();
         let service = self.service(mailbox);
         self.act(&service, move |tx, cx| {
-            let (message, mut conversation) = inbox::load_outgoing(tx, cx.actor, &id)?;
-            inbox::mark_sent(tx, cx, &mut conversation, &message)
+            let (message, mut conversation) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
+            outbound::messages::mark_sent(tx, cx, &mut conversation, &message)
         })
         .await;
     }
@@ -42,7 +43,7 @@ impl TestApp {
             mails.into_iter().map(|mail| self.incoming(mailbox, mail)).collect();
         let (service, mailbox) = (self.service(mailbox), mailbox.clone());
         self.act(&service, move |tx, cx| {
-            incoming.iter().map(|mail| inbox::receive(tx, cx, &mailbox, mail)).collect()
+            incoming.iter().map(|mail| inbound::receive::receive(tx, cx, &mailbox, mail)).collect()
         })
         .await
     }

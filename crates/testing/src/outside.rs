@@ -5,11 +5,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use inbox::jobs::{
+use base::app::App;
+use jobs::{
     BoxFuture, DocumentFile, DocumentReader, ExtractionOutcome, OutgoingMail, Relay, RelayOutcome,
     WebhookRequest, WebhookResponse, WebhookSender, Worker,
 };
-use inbox::{App, DocumentFields, DocumentKind};
+use model::documents::{DocumentFields, DocumentKind};
 use tokio::sync::Notify;
 
 use crate::waiting::until;

@@ -1,12 +1,13 @@
 //! Workspaces, people, keys and inboxes, and what is done as one of them.
 
-use inbox::actions::{self, NewWorkspace};
-use inbox::base::actor::{self, Actor, Circle, Principal, Role, authenticate};
-use inbox::base::api_key::KeyHash;
-use inbox::base::ids::{MailboxId, UserId};
-use inbox::base::scopes::Scope;
-use inbox::model::mailboxes::{self, Mailbox};
-use inbox::{App, Cx, Error};
+use actions::setup::NewWorkspace;
+use base::actor::{self, Actor, Circle, Principal, Role, authenticate};
+use base::api_key::KeyHash;
+use base::app::{App, Cx};
+use base::error::Error;
+use base::ids::{MailboxId, UserId};
+use base::scopes::Scope;
+use model::mailboxes::{self, Mailbox};
 
 use crate::{TestApp, TestKey};
 
@@ -25,7 +26,9 @@ impl TestApp {
         let email = format!("{}@acme.example", name.to_lowercase());
         let (address, full) = (email.clone(), format!("{name} Teammate"));
         self.app
-            .act(&self.owner, move |tx, cx| actions::add_person(tx, cx, &address, &full, role))
+            .act(&self.owner, move |tx, cx| {
+                actions::setup::add_person(tx, cx, &address, &full, role)
+            })
             .await
             .unwrap();
         let ws = self.owner.ws;
@@ -47,7 +50,7 @@ impl TestApp {
         let name = name.to_owned();
         let made = self
             .app
-            .act(maker, move |tx, cx| actions::make_key(tx, cx, &name, &scopes, livemode))
+            .act(maker, move |tx, cx| actions::keys::make_key(tx, cx, &name, &scopes, livemode))
             .await
             .unwrap();
         TestKey { id: made.id, key: made.key }
@@ -55,7 +58,7 @@ impl TestApp {
 
     pub async fn revoke(&self, key: &TestKey) {
         let id = key.id.clone();
-        self.act(&self.owner, move |tx, cx| actions::revoke_key(tx, cx, &id)).await;
+        self.act(&self.owner, move |tx, cx| actions::keys::revoke_key(tx, cx, &id)).await;
     }
 
     /// An inbox that only this person sees.
@@ -63,7 +66,7 @@ impl TestApp {
         let address = format!("{}.private@acme.example", user(person));
         let (owner, given) = (user(person), address.clone());
         self.act(&self.owner, move |tx, cx| {
-            actions::add_mailbox(tx, cx, &given, "Private", Some(&owner))
+            actions::setup::add_mailbox(tx, cx, &given, "Private", Some(&owner))
         })
         .await;
         mailbox(&self.app, person, &address).await
@@ -71,15 +74,17 @@ impl TestApp {
 
     pub async fn team_inbox(&self, address: &str, name: &str) -> Mailbox {
         let (given, name) = (address.to_owned(), name.to_owned());
-        self.act(&self.owner, move |tx, cx| actions::add_mailbox(tx, cx, &given, &name, None))
-            .await;
+        self.act(&self.owner, move |tx, cx| {
+            actions::setup::add_mailbox(tx, cx, &given, &name, None)
+        })
+        .await;
         mailbox(&self.app, &self.owner, address).await
     }
 
     /// Does what a person or the service does; it must succeed.
     pub async fn act<T, F>(&self, actor: &Actor, operation: F) -> T
     where
-        F: FnMut(&mut db::Tx<'_>, &Cx<'_>) -> inbox::Result<T> + Send + 'static,
+        F: FnMut(&mut db::Tx<'_>, &Cx<'_>) -> base::error::Result<T> + Send + 'static,
         T: Send + 'static,
     {
         self.app.act(actor, operation).await.unwrap()
@@ -88,7 +93,7 @@ impl TestApp {
     /// What somebody tries and may not.
     pub async fn refused<T, F>(&self, actor: &Actor, operation: F) -> Error
     where
-        F: FnMut(&mut db::Tx<'_>, &Cx<'_>) -> inbox::Result<T> + Send + 'static,
+        F: FnMut(&mut db::Tx<'_>, &Cx<'_>) -> base::error::Result<T> + Send + 'static,
         T: Send + 'static,
     {
         match self.app.act(actor, operation).await {
@@ -121,9 +126,11 @@ pub(crate) async fn set_up(app: &App, name: &str, owner: &str) -> Actor {
     };
     let email = new.owner_email.clone();
     let operator = Actor::operator(&app.ids);
-    let made =
-        app.act(&operator, move |tx, cx| actions::set_up_workspace(tx, cx, &new)).await.unwrap();
-    let workspaces = app.store.read(actions::list_workspaces).await.unwrap();
+    let made = app
+        .act(&operator, move |tx, cx| actions::setup::set_up_workspace(tx, cx, &new))
+        .await
+        .unwrap();
+    let workspaces = app.store.read(actions::setup::list_workspaces).await.unwrap();
     let ws = workspaces.iter().find(|w| w.id == made.workspace).unwrap().ws;
     app.store.read(move |tx| actor::person(tx, ws, &email)).await.unwrap()
 }

@@ -156,7 +156,7 @@ fn ensure_template(admin: &str, client: &mut Client) -> String {
         client.batch_execute(&format!("DROP DATABASE IF EXISTS {template} WITH (FORCE)")).unwrap();
         client.batch_execute(&format!("CREATE DATABASE {template} TEMPLATE template0")).unwrap();
         let url = in_database(admin, &template);
-        Store::open(&url, &StoreOptions::default(), inbox::MIGRATIONS).unwrap();
+        Store::open(&url, &StoreOptions::default(), model::schema::MIGRATIONS).unwrap();
         connect(&url).unwrap().batch_execute(KEEP_SEED).unwrap();
         client
             .batch_execute(&format!(

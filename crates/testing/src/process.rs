@@ -1,7 +1,7 @@
 //! A second process on the same database.
 
-use inbox::App;
-use inbox::jobs::Worker;
+use base::app::App;
+use jobs::Worker;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

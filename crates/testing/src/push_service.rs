@@ -3,13 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
+use base::actor::Actor;
+use base::ids::{ConversationId, SessionId, SubscriptionId, UserId};
+use base::web_push::PushTarget;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use inbox::actions;
-use inbox::base::actor::Actor;
-use inbox::base::ids::{ConversationId, SessionId, SubscriptionId, UserId};
-use inbox::base::web_push::PushTarget;
-use inbox::jobs::{BoxFuture, OpenPages, PushRequest, PushResponse, PushSender};
+use jobs::{BoxFuture, OpenPages, PushRequest, PushResponse, PushSender};
 use ring::aead::{AES_128_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use ring::agreement::{ECDH_P256, EphemeralPrivateKey, UnparsedPublicKey, agree_ephemeral};
 use ring::hkdf::{HKDF_SHA256, KeyType, Salt};
@@ -101,11 +100,12 @@ impl TestApp {
     pub async fn subscribed_in(&self, person: &Actor, name: &str, private: bool) -> TestBrowser {
         let (ws, id, ids, now) = (person.ws, user(person), self.app.ids.clone(), self.now());
         let begin = move |tx: &mut db::Tx<'_>| {
-            actions::begin_session(tx, &ids, now, ws, &id, "A browser", private)
+            actions::sessions::begin_session(tx, &ids, now, ws, &id, "A browser", private)
         };
         let token = self.app.store.write(begin).await.unwrap();
-        let hash = actions::TokenHash::of(&token).unwrap();
-        let signed_in = self.app.store.read(move |tx| actions::signed_in(tx, &hash, now)).await;
+        let hash = actions::sessions::TokenHash::of(&token).unwrap();
+        let signed_in =
+            self.app.store.read(move |tx| actions::sessions::signed_in(tx, &hash, now)).await;
         let session = signed_in.unwrap().session;
         let key = EphemeralPrivateKey::generate(&ECDH_P256, &SystemRandom::new()).unwrap();
         let public_key = key.compute_public_key().unwrap().as_ref().to_vec();
@@ -117,7 +117,7 @@ impl TestApp {
         let (endpoint, of_session) = (target.endpoint.clone(), session.clone());
         let id = self
             .act(person, move |tx, cx| {
-                actions::subscribe_browser(tx, cx, &of_session, "A browser", &target)
+                actions::notifications::subscribe_browser(tx, cx, &of_session, "A browser", &target)
             })
             .await;
         TestBrowser { id, session, endpoint, key: Mutex::new(Some(key)), public_key }

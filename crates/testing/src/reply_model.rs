@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use inbox::jobs::{BoxFuture, ModelReply, ReplyModel};
+use jobs::{BoxFuture, ModelReply, ReplyModel};
 use serde_json::{Value, json};
 
 /// Answers as the script says; without a script it fails.

@@ -1,9 +1,9 @@
 //! Seals secrets so that a test can tell them from plain ones. It hides nothing.
 
+use base::ids::Ids;
+use base::secret_sealer::{SEALED_PREFIX, SecretSealer};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use inbox::base::ids::Ids;
-use inbox::base::secret_sealer::{SEALED_PREFIX, SecretSealer};
 
 /// Keeps the rules of the real one but secrecy: sealing twice gives two texts, and a secret opens
 /// for its purpose only.

@@ -21,7 +21,7 @@ impl TestApp {
             for (ws, hash) in names {
                 unpacked.extend(blobs.get(tx, ws, &hash)?);
             }
-            Ok::<_, inbox::Error>(unpacked)
+            Ok::<_, base::error::Error>(unpacked)
         });
         all.extend(unpacked.await.unwrap());
         if self.database_url().starts_with("postgres") {

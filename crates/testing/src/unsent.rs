@@ -1,9 +1,10 @@
 //! Files of unsent texts, as the app attaches them and makes them fit the message that they go with.
 
-use inbox::actions::{self, AutosaveKey, NewReply};
-use inbox::base::actor::Actor;
-use inbox::base::ids::AttachmentId;
-use inbox::model::secure::seal_file;
+use actions::autosaves::AutosaveKey;
+use actions::compose::NewReply;
+use base::actor::Actor;
+use base::ids::AttachmentId;
+use model::secure::seal_file;
 
 use crate::TestApp;
 
@@ -21,7 +22,8 @@ impl TestApp {
         });
         let (sealed, place): (Vec<_>, _) = (sealed.collect(), place.clone());
         let ids = sealed.iter().map(|(file, _)| file.id.clone()).collect();
-        self.act(person, move |tx, cx| actions::attach(tx, cx, &place, &sealed)).await;
+        self.act(person, move |tx, cx| actions::unsent_files::attach(tx, cx, &place, &sealed))
+            .await;
         ids
     }
 
@@ -29,10 +31,14 @@ impl TestApp {
     pub async fn fit_files(&self, person: &Actor, place: &AutosaveKey, message: &NewReply) {
         let (mailbox, message) = (self.support.id.to_string(), message.clone());
         let (there, place) = (place.clone(), place.clone());
-        let unfit = self
-            .act(person, move |tx, cx| actions::unfit_files(tx, cx, &there, &mailbox, &message));
-        let refit = |file: inbox::UnfitFile| file.refit((&self.app.blobs, &self.app.ids)).unwrap();
+        let unfit = self.act(person, move |tx, cx| {
+            actions::unsent_files::unfit_files(tx, cx, &there, &mailbox, &message)
+        });
+        let refit = |file: model::sealed_attachments::UnfitFile| {
+            file.refit((&self.app.blobs, &self.app.ids)).unwrap()
+        };
         let files: Vec<_> = unfit.await.into_iter().map(refit).collect();
-        self.act(person, move |tx, cx| actions::refit_files(tx, cx, &place, &files)).await;
+        self.act(person, move |tx, cx| actions::unsent_files::refit_files(tx, cx, &place, &files))
+            .await;
     }
 }

@@ -1,15 +1,13 @@
 //! A customer in another time zone books, moves and cancels: on the public page and from a reply, with and
 //! without scripts, on a phone and at a desk.
 
-use inbox::api::operations::{FindSlotsInput, ReplyInput, find_slots, reply};
-use inbox::base::ids::ConversationId;
-use inbox::base::limits::UNDO_LIVE_MS;
-use inbox::model::bookings::booking::{BookingGuest, NewBooking, book};
-use inbox::model::bookings::offers::OfferInput;
-use inbox::model::bookings::types::{self, BookingType};
-use inbox::model::bookings::{
-    self, Booking, BookingFilter, BookingStatus, local_time, zone_or_utc,
-};
+use api::operations::{FindSlotsInput, ReplyInput, find_slots, reply};
+use base::ids::ConversationId;
+use base::limits::UNDO_LIVE_MS;
+use bookings::booking::{BookingGuest, NewBooking, book};
+use bookings::offers::OfferInput;
+use bookings::types::{self, BookingType};
+use bookings::{Booking, BookingFilter, BookingStatus, local_time, zone_or_utc};
 use serde_json::json;
 
 use crate::axe::{axe, violations};
@@ -112,7 +110,7 @@ impl TestServer {
         read.await.unwrap().into_iter().find(|kind| kind.circle.is_team()).unwrap()
     }
 
-    async fn free_times(&self, kind: &BookingType) -> Vec<inbox::base::time::Moment> {
+    async fn free_times(&self, kind: &BookingType) -> Vec<base::time::Moment> {
         let asked = FindSlotsInput { id: kind.id.to_string(), ..FindSlotsInput::default() };
         let found = self
             .app
@@ -125,7 +123,7 @@ impl TestServer {
     /// Somebody else books a time.
     async fn take(&self, kind: &BookingType, starts_at: i64) {
         let kind = kind.clone();
-        let work = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
+        let work = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
             let guest = BookingGuest { name: "Bo", email: "bo@shop.example", zone: None };
             let new = NewBooking { starts_at, guest, answers: &[], conversation: None };
             book(tx, cx, &kind, &new)

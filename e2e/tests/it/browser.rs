@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use inbox::base::actor::Actor;
+use base::actor::Actor;
 use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use inbox::base::limits::UNDO_LIVE_MS;
-use inbox::model::mailboxes::Mailbox;
+use base::limits::UNDO_LIVE_MS;
+use model::mailboxes::Mailbox;
 use thirtyfour::prelude::*;
 
 use crate::browser::Browser;

@@ -5,15 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use inbox::actions::{self, NewWorkspace};
-use inbox::base::actor::{self, Actor, Circle};
-use inbox::base::blobs::Blobs;
-use inbox::base::ids::{Ids, UserId};
-use inbox::base::limits::UNDO_LIVE_MS;
-use inbox::base::time::{Clock, SystemClock};
-use inbox::inbound::{Authenticator, Checking, Credentials};
-use inbox::jobs::Worker;
-use inbox::{App, RateLimiter};
+use actions::setup::NewWorkspace;
+use base::actor::{self, Actor, Circle};
+use base::app::App;
+use base::blobs::Blobs;
+use base::ids::{Ids, UserId};
+use base::limits::UNDO_LIVE_MS;
+use base::rate_limit::RateLimiter;
+use base::time::{Clock, SystemClock};
+use inbound::{Authenticator, Checking, Credentials};
+use jobs::Worker;
 use mail::Authentication;
 use rustls::RootCertStore;
 use server::documents::BuiltInReader;
@@ -89,18 +90,19 @@ impl NewWorkspaceServer {
         let ids = Arc::new(Ids::random());
         let vault = Vault::open(folder.path(), &ids).unwrap();
         let app = App {
-            store: db::Store::open(&url, &db::StoreOptions::default(), inbox::MIGRATIONS).unwrap(),
+            store: db::Store::open(&url, &db::StoreOptions::default(), model::schema::MIGRATIONS)
+                .unwrap(),
             clock: clock.clone(),
             ids,
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
-            reading: inbox::base::mail_reading::MailReading::new(
+            reading: base::mail_reading::MailReading::new(
                 &folder.path().join("reading"),
                 Arc::new(testing::TrustingParser),
             ),
             limiter: Arc::new(RateLimiter::new(1_000)),
             agents: Arc::default(),
             sorters: Arc::default(),
-            background: inbox::base::background_writes::BackgroundWrites::default(),
+            background: base::background_writes::BackgroundWrites::default(),
             scanner: None,
             sealer: Arc::new(vault.clone()),
             public_url: address.as_str().into(),
@@ -122,9 +124,9 @@ impl NewWorkspaceServer {
     /// A link that signs the owner in.
     pub async fn sign_in_link(&self) -> String {
         let owner = self.owner.clone();
-        let made = self
-            .app
-            .act(&self.workspace, move |tx, cx| actions::make_recovery_link(tx, cx, &owner));
+        let made = self.app.act(&self.workspace, move |tx, cx| {
+            actions::sessions::make_recovery_link(tx, cx, &owner)
+        });
         made.await.unwrap()
     }
 
@@ -201,7 +203,7 @@ async fn set_up(app: &App) -> (UserId, Actor) {
         inbox_name: "Support".into(),
     };
     let operator = Actor::operator(&app.ids);
-    let made = app.act(&operator, move |tx, cx| actions::set_up_workspace(tx, cx, &new));
+    let made = app.act(&operator, move |tx, cx| actions::setup::set_up_workspace(tx, cx, &new));
     let made = made.await.unwrap();
     let owner =
         app.store.read(|tx| actor::person(tx, 1, "signe@oram-sails.example")).await.unwrap();

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use inbox::actions::register_client;
-use inbox::model::oauth_clients::ClientMetadata;
+use actions::oauth_consent::register_client;
+use model::oauth_clients::ClientMetadata;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;

@@ -1,6 +1,6 @@
 //! The sorting helper in a browser: topics, decisions, what comes of them, and forgetting.
 
-use inbox::api::operations::{SetSortingInput, set_sorting};
+use api::operations::{SetSortingInput, set_sorting};
 
 use crate::browser::Browser;
 use crate::test_server::TestServer;

@@ -5,18 +5,19 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use inbox::actions;
-use inbox::api::operations::{AddNoteInput, ReplyInput, add_note, reply};
-use inbox::base::actor::{self, Actor, Circle};
-use inbox::base::api_key::KeyHash;
-use inbox::base::blobs::Blobs;
-use inbox::base::ids::Ids;
-use inbox::base::time::{Clock, SystemClock};
-use inbox::jobs::Worker;
-use inbox::model::bookings::{self, BookingFilter, types};
-use inbox::model::mailboxes::{self, Mailbox};
-use inbox::{App, FiledMail, IncomingMail, RateLimiter};
+use api::operations::{AddNoteInput, ReplyInput, add_note, reply};
+use base::actor::{self, Actor, Circle};
+use base::api_key::KeyHash;
+use base::app::App;
+use base::blobs::Blobs;
+use base::ids::Ids;
+use base::rate_limit::RateLimiter;
+use base::time::{Clock, SystemClock};
+use bookings::{BookingFilter, types};
+use inbound::incoming_mail::{FiledMail, IncomingMail};
+use jobs::Worker;
 use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
+use model::mailboxes::{self, Mailbox};
 use rustls::RootCertStore;
 use server::demo::Sample;
 use server::documents::BuiltInReader;
@@ -77,20 +78,21 @@ impl TestServer {
         let address = format!("http://{host}:{}", listener.local_addr().unwrap().port());
         let clock = Arc::new(MovedClock(AtomicI64::new(0)));
         let app = App {
-            store: db::Store::open(&url, &db::StoreOptions::default(), inbox::MIGRATIONS).unwrap(),
+            store: db::Store::open(&url, &db::StoreOptions::default(), model::schema::MIGRATIONS)
+                .unwrap(),
             clock: clock.clone(),
             ids: Arc::new(Ids::random()),
             blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
-            reading: inbox::base::mail_reading::MailReading::new(
+            reading: base::mail_reading::MailReading::new(
                 &folder.path().join("reading"),
                 Arc::new(testing::TrustingParser),
             ),
             limiter: Arc::new(RateLimiter::new(1_000)),
             agents: Arc::default(),
             sorters: Arc::default(),
-            background: inbox::base::background_writes::BackgroundWrites::default(),
+            background: base::background_writes::BackgroundWrites::default(),
             scanner: None,
-            sealer: Arc::new(inbox::base::secret_sealer::NoopSealer),
+            sealer: Arc::new(base::secret_sealer::NoopSealer),
             has_relay: true,
             public_url: address.as_str().into(),
         };
@@ -177,7 +179,7 @@ impl TestServer {
         let workspace = self.ines.workspace.clone();
         let operator = Actor::system(self.ines.ws, workspace, actor::Circle::team());
         self.app
-            .act(&operator, move |tx, cx| actions::make_recovery_link(tx, cx, &id))
+            .act(&operator, move |tx, cx| actions::sessions::make_recovery_link(tx, cx, &id))
             .await
             .unwrap()
     }
@@ -193,7 +195,7 @@ impl TestServer {
         let (name, address) =
             (name.to_owned(), format!("{}@lumen-holz.example", name.to_lowercase()));
         let added = self.app.act(&self.ines, move |tx, cx| {
-            let id = actions::add_mailbox(tx, cx, &address, &name, None)?;
+            let id = actions::setup::add_mailbox(tx, cx, &address, &name, None)?;
             mailboxes::seen_by(tx, cx.actor, &id)
         });
         added.await.unwrap().unwrap()
@@ -273,9 +275,9 @@ impl TestServer {
         let service = Actor::system(1, self.ines.workspace.clone(), Circle::team());
         let receive = self.app.act(&service, move |tx, cx| {
             if let Some(raw) = &incoming.raw {
-                inbox::base::blobs::keep(tx, cx.actor.ws, raw)?;
+                base::blobs::keep(tx, cx.actor.ws, raw)?;
             }
-            inbox::receive(tx, cx, &mailbox, &incoming)
+            inbound::receive::receive(tx, cx, &mailbox, &incoming)
         });
         receive.await.unwrap()
     }
@@ -283,7 +285,9 @@ impl TestServer {
     /// Ines has read a conversation up to now.
     pub async fn mark_read(&self, mail: &FiledMail) {
         let id = mail.conversation.to_string();
-        let read = self.app.act(&self.ines, move |tx, cx| actions::mark_read(tx, cx, &id));
+        let read = self
+            .app
+            .act(&self.ines, move |tx, cx| actions::open_conversation::mark_read(tx, cx, &id));
         read.await.unwrap();
     }
 
@@ -293,7 +297,7 @@ impl TestServer {
         let noted = self.app.store.write(move |tx| {
             let sql = "UPDATE contacts SET standing = 'trusted' WHERE email = ?1";
             tx.exec(sql, &[&email])?;
-            Ok::<_, inbox::Error>(())
+            Ok::<_, base::error::Error>(())
         });
         noted.await.unwrap();
     }
@@ -314,19 +318,19 @@ impl TestServer {
     /// A webhook with a log, a saved reply and a mention of Ines: the pages that show them.
     pub async fn furnish(&self) -> Vec<String> {
         let robo = self.robo().await;
-        let url = actions::check_url("https://hooks.example.com/in", false).unwrap();
+        let url = actions::webhooks::check_url("https://hooks.example.com/in", false).unwrap();
         let furnished = self.app.act(&self.ines, move |tx, cx| {
-            let hook = actions::add_webhook(tx, cx, &url, false, true)?;
-            actions::send_test_event(tx, cx, &hook.id)?;
-            actions::pause_webhook(tx, cx, &hook.id)?;
-            let thanks = actions::SavedReplyInput {
+            let hook = actions::webhooks::add_webhook(tx, cx, &url, false, true)?;
+            actions::delivery_log::send_test_event(tx, cx, &hook.id)?;
+            actions::delivery_log::pause_webhook(tx, cx, &hook.id)?;
+            let thanks = actions::saved_replies::SavedReplyInput {
                 name: "Thanks".into(),
                 folder: "Greetings".into(),
                 body: "Hello {{first_name|there}}".into(),
             };
-            let saved = actions::save_reply(tx, cx, &thanks, &[])?;
+            let saved = actions::saved_replies::save_reply(tx, cx, &thanks, &[])?;
             let inbox = mailboxes::all_seen_by(tx, cx.actor)?.remove(0);
-            let person = actions::list_people(tx, cx)?.pop().unwrap();
+            let person = actions::setup::list_people(tx, cx)?.pop().unwrap();
             let kinds = types::list(tx, cx.actor)?;
             let kind = kinds.into_iter().find(|kind| kind.circle.is_team()).unwrap();
             let booked = bookings::list(tx, cx.actor, &BookingFilter::default(), 1)?.remove(0);
@@ -360,9 +364,14 @@ impl TestServer {
     pub async fn latest(&self, conversation: &str) -> (String, String) {
         let id = conversation.to_owned();
         let read = self.app.act(&self.ines, move |tx, cx| {
-            let reading = actions::read_conversation(tx, cx, &id, &actions::TimelinePart::Newest)?;
+            let reading = actions::open_conversation::read_conversation(
+                tx,
+                cx,
+                &id,
+                &actions::timeline::TimelinePart::Newest,
+            )?;
             let ours = reading.entries.iter().rev().find_map(|entry| match entry {
-                actions::TimelineEntry::Message(message) => {
+                actions::timeline::TimelineEntry::Message(message) => {
                     message.status.map(|status| (status.as_str().to_owned(), message.text.clone()))
                 }
                 _ => None,

@@ -3,9 +3,8 @@
 
 use std::path::PathBuf;
 
-use inbox::RequestedDocument;
-use inbox::actions;
-use inbox::api::operations::{RequestDocumentsInput, request_documents};
+use api::operations::{RequestDocumentsInput, request_documents};
+use model::document_requests::RequestedDocument;
 use serde_json::json;
 use thirtyfour::prelude::*;
 
@@ -48,7 +47,7 @@ impl Papers {
     }
 
     fn pdf(&self, name: &str) -> String {
-        self.put(name, &inbox::model::pdf::sheet("PAPER", &[name]))
+        self.put(name, &model::pdf::sheet("PAPER", &[name]))
     }
 
     fn large_pdf(&self, name: &str, bytes: usize) -> String {
@@ -73,9 +72,14 @@ async fn choose(browser: &Browser, item: usize, path: &str) {
 async fn filed(server: &TestServer, id: &str) -> Vec<String> {
     let id = id.to_owned();
     let read = server.app.act(&server.ines, move |tx, cx| {
-        let reading = actions::read_conversation(tx, cx, &id, &actions::TimelinePart::Newest)?;
+        let reading = actions::open_conversation::read_conversation(
+            tx,
+            cx,
+            &id,
+            &actions::timeline::TimelinePart::Newest,
+        )?;
         let cards = reading.entries.iter().filter_map(|entry| match entry {
-            actions::TimelineEntry::Message(message) => message.asks.clone(),
+            actions::timeline::TimelineEntry::Message(message) => message.asks.clone(),
             _ => None,
         });
         let items = cards.flat_map(|card| card.items);

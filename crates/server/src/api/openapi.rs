@@ -1,12 +1,12 @@
 //! `openapi.json`: the operation table and the webhook events as an OpenAPI 3.1 document.
 
+use api::fields::{InputField, field_schema, object_schema};
+use api::idempotency;
+use api::operations::{Method, OPERATIONS, Operation, ScopeRule};
+use api::wire::ErrorBody;
 use axum::http::StatusCode;
-use inbox::api::fields::{InputField, field_schema, object_schema};
-use inbox::api::idempotency;
-use inbox::api::operations::{Method, OPERATIONS, Operation, ScopeRule};
-use inbox::api::wire::ErrorBody;
-use inbox::base::ids::{BookingId, BookingTypeId, ConversationId, DocumentId, MessageId};
-use inbox::base::limits::{ADDRESS_CHARS, HOUR_MS, IDEMPOTENCY_KEPT_MS};
+use base::ids::{BookingId, BookingTypeId, ConversationId, DocumentId, MessageId};
+use base::limits::{ADDRESS_CHARS, HOUR_MS, IDEMPOTENCY_KEPT_MS};
 use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -366,7 +366,7 @@ mod tests {
             assert!(has_example != operation.is_download(), "{}", operation.name);
             if operation.method == Method::Post {
                 let input = example(operation.example_input);
-                let checked = inbox::api::fields::check_body(operation.fields, &input);
+                let checked = api::fields::check_body(operation.fields, &input);
                 assert!(checked.is_ok(), "{}: {checked:?}", operation.name);
             }
         }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, ErrorKind};
 
-use inbox::base::blobs::Blobs;
-use inbox::base::ids::UploadId;
-use inbox::maintenance::dump_scan::BlobUse;
+use base::blobs::Blobs;
+use base::ids::UploadId;
+use maintenance::dump_scan::BlobUse;
 use serde::Serialize;
 
 /// What the system says of a single file that cannot be read, on a disk that works otherwise (Linux): an error of

@@ -3,8 +3,8 @@
 use std::fs::File;
 use std::io;
 
-use inbox::base::blobs::is_hash;
-use inbox::base::ids::{Ids, UploadId};
+use base::blobs::is_hash;
+use base::ids::{Ids, UploadId};
 
 /// The folder of blobs in a place.
 pub(super) const BLOBS: &str = "blobs";

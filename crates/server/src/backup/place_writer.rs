@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use inbox::base::blobs::Blobs;
-use inbox::base::ids::{Ids, UploadId};
+use base::blobs::Blobs;
+use base::ids::{Ids, UploadId};
 
 use super::BackupProgress;
 use super::damage::FileFault;

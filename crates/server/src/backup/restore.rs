@@ -6,12 +6,12 @@ use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base::blobs::Blobs;
+use base::ids::Ids;
+use base::private_files::{file_options, make_folder};
 use db::{Store, StoreOptions};
-use inbox::base::blobs::Blobs;
-use inbox::base::ids::Ids;
-use inbox::base::private_files::{file_options, make_folder};
-use inbox::maintenance::load;
-use inbox::model::installation::QuietReason;
+use maintenance::load;
+use model::installation::QuietReason;
 use sha2::{Digest, Sha256};
 
 use super::damage::{DamagedFile, FileFault, damaged_files};
@@ -131,7 +131,7 @@ pub async fn restore(
 /// Opens a database that nobody has worked with, at the schema of the backup.
 fn open_target(target: &RestoreTarget, schema: i64) -> Result<Store, String> {
     make_folder(&target.data).map_err(|error| format!("{}: {error}", target.data.display()))?;
-    let steps = inbox::MIGRATIONS.iter().filter(|step| step.version <= schema);
+    let steps = model::schema::MIGRATIONS.iter().filter(|step| step.version <= schema);
     let steps: Vec<db::Migration> = steps.copied().collect();
     Store::open(&target.database_url, &StoreOptions::default(), &steps).map_err(|error| match error
     {
@@ -253,7 +253,7 @@ async fn fill(
                 Ok(loaded) if loaded == backup.manifest.tables => Ok(()),
                 Ok(_) => Err(damaged()),
                 Err(error) => {
-                    if let inbox::Error::Files(error) = &error {
+                    if let base::error::Error::Files(error) = &error {
                         let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
                         *noted = Some(error.to_string());
                     }
@@ -265,7 +265,7 @@ async fn fill(
     filled.map_err(|error| {
         let trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
         let why = trouble.unwrap_or_else(|| match error {
-            inbox::Error::Store(cause) => cause.to_string(),
+            base::error::Error::Store(cause) => cause.to_string(),
             error => error.to_string(),
         });
         format!("{NOT_RESTORED}: {why}")
@@ -277,7 +277,7 @@ fn load_file(
     file: &mut File,
     backup: &StoredBackup,
     now: i64,
-) -> inbox::Result<BTreeMap<String, u64>> {
+) -> base::error::Result<BTreeMap<String, u64>> {
     // The transaction may have begun before.
     file.seek(SeekFrom::Start(0))?;
     let mut hashed = HashingReader { input: file, hash: Sha256::new() };
@@ -289,6 +289,8 @@ fn load_file(
     Ok(loaded.tables)
 }
 
-fn damaged() -> inbox::Error {
-    inbox::Error::Conflict("This backup cannot be restored: it is damaged or incomplete.".into())
+fn damaged() -> base::error::Error {
+    base::error::Error::Conflict(
+        "This backup cannot be restored: it is damaged or incomplete.".into(),
+    )
 }

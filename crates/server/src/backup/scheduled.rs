@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::App;
-use inbox::model::scheduled_backups::{
+use base::app::App;
+use model::scheduled_backups::{
     self, BackupPlan, LackingFiles, ScheduledBackups, scheduled_backups,
 };
 use tokio_util::sync::CancellationToken;
@@ -105,7 +105,7 @@ impl BackupRunner {
         }
     }
 
-    async fn try_round(&self, settings: &BackupSettings) -> inbox::Result<bool> {
+    async fn try_round(&self, settings: &BackupSettings) -> base::error::Result<bool> {
         let store = &self.app.store;
         let known = store.read(scheduled_backups).await?;
         report(&known);

@@ -8,9 +8,9 @@
 use std::io::{self, Read, Write};
 
 use argon2::Argon2;
+use base::ids::Ids;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use inbox::base::ids::Ids;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;
 

@@ -5,10 +5,10 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-use inbox::base::blobs::is_hash;
-use inbox::base::ids::UploadId;
-use inbox::maintenance::dump::DumpContents;
-use inbox::maintenance::dump_scan::{BlobUse, blob_uses, scan};
+use base::blobs::is_hash;
+use base::ids::UploadId;
+use maintenance::dump::DumpContents;
+use maintenance::dump_scan::{BlobUse, blob_uses, scan};
 use sha2::{Digest, Sha256};
 
 use super::damage::FileFault;
@@ -127,7 +127,7 @@ impl StoredBackup {
         if manifest.sealed != key.is_some() {
             return Err(lost("is damaged: its place is sealed otherwise"));
         }
-        let known = inbox::MIGRATIONS.last().map_or(0, |last| last.version);
+        let known = model::schema::MIGRATIONS.last().map_or(0, |last| last.version);
         if manifest.schema > known {
             return Err(StoredFault::Lost(format!(
                 "This backup was made by Mailroom {}, which is newer than this one. Use that version \
@@ -148,7 +148,7 @@ impl StoredBackup {
             StoredFault::of(error, |fault| lost(format!("the file of its tables, {name}, {fault}")))
         })?;
         let scanned = self.scan_file(file).map_err(|error| {
-            let why = if let inbox::Error::Files(error) = error {
+            let why = if let base::error::Error::Files(error) = error {
                 format!(" ({error})")
             } else {
                 String::new()
@@ -163,7 +163,7 @@ impl StoredBackup {
         Ok(scanned)
     }
 
-    fn scan_file(&self, mut file: File) -> inbox::Result<ScannedTables> {
+    fn scan_file(&self, mut file: File) -> base::error::Result<ScannedTables> {
         file.seek(SeekFrom::Start(0))?;
         let mut hashed = HashingReader { input: &mut file, hash: Sha256::new() };
         let contents = scan(&mut *self.lines(&mut hashed)?)?;
@@ -177,7 +177,7 @@ impl StoredBackup {
     }
 
     /// The lines of the tables, opened and unpacked.
-    pub fn lines<'a>(&self, file: impl Read + 'a) -> inbox::Result<Box<dyn BufRead + 'a>> {
+    pub fn lines<'a>(&self, file: impl Read + 'a) -> base::error::Result<Box<dyn BufRead + 'a>> {
         let name = self.manifest.tables_file();
         Ok(match &self.key {
             Some(key) => {
@@ -193,7 +193,7 @@ impl StoredBackup {
         &self,
         file: &File,
         wanted: BTreeSet<String>,
-    ) -> inbox::Result<BTreeMap<String, Vec<BlobUse>>> {
+    ) -> base::error::Result<BTreeMap<String, Vec<BlobUse>>> {
         let again = || Ok::<_, io::Error>(RereadFile { file: file.try_clone()?, at: 0 });
         let (mut first, mut second) = (self.lines(again()?)?, self.lines(again()?)?);
         blob_uses([&mut *first, &mut *second], &wanted)

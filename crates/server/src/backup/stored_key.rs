@@ -2,9 +2,9 @@
 
 use std::io::{self, BufRead};
 
+use base::secret_sealer::SEALED_PREFIX;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use inbox::base::secret_sealer::SEALED_PREFIX;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use serde_json::Value;
 
@@ -62,7 +62,7 @@ fn unseal(secret: &[u8], check: &str) -> Option<()> {
 
 #[cfg(test)]
 mod tests {
-    use inbox::base::ids::Ids;
+    use base::ids::Ids;
 
     use super::*;
     use crate::node::vault::Vault;

@@ -6,11 +6,11 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base::blobs::Blobs;
+use base::ids::Ids;
+use base::time::Moment;
 use db::Store;
-use inbox::base::blobs::Blobs;
-use inbox::base::ids::Ids;
-use inbox::base::time::Moment;
-use inbox::maintenance::dump::{self, DumpContents};
+use maintenance::dump::{self, DumpContents};
 use sha2::{Digest, Sha256};
 
 use super::damage::{DamagedFile, FileFault, damaged_files};
@@ -113,7 +113,7 @@ async fn take_erased(store: &Store, copied: &mut CopiedBlobs) -> Result<Vec<Stri
     let named = store.read(|tx| {
         let uploads = dump::accepted_uploads(tx)?;
         let uploads = uploads.iter().map(|upload| upload.as_str().to_owned());
-        Ok::<BTreeSet<String>, inbox::Error>(
+        Ok::<BTreeSet<String>, base::error::Error>(
             dump::file_hashes(tx)?.into_iter().chain(uploads).collect(),
         )
     });
@@ -210,7 +210,7 @@ fn name_uses(
     let backup =
         StoredBackup { place: place.clone(), key: key.cloned(), manifest: manifest.clone() };
     let wanted = faults.keys().cloned().collect();
-    let uses = place.open(&manifest.tables_file()).map_err(inbox::Error::from);
+    let uses = place.open(&manifest.tables_file()).map_err(base::error::Error::from);
     let uses = uses.and_then(|tables| backup.uses(&tables, wanted)).unwrap_or_else(|error| {
         tracing::warn!(%error, "the uses of damaged blobs could not be read");
         BTreeMap::new()
@@ -292,7 +292,7 @@ async fn write_tables(
         .store
         .read(move |tx| {
             let result = write_dump(tx, &place, key.as_ref(), &ids, &name);
-            if let Err(inbox::Error::Files(error)) = &result {
+            if let Err(base::error::Error::Files(error)) = &result {
                 *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
             }
             result
@@ -301,7 +301,7 @@ async fn write_tables(
     written.map_err(|error| {
         let trouble = trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
         let why = trouble.unwrap_or_else(|| match error {
-            inbox::Error::Store(cause) => cause.to_string(),
+            base::error::Error::Store(cause) => cause.to_string(),
             error => error.to_string(),
         });
         format!("{NOT_WRITTEN}: {why}")
@@ -314,7 +314,7 @@ fn write_dump(
     key: Option<&PlaceKey>,
     ids: &Ids,
     name: &str,
-) -> inbox::Result<(DumpContents, TablesFile)> {
+) -> base::error::Result<(DumpContents, TablesFile)> {
     let file = HashingWriter { out: place.create(name)?, hash: Sha256::new() };
     let (contents, file) = match key {
         Some(key) => {
@@ -327,7 +327,7 @@ fn write_dump(
     Ok((contents, TablesFile { file: file.out, sha256: hex(&file.hash.finalize()) }))
 }
 
-fn dump_packed<W: Write>(tx: &mut db::Tx<'_>, out: W) -> inbox::Result<(DumpContents, W)> {
+fn dump_packed<W: Write>(tx: &mut db::Tx<'_>, out: W) -> base::error::Result<(DumpContents, W)> {
     let mut packed = zstd::Encoder::new(out, ZSTD_LEVEL)?;
     let contents = dump::dump(tx, &mut packed, &mut |_, _| {})?;
     Ok((contents, packed.finish()?))

@@ -1,11 +1,11 @@
 //! The administrative commands. They work on the database itself, whether or not a server runs.
 
+use actions::setup::NewWorkspace;
+use base::actor::{self, Actor, Circle, Plan};
+use base::ids::{AgentId, MailboxId};
+use base::scopes::Scope;
 use clap::{Args, Subcommand};
-use inbox::actions::{self, NewWorkspace};
-use inbox::base::actor::{self, Actor, Circle, Plan};
-use inbox::base::ids::{AgentId, MailboxId};
-use inbox::base::scopes::Scope;
-use inbox::model::mailboxes;
+use model::mailboxes;
 use serde_json::json;
 
 use super::Json;
@@ -48,14 +48,14 @@ impl Setup {
         let operator = Actor::operator(&app.ids);
         let (made, url) = app
             .act(&operator, move |tx, cx| {
-                let made = actions::set_up_workspace(tx, cx, &new)?;
-                let ws = actions::list_workspaces(tx)?
+                let made = actions::setup::set_up_workspace(tx, cx, &new)?;
+                let ws = actions::setup::list_workspaces(tx)?
                     .into_iter()
                     .find(|listed| listed.id == made.workspace)
                     .map_or(0, |listed| listed.ws);
                 let operator = Actor::system(ws, made.workspace.clone(), Circle::team());
-                let cx = &inbox::Cx { actor: &operator, ..*cx };
-                let url = actions::make_sign_in_link(tx, cx, &made.owner)?;
+                let cx = &base::app::Cx { actor: &operator, ..*cx };
+                let url = actions::sessions::make_sign_in_link(tx, cx, &made.owner)?;
                 Ok((made, url))
             })
             .await
@@ -139,7 +139,7 @@ impl MailboxCommand {
                             actor::Principal::Person { id, .. } => Some(id),
                             _ => None,
                         });
-                        actions::add_mailbox(tx, cx, &address, &name, owner)
+                        actions::setup::add_mailbox(tx, cx, &address, &name, owner)
                     })
                     .await
                     .map_err(sentence)?;
@@ -149,8 +149,8 @@ impl MailboxCommand {
                 let operator = workspace.operator(&app).await?;
                 let on = tags == "on";
                 app.act(&operator, move |tx, cx| {
-                    let id = actions::mailbox_at(tx, cx, &address)?;
-                    actions::set_plus_tags(tx, cx, &id, on)
+                    let id = actions::setup::mailbox_at(tx, cx, &address)?;
+                    actions::setup::set_plus_tags(tx, cx, &id, on)
                 })
                 .await
                 .map_err(sentence)?;
@@ -164,7 +164,7 @@ impl MailboxCommand {
                 let (list, fetched) = app
                     .read(&viewer, |tx, cx| {
                         let list = mailboxes::all_seen_by(tx, cx.actor)?;
-                        Ok((list, actions::list_fetched(tx, cx.actor)?))
+                        Ok((list, actions::imap_accounts::list_fetched(tx, cx.actor)?))
                     })
                     .await
                     .map_err(sentence)?;
@@ -238,7 +238,9 @@ impl Key {
                 let scopes = scopes.iter().map(parse).collect::<Result<Vec<Scope>, String>>()?;
                 let maker = person(&app, &workspace.operator(&app).await?, by).await?;
                 let made = app
-                    .act(&maker, move |tx, cx| actions::make_key(tx, cx, &name, &scopes, !test))
+                    .act(&maker, move |tx, cx| {
+                        actions::keys::make_key(tx, cx, &name, &scopes, !test)
+                    })
                     .await
                     .map_err(sentence)?;
                 let said =
@@ -247,7 +249,7 @@ impl Key {
             }
             Key::List { workspace } => {
                 let operator = workspace.operator(&app).await?;
-                let keys = app.read(&operator, actions::list_keys).await.map_err(sentence)?;
+                let keys = app.read(&operator, actions::keys::list_keys).await.map_err(sentence)?;
                 let lines = keys.iter().map(|key| {
                     let kind = if key.livemode { "live" } else { "test" };
                     let revoked = if key.revoked_at.is_some() { "  revoked" } else { "" };
@@ -262,7 +264,7 @@ impl Key {
             Key::Revoke { id, workspace } => {
                 let operator = workspace.operator(&app).await?;
                 let id = AgentId::parse(&id).ok_or("There is no such key.".to_owned())?;
-                app.act(&operator, move |tx, cx| actions::revoke_key(tx, cx, &id))
+                app.act(&operator, move |tx, cx| actions::keys::revoke_key(tx, cx, &id))
                     .await
                     .map_err(sentence)?;
                 print(workspace.output, &json!({ "ok": true }), "Revoked.");
@@ -299,7 +301,7 @@ impl Workspace {
                 let plan =
                     Plan::parse(&plan).ok_or("plan: must be free, pro or team".to_owned())?;
                 let operator = workspace.operator(&app).await?;
-                app.act(&operator, move |tx, cx| actions::set_plan(tx, cx, plan))
+                app.act(&operator, move |tx, cx| actions::setup::set_plan(tx, cx, plan))
                     .await
                     .map_err(sentence)?;
                 print(workspace.output, &json!({ "ok": true }), "Set.");

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use actions::answers::{AnswerListing, StaleAnswer};
+use base::time::Moment;
 use clap::Subcommand;
-use inbox::actions::{self, AnswerListing, StaleAnswer};
-use inbox::base::time::Moment;
 use serde_json::{Value, json};
 
 use super::command::{CommandResult, WorkspaceArgs, open, person, print, sentence};
@@ -42,9 +42,9 @@ impl AnswerCommand {
                 let person = person(&app, &operator, by).await?;
                 let bytes =
                     fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-                let answers = actions::read_answer_file(&bytes).map_err(sentence)?;
+                let answers = actions::answer_files::read_answer_file(&bytes).map_err(sentence)?;
                 let result = app
-                    .act(&person, move |tx, cx| actions::import_answers(tx, cx, &answers))
+                    .act(&person, move |tx, cx| actions::answers::import_answers(tx, cx, &answers))
                     .await
                     .map_err(sentence)?;
                 let said = format!(
@@ -63,7 +63,8 @@ impl AnswerCommand {
                 if let Some(email) = by {
                     viewer = person(&app, &viewer, email).await?;
                 }
-                let listed = app.read(&viewer, actions::list_answers).await.map_err(sentence)?;
+                let listed =
+                    app.read(&viewer, actions::answers::list_answers).await.map_err(sentence)?;
                 let shown: Vec<Value> = listed.iter().map(shown).collect();
                 let lines = listed.iter().map(|one| {
                     let answer = &one.answer;

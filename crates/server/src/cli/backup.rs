@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::app::App;
+use base::time::{Clock, SystemClock};
 use clap::{Args, Subcommand};
-use inbox::App;
-use inbox::base::time::{Clock, SystemClock};
-use inbox::jobs::finish_deletions;
-use inbox::maintenance::check::CheckReport;
-use inbox::maintenance::sweep::SweptBlobs;
-use inbox::maintenance::{check, dump, reindex, sweep, waiting};
+use jobs::finish_deletions;
+use maintenance::check::CheckReport;
+use maintenance::sweep::SweptBlobs;
+use maintenance::{check, dump, reindex, sweep, waiting};
 use serde_json::json;
 
 use super::Json;
@@ -300,7 +300,7 @@ impl Check {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         let app = open_app_as_is(settings)?;
         let schema = app.store.read(dump::schema_version).await.map_err(sentence)?;
-        if inbox::MIGRATIONS.last().is_some_and(|last| schema < last.version) {
+        if model::schema::MIGRATIONS.last().is_some_and(|last| schema < last.version) {
             return Err("This database was last used by an earlier version of Mailroom. Check it \
                         with that version, or start this one first, which brings it up to date."
                 .into());

@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use bookings::calendars::{CalendarKind, NewCalendar};
+use bookings::hours::HostStay;
+use bookings::types::{BookingQuestion, BookingTypeInput, HostChoice};
 use calendar::{
     BusyQuery, HostHours, HostMode, RoundRobinState, SlotHost, SlotQuery, SlotRules, TimeRange,
 };
 use clap::{Args, Subcommand};
-use inbox::actions;
-use inbox::model::bookings::calendars::{CalendarKind, NewCalendar};
-use inbox::model::bookings::hours::HostStay;
-use inbox::model::bookings::types::{BookingQuestion, BookingTypeInput, HostChoice};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use serde::Deserialize;
@@ -174,8 +173,8 @@ impl BookingCommand {
                 let app = open(settings).await?;
                 let operator = workspace.operator(&app).await?;
                 app.act(&operator, move |tx, cx| {
-                    let person = actions::person_at(tx, cx, &email)?;
-                    actions::set_host_date(tx, cx, &person, (&date, &hours), "")
+                    let person = actions::bookings::person_at(tx, cx, &email)?;
+                    actions::bookings::set_host_date(tx, cx, &person, (&date, &hours), "")
                 })
                 .await
                 .map_err(sentence)?;
@@ -187,12 +186,12 @@ impl BookingCommand {
                 let operator = workspace.operator(&app).await?;
                 app.act(&operator, move |tx, cx| {
                     let stay = HostStay {
-                        person: actions::person_at(tx, cx, &email)?,
+                        person: actions::bookings::person_at(tx, cx, &email)?,
                         first_date: from.clone(),
                         last_date: to.clone(),
                         zone: zone.clone(),
                     };
-                    actions::set_host_stay(tx, cx, &stay)
+                    actions::bookings::set_host_stay(tx, cx, &stay)
                 })
                 .await
                 .map_err(sentence)?;
@@ -203,10 +202,10 @@ impl BookingCommand {
                 let app = open(settings).await?;
                 let operator = workspace.operator(&app).await?;
                 app.act(&operator, move |tx, cx| {
-                    let person = actions::person_at(tx, cx, &email)?;
-                    actions::set_hours(tx, cx, &person, &zone, &weekly)?;
+                    let person = actions::bookings::person_at(tx, cx, &email)?;
+                    actions::bookings::set_hours(tx, cx, &person, &zone, &weekly)?;
                     match &holidays {
-                        Some(place) => actions::set_holidays(tx, cx, &person, place),
+                        Some(place) => actions::bookings::set_holidays(tx, cx, &person, place),
                         None => Ok(()),
                     }
                 })
@@ -253,11 +252,11 @@ impl NewBookingType {
                         Some((email, share)) => (email, share.parse().unwrap_or(0)),
                         None => (host.as_str(), 1),
                     };
-                    let person = actions::person_at(tx, cx, email)?;
+                    let person = actions::bookings::person_at(tx, cx, email)?;
                     input.weights.push((person.clone(), share));
                     input.hosts.push(person);
                 }
-                actions::add_booking_type(tx, cx, &input)
+                actions::bookings::add_booking_type(tx, cx, &input)
             })
             .await
             .map_err(sentence)?;
@@ -285,8 +284,8 @@ impl NewBusyCalendar {
         let email = self.email;
         let id = app
             .act(&operator, move |tx, cx| {
-                let person = actions::person_at(tx, cx, &email)?;
-                actions::add_busy_calendar(tx, cx, &person, &new)
+                let person = actions::bookings::person_at(tx, cx, &email)?;
+                actions::bookings::add_busy_calendar(tx, cx, &person, &new)
             })
             .await
             .map_err(sentence)?;

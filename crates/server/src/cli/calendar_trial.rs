@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
+use base::time::Moment;
+use bookings::calendars::{CalendarAnswer, CalendarKind, CalendarSource, busy_ranges};
 use clap::Args;
-use inbox::base::time::Moment;
-use inbox::jobs::CalendarReader;
-use inbox::model::bookings::calendars::{
-    CalendarAnswer, CalendarKind, CalendarSource, busy_ranges,
-};
+use jobs::CalendarReader;
 use serde_json::{Value, json};
 
 use super::command::{CommandResult, say_line};

@@ -2,12 +2,12 @@
 
 use std::io::{self, ErrorKind, Write};
 
+use actions::setup::WorkspaceListing;
+use base::actor::{self, Actor, Circle};
+use base::app::App;
+use base::limits::{SIGN_IN_LINK_MS, duration};
 use clap::Args;
-use inbox::App;
-use inbox::actions::{self, WorkspaceListing};
-use inbox::base::actor::{self, Actor, Circle};
-use inbox::base::limits::{SIGN_IN_LINK_MS, duration};
-use inbox::model::installation::installation;
+use model::installation::installation;
 use serde_json::Value;
 
 use super::Json;
@@ -77,7 +77,7 @@ impl WorkspaceArgs {
 }
 
 pub async fn workspaces(app: &App) -> Result<Vec<WorkspaceListing>, String> {
-    app.store.read(actions::list_workspaces).await.map_err(sentence)
+    app.store.read(actions::setup::list_workspaces).await.map_err(sentence)
 }
 
 pub async fn person(app: &App, operator: &Actor, email: String) -> Result<Actor, String> {
@@ -103,10 +103,10 @@ pub async fn open(settings: &Settings) -> Result<App, String> {
     })
 }
 
-pub fn sentence(error: inbox::Error) -> String {
+pub fn sentence(error: base::error::Error) -> String {
     match error {
-        inbox::Error::Store(cause) => cause.to_string(),
-        inbox::Error::Files(cause) => cause.to_string(),
+        base::error::Error::Store(cause) => cause.to_string(),
+        base::error::Error::Files(cause) => cause.to_string(),
         error => error.to_string(),
     }
 }

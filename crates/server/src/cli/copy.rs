@@ -3,15 +3,15 @@
 use std::io::{BufReader, BufWriter, ErrorKind, PipeReader, PipeWriter, Write};
 use std::path::{Path, PathBuf};
 
+use base::app::App;
+use base::blobs::Blobs;
+use base::ids::UploadId;
+use base::private_files::{file_options, make_folder};
 use clap::Args;
 use db::{DatabaseUrl, Store, StoreOptions};
-use inbox::App;
-use inbox::base::blobs::Blobs;
-use inbox::base::ids::UploadId;
-use inbox::base::private_files::{file_options, make_folder};
-use inbox::maintenance::dump::{self, DumpContents};
-use inbox::maintenance::load;
-use inbox::model::installation::QuietReason;
+use maintenance::dump::{self, DumpContents};
+use maintenance::load;
+use model::installation::QuietReason;
 use serde_json::json;
 
 use super::Json;
@@ -129,14 +129,14 @@ async fn copy(
     to: &Settings,
 ) -> Result<(DumpContents, Vec<String>), String> {
     let read = |tx: &mut db::Tx<'_>| {
-        Ok::<_, inbox::Error>((
+        Ok::<_, base::error::Error>((
             dump::schema_version(tx)?,
             dump::file_hashes(tx)?,
             dump::accepted_uploads(tx)?,
         ))
     };
     let (schema, files, uploads) = app.store.read(read).await.map_err(sentence)?;
-    let steps = inbox::MIGRATIONS.iter().filter(|step| step.version <= schema);
+    let steps = model::schema::MIGRATIONS.iter().filter(|step| step.version <= schema);
     let steps: Vec<db::Migration> = steps.copied().collect();
     let store = Store::open(&to.database_url, &StoreOptions::default(), &steps)
         .map_err(|error| format!("--to: the database cannot be opened: {error}"))?;
@@ -168,7 +168,7 @@ async fn copy_tables(app: &App, store: &Store) -> Result<DumpContents, String> {
     Ok(contents)
 }
 
-fn write_to(tx: &mut db::Tx<'_>, writer: Option<PipeWriter>) -> inbox::Result<()> {
+fn write_to(tx: &mut db::Tx<'_>, writer: Option<PipeWriter>) -> base::error::Result<()> {
     let writer = writer.ok_or_else(interrupted)?;
     dump::dump(tx, &mut BufWriter::new(writer), &mut |_, _| {})?;
     Ok(())
@@ -178,14 +178,16 @@ fn read_from(
     tx: &mut db::Tx<'_>,
     reader: Option<PipeReader>,
     now: i64,
-) -> inbox::Result<DumpContents> {
+) -> base::error::Result<DumpContents> {
     let reader = reader.ok_or_else(interrupted)?;
     load::load(tx, &mut BufReader::new(reader), QuietReason::Copied, now)
 }
 
 /// A stream cannot begin again.
-fn interrupted() -> inbox::Error {
-    inbox::Error::Conflict("The copy was interrupted and nothing was kept. Begin it again.".into())
+fn interrupted() -> base::error::Error {
+    base::error::Error::Conflict(
+        "The copy was interrupted and nothing was kept. Begin it again.".into(),
+    )
 }
 
 /// Puts the key into the folder of the copy. One of another installation stays as it is.

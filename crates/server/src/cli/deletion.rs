@@ -1,13 +1,12 @@
 //! Deleting an inbox or a workspace at the command line, and how long inboxes keep mail.
 
+use base::actor::{Actor, Circle};
+use base::app::App;
+use base::ids::MailboxId;
+use base::limits::TRASH_DAYS;
 use clap::Args;
-use inbox::App;
-use inbox::actions;
-use inbox::base::actor::{Actor, Circle};
-use inbox::base::ids::MailboxId;
-use inbox::base::limits::TRASH_DAYS;
-use inbox::jobs::{DeletionOutcome, finish_deletion};
-use inbox::model::deletions::DeletionCounts;
+use jobs::{DeletionOutcome, finish_deletion};
+use model::deletions::DeletionCounts;
 use serde_json::{Value, json};
 
 use super::command::{CommandResult, WorkspaceArgs, person, print, sentence, workspaces};
@@ -61,7 +60,7 @@ impl DeleteInbox {
         let id = find(app, &actor, &self.address).await?;
         let wanted = id.clone();
         let deletion = app
-            .read(&actor, move |tx, cx| actions::inbox_deletion(tx, cx, &wanted))
+            .read(&actor, move |tx, cx| actions::deletion::inbox_deletion(tx, cx, &wanted))
             .await
             .map_err(sentence)?;
         if let Some(obstacle) = &deletion.obstacle {
@@ -77,7 +76,7 @@ impl DeleteInbox {
             return Ok(());
         }
         let (wanted, typed) = (id.clone(), deletion.confirmation().to_owned());
-        app.act(&actor, move |tx, cx| actions::delete_inbox(tx, cx, &wanted, &typed))
+        app.act(&actor, move |tx, cx| actions::deletion::delete_inbox(tx, cx, &wanted, &typed))
             .await
             .map_err(sentence)?;
         let rewrite = !self.without_compacting;
@@ -108,7 +107,8 @@ pub struct DeleteWorkspace {
 impl DeleteWorkspace {
     pub async fn run(self, settings: &Settings, app: &App) -> CommandResult {
         let actor = person(app, &self.workspace.operator(app).await?, self.by.clone()).await?;
-        let counts = app.read(&actor, actions::workspace_deletion).await.map_err(sentence)?;
+        let counts =
+            app.read(&actor, actions::deletion::workspace_deletion).await.map_err(sentence)?;
         let listed = workspaces(app).await?;
         let named = listed.into_iter().find(|workspace| workspace.ws == actor.ws);
         let Some(named) = named else { return Err("There is no such workspace.".into()) };
@@ -129,7 +129,7 @@ impl DeleteWorkspace {
             return Ok(());
         }
         let slug = named.slug.clone();
-        app.act(&actor, move |tx, cx| actions::delete_workspace(tx, cx, &slug))
+        app.act(&actor, move |tx, cx| actions::deletion::delete_workspace(tx, cx, &slug))
             .await
             .map_err(sentence)?;
         let rewrite = !self.without_compacting;
@@ -195,7 +195,9 @@ async fn find(app: &App, actor: &Actor, name: &str) -> Result<MailboxId, String>
     }
     let (operator, address) =
         (Actor::system(actor.ws, actor.workspace.clone(), Circle::team()), name.to_owned());
-    app.read(&operator, move |tx, cx| actions::mailbox_at(tx, cx, &address)).await.map_err(sentence)
+    app.read(&operator, move |tx, cx| actions::setup::mailbox_at(tx, cx, &address))
+        .await
+        .map_err(sentence)
 }
 
 #[derive(Args)]
@@ -225,9 +227,9 @@ impl Retention {
         let (wanted, days) = (id.clone(), self.days);
         let (now, untouched) = app
             .read(&actor, move |tx, cx| {
-                let now = actions::inbox_retention(tx, cx, &wanted)?.days;
+                let now = actions::deletion::inbox_retention(tx, cx, &wanted)?.days;
                 let untouched = match days {
-                    Some(days) => Some(actions::count_untouched(tx, cx, &wanted, days)?),
+                    Some(days) => Some(actions::deletion::count_untouched(tx, cx, &wanted, days)?),
                     None => None,
                 };
                 Ok((now, untouched))
@@ -237,7 +239,7 @@ impl Retention {
         let sets = self.off || (self.yes && self.days.is_some());
         if sets {
             let (wanted, days) = (id.clone(), self.days);
-            app.act(&actor, move |tx, cx| actions::set_retention(tx, cx, &wanted, days))
+            app.act(&actor, move |tx, cx| actions::deletion::set_retention(tx, cx, &wanted, days))
                 .await
                 .map_err(sentence)?;
         }

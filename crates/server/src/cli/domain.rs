@@ -1,9 +1,9 @@
 //! The commands about the domains that mail is sent from.
 
+use base::actor::Actor;
+use base::app::App;
 use clap::Subcommand;
-use inbox::App;
-use inbox::base::actor::Actor;
-use inbox::model::domains;
+use model::domains;
 use serde_json::json;
 
 use super::command::{CommandFailure, CommandResult, WorkspaceArgs, open, print, sentence};

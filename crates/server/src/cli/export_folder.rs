@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use inbox::base::private_files::{FOLDER_MODE, file_options, make_folder};
+use base::private_files::{FOLDER_MODE, file_options, make_folder};
 
 /// The folder beside it that an export is written to. One that is there is of another export.
 pub(super) fn partial_folder(folder: &Path) -> Result<PathBuf, String> {

@@ -3,14 +3,14 @@
 use std::io::Read;
 use std::path::PathBuf;
 
+use actions::imap_accounts::{FetchFrom, FetchedInbox, MailHistory};
+use base::actor::Actor;
+use base::app::App;
+use base::limits::IMAP_WORD_CHARS;
 use clap::Args;
-use inbox::App;
-use inbox::actions::{self, FetchFrom, FetchedInbox, MailHistory};
-use inbox::base::actor::Actor;
-use inbox::base::limits::IMAP_WORD_CHARS;
-use inbox::inbound::imap::{ImapServer, PostFetchAction, Security};
-use inbox::inbound::{RecipientInbox, find_inbox};
-use inbox::model::mailbox_grants::MailAuth;
+use inbound::imap::{ImapServer, PostFetchAction, Security};
+use inbound::{RecipientInbox, find_inbox};
+use model::mailbox_grants::MailAuth;
 use serde_json::json;
 use url::Url;
 
@@ -69,7 +69,7 @@ impl Imap {
 
     async fn stop(self, app: &App, operator: &Actor) -> CommandResult {
         let address = self.address.clone();
-        app.act(operator, move |tx, cx| actions::stop_fetching(tx, cx, &address))
+        app.act(operator, move |tx, cx| actions::imap_accounts::stop_fetching(tx, cx, &address))
             .await
             .map_err(sentence)?;
         print(self.workspace.output, &json!({ "ok": true }), "Its mail is fetched no more.");
@@ -116,7 +116,9 @@ impl Imap {
         };
         let address = self.address.clone();
         let id = app
-            .act(operator, move |tx, cx| actions::fetch_mail_from(tx, cx, &address, &from))
+            .act(operator, move |tx, cx| {
+                actions::imap_accounts::fetch_mail_from(tx, cx, &address, &from)
+            })
             .await
             .map_err(sentence)?;
         let begins = match (mails, self.new_only) {

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
+use base::ids::{EventId, Ids};
+use base::time::{Clock, SystemClock};
 use clap::Args;
-use inbox::base::ids::{EventId, Ids};
-use inbox::base::time::{Clock, SystemClock};
-use inbox::model::webhook_signing;
+use model::webhook_signing;
 use reqwest::header::{CONTENT_TYPE, LINK};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};

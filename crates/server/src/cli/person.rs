@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use base::email_address::EmailAddress;
 use clap::Args;
-use inbox::base::email_address::EmailAddress;
-use inbox::maintenance::forget_person::{self, ForgottenPerson};
-use inbox::maintenance::person_files::{self, ProtectedWords};
+use maintenance::forget_person::{self, ForgottenPerson};
+use maintenance::person_files::{self, ProtectedWords};
 use serde_json::json;
 
 use super::Json;
@@ -144,7 +144,9 @@ impl Forget {
         let (done, unknown) = match forgotten {
             Ok(done) => (done, None),
             // An earlier attempt may have broken off behind the tables.
-            Err(error @ inbox::Error::NotFound(_)) => (ForgottenPerson::default(), Some(error)),
+            Err(error @ base::error::Error::NotFound(_)) => {
+                (ForgottenPerson::default(), Some(error))
+            }
             Err(error) => return Err(sentence(error).into()),
         };
         let purged = purge_all(&app, settings, !self.without_compacting).await?;

@@ -1,8 +1,8 @@
 //! What follows a removal from the tables, in every command that removes something: old bytes leave the
 //! search index, the folder of files and the database's own files.
 
-use inbox::App;
-use inbox::maintenance::purge::{self, PurgedFiles};
+use base::app::App;
+use maintenance::purge::{self, PurgedFiles};
 
 use super::command::sentence;
 use crate::settings::Settings;

@@ -1,9 +1,9 @@
 //! The queues at the command line: what waits, is held or failed, and what can be done with it.
 
+use base::app::App;
+use base::queue::Queue;
 use clap::{Args, Subcommand, ValueEnum};
-use inbox::App;
-use inbox::base::queue::Queue;
-use inbox::jobs::queues::{
+use jobs::queues::{
     self, QUEUE_PAGE_MOST, QueueAct, QueueFilter, QueueItem, QueueKind, QueueState,
 };
 use serde_json::{Value, json};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use base::app::App;
 use clap::Subcommand;
-use inbox::App;
-use inbox::maintenance::waiting;
-use inbox::model::installation::{QuietReason, begin_quiet, end_quiet, installation};
+use maintenance::waiting;
+use model::installation::{QuietReason, begin_quiet, end_quiet, installation};
 use serde_json::json;
 
 use super::Json;
@@ -48,7 +48,7 @@ impl Quiet {
 }
 
 /// Ends the quiet. Says how many messages are drafts again because the original may have sent them.
-fn go_on(tx: &mut db::Tx<'_>, identity: Option<&str>, now: i64) -> inbox::Result<u64> {
+fn go_on(tx: &mut db::Tx<'_>, identity: Option<&str>, now: i64) -> base::error::Result<u64> {
     let reason = installation(tx)?.quiet().map(|mark| mark.reason);
     let stopped = match reason {
         Some(QuietReason::Copied | QuietReason::Restored) => waiting::stop_overdue(tx, now)?,
@@ -74,7 +74,7 @@ async fn show(app: &App, output: Json) -> CommandResult {
 
 async fn show_stopped(app: &App, output: Json, stopped: u64) -> CommandResult {
     let read = |tx: &mut db::Tx<'_>| {
-        Ok::<_, inbox::Error>((installation(tx)?.quiet(), waiting::waiting(tx)?))
+        Ok::<_, base::error::Error>((installation(tx)?.quiet(), waiting::waiting(tx)?))
     };
     let (mark, counts) = app.store.read(read).await.map_err(sentence)?;
     let mut said = match &mark {

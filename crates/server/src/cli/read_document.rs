@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base::limits::DOCUMENT_READ_BYTES;
 use clap::Args;
-use inbox::base::limits::DOCUMENT_READ_BYTES;
 use serde_json::{Value, json};
 
 use super::command::say_line;

@@ -5,14 +5,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use base::limits::DAY_MS;
+use base::private_files::FILE_MODE;
+use base::time::{Clock, Moment, SystemClock};
 use clap::Args;
-use inbox::actions;
-use inbox::base::limits::DAY_MS;
-use inbox::base::private_files::FILE_MODE;
-use inbox::base::time::{Clock, Moment, SystemClock};
-use inbox::maintenance::load;
-use inbox::model::installation::installation;
-use inbox::model::scheduled_backups::{ScheduledBackups, scheduled_backups};
+use maintenance::load;
+use model::installation::installation;
+use model::scheduled_backups::{ScheduledBackups, scheduled_backups};
 use serde_json::json;
 
 use super::Json;
@@ -159,11 +158,10 @@ async fn installed(settings: &Settings) -> Vec<SetupFinding> {
         Err(error) => return vec![finding("database", SetupState::Fault, sentence(error))],
     };
     let now = SystemClock.now();
-    let database =
-        match app.store.write(move |tx| inbox::model::node_files::write_time(tx, now)).await {
-            Ok(()) => finding("database", SetupState::Fine, "opens, and can be written"),
-            Err(error) => finding("database", SetupState::Fault, sentence(error)),
-        };
+    let database = match app.store.write(move |tx| model::node_files::write_time(tx, now)).await {
+        Ok(()) => finding("database", SetupState::Fine, "opens, and can be written"),
+        Err(error) => finding("database", SetupState::Fault, sentence(error)),
+    };
     let workspace = if is_empty {
         finding(
             "workspace",
@@ -296,7 +294,8 @@ async fn missing_workspace(settings: &Settings, slug: Option<String>) -> Option<
     let slug = slug?;
     let app = open_app(settings, "").ok()?;
     let asked = slug.clone();
-    let found = app.store.read(move |tx| actions::has_workspace(tx, &asked)).await;
+    let found =
+        app.store.read(move |tx| actions::provider_accounts::has_workspace(tx, &asked)).await;
     match found {
         Ok(true) => None,
         Ok(false) => Some(format!("MAILROOM_OIDC_JOIN: there is no workspace {slug}")),

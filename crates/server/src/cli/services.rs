@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use actions::services::NewService;
+use base::app::App;
+use base::ids::ServiceId;
 use clap::Subcommand;
 use clap::builder::PossibleValuesParser;
-use inbox::App;
-use inbox::actions::{self, NewService};
-use inbox::base::ids::ServiceId;
-use inbox::model::services::Service as Kind;
+use outbound::services::Service as Kind;
 use serde_json::json;
 use url::{Host, Url};
 
@@ -124,7 +124,7 @@ impl Service {
                     id: id.clone(),
                 };
                 let path = app
-                    .act(&maker, move |tx, cx| actions::connect_service(tx, cx, &new))
+                    .act(&maker, move |tx, cx| actions::services::connect_service(tx, cx, &new))
                     .await
                     .map_err(sentence)?;
                 let password = secret.filter(|_| kind == Kind::Postmark);
@@ -142,20 +142,28 @@ impl Service {
                 let operator = workspace.operator(&app).await?;
                 let vault = Vault::open(&settings.data, &app.ids)?;
                 let id = parse(&id)?;
-                let list = app.read(&operator, actions::list_services).await.map_err(sentence)?;
+                let list = app
+                    .read(&operator, actions::services::list_services)
+                    .await
+                    .map_err(sentence)?;
                 let known = list.iter().find(|listed| listed.id == id);
                 let kind =
                     known.map(|listed| listed.service).ok_or("There is no such connection.")?;
                 let secret = secret_of(kind, &secret_file)?;
                 let sealed = vault.seal(&app.ids, &purpose("secret", &id), &secret);
-                app.act(&operator, move |tx, cx| actions::set_service_secret(tx, cx, &id, &sealed))
-                    .await
-                    .map_err(sentence)?;
+                app.act(&operator, move |tx, cx| {
+                    actions::services::set_service_secret(tx, cx, &id, &sealed)
+                })
+                .await
+                .map_err(sentence)?;
                 print(workspace.output, &json!({ "ok": true }), "The connection is complete.");
             }
             Service::List { workspace } => {
                 let operator = workspace.operator(&app).await?;
-                let list = app.read(&operator, actions::list_services).await.map_err(sentence)?;
+                let list = app
+                    .read(&operator, actions::services::list_services)
+                    .await
+                    .map_err(sentence)?;
                 let lines = list.iter().map(|listed| {
                     let state = match (&listed.last_error, listed.complete) {
                         (_, false) => "its secret is missing (mailroom service secret)".to_owned(),
@@ -177,9 +185,11 @@ impl Service {
             Service::Remove { id, workspace } => {
                 let operator = workspace.operator(&app).await?;
                 let id = parse(&id)?;
-                app.act(&operator, move |tx, cx| actions::disconnect_service(tx, cx, &id))
-                    .await
-                    .map_err(sentence)?;
+                app.act(&operator, move |tx, cx| {
+                    actions::services::disconnect_service(tx, cx, &id)
+                })
+                .await
+                .map_err(sentence)?;
                 print(workspace.output, &json!({ "ok": true }), "The connection has ended.");
             }
         }

@@ -1,11 +1,11 @@
 //! Teams, and who sees an inbox, at the command line.
 
+use actions::inbox_access::{InboxAccess, InboxAccessListing};
+use base::actor::Actor;
+use base::app::{App, Cx};
+use base::ids::UserId;
 use clap::Subcommand;
-use inbox::actions::{self, InboxAccess, InboxAccessListing};
-use inbox::base::actor::Actor;
-use inbox::base::ids::UserId;
-use inbox::model::inbox_access::{AccessEntry, AccessHolder};
-use inbox::{App, Cx};
+use model::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::json;
 
 use super::command::{CommandResult, WorkspaceArgs, open, print, sentence};
@@ -44,10 +44,10 @@ impl TeamCommand {
                 let said = format!("{name} has {} people.", people.len());
                 app.act(&operator, move |tx, cx| {
                     let people = ids_of(tx, cx, &people)?;
-                    let known = actions::list_teams(tx, cx)?;
+                    let known = actions::teams::list_teams(tx, cx)?;
                     match known.iter().find(|team| team.name == name) {
-                        Some(team) => actions::change_team(tx, cx, &team.id, &name, &people),
-                        None => actions::make_team(tx, cx, &name, &people).map(drop),
+                        Some(team) => actions::teams::change_team(tx, cx, &team.id, &name, &people),
+                        None => actions::teams::make_team(tx, cx, &name, &people).map(drop),
                     }
                 })
                 .await
@@ -57,10 +57,10 @@ impl TeamCommand {
             TeamCommand::Remove { name, workspace } => {
                 let operator = workspace.operator(&app).await?;
                 app.act(&operator, move |tx, cx| {
-                    let known = actions::list_teams(tx, cx)?;
+                    let known = actions::teams::list_teams(tx, cx)?;
                     let team = known.into_iter().find(|team| team.name == name);
-                    let team = team.ok_or(inbox::Error::NotFound("team"))?;
-                    actions::remove_team(tx, cx, &team.id)
+                    let team = team.ok_or(base::error::Error::NotFound("team"))?;
+                    actions::teams::remove_team(tx, cx, &team.id)
                 })
                 .await
                 .map_err(sentence)?;
@@ -68,7 +68,8 @@ impl TeamCommand {
             }
             TeamCommand::List { workspace } => {
                 let operator = workspace.operator(&app).await?;
-                let teams = app.read(&operator, actions::list_teams).await.map_err(sentence)?;
+                let teams =
+                    app.read(&operator, actions::teams::list_teams).await.map_err(sentence)?;
                 let names = |people: &[(UserId, String)]| {
                     people.iter().map(|(_, name)| name.clone()).collect::<Vec<_>>().join(", ")
                 };
@@ -82,11 +83,11 @@ impl TeamCommand {
     }
 }
 
-fn ids_of(tx: &mut db::Tx<'_>, cx: &Cx<'_>, emails: &[String]) -> inbox::Result<Vec<UserId>> {
-    let known = actions::list_people(tx, cx)?;
+fn ids_of(tx: &mut db::Tx<'_>, cx: &Cx<'_>, emails: &[String]) -> base::error::Result<Vec<UserId>> {
+    let known = actions::setup::list_people(tx, cx)?;
     let id = |email: &String| {
         let found = known.iter().find(|person| person.email.eq_ignore_ascii_case(email));
-        found.map(|person| person.id.clone()).ok_or(inbox::Error::NotFound("person"))
+        found.map(|person| person.id.clone()).ok_or(base::error::Error::NotFound("person"))
     };
     emails.iter().map(id).collect()
 }
@@ -118,19 +119,19 @@ impl AccessArgs {
         }
         let listing = app
             .act(&operator, move |tx, cx| {
-                let id = actions::mailbox_at(tx, cx, &address)?;
-                let known = actions::inbox_access(tx, cx, &id)?;
+                let id = actions::setup::mailbox_at(tx, cx, &address)?;
+                let known = actions::inbox_access::inbox_access(tx, cx, &id)?;
                 if !changes {
                     return Ok(known);
                 }
-                let people = actions::list_people(tx, cx)?;
+                let people = actions::setup::list_people(tx, cx)?;
                 let holder = |who: &String| {
                     let person = people.iter().find(|one| one.email.eq_ignore_ascii_case(who));
                     let person = person.map(|one| one.id.to_string());
                     let named = || known.rows.iter().find(|row| row.name == *who);
                     let id = person.or_else(|| named().map(|row| row.id.clone()));
                     id.and_then(|id| AccessHolder::parse(&id))
-                        .ok_or(inbox::Error::NotFound("person, team or agent"))
+                        .ok_or(base::error::Error::NotFound("person, team or agent"))
                 };
                 let mut entries: Vec<AccessEntry> = Vec::new();
                 for who in sees.iter().chain(&sends) {
@@ -145,8 +146,8 @@ impl AccessArgs {
                     }
                 }
                 let access = InboxAccess { everybody, all_send: sends.is_empty(), entries };
-                actions::set_inbox_access(tx, cx, &id, &access)?;
-                actions::inbox_access(tx, cx, &id)
+                actions::inbox_access::set_inbox_access(tx, cx, &id, &access)?;
+                actions::inbox_access::inbox_access(tx, cx, &id)
             })
             .await
             .map_err(sentence)?;

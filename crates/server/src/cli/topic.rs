@@ -4,9 +4,9 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use actions::topics::ReplayScore;
+use api::operations::list_topics;
 use clap::{Args, Subcommand};
-use inbox::actions::{self, ReplayScore};
-use inbox::api::operations::list_topics;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use sorter::{SorterExample, TopicModel};
@@ -48,7 +48,7 @@ impl TopicCommand {
                 let maker = person(&app, &workspace.operator(&app).await?, by).await?;
                 let said = format!("{name} is a topic.");
                 let id = app
-                    .act(&maker, move |tx, cx| actions::add_topic(tx, cx, &name, &words))
+                    .act(&maker, move |tx, cx| actions::topics::add_topic(tx, cx, &name, &words))
                     .await
                     .map_err(sentence)?;
                 print(workspace.output, &json!({ "id": id }), &said);
@@ -182,7 +182,7 @@ impl HelperCommand {
         let HelperCommand::Score { workspace } = self;
         let app = open(settings).await?;
         let operator = workspace.operator(&app).await?;
-        let decided = app.read(&operator, actions::decided_mail).await.map_err(sentence)?;
+        let decided = app.read(&operator, actions::topics::decided_mail).await.map_err(sentence)?;
         let replay = tokio::task::spawn_blocking(move || decided.replay());
         let score = replay.await.map_err(|error| error.to_string())?;
         print(workspace.output, &score_json(&score), &score_lines(&score));

@@ -1,10 +1,10 @@
 //! The people of a workspace at the command line.
 
+use base::actor::{Actor, Principal, Role};
+use base::app::{App, Cx};
+use base::ids::UserId;
 use clap::Subcommand;
 use db::Tx;
-use inbox::base::actor::{Actor, Principal, Role};
-use inbox::base::ids::UserId;
-use inbox::{App, Cx, actions};
 use serde_json::json;
 
 use super::command::{CommandResult, WorkspaceArgs, link_works, open, person, print, sentence};
@@ -70,9 +70,9 @@ impl User {
             User::List { workspace } => list(&app, &workspace).await,
             User::Link { email, opens_private, workspace } => {
                 let make = if opens_private {
-                    actions::make_recovery_link
+                    actions::sessions::make_recovery_link
                 } else {
-                    actions::make_sign_in_link
+                    actions::sessions::make_sign_in_link
                 };
                 link(&app, email, make, &workspace).await
             }
@@ -94,8 +94,8 @@ async fn add(
     let said = format!("{name} is on the team. They sign in at");
     let (id, url) = app
         .act(&operator, move |tx, cx| {
-            let id = actions::add_person(tx, cx, &email, &name, role)?;
-            let url = actions::make_sign_in_link(tx, cx, &id)?;
+            let id = actions::setup::add_person(tx, cx, &email, &name, role)?;
+            let url = actions::sessions::make_sign_in_link(tx, cx, &id)?;
             Ok((id, url))
         })
         .await
@@ -107,7 +107,7 @@ async fn add(
 
 async fn list(app: &App, workspace: &WorkspaceArgs) -> CommandResult {
     let operator = workspace.operator(app).await?;
-    let people = app.read(&operator, actions::list_people).await.map_err(sentence)?;
+    let people = app.read(&operator, actions::setup::list_people).await.map_err(sentence)?;
     let lines =
         people.iter().map(|p| format!("{}  {:8} {} <{}>", p.id, p.role.as_str(), p.name, p.email));
     let said = lines.collect::<Vec<_>>().join("\n");
@@ -116,7 +116,7 @@ async fn list(app: &App, workspace: &WorkspaceArgs) -> CommandResult {
 }
 
 /// Makes a link for one person; answers its address.
-type MakeLink = fn(&mut Tx<'_>, &Cx<'_>, &UserId) -> inbox::Result<String>;
+type MakeLink = fn(&mut Tx<'_>, &Cx<'_>, &UserId) -> base::error::Result<String>;
 
 async fn link(
     app: &App,
@@ -137,7 +137,7 @@ async fn reset_sign_in(app: &App, email: String, workspace: &WorkspaceArgs) -> C
     let operator = workspace.operator(app).await?;
     let (id, name) = named(app, &operator, email).await?;
     let reset = id.clone();
-    app.act(&operator, move |tx, cx| actions::reset_sign_in(tx, cx, &reset))
+    app.act(&operator, move |tx, cx| actions::sign_in_reset::reset_sign_in(tx, cx, &reset))
         .await
         .map_err(sentence)?;
     let said = format!(
@@ -152,7 +152,7 @@ async fn remove(app: &App, email: String, workspace: &WorkspaceArgs) -> CommandR
     let operator = workspace.operator(app).await?;
     let (id, name) = named(app, &operator, email).await?;
     let removed = id.clone();
-    app.act(&operator, move |tx, cx| actions::remove_person(tx, cx, &removed))
+    app.act(&operator, move |tx, cx| actions::removal::remove_person(tx, cx, &removed))
         .await
         .map_err(sentence)?;
     print(

@@ -5,11 +5,11 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use inbox::App;
-use inbox::base::actor::Actor;
-use inbox::base::private_files::file_options;
-use inbox::maintenance::person_files::{PersonExport, ProtectedWords};
-use inbox::maintenance::workspace_files::{
+use base::actor::Actor;
+use base::app::App;
+use base::private_files::file_options;
+use maintenance::person_files::{PersonExport, ProtectedWords};
+use maintenance::workspace_files::{
     WORKSPACE_TABLES, export_conversation, export_table, next_conversations,
 };
 use serde_json::{Map, Value, json};

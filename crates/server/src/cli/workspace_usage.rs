@@ -1,8 +1,8 @@
 //! `workspace usage`: how much each workspace holds. It counts every row, at the command line alone.
 
+use base::app::App;
 use clap::Args;
-use inbox::App;
-use inbox::maintenance::workspace_usage::{WorkspaceUsage, workspace_usage};
+use maintenance::workspace_usage::{WorkspaceUsage, workspace_usage};
 use serde_json::json;
 
 use super::Json;

@@ -1,16 +1,18 @@
 //! The answers of the sample workspace, and the draft that the helper made of one.
 
+use actions::answers::{AnswerInput, add_answer};
+use actions::drafting::set_drafting;
+use base::app::{App, Cx};
+use base::error::{Error, Result};
+use base::ids::ConversationId;
+use base::limits::MINUTE_MS;
 use db::Tx;
-use inbox::actions::{AnswerInput, add_answer, set_drafting};
-use inbox::base::ids::ConversationId;
-use inbox::base::limits::MINUTE_MS;
-use inbox::model::drafting::case::newest_case;
-use inbox::model::drafting::helper_drafts::DraftSource;
-use inbox::model::drafting::writing::{DraftMethod, HelperDraft, write_draft};
-use inbox::model::mailboxes::DraftingMode;
-use inbox::model::placeholders::fill;
-use inbox::model::written_text::{TextFormat, WrittenText};
-use inbox::{App, Cx, Error, Result};
+use drafting::case::newest_case;
+use drafting::writing::{DraftMethod, HelperDraft, write_draft};
+use model::helper_drafts::DraftSource;
+use model::mailboxes::DraftingMode;
+use model::placeholders::fill;
+use model::written_text::{TextFormat, WrittenText};
 
 use super::people::SamplePeople;
 use super::scenario::{SampleInbox, SampleMember};

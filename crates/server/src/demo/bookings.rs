@@ -1,14 +1,16 @@
 //! What can be booked in the sample workspace, and an appointment.
 
+use base::actor::Principal;
+use base::app::Cx;
+use base::error::{Error, Result};
+use base::ids::ConversationId;
+use base::limits::DAY_MS;
+use bookings::BookingAnswer;
+use bookings::availability::next_free;
+use bookings::booking::{BookingGuest, NewBooking, book};
+use bookings::types::{BookingQuestion, BookingTypeInput};
 use db::Tx;
-use inbox::base::actor::Principal;
-use inbox::base::ids::ConversationId;
-use inbox::base::limits::DAY_MS;
-use inbox::model::bookings::BookingAnswer;
-use inbox::model::bookings::availability::next_free;
-use inbox::model::bookings::booking::{BookingGuest, NewBooking, book};
-use inbox::model::bookings::types::{BookingQuestion, BookingTypeInput};
-use inbox::{Cx, Error, Result, actions, load_conversation};
+use model::conversations::load as load_conversation;
 
 const DAY_MINUTES: i64 = 24 * 60;
 const QUESTION: &str = "Which room is the lamp for?";
@@ -22,8 +24,8 @@ pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: Option<&ConversationId>) 
         return Err(Error::NotFound("person"));
     };
     let weekly = "mon-fri 09:00-12:00,13:00-17:00";
-    actions::set_hours(tx, cx, id, "Europe/Berlin", weekly)?;
-    actions::set_holidays(tx, cx, id, "DE-BE")?;
+    actions::bookings::set_hours(tx, cx, id, "Europe/Berlin", weekly)?;
+    actions::bookings::set_holidays(tx, cx, id, "DE-BE")?;
     let input = BookingTypeInput {
         name: "Choosing a lamp".into(),
         slug: "choosing-a-lamp".into(),
@@ -36,7 +38,7 @@ pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: Option<&ConversationId>) 
         hosts: vec![id.clone()],
         ..BookingTypeInput::default()
     };
-    let kind = actions::add_booking_type(tx, cx, &input)?;
+    let kind = actions::bookings::add_booking_type(tx, cx, &input)?;
     let free = next_free(tx, cx, &kind, cx.now + DAY_MS, 1, None)?;
     let Some(first) = free.first() else { return Ok(()) };
     let guest = BookingGuest {

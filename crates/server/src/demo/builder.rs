@@ -3,28 +3,35 @@
 use std::collections::HashMap;
 use std::io;
 
-use db::Tx;
-use inbox::actions::{NewReply, approve_draft, discard_draft, send_reply, snooze};
-use inbox::api::operations::{
+use actions::compose::{NewReply, send_reply};
+use actions::drafts::{approve_draft, discard_draft};
+use actions::snooze::snooze;
+use api::operations::{
     AddNoteInput, AssignConversationInput, RecordSentInput, ReplyInput, SetStatusInput,
     TagConversationInput, add_note, assign_conversation, record_sent, reply, set_status,
     tag_conversation,
 };
-use inbox::base::actor::Actor;
-use inbox::base::blobs::{Blob, Blobs};
-use inbox::base::ids::{ConversationId, MessageId};
-use inbox::base::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
-use inbox::base::states::Status;
-use inbox::base::time::Moment;
-use inbox::model::secure;
-use inbox::model::written_text::TextFormat;
-use inbox::{
-    App, Cx, Error, IncomingMail, MessageTimes, Party, RecipientList, RequestedDocument, Result,
-    SenderAuthentication, load_outgoing, mark_sent, receive, with_words,
-};
+use base::actor::Actor;
+use base::app::{App, Cx};
+use base::blobs::{Blob, Blobs};
+use base::error::{Error, Result};
+use base::ids::{ConversationId, MessageId};
+use base::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use base::states::Status;
+use base::time::Moment;
+use db::Tx;
+use inbound::incoming_mail::IncomingMail;
+use inbound::receive::receive;
 use mail::{
     Address, Attachment, Authentication, AuthenticationResult, AuthorKind, Dmarc, Mail, Warning,
 };
+use model::authentication::SenderAuthentication;
+use model::document_requests::RequestedDocument;
+use model::recipients::{Party, RecipientList};
+use model::secure;
+use model::written_text::TextFormat;
+use outbound::messages::{load_outgoing, mark_sent, with_words};
+use outbound::scheduling::MessageTimes;
 
 use super::files::SampleFile;
 use super::people::SamplePeople;
@@ -410,7 +417,7 @@ fn item(paper: &SampleDocument) -> RequestedDocument {
 
 /// Somebody as `assign_conversation` takes them.
 fn address_of(actor: &Actor) -> String {
-    use inbox::base::ids::MemberId::{Agent, User};
+    use base::ids::MemberId::{Agent, User};
     match actor.member() {
         Some(User(id)) => format!("user:{id}"),
         Some(Agent(id)) => format!("agent:{id}"),

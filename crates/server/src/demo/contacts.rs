@@ -1,8 +1,9 @@
 //! What the team of the sample workspace knows about a customer.
 
+use base::app::Cx;
+use base::email_address::EmailAddress;
+use base::error::Result;
 use db::Tx;
-use inbox::base::email_address::EmailAddress;
-use inbox::{Cx, Result, actions};
 
 /// The customer with an appointment.
 const NOOR: &str = "noor@haddad-interiors.example";
@@ -11,5 +12,5 @@ const NOOR: &str = "noor@haddad-interiors.example";
 pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
     let body = "Furnishes flats for others, so she asks for trade prices. Prefers a call in the \
                 afternoon.";
-    actions::add_contact_note(tx, cx, &EmailAddress::new(NOOR), body)
+    actions::contacts::add_contact_note(tx, cx, &EmailAddress::new(NOOR), body)
 }

@@ -14,9 +14,10 @@ mod scenario;
 mod scenarios;
 mod topics;
 
-use inbox::base::ids::WorkspaceId;
-use inbox::base::limits::DAY_MS;
-use inbox::{App, Error, Result};
+use base::app::App;
+use base::error::{Error, Result};
+use base::ids::WorkspaceId;
+use base::limits::DAY_MS;
 
 use builder::DemoBuilder;
 use scenario::SampleMember;
@@ -56,7 +57,7 @@ pub async fn fill(app: &App) -> Result<Sample> {
         }
         // Everything is set up: the first steps are long over.
         let owner = people.member(SampleMember::Ines);
-        inbox::actions::end_first_steps(tx, &app.cx(owner))?;
+        actions::first_steps::end_first_steps(tx, &app.cx(owner))?;
         topics::teach(tx, &app.cx(owner))?;
         rules::set_up(tx, &app.cx(owner))?;
         contacts::note(tx, &app.cx(owner))?;

@@ -1,11 +1,12 @@
 //! What the people of the sample workspace are told of, and when.
 
-use db::Tx;
-use inbox::actions::{
+use actions::notifications::{
     NoticeSettingsInput, QUIET_DAYS, choose_inbox_notices, choose_notices, set_notice_settings,
 };
-use inbox::model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice};
-use inbox::{App, Cx, Result};
+use base::app::{App, Cx};
+use base::error::Result;
+use db::Tx;
+use model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice};
 
 use super::people::SamplePeople;
 use super::scenario::{SampleInbox, SampleMember};

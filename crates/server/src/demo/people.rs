@@ -1,17 +1,20 @@
 //! The people, agents and inboxes of the sample workspace.
 
+use actions::inbox_access::{InboxAccess, set_inbox_access};
+use actions::keys::{MadeKey, make_key};
+use actions::profile::set_duty;
+use actions::setup::{NewWorkspace, add_mailbox, add_person, list_workspaces, set_up_workspace};
+use actions::teams::make_team;
+use actions::writing_settings::set_inbox_signature;
+use base::actor::{self, Actor, Circle, Principal, Role};
+use base::api_key::KeyHash;
+use base::app::{App, Cx};
+use base::error::{Error, Result};
+use base::ids::{MailboxId, UserId, WorkspaceId};
+use base::scopes::Scope;
 use db::Tx;
-use inbox::actions::{
-    InboxAccess, MadeKey, NewWorkspace, add_mailbox, add_person, list_workspaces, make_key,
-    make_team, set_duty, set_inbox_access, set_inbox_signature, set_up_workspace,
-};
-use inbox::base::actor::{self, Actor, Circle, Principal, Role};
-use inbox::base::api_key::KeyHash;
-use inbox::base::ids::{MailboxId, UserId, WorkspaceId};
-use inbox::base::scopes::Scope;
-use inbox::model::inbox_access::{AccessEntry, AccessHolder};
-use inbox::model::mailboxes::{self, Mailbox};
-use inbox::{App, Cx, Error, Result};
+use model::inbox_access::{AccessEntry, AccessHolder};
+use model::mailboxes::{self, Mailbox};
 
 use super::Sample;
 use super::scenario::{SampleInbox, SampleMember};

@@ -1,14 +1,18 @@
 //! What waits or failed in the sample workspace: a reply whose recipient's mailbox is full, and an
 //! event that Ines holds back.
 
+use actions::delivery_log::{pause_webhook, send_test_event};
+use actions::webhooks::{add_webhook, check_url};
+use api::operations::{ReplyInput, reply};
+use base::app::{App, Cx};
+use base::error::Result;
+use base::ids::ConversationId;
+use base::limits::{MINUTE_MS, UNDO_LIVE_MS};
 use db::Tx;
-use inbox::actions::{add_webhook, check_url, pause_webhook, send_test_event};
-use inbox::api::operations::{ReplyInput, reply};
-use inbox::base::ids::ConversationId;
-use inbox::base::limits::{MINUTE_MS, UNDO_LIVE_MS};
-use inbox::jobs::queues::{QueueAct, change_queue};
-use inbox::model::send_failure::SendFailure;
-use inbox::{App, Cx, Result, load_outgoing, mark_failed};
+use jobs::queues::{QueueAct, change_queue};
+use model::send_failure::SendFailure;
+use outbound::failed_messages::mark_failed;
+use outbound::messages::load_outgoing;
 
 use super::people::SamplePeople;
 use super::scenario::{SampleInbox, SampleMember};

@@ -1,6 +1,6 @@
 //! What a sample conversation is made of: who writes to which inbox, and what happened when.
 
-use inbox::base::limits::{DAY_MS, MINUTE_MS};
+use base::limits::{DAY_MS, MINUTE_MS};
 use mail::{AuthorKind, Dmarc, Risk};
 
 use super::files::SampleFile;

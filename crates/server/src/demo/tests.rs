@@ -3,17 +3,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use api::operations::named;
+use base::actor::{self, Actor};
+use base::api_key::KeyHash;
+use base::app::App;
+use base::blobs::Blobs;
+use base::ids::Ids;
+use base::limits::{DAY_MS, MINUTE_MS};
+use base::mail_reading::MailReading;
+use base::rate_limit::RateLimiter;
+use base::time::{Clock, Moment};
 use db::Store;
-use inbox::api::operations::named;
-use inbox::base::actor::{self, Actor};
-use inbox::base::api_key::KeyHash;
-use inbox::base::blobs::Blobs;
-use inbox::base::ids::Ids;
-use inbox::base::limits::{DAY_MS, MINUTE_MS};
-use inbox::base::mail_reading::MailReading;
-use inbox::base::time::{Clock, Moment};
-use inbox::jobs::queues::{QueueFilter, QueueState, list_own_queues};
-use inbox::{App, RateLimiter};
+use jobs::queues::{QueueFilter, QueueState, list_own_queues};
 use serde_json::{Value, json};
 use testing::TrustingParser;
 
@@ -35,7 +36,7 @@ async fn filled(now: i64) -> (tempfile::TempDir, App, Sample) {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("demo.db").display());
     let app = App {
-        store: Store::open(&url, &db::StoreOptions::default(), inbox::MIGRATIONS).unwrap(),
+        store: Store::open(&url, &db::StoreOptions::default(), model::schema::MIGRATIONS).unwrap(),
         clock: Arc::new(Stopped(now)),
         ids: Arc::new(Ids::seeded(7)),
         blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
@@ -43,9 +44,9 @@ async fn filled(now: i64) -> (tempfile::TempDir, App, Sample) {
         limiter: Arc::new(RateLimiter::new(120)),
         agents: Arc::default(),
         sorters: Arc::default(),
-        background: inbox::base::background_writes::BackgroundWrites::default(),
+        background: base::background_writes::BackgroundWrites::default(),
         scanner: None,
-        sealer: Arc::new(inbox::base::secret_sealer::NoopSealer),
+        sealer: Arc::new(base::secret_sealer::NoopSealer),
         has_relay: true,
         public_url: "http://127.0.0.1:8080".into(),
     };

@@ -1,12 +1,13 @@
 //! The topics of the sample workspace, which have learned from its tags.
 
-use db::Tx;
-use inbox::actions::{add_topic, make_topics_of_tags};
-use inbox::api::operations::{
+use actions::topics::{add_topic, make_topics_of_tags};
+use api::operations::{
     ListConversationsInput, SetSortingInput, list_conversations, list_tags, set_sorting,
 };
-use inbox::base::ids::TagId;
-use inbox::{Cx, Result};
+use base::app::Cx;
+use base::error::Result;
+use base::ids::TagId;
+use db::Tx;
 
 /// Name, which is that of a tag, and words that describe it.
 const TOPICS: [(&str, &str); 4] = [

@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inbox::jobs::{self, DocumentFile, DocumentReader, ExtractionOutcome};
-use inbox::{DocumentFields, DocumentKind};
+use jobs::{DocumentFile, DocumentReader, ExtractionOutcome};
+use model::documents::{DocumentFields, DocumentKind};
 use papers::{ExtractedDocument, ExtractedFields, PaperKind};
 use tokio::sync::OnceCell;
 

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use inbox::base::blocking::spawn_blocking;
-use inbox::base::scanner::{ScanResult, Scanner, Scanning};
+use base::blocking::spawn_blocking;
+use base::scanner::{ScanResult, Scanner, Scanning};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 

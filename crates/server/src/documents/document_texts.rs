@@ -3,10 +3,13 @@
 use std::io;
 use std::path::PathBuf;
 
-use inbox::api::operations::{FileOutput, OperationOutput};
-use inbox::api::wire::DocumentText;
-use inbox::base::limits::DOCUMENT_TEXT_CHARS;
-use inbox::{ApiCall, App, Error, RateStatus, Result};
+use api::calls::ApiCall;
+use api::operations::{FileOutput, OperationOutput};
+use api::wire::DocumentText;
+use base::app::App;
+use base::error::{Error, Result};
+use base::limits::DOCUMENT_TEXT_CHARS;
+use base::rate_limit::RateStatus;
 use tokio::sync::Semaphore;
 
 use super::{BuiltInReader, FileReading};
@@ -29,17 +32,17 @@ impl DocumentTexts {
     /// Makes a call. What a document says is read after the transaction, with no database held.
     pub async fn call(&self, app: &App, call: ApiCall) -> (Result<OperationOutput>, RateStatus) {
         if !call.operation.reads_text() {
-            return app.call(call).await;
+            return ::api::calls::call(app, call).await;
         }
         // Only a valid key waits for a place, and a file is loaded only when it can be read.
-        if let Err(error) = app.check_key(call.key).await {
+        if let Err(error) = ::api::calls::check_key(app, call.key).await {
             return (Err(error), app.limiter.untouched());
         }
         let Ok(_place) = self.slots.acquire().await else {
             let error = io::Error::other("no document is read any more");
             return (Err(Error::Files(error)), app.limiter.untouched());
         };
-        let (result, rate) = app.call(call).await;
+        let (result, rate) = ::api::calls::call(app, call).await;
         match result {
             Ok(output) => (self.complete(output).await, rate),
             Err(error) => (Err(error), rate),

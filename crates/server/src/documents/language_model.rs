@@ -7,7 +7,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inbox::jobs::{self, DocumentFile, DocumentReader};
+use jobs::{DocumentFile, DocumentReader};
 use papers::{Evidence, ExtractedDocument, ExtractedFields, PaperKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ pub struct ReaderEndpoint {
     pub model: String,
 }
 
-inbox::debug_without_secrets!(ReaderEndpoint { model });
+base::debug_without_secrets!(ReaderEndpoint { model });
 
 /// The same, with the key that the file holds.
 #[derive(Clone)]

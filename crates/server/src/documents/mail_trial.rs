@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use inbox::base::limits::FETCHED_MAIL_BYTES;
-use inbox::base::mail_reading::MailParser;
+use base::limits::FETCHED_MAIL_BYTES;
+use base::mail_reading::MailParser;
 use mail::{Envelope, PageAddresses, RemotePictures};
 use tokio::runtime::Handle;
 

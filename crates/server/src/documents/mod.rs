@@ -1,4 +1,4 @@
-//! Document extraction: implementations of the port `inbox::jobs::DocumentReader`.
+//! Document extraction: implementations of the port `jobs::DocumentReader`.
 //!
 //! Each file is parsed in a child process that can do nothing but compute: `isolation` takes
 //! everything else away from it (`seccomp` the system calls, `file_access` the files), `parser`
@@ -23,6 +23,10 @@ mod parser;
 mod previewer;
 mod seccomp;
 
+use std::sync::Arc;
+
+use jobs::DocumentReader;
+
 pub use built_in::{BuiltInReader, FileReading};
 pub use child::{ALLOCATOR_RESERVES, this_program};
 pub use document_texts::DocumentTexts;
@@ -32,10 +36,6 @@ pub use mail_trial::SandboxedTrial;
 pub use page_renderer::PageRenderer;
 pub use parser::ParserTask;
 pub use previewer::{PREVIEW_BYTES, PreviewOutcome, Previewer};
-
-use std::sync::Arc;
-
-use inbox::jobs::DocumentReader;
 
 /// The built-in reader, with a language model beside it if an endpoint is configured.
 pub fn open_reader(endpoint: Option<&ReaderEndpoint>) -> Result<Arc<dyn DocumentReader>, String> {

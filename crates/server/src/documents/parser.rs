@@ -5,8 +5,8 @@ use std::io::{self, BufRead, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use base::limits::DOCUMENT_READ_BYTES;
 use clap::{Args, Parser, Subcommand};
-use inbox::base::limits::DOCUMENT_READ_BYTES;
 use papers::{Contents, ExtractedDocument};
 use serde::{Deserialize, Serialize};
 

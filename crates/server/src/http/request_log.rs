@@ -6,7 +6,7 @@ use std::time::Instant;
 use axum::body::Body;
 use axum::http::header::HeaderName;
 use axum::http::{HeaderValue, Request, Response};
-use inbox::base::ids::Ids;
+use base::ids::Ids;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 

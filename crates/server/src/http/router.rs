@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::any_service;
-use inbox::App;
-use inbox::jobs::Relay;
+use base::app::App;
+use jobs::Relay;
 
 use crate::api::http::ApiContext;
 use crate::api::{mcp, oauth, rest};
@@ -20,8 +20,9 @@ use crate::mailbox_setup::MailboxFinder;
 use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
 use crate::oidc::OidcClient;
-pub use crate::web::MailSetup;
 use crate::web::{self, Presence, Web, WebOptions};
+
+pub use crate::web::MailSetup;
 
 /// The configuration of the API and the web app.
 #[derive(Clone)]

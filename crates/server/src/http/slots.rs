@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use inbox::base::api_key::KeyHash;
-use inbox::base::ids::UserId;
+use base::api_key::KeyHash;
+use base::ids::UserId;
 use tokio::sync::Notify;
 
 use crate::http::ClientNetwork;

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use inbox::inbound::imap::{ImapServer, Security};
+use inbound::imap::{ImapServer, Security};
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, RootCertStore};

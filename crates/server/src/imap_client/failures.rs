@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use async_imap::error::Error;
-use inbox::inbound::imap::{FetchFailure, FetchFailureKind, ImapServer};
+use inbound::imap::{FetchFailure, FetchFailureKind, ImapServer};
 use tokio::time::timeout;
 
 use crate::mail_oauth::TokenFailure;

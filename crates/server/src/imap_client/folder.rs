@@ -11,7 +11,7 @@ use async_imap::imap_proto::{
     AttributeValue, Capability, MailboxDatum, MailboxListData, NameAttribute, Response,
     ResponseCode, Status,
 };
-use inbox::inbound::imap::{ImapServer, PostFetchAction};
+use inbound::imap::{ImapServer, PostFetchAction};
 use jiff::Timestamp;
 use jiff::fmt::strtime::BrokenDownTime;
 use tokio::time::{sleep, timeout};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inbox::inbound::imap::{FetchFailure, ImapServer, PostFetchAction};
+use inbound::imap::{FetchFailure, ImapServer, PostFetchAction};
 
 use super::connection::ImapCredential;
 use super::dialer::Dialer;

@@ -3,9 +3,9 @@
 use std::future::Future;
 use std::time::Duration;
 
-use inbox::App;
-use inbox::base::future::BoxFuture;
-use inbox::model::mailbox_grants::{
+use base::app::App;
+use base::future::BoxFuture;
+use model::mailbox_grants::{
     self, GrantKey, RefreshLease, RefreshOutcome, SignInProvider, TokenStep,
 };
 use tokio::time::sleep;
@@ -183,7 +183,7 @@ impl AccessTokens for NoTokens {
 
 const OURS: &str = "Something failed on our side; the log tells what.";
 
-fn ours(error: inbox::Error) -> TokenFailure {
+fn ours(error: base::error::Error) -> TokenFailure {
     tracing::error!(cause = ?error, "the OAuth token of a mailbox could not be read or stored");
     TokenFailure::Passing(OURS.into())
 }

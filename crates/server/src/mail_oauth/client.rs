@@ -3,12 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+use actions::mailbox_sign_in::SignInPlan;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use inbox::actions::SignInPlan;
-use inbox::inbound::imap::Security;
-use inbox::model::mailbox_grants::SignInProvider;
-use inbox::model::outgoing_servers::SubmissionSecurity;
+use inbound::imap::Security;
+use model::mailbox_grants::SignInProvider;
+use model::outgoing_servers::SubmissionSecurity;
 use sha2::{Digest, Sha256};
 use url::Url;
 

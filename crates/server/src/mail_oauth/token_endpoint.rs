@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use inbox::actions::SignInPlan;
-use inbox::model::mailbox_grants::{GrantedTokens, RefreshOutcome};
+use actions::mailbox_sign_in::SignInPlan;
+use model::mailbox_grants::{GrantedTokens, RefreshOutcome};
 use reqwest::Client;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use serde::Deserialize;

@@ -4,10 +4,11 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use inbox::base::actor::Actor;
-use inbox::base::public_ip::{is_public, is_public_host};
-use inbox::model::domains::{self, KeyState, ListedKey};
-use inbox::{App, Result};
+use base::actor::Actor;
+use base::app::App;
+use base::error::Result;
+use base::public_ip::{is_public, is_public_host};
+use model::domains::{self, KeyState, ListedKey};
 use serde::Serialize;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
@@ -196,7 +197,7 @@ pub async fn check(
     let domain = mail::ascii_domain(domain.trim()).unwrap_or_default();
     let findings = look_up(lookup, &domain, &keys, sending).await;
     if let Some(selector) = key_now_seen(&domain, &keys, &findings) {
-        let begin = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
+        let begin = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
             domains::begin_signing(tx, cx, &domain, &selector)
         };
         app.act(actor, begin).await?;

@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use inbox::jobs::{OutgoingMail, RelayOutcome, RelayReason};
+use jobs::{OutgoingMail, RelayOutcome, RelayReason};
 
 /// An address as it stands in an envelope: its domain in ASCII, its local part as it is. `None` for
 /// invalid addresses.

@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use inbox::base::private_files;
-use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
+use base::private_files;
+use jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
 
 /// Writes each mail to a file of its own, for development and the demo.
 pub struct FolderRelay {

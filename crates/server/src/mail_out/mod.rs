@@ -18,8 +18,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use inbox::base::public_ip::is_public;
-use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome, RelayReason};
+use base::public_ip::is_public;
+use jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome, RelayReason};
 use url::{Host, Url};
 
 use crate::mail_oauth::AccessTokens;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome, RelayReason};
+use jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome, RelayReason};
 use rustls::RootCertStore;
 use tokio::task::JoinSet;
 use tracing::Instrument;

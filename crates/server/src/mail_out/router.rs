@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome, RelayReason};
-use inbox::model::outgoing_servers::SubmissionServer;
+use jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome, RelayReason};
+use model::outgoing_servers::SubmissionServer;
 
 use super::connect_config::ServerConnectConfig;
 use super::smarthost::SmarthostRelay;

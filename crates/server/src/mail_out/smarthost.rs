@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use inbox::jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
-use inbox::model::mailbox_grants::GrantKey;
-use inbox::model::outgoing_servers::{SubmissionLogin, SubmissionSecurity, SubmissionServer};
+use jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
+use model::mailbox_grants::GrantKey;
+use model::outgoing_servers::{SubmissionLogin, SubmissionSecurity, SubmissionServer};
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
 

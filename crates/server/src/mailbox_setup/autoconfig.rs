@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use inbox::inbound::imap::Security;
-use inbox::model::outgoing_servers::SubmissionSecurity;
+use inbound::imap::Security;
+use model::outgoing_servers::SubmissionSecurity;
 use roxmltree::Node;
 
 use super::discovery::{DiscoverySource, ServerDiscovery};

@@ -59,7 +59,7 @@ impl DiscoverySource {
 
 #[cfg(test)]
 mod tests {
-    use inbox::inbound::imap::Security;
+    use inbound::imap::Security;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use inbox::inbound::imap::Security;
-use inbox::model::outgoing_servers::SubmissionSecurity;
+use inbound::imap::Security;
+use model::outgoing_servers::SubmissionSecurity;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;

@@ -15,8 +15,8 @@ mod trial;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use inbox::inbound::imap::Security;
-use inbox::model::outgoing_servers::SubmissionSecurity;
+use inbound::imap::Security;
+use model::outgoing_servers::SubmissionSecurity;
 use tokio::time::timeout;
 
 use crate::imap_client::Dialer;

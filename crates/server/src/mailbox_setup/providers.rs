@@ -1,7 +1,7 @@
 //! Well-known mail providers: their servers, and what they ask of mail programs.
 
-use inbox::inbound::imap::Security;
-use inbox::model::outgoing_servers::SubmissionSecurity;
+use inbound::imap::Security;
+use model::outgoing_servers::SubmissionSecurity;
 
 use super::servers::{IncomingServer, OutgoingServer};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use inbox::inbound::imap::{FetchFailure, ImapServer, PostFetchAction};
-use inbox::model::mailbox_grants::GrantKey;
-use inbox::model::outgoing_servers::{SubmissionLogin, SubmissionServer};
+use inbound::imap::{FetchFailure, ImapServer, PostFetchAction};
+use model::mailbox_grants::GrantKey;
+use model::outgoing_servers::{SubmissionLogin, SubmissionServer};
 
 use super::MailboxFinder;
 use super::providers::{PasswordAccess, Provider};

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base::future::BoxFuture;
 use hickory_resolver::config::{LookupIpStrategy, ResolveHosts};
 use hickory_resolver::net::runtime::TokioRuntimeProvider;
 use hickory_resolver::{Resolver as Hickory, TokioResolver};
@@ -12,7 +13,6 @@ use crate::net::dns_health::DnsHealth;
 use crate::net::dns_lookup;
 use crate::net::resolver::{NotFound, ResolvedAddresses, Resolver};
 use crate::net::system_resolver::SystemResolver;
-use inbox::base::future::BoxFuture;
 
 /// The timeout of one query, and the attempts.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use inbox::base::public_ip::is_public;
+use base::public_ip::is_public;
 
 use crate::net::config::NetConfig;
 use crate::net::dns::resolver_at;
@@ -68,7 +68,7 @@ impl HostGuard {
 
 #[cfg(test)]
 mod tests {
-    use inbox::base::future::BoxFuture;
+    use base::future::BoxFuture;
 
     use super::*;
     use crate::net::resolver::{NotFound, ResolvedAddresses};

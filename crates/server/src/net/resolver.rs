@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use inbox::base::future::BoxFuture;
+use base::future::BoxFuture;
 
 /// Finds the addresses of a name.
 pub trait Resolver: Send + Sync {

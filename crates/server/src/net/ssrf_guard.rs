@@ -4,9 +4,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::actions::check_url;
-use inbox::base::public_ip::is_public;
-use inbox::{Error, Result};
+use actions::webhooks::check_url;
+use base::error::{Error, Result};
+use base::public_ip::is_public;
 use tokio::time::timeout;
 use url::{Host, Url};
 

@@ -5,11 +5,11 @@ use std::collections::hash_map::Entry;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base::future::BoxFuture;
 use tokio::net::lookup_host;
 use tokio::sync::{Semaphore, watch};
 
 use crate::net::resolver::{NotFound, ResolvedAddresses, Resolver};
-use inbox::base::future::BoxFuture;
 
 /// Names looked up at once. Each holds a thread, for as long as the system takes to give up.
 const NAMES_AT_ONCE: usize = 128;

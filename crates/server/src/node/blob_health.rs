@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inbox::base::blobs::Blobs;
+use base::blobs::Blobs;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 

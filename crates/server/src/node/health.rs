@@ -6,8 +6,8 @@ use axum::Router;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::routing::get;
-use inbox::App;
-use inbox::model::scheduled_backups::scheduled_backups;
+use base::app::App;
+use model::scheduled_backups::scheduled_backups;
 
 use crate::net::dns_health::DnsHealth;
 use crate::net::tls_certificate::TlsCertificate;

@@ -9,7 +9,31 @@ use tracing_subscriber::layer::Filter;
 use tracing_subscriber::registry::LookupSpan;
 
 /// Our own crates.
-const OWN: &[&str] = &["db", "inbox", "mail", "papers", "server", "mailroom"];
+const OWN: &[&str] = &[
+    "actions",
+    "api",
+    "base",
+    "bookings",
+    "calendar",
+    "db",
+    "drafting",
+    "inbound",
+    "jobs",
+    "mail",
+    "mailroom",
+    "maintenance",
+    "model",
+    "outbound",
+    "papers",
+    "phrases",
+    "public_suffix",
+    "reports",
+    "rules",
+    "search",
+    "server",
+    "sorter",
+    "translation",
+];
 /// Libraries whose warnings quote their input: mail, HTML, server responses.
 const SILENT: &[&str] = &[
     "ammonia",
@@ -77,6 +101,15 @@ mod tests {
     }
 
     #[test]
+    fn every_crate_of_ours_is_one() {
+        let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        for folder in crates.read_dir().expect("the crates") {
+            let name = folder.expect("a crate").file_name().into_string().expect("a name");
+            assert!(OWN.contains(&&*name) || name.starts_with("test"), "{name}");
+        }
+    }
+
+    #[test]
     fn libraries_say_no_more_than_warnings_however_much_is_asked_for() {
         let told = told("trace", || {
             tracing::trace!(target: "server::smtp", "told-1");
@@ -92,14 +125,14 @@ mod tests {
 
     #[test]
     fn a_line_says_which_request_it_belongs_to_whatever_is_asked_for() {
-        for asked in ["inbox=debug", "error", "inbox::jobs=error,warn"] {
+        for asked in ["inbound=debug", "error", "jobs=error,warn"] {
             let told = told(asked, || {
                 let _within =
                     tracing::error_span!(target: "server::http", "request", id = 7).entered();
-                tracing::error!(target: "inbox::jobs", "told-1");
+                tracing::error!(target: "jobs", "told-1");
                 tracing::info!(target: "server::http", "kept-1");
             });
-            assert!(told.contains("request{id=7}: inbox::jobs: told-1"), "{asked}: {told}");
+            assert!(told.contains("request{id=7}: jobs: told-1"), "{asked}: {told}");
             assert!(!told.contains("kept-"), "{asked}: {told}");
         }
     }

@@ -7,12 +7,12 @@ use std::future::Future;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
+use base::blob_files::BlobFiles;
+use base::blobs::Blobs;
+use base::ids::Ids;
+use base::private_files::file_options;
 use db::Store;
-use inbox::base::blob_files::BlobFiles;
-use inbox::base::blobs::Blobs;
-use inbox::base::ids::Ids;
-use inbox::base::private_files::file_options;
-use inbox::model::node_files::{Sealed, sealed_samples, settle, value};
+use model::node_files::{Sealed, sealed_samples, settle, value};
 
 use crate::node::vault::{KEY_FILE, Vault, imap_purpose, service_purpose};
 
@@ -190,7 +190,7 @@ fn other_folder(folder: &Path) -> String {
 
 /// False when the database keeps files in a folder, and not in this one.
 fn has_first_file(blobs: &Blobs, store: &Store) -> io::Result<bool> {
-    match read(store, inbox::base::blobs::first_file).map_err(io::Error::other)? {
+    match read(store, base::blobs::first_file).map_err(io::Error::other)? {
         Some(hash) => blobs.has_file(&hash),
         None => Ok(true),
     }
@@ -226,20 +226,22 @@ fn make_mark(path: &Path, ids: &Ids) -> io::Result<String> {
 
 fn read<T: Send + 'static>(
     store: &Store,
-    work: impl FnMut(&mut db::Tx<'_>) -> inbox::Result<T> + Send + 'static,
+    work: impl FnMut(&mut db::Tx<'_>) -> base::error::Result<T> + Send + 'static,
 ) -> Result<T, String> {
     wait(store.read(work)).map_err(|error| error.to_string())
 }
 
 fn write<T: Send + 'static>(
     store: &Store,
-    work: impl FnMut(&mut db::Tx<'_>) -> inbox::Result<T> + Send + 'static,
+    work: impl FnMut(&mut db::Tx<'_>) -> base::error::Result<T> + Send + 'static,
 ) -> Result<T, String> {
     wait(store.write(work)).map_err(|error| error.to_string())
 }
 
 /// Waits on a thread of its own: nothing is served yet, and a runtime cannot wait inside another.
-fn wait<T: Send>(doing: impl Future<Output = inbox::Result<T>> + Send) -> inbox::Result<T> {
+fn wait<T: Send>(
+    doing: impl Future<Output = base::error::Result<T>> + Send,
+) -> base::error::Result<T> {
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread().build()?;

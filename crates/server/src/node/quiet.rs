@@ -2,15 +2,15 @@
 //! called and no notice is sent. Queued work stays queued.
 //!
 //! A process is quiet because it was started with `--quiet`, or for as long as the database says
-//! so (`inbox::model::installation`): after a restore, on a copy, or because an operator asked for it.
+//! so (`model::installation`): after a restore, on a copy, or because an operator asked for it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::App;
-use inbox::base::queue::Queue;
-use inbox::model::installation::{installation, recognise_copy};
+use base::app::App;
+use base::queue::Queue;
 use metrics::gauge;
+use model::installation::{installation, recognise_copy};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -55,7 +55,7 @@ impl QuietMode {
             .store
             .write(move |tx| {
                 recognise_copy(tx, identity.as_deref(), now)?;
-                Ok::<_, inbox::Error>(installation(tx)?.quiet())
+                Ok::<_, base::error::Error>(installation(tx)?.quiet())
             })
             .await
             .map_err(|error| error.to_string())?;

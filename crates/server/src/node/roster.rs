@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use inbox::App;
-use inbox::model::nodes::{self, Node};
+use base::app::App;
 use metrics::gauge;
+use model::nodes::{self, Node};
 use tokio_util::sync::CancellationToken;
 
 /// How often a node says that it runs.
@@ -45,7 +45,7 @@ impl NodePlace {
             if refusal.is_some() {
                 nodes::leave(tx, &joining.id)?;
             }
-            Ok::<_, inbox::Error>((others, refusal))
+            Ok::<_, base::error::Error>((others, refusal))
         });
         let (others, refusal) = joined.await.map_err(|error| error.to_string())?;
         if let Some(refusal) = refusal {

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use inbox::App;
-use inbox::model::node_files::write_time;
+use base::app::App;
+use model::node_files::write_time;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
@@ -80,7 +80,7 @@ impl StorageCheck {
         let now = self.app.clock.now();
         let written = self.app.store.write(move |tx| write_time(tx, now)).await;
         written.map_err(|error| match error {
-            inbox::Error::Store(cause) => format!("the database cannot be written: {cause}"),
+            base::error::Error::Store(cause) => format!("the database cannot be written: {cause}"),
             error => format!("the database cannot be written: {error}"),
         })
     }

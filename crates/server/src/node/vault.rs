@@ -8,12 +8,13 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use base::ids::Ids;
+use base::secret_sealer::{SEALED_PREFIX as FORM, SecretSealer};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use inbox::base::ids::Ids;
-use inbox::base::secret_sealer::{SEALED_PREFIX as FORM, SecretSealer};
-pub use inbox::model::sealing::imap_purpose;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+
+pub use model::sealing::imap_purpose;
 
 /// The key's file in the data folder.
 pub const KEY_FILE: &str = "secret.key";

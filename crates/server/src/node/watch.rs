@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use inbox::App;
-use inbox::jobs::queues;
-use inbox::maintenance::figures;
-use inbox::model::scheduled_backups::scheduled_backups;
+use base::app::App;
+use jobs::queues;
+use maintenance::figures;
 use metrics::{counter, gauge, histogram};
+use model::scheduled_backups::scheduled_backups;
 use tokio_util::sync::CancellationToken;
 
 use super::blob_health::BlobHealth;
@@ -62,7 +62,7 @@ impl Watch {
         let now = self.app.clock.now();
         let look = move |tx: &mut db::Tx<'_>| {
             let overdue = scheduled_backups(tx)?.overdue_ms(now);
-            Ok::<_, inbox::Error>((figures::failing_calendars(tx)?, overdue))
+            Ok::<_, base::error::Error>((figures::failing_calendars(tx)?, overdue))
         };
         let figures = self.app.store.read(look).await;
         gauge!("mailroom_database_up").set(if figures.is_ok() { 1.0 } else { 0.0 });

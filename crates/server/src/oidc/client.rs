@@ -3,11 +3,11 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use actions::provider_rules::{ProviderIdentity, ProviderPlan, ProviderRules};
+use base::email_address::EmailAddress;
+use base::limits::{DAY_MS, HOUR_MS, MINUTE_MS};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use inbox::actions::{ProviderIdentity, ProviderPlan, ProviderRules};
-use inbox::base::email_address::EmailAddress;
-use inbox::base::limits::{DAY_MS, HOUR_MS, MINUTE_MS};
 use rustls::RootCertStore;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};

@@ -3,9 +3,10 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use inbox::base::agent_presence::share_agents;
-use inbox::jobs::Worker;
-use inbox::{App, share_rates};
+use base::agent_presence::share_agents;
+use base::app::App;
+use base::rate_limit::share_rates;
+use jobs::Worker;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;

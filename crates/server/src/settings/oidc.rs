@@ -1,7 +1,7 @@
 //! The settings of the OpenID provider at which people sign in.
 
+use actions::provider_rules::{LocalSignInPolicy, ProviderRules};
 use clap::Args;
-use inbox::actions::{LocalSignInPolicy, ProviderRules};
 
 use super::mail_providers::secret_in;
 use super::setting_sources::SettingSources;
@@ -149,7 +149,7 @@ impl SettingSources {
 mod tests {
     use std::fs;
 
-    use inbox::actions::LocalSignInPolicy;
+    use actions::provider_rules::LocalSignInPolicy;
 
     use crate::oidc::ProviderSecondStep;
     use crate::settings::{Flags, Settings};

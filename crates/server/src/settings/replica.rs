@@ -22,7 +22,7 @@ pub struct ReplicaFlags {
     pub database_replica_url: Option<String>,
 }
 
-inbox::debug_without_secrets!(ReplicaFlags {});
+base::debug_without_secrets!(ReplicaFlags {});
 
 impl SettingSources {
     pub(super) fn database_replica_url(&mut self, flags: &ReplicaFlags) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inbox::model::oauth_clients::ClientMetadata;
+use model::oauth_clients::ClientMetadata;
 use tokio::sync::{OnceCell, Semaphore};
 
 use crate::net::http_client::system_roots;

@@ -59,52 +59,52 @@ impl FormFields {
 
 /// What is read from the fields of a form. The macro `form!` implements it.
 pub trait Form: Sized {
-    fn read(fields: &FormFields) -> inbox::Result<Self>;
+    fn read(fields: &FormFields) -> base::error::Result<Self>;
 }
 
 /// A form that is only a button.
 impl Form for () {
-    fn read(_: &FormFields) -> inbox::Result<()> {
+    fn read(_: &FormFields) -> base::error::Result<()> {
         Ok(())
     }
 }
 
 /// A value of a form. The error is shown to the person who sent it.
 pub trait FormValue: Sized {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<Self>;
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Self>;
 }
 
 /// Empty if the field is missing.
 impl FormValue for String {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<String> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<String> {
         Ok(fields.get(name))
     }
 }
 
 /// `None` if the field is missing.
 impl FormValue for Option<String> {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<Option<String>> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Option<String>> {
         Ok(fields.has(name).then(|| fields.get(name)))
     }
 }
 
 /// True if the field is there: a checkbox that is checked, the button that was pressed.
 impl FormValue for bool {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<bool> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<bool> {
         Ok(fields.has(name))
     }
 }
 
 /// `None` if the field is missing or is not a number.
 impl FormValue for Option<i64> {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<Option<i64>> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Option<i64>> {
         Ok(fields.get(name).parse().ok())
     }
 }
 
 /// Every value of a field that occurs several times, such as checkboxes of one name.
 impl FormValue for Vec<String> {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<Vec<String>> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Vec<String>> {
         Ok(fields.all(name))
     }
 }
@@ -123,7 +123,7 @@ macro_rules! form {
         }
 
         impl $crate::web::form::Form for $name {
-            fn read(fields: &$crate::web::form::FormFields) -> ::inbox::Result<$name> {
+            fn read(fields: &$crate::web::form::FormFields) -> ::base::error::Result<$name> {
                 use $crate::web::form::FormValue;
                 Ok($name {
                     $($field: FormValue::read(fields, $crate::web::form::form!(@key $field $($key)?))?,)*

@@ -8,9 +8,8 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::Response;
 use axum::middleware::Next;
-use inbox::Error;
-use inbox::actions;
-use inbox::base::actor::Actor;
+use base::actor::Actor;
+use base::error::Error;
 use translation::t;
 
 use crate::web::Web;
@@ -35,7 +34,13 @@ pub async fn keep(State(web): State<Arc<Web>>, request: Request, next: Next) -> 
         .write(move |tx| {
             let operator = Actor::operator(&app.ids);
             let LeftForm { writer, form, network, .. } = &*form;
-            actions::keep_interrupted_form(tx, &app.cx(&operator), network, writer, form)
+            actions::interrupted_forms::keep_interrupted_form(
+                tx,
+                &app.cx(&operator),
+                network,
+                writer,
+                form,
+            )
         })
         .await;
     match kept {
@@ -75,7 +80,9 @@ pub async fn page(
     web.read(&visitor, |_, _, _| Ok(())).await?;
     let Some(token) = visitor.unsent else { return Ok(then.go()) };
     let found = web
-        .read(&visitor, move |tx, cx, _| actions::look_at_interrupted_form(tx, cx, &token))
+        .read(&visitor, move |tx, cx, _| {
+            actions::interrupted_forms::look_at_interrupted_form(tx, cx, &token)
+        })
         .await?;
     let Some(form) = found else { return Ok(then.go()) };
     let fields = FormFields::read(form.fields.as_bytes());
@@ -93,8 +100,10 @@ pub async fn page(
         }
     };
     // Only now is it safe elsewhere: after an error it can be asked for again.
-    web.act_quietly(&visitor, move |tx, cx, _| actions::forget_interrupted_form(tx, cx, &token))
-        .await?;
+    web.act_quietly(&visitor, move |tx, cx, _| {
+        actions::interrupted_forms::forget_interrupted_form(tx, cx, &token)
+    })
+    .await?;
     web.clear_unsent(&mut response);
     Ok(response)
 }

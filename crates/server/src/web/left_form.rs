@@ -1,7 +1,7 @@
 //! A form that was posted when its session was over: what is kept of it, and the page that it is on.
 
-use inbox::actions::InterruptedForm;
-use inbox::base::ids::UserId;
+use actions::interrupted_forms::InterruptedForm;
+use base::ids::UserId;
 
 /// Fields that are no text of a person, or are secret.
 const DROPPED: &[&str] = &["csrf", "writer", "code", "token"];

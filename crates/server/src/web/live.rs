@@ -14,12 +14,12 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::header;
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
+use base::app::Cx;
+use base::error::Error;
+use base::ids::{MessageId, WebhookId};
+use base::queue::Queue;
 use db::Tx;
 use hyper::body::{Body as HttpBody, Frame};
-use inbox::actions;
-use inbox::base::ids::{MessageId, WebhookId};
-use inbox::base::queue::Queue;
-use inbox::{Cx, Error};
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::{broadcast, mpsc};
 
@@ -182,7 +182,7 @@ async fn look(
 ) -> Result<PageVersion, PageError> {
     let (asked, here) = (asked.clone(), Arc::clone(web));
     web.read(visitor, move |tx, cx, me| {
-        let sidebar = actions::sidebar(tx, cx)?;
+        let sidebar = actions::sidebar::sidebar(tx, cx)?;
         let shown = mark_shown(tx, cx, &asked)?;
         let present = match asked.opt("conversation") {
             Some(id) => here.mark_present(cx.actor.ws, &id, &me.id, cx.now),
@@ -202,28 +202,32 @@ async fn enter(
     let Some(id) = asked.opt("conversation") else { return Ok(None) };
     let (key, me, name) = web
         .read(visitor, move |tx, cx, me| {
-            inbox::load_conversation(tx, cx.actor, &id)?;
+            model::conversations::load(tx, cx.actor, &id)?;
             Ok(((cx.actor.ws, id.clone()), me.id.clone(), cx.actor.name().to_owned()))
         })
         .await?;
     Ok(Some(web.presence.enter(key, &me, &name)))
 }
 
-fn mark_shown(tx: &mut Tx<'_>, cx: &Cx<'_>, asked: &FormFields) -> inbox::Result<PartVersion> {
+fn mark_shown(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    asked: &FormFields,
+) -> base::error::Result<PartVersion> {
     match asked.get("page").as_str() {
         "leaving" | "mentions" => return Ok(PartVersion::default()),
-        "welcome" => return Ok(PartVersion::of(actions::first_steps(tx, cx)?)),
+        "welcome" => return Ok(PartVersion::of(actions::first_steps::first_steps(tx, cx)?)),
         "webhook" => {
             let id = WebhookId::parse(&asked.get("webhook")).ok_or(Error::NotFound("webhook"))?;
-            return Ok(PartVersion::of(actions::latest_deliveries(tx, cx, &id)?));
+            return Ok(PartVersion::of(actions::delivery_log::latest_deliveries(tx, cx, &id)?));
         }
         "approvals" => {
-            let queue = actions::queue(tx, cx)?;
+            let queue = actions::approvals::queue(tx, cx)?;
             let Some(id) = asked.opt("draft") else {
                 return Ok(PartVersion::of_drafts(&queue, None));
             };
             let id = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
-            let (draft, _) = inbox::load_outgoing(tx, cx.actor, &id)?;
+            let (draft, _) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
             let looked_at = (draft.revision, draft.status.as_str());
             return Ok(PartVersion::of_drafts(&queue, Some(looked_at)));
         }
@@ -231,7 +235,10 @@ fn mark_shown(tx: &mut Tx<'_>, cx: &Cx<'_>, asked: &FormFields) -> inbox::Result
     }
     let list = PartVersion::of_list(&ConversationFilter::asked(asked)?.read(tx, cx)?.items);
     match asked.opt("conversation") {
-        Some(id) => Ok(PartVersion::of_conversation(list, &actions::latest_of(tx, cx, &id)?)),
+        Some(id) => Ok(PartVersion::of_conversation(
+            list,
+            &actions::open_conversation::latest_of(tx, cx, &id)?,
+        )),
         None => Ok(list),
     }
 }

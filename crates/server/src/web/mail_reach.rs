@@ -1,9 +1,9 @@
 //! Whether mail reaches people: through the operator's relay, or through servers that were set up in
 //! the app.
 
+use base::ids::MailboxId;
 use db::Tx;
-use inbox::base::ids::MailboxId;
-use inbox::model::outgoing_servers;
+use model::outgoing_servers;
 
 use crate::web::Web;
 
@@ -17,7 +17,7 @@ pub struct MailReach {
 impl MailReach {
     /// True if mail of the service itself reaches the team, so that links are mailed instead of
     /// shown.
-    pub fn to_team(self, tx: &mut Tx<'_>, ws: i64) -> inbox::Result<bool> {
+    pub fn to_team(self, tx: &mut Tx<'_>, ws: i64) -> base::error::Result<bool> {
         Ok(self.relay || (!self.quiet && outgoing_servers::carries_notices(tx, ws)?))
     }
 
@@ -33,7 +33,7 @@ impl MailReach {
         tx: &mut Tx<'_>,
         ws: i64,
         mailbox: &MailboxId,
-    ) -> inbox::Result<bool> {
+    ) -> base::error::Result<bool> {
         Ok(self.relay || (!self.quiet && outgoing_servers::carries(tx, ws, mailbox)?))
     }
 }
@@ -44,7 +44,7 @@ impl Web {
     }
 
     /// True if a sign-in link can be mailed to somebody, in whichever workspace.
-    pub async fn mails_somebody(&self) -> inbox::Result<bool> {
+    pub async fn mails_somebody(&self) -> base::error::Result<bool> {
         let MailReach { relay, quiet } = self.mail_reach();
         if relay || quiet {
             return Ok(relay);

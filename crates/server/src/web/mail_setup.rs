@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use inbox::jobs::Relay;
+use jobs::Relay;
 
 use crate::mail_out::ServerConnectConfig;
 use crate::mail_out::dns_records::SendingSetup;

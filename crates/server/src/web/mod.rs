@@ -37,7 +37,7 @@ use std::sync::{Arc, OnceLock};
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{get, post};
-use inbox::App;
+use base::app::App;
 use tokio::sync::Semaphore;
 
 use crate::documents::{DocumentTexts, PageRenderer, Previewer};
@@ -49,10 +49,8 @@ use crate::net::ssrf_guard::SsrfGuard;
 use crate::node::quiet::QuietMode;
 use crate::oidc::OidcClient;
 use client_documents::ClientDocumentFetcher;
-pub use client_documents::fetch_client_document;
 use developers::DeveloperSite;
 use layout::{assets, responses};
-pub use mail_setup::{MailSetup, OutgoingMailSetup};
 use multipart::FORMS_WITH_FILES;
 use pages::{
     answers, approvals, attached_mails, calendar as calendar_page, compose, consent, contact,
@@ -62,8 +60,11 @@ use pages::{
     welcome,
 };
 use picture_cache::PictureCache;
-pub use presence::Presence;
 use remote_pictures::RemotePictureFetcher;
+
+pub use client_documents::fetch_client_document;
+pub use mail_setup::{MailSetup, OutgoingMailSetup};
+pub use presence::Presence;
 
 /// Passwords that are hashed, and DKIM keys that are generated, at one time; each takes a core, a
 /// password some 20 MB too.

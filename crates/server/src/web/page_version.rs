@@ -3,9 +3,10 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use inbox::ConversationSummary;
-use inbox::actions::{QueuedDraft, Sidebar};
-use inbox::base::ids::UserId;
+use actions::approvals::QueuedDraft;
+use actions::sidebar::Sidebar;
+use base::ids::UserId;
+use search::list::ConversationSummary;
 
 use crate::web::Web;
 

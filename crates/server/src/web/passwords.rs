@@ -1,9 +1,9 @@
 //! Passwords: argon2id with the crate's defaults (OWASP's: 19 MB, two passes), a few at a time.
 
 use argon2::{Argon2, PasswordHasher, PasswordVerifier};
-use inbox::base::blocking::spawn_blocking;
-use inbox::base::limits::{PASSWORD_CHARS, PASSWORD_CHARS_MIN};
-use inbox::{Error, Result};
+use base::blocking::spawn_blocking;
+use base::error::{Error, Result};
+use base::limits::{PASSWORD_CHARS, PASSWORD_CHARS_MIN};
 
 use crate::web::Web;
 

@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use inbox::App;
-use inbox::base::ids::{ConversationId, UserId};
-use inbox::jobs::OpenPages;
+use base::app::App;
+use base::ids::{ConversationId, UserId};
+use jobs::OpenPages;
 use tokio::sync::broadcast;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;

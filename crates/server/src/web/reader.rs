@@ -4,11 +4,11 @@
 
 use std::sync::Arc;
 
+use actions::sessions::SignedIn;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Response, header};
 use axum::middleware::Next;
-use inbox::actions::SignedIn;
 use translation::{Language, Reader, ReaderChoice};
 
 use crate::web::Web;

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use actions::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
+use base::app::Cx;
+use base::error::Error;
+use base::queue::Queue;
 use db::Tx;
-use inbox::actions::{self, SignedIn};
-use inbox::base::queue::Queue;
-use inbox::{Cx, Error};
 use serde_json::json;
 use translation::{Reader, t};
 
@@ -29,7 +30,7 @@ impl Web {
         mut read: F,
     ) -> Result<(PageLayout, T), PageError>
     where
-        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> base::error::Result<T> + Send + 'static,
         T: Send + 'static,
     {
         let (guest, quiet) = (visitor.clone(), self.quiet.is_quiet());
@@ -47,13 +48,13 @@ impl Web {
     /// Reads as the signed-in person.
     pub async fn read<T, F>(&self, visitor: &Visitor, mut read: F) -> Result<T, PageError>
     where
-        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> base::error::Result<T> + Send + 'static,
         T: Send + 'static,
     {
         let session = visitor.session.ok_or_else(|| to_sign_in(visitor))?;
         let (app, reader) = (self.app.clone(), Reader::current());
         let work = move |tx: &mut Tx<'_>| {
-            let me = actions::signed_in(tx, &session, app.clock.now())?;
+            let me = actions::sessions::signed_in(tx, &session, app.clock.now())?;
             reader::know(&reader, &me);
             let answer = reader.run(|| read(tx, &app.cx(&me.actor), &me))?;
             Ok((answer, me.stale))
@@ -70,7 +71,10 @@ impl Web {
         mut read: F,
     ) -> Result<(PageLayout, T), PageError>
     where
-        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Clone + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> base::error::Result<T>
+            + Clone
+            + Send
+            + 'static,
         T: Send + 'static,
     {
         let (guest, quiet) = (visitor.clone(), self.quiet.is_quiet());
@@ -95,7 +99,10 @@ impl Web {
         mut read: F,
     ) -> Result<T, PageError>
     where
-        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Clone + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> base::error::Result<T>
+            + Clone
+            + Send
+            + 'static,
         T: Send + 'static,
     {
         let read = move |tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn, (): ()| read(tx, cx, me);
@@ -110,15 +117,21 @@ impl Web {
         mut read: F,
     ) -> Result<T, PageError>
     where
-        G: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<A> + Clone + Send + 'static,
-        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn, A) -> inbox::Result<T> + Clone + Send + 'static,
+        G: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> base::error::Result<A>
+            + Clone
+            + Send
+            + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn, A) -> base::error::Result<T>
+            + Clone
+            + Send
+            + 'static,
         A: Send + 'static,
         T: Send + 'static,
     {
         let session = visitor.session.ok_or_else(|| to_sign_in(visitor))?;
         let (app, reader) = (self.app.clone(), Reader::current());
         let admitted = move |tx: &mut Tx<'_>| {
-            let me = actions::signed_in(tx, &session, app.clock.now())?;
+            let me = actions::sessions::signed_in(tx, &session, app.clock.now())?;
             reader::know(&reader, &me);
             let admitted = reader.run(|| admit(tx, &app.cx(&me.actor), &me))?;
             Ok((me, admitted))
@@ -135,8 +148,8 @@ impl Web {
     fn answered<T>(
         &self,
         visitor: &Visitor,
-        session: actions::TokenHash,
-        read: inbox::Result<(T, bool)>,
+        session: actions::sessions::TokenHash,
+        read: base::error::Result<(T, bool)>,
     ) -> Result<T, PageError> {
         let (answer, stale) = read.map_err(|error| refusal(error, visitor))?;
         if stale {
@@ -148,7 +161,7 @@ impl Web {
     /// Writes as the signed-in person, in one transaction, and wakes open pages.
     pub async fn act<T, F>(&self, visitor: &Visitor, mut operation: F) -> Result<T, PageError>
     where
-        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> base::error::Result<T> + Send + 'static,
         T: Send + 'static,
     {
         self.act_quietly(visitor, move |tx, cx, me| {
@@ -165,13 +178,13 @@ impl Web {
         mut operation: F,
     ) -> Result<T, PageError>
     where
-        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> inbox::Result<T> + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &SignedIn) -> base::error::Result<T> + Send + 'static,
         T: Send + 'static,
     {
         let session = visitor.session.ok_or_else(|| to_sign_in(visitor))?;
         let (app, reader) = (self.app.clone(), Reader::current());
         let work = move |tx: &mut Tx<'_>| {
-            let me = actions::signed_in(tx, &session, app.clock.now())?;
+            let me = actions::sessions::signed_in(tx, &session, app.clock.now())?;
             reader::know(&reader, &me);
             reader.run(|| operation(tx, &app.cx(&me.actor), &me))
         };
@@ -188,10 +201,10 @@ impl Web {
     }
 
     /// Written in the background: the page does not wait for it.
-    fn mark_seen(&self, session: actions::TokenHash) {
+    fn mark_seen(&self, session: actions::sessions::TokenHash) {
         let (store, now) = (self.app.store.clone(), self.app.clock.now());
         self.app.background.start("session activity", async move {
-            store.write(move |tx| actions::mark_seen(tx, &session, now)).await
+            store.write(move |tx| actions::sessions::mark_seen(tx, &session, now)).await
         });
     }
 }

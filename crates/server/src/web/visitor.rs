@@ -3,17 +3,17 @@
 use std::fmt;
 use std::sync::Arc;
 
+use actions::sessions::TokenHash;
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Response};
-use inbox::actions::TokenHash;
-use inbox::base::ids::{Ids, MailboxId, MessageId};
-use inbox::base::limits::{
+use base::ids::{Ids, MailboxId, MessageId};
+use base::limits::{
     INTERRUPTED_FORM_MS, MAILED_LINK_MS, SESSION_IDLE_MS, SESSION_MS, SIGN_IN_STEP_MS, UNDO_LIVE_MS,
 };
-use inbox::model::guest_tokens::GuestTokenHash;
 use jiff::tz::TimeZone;
+use model::guest_tokens::GuestTokenHash;
 use sha2::{Digest, Sha256};
 use url::{Position, Url};
 

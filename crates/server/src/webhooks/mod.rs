@@ -5,7 +5,7 @@ mod push;
 
 use std::time::Duration;
 
-use inbox::jobs::{BoxFuture, WebhookRequest, WebhookResponse, WebhookSender};
+use jobs::{BoxFuture, WebhookRequest, WebhookResponse, WebhookSender};
 use reqwest::Response;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use rustls::RootCertStore;
@@ -13,14 +13,15 @@ use tokio::time::{Instant, timeout_at};
 use url::Host;
 
 use crate::net::config::NetConfig;
-pub use crate::net::dns::DnsResolver;
 use crate::net::failures;
 use crate::net::http_client::WebhookClient;
+use crate::net::pins::DnsPins;
+use crate::net::ssrf_guard::{Allowed, Blocked};
+
+pub use crate::net::dns::DnsResolver;
 pub use crate::net::http_client::{api_client, own_client, system_roots};
 pub use crate::net::https_fetch::{FetchedPage, Pages};
-use crate::net::pins::DnsPins;
 pub use crate::net::resolver::{NotFound, ResolvedAddresses, Resolver};
-use crate::net::ssrf_guard::{Allowed, Blocked};
 pub use crate::net::ssrf_guard::{SsrfGuard, SsrfRules};
 pub use crate::net::system_resolver::SystemResolver;
 
@@ -111,7 +112,7 @@ impl HttpWebhookSender {
 fn turned_away(barred: Blocked) -> WebhookResponse {
     match barred {
         Blocked::NotFound => WebhookResponse::Failed(failures::NOT_FOUND.into()),
-        Blocked::Refused(inbox::Error::Invalid(problems)) => {
+        Blocked::Refused(base::error::Error::Invalid(problems)) => {
             let reasons = problems.0.into_iter().map(|problem| problem.sentence);
             WebhookResponse::Refused(format!(
                 "The address {}.",

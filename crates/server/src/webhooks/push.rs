@@ -1,6 +1,6 @@
 //! Posts messages to the push services of browsers, by the same guard and within the same deadline as events.
 
-use inbox::jobs::{BoxFuture, PushRequest, PushResponse, PushSender, WebhookResponse};
+use jobs::{BoxFuture, PushRequest, PushResponse, PushSender, WebhookResponse};
 use reqwest::header::RETRY_AFTER;
 use tokio::time::Instant;
 

@@ -3,7 +3,7 @@
 use axum::body::{Body, Bytes};
 use axum::http::header::{self, HeaderMap, HeaderName};
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
-use inbox::RateStatus;
+use base::rate_limit::RateStatus;
 
 use super::response::ApiResponse;
 use crate::http::request_log::REQUEST_ID;

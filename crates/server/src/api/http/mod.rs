@@ -7,12 +7,15 @@ mod response;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use api::calls::ApiCall;
+use api::operations::OperationOutput;
 use axum::body::{Body, Bytes};
 use axum::http::{Request, Response, StatusCode, header};
-use inbox::api::operations::OperationOutput;
-use inbox::base::api_key::KeyHash;
-use inbox::base::limits::megabytes;
-use inbox::{ApiCall, App, Error, RateStatus};
+use base::api_key::KeyHash;
+use base::app::App;
+use base::error::Error;
+use base::limits::megabytes;
+use base::rate_limit::RateStatus;
 use metrics::{counter, histogram};
 
 use crate::documents::DocumentTexts;
@@ -20,6 +23,7 @@ use crate::http::request_body::{LARGE_BODIES_EACH, RequestBody};
 use crate::http::request_log::RequestLog;
 use crate::http::slots::{SlotOwner, Slots};
 use headers::Origin;
+
 pub(crate) use headers::{TOTAL_AT_LEAST, TOTAL_COUNT};
 pub(crate) use response::{ApiResponse, log_cause};
 
@@ -152,7 +156,7 @@ impl ApiContext {
         if let Some(whole) = body.came_along().await.map_err(UnreadBody::Body)? {
             return Ok(whole);
         }
-        self.app.check_key(key).await.map_err(UnreadBody::Key)?;
+        ::api::calls::check_key(&self.app, key).await.map_err(UnreadBody::Key)?;
         let share = [(SlotOwner::Key(key), LARGE_BODIES_EACH)];
         body.rest(&self.large_bodies, &share).await.map_err(UnreadBody::Body)
     }

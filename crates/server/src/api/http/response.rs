@@ -1,10 +1,11 @@
 //! A response before its headers, and how errors become one.
 
+use api::wire::ErrorBody;
 use axum::body::Bytes;
 use axum::http::{StatusCode, header};
-use inbox::OUTAGE_RETRY_SECONDS;
-use inbox::api::wire::ErrorBody;
-use inbox::{Error, RateStatus};
+use base::error::Error;
+use base::error::OUTAGE_RETRY_SECONDS;
+use base::rate_limit::RateStatus;
 
 pub(crate) struct ApiResponse {
     pub status: StatusCode,

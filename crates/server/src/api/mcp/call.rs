@@ -1,12 +1,13 @@
 //! A tool call: arguments in, the operation's answer out.
 
+use api::calls::ApiCall;
+use api::fields::{check_body, one_problem};
+use api::idempotency::IdempotencyKey;
+use api::operations::{ListCount, Operation, OperationOutput};
 use axum::body::Bytes;
-use inbox::api::fields::{check_body, one_problem};
-use inbox::api::idempotency::IdempotencyKey;
-use inbox::api::operations::{ListCount, Operation, OperationOutput};
-use inbox::base::api_key::KeyHash;
-use inbox::base::scopes::Scope;
-use inbox::{ApiCall, Error, ValidationErrors};
+use base::api_key::KeyHash;
+use base::error::{Error, ValidationErrors};
+use base::scopes::Scope;
 use serde_json::Value;
 
 use super::Asked;

@@ -1,7 +1,7 @@
 //! JSON-RPC errors.
 
 use axum::http::StatusCode;
-use inbox::Error;
+use base::error::Error;
 use serde_json::{Value, json};
 
 use super::protocol_version::{ProtocolVersion, VERSIONS};

@@ -15,15 +15,16 @@ mod tools;
 
 use std::sync::Arc;
 
+use actions::oauth_consent::oauth_works_at;
+use api::operations::{self, Operation};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode, header};
-use inbox::actions::oauth_works_at;
-use inbox::api::operations::{self, Operation};
-use inbox::base::api_key::KeyHash;
-use inbox::base::scopes::{Scope, Scopes};
-use inbox::{Error, RateStatus};
+use base::api_key::KeyHash;
+use base::error::Error;
+use base::rate_limit::RateStatus;
+use base::scopes::{Scope, Scopes};
 use serde_json::{Map, Value, json};
 
 use crate::api::http::{ApiContext, ApiResponse, UnreadBody, bearer_or_token, body_sentence};
@@ -110,7 +111,7 @@ struct Asked {
 
 /// A notification changes nothing here; its sender is told that it arrived.
 async fn acknowledge(server: &McpServer, key: KeyHash) -> ApiResponse {
-    let (result, rate) = server.context.app.admit(key).await;
+    let (result, rate) = ::api::calls::admit(&server.context.app, key).await;
     match result {
         Ok(_) => ApiResponse {
             status: StatusCode::ACCEPTED,
@@ -157,7 +158,8 @@ async fn respond(
         Err(error @ Error::Lacks { entirely: true, scope }) if key.is_access_token() => {
             let mut reply = refused(&server.context, &error, rate, &asked.id);
             // All that it has and what it lacks: clients ask for exactly what is named.
-            let granted = server.context.app.scopes(key).await.unwrap_or(Scopes::none());
+            let granted =
+                ::api::calls::scopes(&server.context.app, key).await.unwrap_or(Scopes::none());
             // Who may send may draft: the page on which a person chooses does not tick sending.
             let also = (scope == Scope::Send).then_some(Scope::Draft);
             let granted = granted.as_slice().iter().copied();
@@ -197,7 +199,7 @@ async fn admitted(
     asked: &Asked,
     answer: impl FnOnce(&Scopes) -> Result<String, JsonRpcError>,
 ) -> ApiResponse {
-    let (result, rate) = server.context.app.admit(key).await;
+    let (result, rate) = ::api::calls::admit(&server.context.app, key).await;
     match result {
         Ok(scopes) => told(asked, answer(&scopes), rate),
         Err(error) => refused(&server.context, &error, rate, &asked.id),

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use inbox::api::operations::Operation;
+use api::operations::Operation;
 
 /// Values that say nothing.
 const EMPTY: [&[u8]; 4] = [b"null", b"\"\"", b"[]", b"{}"];
@@ -269,7 +269,7 @@ fn separate(nth: usize, out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use inbox::api::operations::named;
+    use api::operations::named;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! The operation table as MCP tools. Everything but the choice by scope is the same for every
 //! key, so it is made once, when the door opens.
 
-use inbox::api::fields::object_schema;
-use inbox::api::operations::{OPERATIONS, Operation, Tool};
-use inbox::base::scopes::Scopes;
+use api::fields::object_schema;
+use api::operations::{OPERATIONS, Operation, Tool};
+use base::scopes::Scopes;
 use serde_json::{Map, Value, json};
 
 /// The argument for what stands in the path of a REST request.
@@ -132,7 +132,7 @@ mod tests {
         for operation in OPERATIONS {
             let Some(tool) = &operation.tool else { continue };
             let example = example(tool);
-            let checked = inbox::api::fields::check_body(operation.fields, &example);
+            let checked = api::fields::check_body(operation.fields, &example);
             assert!(checked.is_ok(), "{}: {checked:?}", tool.name);
             assert_eq!(example.get(ID).is_some(), operation.has_id(), "{}", tool.name);
         }

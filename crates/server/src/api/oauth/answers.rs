@@ -2,8 +2,8 @@
 
 use axum::body::Bytes;
 use axum::http::{StatusCode, header};
-use inbox::Error;
-use inbox::OUTAGE_RETRY_SECONDS;
+use base::error::Error;
+use base::error::OUTAGE_RETRY_SECONDS;
 use serde_json::json;
 
 use crate::api::http::{ApiContext, ApiResponse, log_cause};

@@ -1,8 +1,8 @@
 //! The documents that OAuth clients read, and the JSON of registrations and tokens.
 
-use inbox::actions::IssuedTokens;
-use inbox::base::scopes::Scope;
-use inbox::model::oauth_clients::OauthClient;
+use actions::oauth_tokens::IssuedTokens;
+use base::scopes::Scope;
+use model::oauth_clients::OauthClient;
 use serde_json::{Value, json};
 
 use crate::api::mcp::{self, RESOURCE_METADATA};

@@ -8,15 +8,15 @@ mod parameters;
 use std::sync::Arc;
 use std::time::Duration;
 
+use actions::oauth_tokens::{CodeExchange, IssuedTokens, TokenRefusal};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use axum::routing::any_service;
+use base::actor::Actor;
 use db::Tx;
-use inbox::actions::{self, CodeExchange, IssuedTokens, TokenRefusal};
-use inbox::base::actor::Actor;
-use inbox::model::oauth_clients::{ClientMetadata, MetadataProblem, find_client};
+use model::oauth_clients::{ClientMetadata, MetadataProblem, find_client};
 use serde_json::Value;
 
 use crate::api::http::{ApiContext, ApiResponse};
@@ -24,6 +24,7 @@ use crate::http::request_body::RequestBody;
 use crate::http::{ClientNetwork, Peer};
 use answers::OauthError;
 use metadata::resource;
+
 pub use parameters::Parameters;
 
 /// A body must have arrived by then.
@@ -38,7 +39,7 @@ struct OauthServer {
 
 /// The pages for OAuth clients at their addresses; none where OAuth cannot be used.
 pub fn router(context: ApiContext, takes_registrations: bool) -> Router {
-    if !actions::oauth_works_at(&context.own_origin) {
+    if !actions::oauth_consent::oauth_works_at(&context.own_origin) {
         return Router::new();
     }
     let server = Arc::new(OauthServer { context, takes_registrations });
@@ -112,7 +113,7 @@ async fn register(
     let (app, place) = (server.context.app.clone(), place.to_owned());
     let store = app.store.clone();
     let work = move |tx: &mut Tx<'_>| {
-        actions::register_client(tx, &app.ids, app.clock.now(), &metadata, &place)
+        actions::oauth_consent::register_client(tx, &app.ids, app.clock.now(), &metadata, &place)
     };
     let registered = store.write(work).await.map_err(OauthError::of)?;
     let client = registered.ok_or(OauthError::TOO_MANY)?;
@@ -131,7 +132,7 @@ async fn with_form(
     let form = Parameters::of(headers, body).ok_or(OauthError::INVALID_REQUEST)?;
     if path == REVOKE {
         let token = form.get("token").ok_or(OauthError::INVALID_REQUEST)?;
-        write(server, move |tx, cx| actions::revoke_token(tx, cx, &token)).await?;
+        write(server, move |tx, cx| actions::oauth_tokens::revoke_token(tx, cx, &token)).await?;
         return Ok(server.context.ok(StatusCode::OK, Bytes::new()));
     }
     let client_id = form.client_id().ok_or(OauthError::INVALID_CLIENT)?;
@@ -147,8 +148,8 @@ async fn with_form(
         Some("refresh_token") => {
             let token = form.get("refresh_token").ok_or(OauthError::INVALID_REQUEST)?;
             let place = place.to_owned();
-            let refresh = move |tx: &mut Tx<'_>, cx: &inbox::Cx<'_>| {
-                actions::refresh_tokens(tx, cx, &token, &client_id, &place)
+            let refresh = move |tx: &mut Tx<'_>, cx: &base::app::Cx<'_>| {
+                actions::oauth_tokens::refresh_tokens(tx, cx, &token, &client_id, &place)
             };
             write(server, refresh).await?
         }
@@ -174,13 +175,13 @@ async fn with_code(
         redirect_uri: form.get("redirect_uri").ok_or(OauthError::INVALID_REQUEST)?,
         verifier: form.get("code_verifier").ok_or(OauthError::INVALID_REQUEST)?,
     };
-    write(server, move |tx, cx| actions::exchange_code(tx, cx, &exchange)).await
+    write(server, move |tx, cx| actions::oauth_tokens::exchange_code(tx, cx, &exchange)).await
 }
 
 /// Writes as the service itself: whose token it is, the operation finds out.
 async fn write<T, F>(server: &OauthServer, mut work: F) -> Result<T, OauthError>
 where
-    F: FnMut(&mut Tx<'_>, &inbox::Cx<'_>) -> inbox::Result<T> + Send + 'static,
+    F: FnMut(&mut Tx<'_>, &base::app::Cx<'_>) -> base::error::Result<T> + Send + 'static,
     T: Send + 'static,
 {
     let app = server.context.app.clone();

@@ -4,25 +4,28 @@ mod route;
 
 use std::sync::Arc;
 
+use actions::files::StoredFile;
+use api::calls::ApiCall;
+use api::fields::{check_body, check_query, one_problem};
+use api::idempotency::IdempotencyKey;
+use api::operations::{self, FileOutput, ListCount, Operation, OperationOutput};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderName, Method, Request, Response, StatusCode, header};
-use inbox::actions::StoredFile;
-use inbox::api::fields::{check_body, check_query, one_problem};
-use inbox::api::idempotency::IdempotencyKey;
-use inbox::api::operations::{self, FileOutput, ListCount, Operation, OperationOutput};
-use inbox::{ApiCall, Error, RateStatus};
+use base::error::Error;
+use base::rate_limit::RateStatus;
 use serde_json::{Map, Value};
 
-pub use crate::api::http::PREFIX;
 use crate::api::http::{
     ApiContext, ApiResponse, TOTAL_AT_LEAST, TOTAL_COUNT, UnreadBody, bearer, body_sentence,
 };
 use crate::api::openapi;
-pub use crate::api::openapi::document as openapi_document;
 use crate::http::download::disposition;
 use route::Route;
+
+pub use crate::api::http::PREFIX;
+pub use crate::api::openapi::document as openapi_document;
 
 /// Everything that REST responds with.
 struct RestServer {
@@ -152,7 +155,7 @@ fn next_url(context: &ApiContext, operation: &Operation, query: &str, cursor: &s
 fn idempotency_key(
     operation: &Operation,
     request: &Request<Body>,
-) -> Result<Option<IdempotencyKey>, inbox::ValidationErrors> {
+) -> Result<Option<IdempotencyKey>, base::error::ValidationErrors> {
     let Some(value) = request.headers().get("idempotency-key") else { return Ok(None) };
     if !operation.takes_idempotency_key() {
         return Ok(None);
@@ -161,7 +164,7 @@ fn idempotency_key(
     key.map(Some).ok_or_else(|| one_problem("Idempotency-Key", IdempotencyKey::RULE))
 }
 
-type Input = Result<Map<String, Value>, inbox::ValidationErrors>;
+type Input = Result<Map<String, Value>, base::error::ValidationErrors>;
 
 fn parse_body(operation: &Operation, bytes: &[u8]) -> (Value, Input) {
     if bytes.is_empty() && operation.body_optional {

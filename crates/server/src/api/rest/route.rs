@@ -1,7 +1,7 @@
 //! Finds the operation of an address and method.
 
+use api::operations::{self, OPERATIONS, Operation};
 use axum::http::Method;
-use inbox::api::operations::{self, OPERATIONS, Operation};
 use percent_encoding::percent_decode_str;
 
 /// The target of an API path.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inbox::inbound::imap::{ImapServer, PostFetchAction};
+use inbound::imap::{ImapServer, PostFetchAction};
 
 use super::listing::{ListedMail, MailLocation};
 use crate::cli::imap::server;

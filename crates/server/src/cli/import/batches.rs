@@ -7,7 +7,7 @@ use tokio::task::JoinHandle;
 use crate::cli::command::sentence;
 
 /// The batch that is being filed. Batches are filed one after the other, in their order.
-pub struct BatchFiling<T>(Option<JoinHandle<inbox::Result<T>>>);
+pub struct BatchFiling<T>(Option<JoinHandle<base::error::Result<T>>>);
 
 impl<T> Default for BatchFiling<T> {
     fn default() -> BatchFiling<T> {
@@ -19,7 +19,7 @@ impl<T: Send + 'static> BatchFiling<T> {
     /// Begins to file a batch when the one before is filed; gives what became of that one.
     pub async fn begin(
         &mut self,
-        filing: impl Future<Output = inbox::Result<T>> + Send + 'static,
+        filing: impl Future<Output = base::error::Result<T>> + Send + 'static,
     ) -> Result<Option<T>, String> {
         let before = self.finish().await?;
         self.0 = Some(tokio::spawn(filing));

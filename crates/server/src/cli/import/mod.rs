@@ -13,17 +13,17 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use base::actor::Actor;
+use base::app::App;
+use base::email_address::EmailAddress;
+use base::limits::FETCHED_MAIL_BYTES;
 use clap::Args;
-use inbox::App;
-use inbox::base::actor::Actor;
-use inbox::base::email_address::EmailAddress;
-use inbox::base::limits::FETCHED_MAIL_BYTES;
-use inbox::inbound::find_inbox;
-use inbox::inbound::history::{
+use inbound::find_inbox;
+use inbound::history::{
     CountedIdentities, ImportOutcome, ImportTarget, ImportedMail, file_mails, own_addresses,
     preview, read_mails,
 };
-use inbox::model::mailboxes;
+use model::mailboxes;
 
 use super::command::{CommandResult, WorkspaceArgs, open, print, sentence};
 use super::small_file::first_line;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inbox::base::states::Direction;
-use inbox::inbound::history::ImportOutcome;
-use inbox::inbound::imported_conversations::ConversationOutcome;
+use base::states::Direction;
+use inbound::history::ImportOutcome;
+use inbound::imported_conversations::ConversationOutcome;
 use serde_json::{Value, json};
 
 /// Mails that were passed over and are named in the report.

@@ -1,6 +1,6 @@
 //! Mail authentication by SPF, DKIM, DMARC and ARC.
 //!
-//! Implements the port [`inbox::inbound::Authenticator`]. The result is always about the address in
+//! Implements the port [`inbound::Authenticator`]. The result is always about the address in
 //! From. Behind a server of ours the client's IP address is not the sender's, so SPF is taken from
 //! that server's `Authentication-Results` if the configuration trusts it, and is unknown otherwise.
 
@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::inbound::{Authenticator, BelievedResults, Checking, Credentials, MailSource};
+use inbound::{Authenticator, BelievedResults, Checking, Credentials, MailSource};
 use mail::{Authentication, AuthenticationResult, Dmarc, DmarcPolicy, DomainName};
 use mail_auth::common::verify::VerifySignature;
 use mail_auth::dmarc::verify::DmarcParameters;
@@ -25,6 +25,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::net::dns_health::DnsHealth;
 use results::AuthenticationResults;
+
 pub use spf::Spf;
 
 /// The time limit for authenticating a mail: the SMTP client waits for it.

@@ -1,11 +1,12 @@
 //! One round: everything that is new in a folder, one mail after the other, from the oldest to the
 //! newest.
 
+use base::app::Cx;
+use base::error::{Error, Result as InboxResult};
+use base::limits::{FETCH_ATTEMPTS, FETCHED_MAIL_BYTES};
 use db::Tx;
-use inbox::base::limits::{FETCH_ATTEMPTS, FETCHED_MAIL_BYTES};
-use inbox::inbound::imap::{self, FolderCursor, ImapAccount};
-use inbox::inbound::{self, FetchedMail, InboundMail, IngestError, Ingested, MailSource};
-use inbox::{Cx, Error, Result as InboxResult};
+use inbound::imap::{self, FolderCursor, ImapAccount};
+use inbound::{FetchedMail, InboundMail, IngestError, Ingested, MailSource};
 use metrics::counter;
 
 use super::{Fetchers, trust};

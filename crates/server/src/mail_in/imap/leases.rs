@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use inbox::App;
-use inbox::base::limits::FETCHING_LEASE_MS;
-use inbox::inbound::imap::{self, ImapAccount};
+use base::app::App;
+use base::limits::FETCHING_LEASE_MS;
+use inbound::imap::{self, ImapAccount};
 use tokio_util::sync::CancellationToken;
 
 use super::fetch_round::ours;

@@ -1,6 +1,6 @@
 //! Fetches mail by IMAP for inboxes with an IMAP account.
 //!
-//! Each inbox that is due is claimed (`inbox::inbound::imap`) and served by a task: it connects
+//! Each inbox that is due is claimed (`inbound::imap`) and served by a task: it connects
 //! and opens the folder (`imap_client`), fetches new mail (`fetch_round`), and then waits by IDLE for more, for an hour at the most, so that every inbox gets its turn.
 //! Meanwhile its lease is renewed; if that fails, another process has the inbox, and the task ends.
 
@@ -13,11 +13,11 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::App;
-use inbox::base::limits::FETCHING_AT_ONCE;
-use inbox::base::queue::Queue;
-use inbox::inbound::Authenticator;
-use inbox::inbound::imap::{self, ImapAccount};
+use base::app::App;
+use base::limits::FETCHING_AT_ONCE;
+use base::queue::Queue;
+use inbound::Authenticator;
+use inbound::imap::{self, ImapAccount};
 use metrics::gauge;
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
@@ -144,7 +144,7 @@ impl Fetchers {
 
     /// Ends the leases of an earlier, killed process where there is only one process (SQLite); on
     /// PostgreSQL they expire.
-    async fn take_over(&self) -> inbox::Result<()> {
+    async fn take_over(&self) -> base::error::Result<()> {
         if self.app.store.is_shared() {
             return Ok(());
         }
@@ -157,7 +157,7 @@ impl Fetchers {
         &self,
         tasks: &TaskTracker,
         stopping: &CancellationToken,
-    ) -> inbox::Result<Duration> {
+    ) -> base::error::Result<Duration> {
         let room = FETCHING_AT_ONCE.saturating_sub(tasks.len());
         for account in self.claim(room).await? {
             let (fetchers, stopping) = (self.clone(), stopping.child_token());
@@ -171,7 +171,7 @@ impl Fetchers {
         let (next, failing) = self
             .app
             .store
-            .read(|tx| Ok::<_, inbox::Error>((imap::next_due(tx)?, imap::failing(tx)?)))
+            .read(|tx| Ok::<_, base::error::Error>((imap::next_due(tx)?, imap::failing(tx)?)))
             .await?;
         gauge!("mailroom_imap_failing").set(failing as f64);
         let has_room = tasks.len() < FETCHING_AT_ONCE;
@@ -179,7 +179,7 @@ impl Fetchers {
     }
 
     /// Runs one round for every due inbox; returns how many.
-    pub async fn fetch_due(&self) -> inbox::Result<usize> {
+    pub async fn fetch_due(&self) -> base::error::Result<usize> {
         let accounts = self.claim(FETCHING_AT_ONCE).await?;
         let count = accounts.len();
         for account in accounts {
@@ -189,7 +189,7 @@ impl Fetchers {
         Ok(count)
     }
 
-    async fn claim(&self, most: usize) -> inbox::Result<Vec<ImapAccount>> {
+    async fn claim(&self, most: usize) -> base::error::Result<Vec<ImapAccount>> {
         let app = self.app.clone();
         if most == 0 {
             return Ok(Vec::new());
@@ -279,13 +279,17 @@ impl Fetchers {
     }
 
     /// After one round alone the next is due in a while, otherwise at once.
-    async fn let_go(&self, account: &ImapAccount, alone: bool) -> inbox::Result<()> {
+    async fn let_go(&self, account: &ImapAccount, alone: bool) -> base::error::Result<()> {
         let wait = if alone { self.pace.poll.as_millis() as i64 } else { 0 };
         let (at, account) = (self.app.clock.now() + wait, account.clone());
         self.app.store.write(move |tx| imap::let_go(tx, &account, at)).await
     }
 
-    async fn note_failure(&self, account: &ImapAccount, fault: ImapFault) -> inbox::Result<()> {
+    async fn note_failure(
+        &self,
+        account: &ImapAccount,
+        fault: ImapFault,
+    ) -> base::error::Result<()> {
         let trouble = fault.trouble(account);
         let (actor, account) = (account.actor(), account.clone());
         let mailbox = &account.inbox.mailbox.id;

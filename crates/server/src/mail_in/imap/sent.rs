@@ -1,10 +1,10 @@
 //! The folder of sent mail: what other programs sent from the mailbox is filed, and what Mailroom sent
 //! is put there, once.
 
-use inbox::base::limits::FETCHED_MAIL_BYTES;
-use inbox::inbound::imap::{self, ImapAccount, SentCursor};
-use inbox::inbound::{self, FetchedMail, InboundMail, IngestError, MailSource};
-use inbox::jobs::sent_copy;
+use base::limits::FETCHED_MAIL_BYTES;
+use inbound::imap::{self, ImapAccount, SentCursor};
+use inbound::{FetchedMail, InboundMail, IngestError, MailSource};
+use jobs::sent_copy;
 
 use super::{Fetchers, fetch_round::ours};
 use crate::imap_client::{Folder, ImapFault};

@@ -1,7 +1,7 @@
 //! Which `Authentication-Results` of fetched mail are trusted: those of the mailbox's own server.
 
-use inbox::inbound::BelievedResults;
-use inbox::inbound::imap::ImapAccount;
+use inbound::BelievedResults;
+use inbound::imap::ImapAccount;
 
 /// Providers by the domain of their IMAP servers, with the authserv-ids under which their receiving servers
 /// write. Each writes its own above all that a sender sent.

@@ -1,7 +1,7 @@
 //! The webhook and API formats of e-mail-sending services.
 
-use inbox::jobs::AppMailBody;
-use inbox::model::services::{Service, ServiceMail};
+use jobs::AppMailBody;
+use outbound::services::{Service, ServiceMail};
 use serde_json::Value;
 
 /// The domain of the Message-IDs that Postmark gives mails.

@@ -11,18 +11,18 @@ mod sns;
 use std::sync::Arc;
 use std::time::Duration;
 
+use api::wire::ErrorBody;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, Response, StatusCode};
 use axum::routing::post;
-use inbox::OUTAGE_RETRY_SECONDS;
-use inbox::api::wire::ErrorBody;
-use inbox::base::ids::ServiceId;
-pub use inbox::model::services::POSTMARK_USER;
-use inbox::model::services::{self, Service, ServiceConnection};
-use inbox::{App, Error};
+use base::app::App;
+use base::error::Error;
+use base::error::OUTAGE_RETRY_SECONDS;
+use base::ids::ServiceId;
+use outbound::services::{self, Service, ServiceConnection};
 use serde_json::{Value, json};
 use tracing::Span;
 use tracing::field::display;
@@ -31,6 +31,8 @@ use crate::http::request_body::RequestBody;
 use crate::http::request_log::RequestLog;
 use crate::http::slots::Slots;
 use crate::node::vault::{Vault, service_purpose};
+
+pub use outbound::services::POSTMARK_USER;
 pub use reader::HttpReader;
 pub use sns::{PAGE_TIME, SnsCalls, SnsPages};
 

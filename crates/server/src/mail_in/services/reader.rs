@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use inbox::jobs::{AppMailBody, AppMailReader, AppMailRequest, BoxFuture};
-use inbox::model::services::Service;
+use jobs::{AppMailBody, AppMailReader, AppMailRequest, BoxFuture};
+use outbound::services::Service;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
 use tokio::time::timeout;

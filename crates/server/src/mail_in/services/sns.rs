@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use base::future::BoxFuture;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use inbox::base::future::BoxFuture;
 use ring::signature::{
     RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY, RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey,
 };

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use db::Tx;
-use inbox::inbound::{InboundMail, IngestError, Ingested, MailSource, find_recipient, ingest};
+use inbound::{InboundMail, IngestError, Ingested, MailSource, find_recipient, ingest};
 use mail::smtp::{
     Protocol, RecipientReply, RefusedEnvelope, SmtpRefusal, SmtpServerSession, SmtpStep,
     SmtpTransaction,
@@ -185,7 +185,7 @@ impl<'a> SmtpConnection<'a> {
         let find = move |tx: &mut Tx<'_>| {
             let found = find_recipient(tx, &address)?.is_some();
             let elsewhere = !found && !is_our_domain(tx, &address)?;
-            Ok::<_, inbox::Error>((found, elsewhere))
+            Ok::<_, base::error::Error>((found, elsewhere))
         };
         match self.listeners.app.store.read(find).await {
             Ok((found, elsewhere)) => {
@@ -218,7 +218,7 @@ impl<'a> SmtpConnection<'a> {
 }
 
 /// True for an address of a domain that has inboxes here: its postmaster is one of them.
-fn is_our_domain(tx: &mut Tx<'_>, address: &str) -> inbox::Result<bool> {
+fn is_our_domain(tx: &mut Tx<'_>, address: &str) -> base::error::Result<bool> {
     match address.rsplit_once('@') {
         Some((_, domain)) => Ok(find_recipient(tx, &format!("postmaster@{domain}"))?.is_some()),
         None => Ok(true),

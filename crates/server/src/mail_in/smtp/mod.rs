@@ -2,7 +2,7 @@
 //!
 //! `mail::smtp` is the protocol as a state machine without I/O; `connection` runs one over a socket,
 //! `listener` accepts connections, `shared` counts them. A mail is
-//! acknowledged after `inbox::inbound::ingest` has committed it, never before.
+//! acknowledged after `inbound::ingest` has committed it, never before.
 //!
 //! Deliberately absent: relaying, authentication of clients, delivery status requests, and trace
 //! fields: a mail is stored exactly as it arrived.

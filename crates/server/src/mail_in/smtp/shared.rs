@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use inbox::App;
-use inbox::inbound::Authenticator;
+use base::app::App;
+use inbound::Authenticator;
 use mail::smtp::Protocol;
 use metrics::gauge;
 use tokio_util::sync::CancellationToken;

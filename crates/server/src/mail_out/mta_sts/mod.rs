@@ -9,10 +9,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use base::future::BoxFuture;
 use tokio::time::Instant;
 
 use crate::net::dns_lookup::Lookup;
-use inbox::base::future::BoxFuture;
+
 pub use policy::{StsMode, StsPolicy};
 pub use web::WebPolicies;
 

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use base::future::BoxFuture;
 use rustls::RootCertStore;
 
 use super::PolicySource;
 use crate::net::https_fetch::{FetchedPage, Pages};
 use crate::net::ssrf_guard::SsrfGuard;
-use inbox::base::future::BoxFuture;
 
 /// How long a policy may take to come, and its bytes (section 3.3).
 const PATIENCE: Duration = Duration::from_secs(10);

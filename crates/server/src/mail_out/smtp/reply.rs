@@ -1,6 +1,6 @@
 //! SMTP replies and what they mean for a recipient.
 
-use inbox::jobs::{RelayOutcome, RelayReason};
+use jobs::{RelayOutcome, RelayReason};
 
 /// Lines of one reply, and bytes of one line, that are read at the most.
 pub const LINES: usize = 100;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use inbox::jobs::{OutgoingMail, RelayOutcome, RelayReason};
+use jobs::{OutgoingMail, RelayOutcome, RelayReason};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;

@@ -4,22 +4,22 @@
 mod objects;
 mod signature;
 
-pub use objects::PART_BYTES;
-
 use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use base::blob_files::BlobFiles;
 use hyper::body::Bytes;
-use inbox::base::blob_files::BlobFiles;
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::{CONTENT_RANGE, ETAG, IF_NONE_MATCH, RANGE};
 use reqwest::{Client, Method, StatusCode};
-use signature::signed_headers;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::net::http_client::api_client;
+use signature::signed_headers;
+
+pub use objects::PART_BYTES;
 
 /// A call that takes longer has failed; writing has more time for each megabyte, reading does not say
 /// beforehand how much there is.

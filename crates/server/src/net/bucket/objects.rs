@@ -4,8 +4,8 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
+use base::blob_files::BlobFiles;
 use hyper::body::Bytes;
-use inbox::base::blob_files::BlobFiles;
 use percent_encoding::percent_decode_str;
 use reqwest::{Method, StatusCode};
 use roxmltree::{Document, Node};

@@ -1,6 +1,6 @@
 //! Until when a guest moves or cancels an appointment with the link, in words.
 
-use inbox::model::bookings::Booking;
+use bookings::Booking;
 use jiff::tz::TimeZone;
 use translation::t;
 

@@ -1,8 +1,8 @@
 //! What a guest typed into the form of a booking, and what is wrong with it.
 
-use inbox::base::limits::{BOOKING_ANSWER_CHARS, BOOKING_GUEST_NAME_CHARS};
-use inbox::model::bookings::types::{BookingQuestion, BookingType};
-use inbox::model::bookings::{Booking, BookingAnswer};
+use base::limits::{BOOKING_ANSWER_CHARS, BOOKING_GUEST_NAME_CHARS};
+use bookings::types::{BookingQuestion, BookingType};
+use bookings::{Booking, BookingAnswer};
 use translation::t;
 
 use crate::web::form::FormFields;

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
+use base::error::Error;
+use base::limits::{BOOKING_HOLD_MS, MINUTE_MS};
+use bookings::BookingStatus;
+use bookings::guest::{self, GuestBooking};
+use bookings::mail_words::code_subject;
 use db::Tx;
-use inbox::Error;
-use inbox::base::limits::{BOOKING_HOLD_MS, MINUTE_MS};
-use inbox::model::bookings::BookingStatus;
-use inbox::model::bookings::guest::{self, GuestBooking};
-use inbox::model::bookings::mail_words::code_subject;
-use inbox::model::one_time_codes::{CodeEntry, SentCode};
+use model::one_time_codes::{CodeEntry, SentCode};
 use translation::t;
 
 use super::form_input::BookingFormInput;
@@ -115,7 +115,7 @@ impl Web {
         browser: &GuestBrowser,
         visitor: &Visitor,
         typed: &str,
-    ) -> inbox::Result<CodeEntry> {
+    ) -> base::error::Result<CodeEntry> {
         let (app, id, place) = (self.app.clone(), browser.id, visitor.place.clone());
         let (actor, held) = (found.workspace.actor.clone(), found.booking.clone());
         let typed = typed.to_owned();

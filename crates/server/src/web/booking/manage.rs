@@ -5,13 +5,13 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, Response, StatusCode, header};
+use base::error::Error;
+use base::limits::{BOOKING_REASON_CHARS, HOUR_MS, MINUTE_MS};
+use bookings::entries::{guest_title, host_names};
+use bookings::guest::{self, GuestBooking};
+use bookings::{Booking, BookingStatus, availability, manage_token};
 use calendar::{BookingFeed, BookingFeedEntry, BookingFeedStatus, TimeRange};
 use db::Tx;
-use inbox::Error;
-use inbox::base::limits::{BOOKING_REASON_CHARS, HOUR_MS, MINUTE_MS};
-use inbox::model::bookings::entries::{guest_title, host_names};
-use inbox::model::bookings::guest::{self, GuestBooking};
-use inbox::model::bookings::{Booking, BookingStatus, availability, manage_token};
 use translation::t;
 
 use super::change_words::{change_words, late_words};
@@ -294,7 +294,7 @@ impl Web {
     }
 
     /// A time that is free, and not the one that the appointment has.
-    async fn can_move(&self, found: &GuestBooking, at: i64) -> inbox::Result<bool> {
+    async fn can_move(&self, found: &GuestBooking, at: i64) -> base::error::Result<bool> {
         if at == found.booking.starts_at {
             return Ok(false);
         }

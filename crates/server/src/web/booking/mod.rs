@@ -11,9 +11,6 @@ mod public;
 mod times_view;
 mod views;
 
-pub use times_view::{day_of_year, day_words};
-pub use views::reason_words;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -23,15 +20,16 @@ use axum::http::{Response, StatusCode};
 use axum::middleware::map_response;
 use axum::response::IntoResponse;
 use axum::routing::{get, post};
+use base::app::Cx;
+use base::error::Error;
+use base::ids::BookingId;
+use base::limits::{DAY_MS, SIGN_IN_WAIT_MINUTES, SLOT_DAYS_DEFAULT, SLOTS_GIVEN};
+use base::queue::Queue;
+use bookings::availability::{self, FreeTime};
+use bookings::types::{self, BookingHost, BookingType};
+use bookings::zone_or_utc;
 use calendar::TimeRange;
 use db::Tx;
-use inbox::base::ids::BookingId;
-use inbox::base::limits::{DAY_MS, SIGN_IN_WAIT_MINUTES, SLOT_DAYS_DEFAULT, SLOTS_GIVEN};
-use inbox::base::queue::Queue;
-use inbox::model::bookings::availability::{self, FreeTime};
-use inbox::model::bookings::types::{self, BookingHost, BookingType};
-use inbox::model::bookings::zone_or_utc;
-use inbox::{Cx, Error, actions};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -43,6 +41,9 @@ use crate::web::guest::keep_secret;
 use crate::web::layout::responses::{PageError, html};
 use crate::web::visitor::Visitor;
 use views::{GuestNothing, GuestZone};
+
+pub use times_view::{day_of_year, day_words};
+pub use views::reason_words;
 
 /// Forms of one client network in the time that attempts to sign in are counted for.
 const FORMS_PER_NETWORK: i64 = 30;
@@ -87,7 +88,7 @@ fn shown_times(
     kind: &BookingType,
     asked: &TimesQuery,
     except: Option<&BookingId>,
-) -> inbox::Result<ShownTimes> {
+) -> base::error::Result<ShownTimes> {
     let zone = &asked.zone.zone;
     let today = times_view::zoned(cx.now, zone).date();
     let first = asked.from.filter(|from| *from >= today).unwrap_or(today);
@@ -105,7 +106,7 @@ fn times_from(
     kind: &BookingType,
     (zone, mut first): (&TimeZone, Date),
     except: Option<&BookingId>,
-) -> inbox::Result<ShownTimes> {
+) -> base::error::Result<ShownTimes> {
     let mut window = views::days(first, SLOT_DAYS_DEFAULT, zone);
     let most = SLOTS_GIVEN as usize;
     let mut loaded = availability::load(tx, cx, kind, window, except)?;
@@ -203,11 +204,13 @@ fn start_of(text: &str) -> Option<i64> {
 
 impl Web {
     /// Counts a form of a client network; false at the limit.
-    async fn count_booking_form(&self, visitor: &Visitor) -> inbox::Result<bool> {
+    async fn count_booking_form(&self, visitor: &Visitor) -> base::error::Result<bool> {
         let (what, now) = (format!("booking {}", visitor.place), self.app.clock.now());
         self.app
             .store
-            .write(move |tx| actions::count_sign_in_attempt(tx, &what, FORMS_PER_NETWORK, now))
+            .write(move |tx| {
+                actions::sessions::count_sign_in_attempt(tx, &what, FORMS_PER_NETWORK, now)
+            })
             .await
     }
 
@@ -217,14 +220,14 @@ impl Web {
             return;
         }
         // If they cannot be read now, what is known counts.
-        let _ = self.app.freshen_calendars(ws, &kind.id).await;
+        let _ = bookings::freshen_calendars(&self.app, ws, &kind.id).await;
     }
 
     /// Runs a form of a guest, in the language of their page, and tells open pages.
     async fn guest_act<T: Send + 'static>(
         &self,
-        mut work: impl FnMut(&mut Tx<'_>) -> inbox::Result<T> + Send + 'static,
-    ) -> inbox::Result<T> {
+        mut work: impl FnMut(&mut Tx<'_>) -> base::error::Result<T> + Send + 'static,
+    ) -> base::error::Result<T> {
         let reader = Reader::current();
         self.app
             .store

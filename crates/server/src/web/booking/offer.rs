@@ -6,13 +6,13 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
+use base::error::Error;
+use base::limits::{BOOKING_ANSWER_CHARS, MINUTE_MS, OFFERED_TIMES};
+use bookings::booking::{BookingGuest, NewBooking};
+use bookings::guest::{self, GuestOffer};
+use bookings::mail_words::city;
+use bookings::{Booking, availability, manage_token, types, zone_or_utc};
 use db::Tx;
-use inbox::Error;
-use inbox::base::limits::{BOOKING_ANSWER_CHARS, MINUTE_MS, OFFERED_TIMES};
-use inbox::model::bookings::booking::{BookingGuest, NewBooking};
-use inbox::model::bookings::guest::{self, GuestOffer};
-use inbox::model::bookings::mail_words::city;
-use inbox::model::bookings::{Booking, availability, manage_token, types, zone_or_utc};
 use translation::t;
 
 use super::change_words::until_words;
@@ -195,7 +195,7 @@ impl Web {
         token: &str,
         starts_at: i64,
         typed: &BookingFormInput,
-    ) -> inbox::Result<Option<String>> {
+    ) -> base::error::Result<Option<String>> {
         self.look_again(found.found.workspace.actor.ws, &found.found.kind).await;
         let (app, token, typed) = (self.app.clone(), token.to_owned(), typed.clone());
         let zone = found.asked.zone.clone();

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
+use base::error::Error;
+use base::limits::{BOOKING_ANSWER_CHARS, MINUTE_MS, OFFERED_TIMES};
+use bookings::booking::{BookingGuest, NewBooking};
+use bookings::guest::{self, GuestWorkspace};
+use bookings::mail_words::city;
+use bookings::types::{self, BookingType};
+use bookings::{Booking, availability, manage_token};
 use db::Tx;
-use inbox::Error;
-use inbox::base::limits::{BOOKING_ANSWER_CHARS, MINUTE_MS, OFFERED_TIMES};
-use inbox::model::bookings::booking::{BookingGuest, NewBooking};
-use inbox::model::bookings::guest::{self, GuestWorkspace};
-use inbox::model::bookings::mail_words::city;
-use inbox::model::bookings::types::{self, BookingType};
-use inbox::model::bookings::{Booking, availability, manage_token};
 use translation::t;
 
 use super::form_input::BookingFormInput;
@@ -316,7 +316,7 @@ impl Web {
         visitor: &Visitor,
         starts_at: i64,
         typed: &BookingFormInput,
-    ) -> inbox::Result<String> {
+    ) -> base::error::Result<String> {
         let (app, actor, kind) =
             (self.app.clone(), found.workspace.actor.clone(), found.kind.clone());
         let (browser, place, typed) = (browser.id, visitor.place.clone(), typed.clone());

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use inbox::model::bookings::availability::FreeTime;
-use inbox::model::bookings::mail_words::city;
-use inbox::model::bookings::zone_or_utc;
+use bookings::availability::FreeTime;
+use bookings::mail_words::city;
+use bookings::zone_or_utc;
 use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan, Zoned};
@@ -255,7 +255,7 @@ pub fn day_of_year(date: Date) -> String {
 
 #[cfg(test)]
 mod tests {
-    use inbox::base::limits::MINUTE_MS;
+    use base::limits::MINUTE_MS;
 
     use super::*;
 

@@ -1,10 +1,10 @@
 //! The pages of bookings as templates see them.
 
 use askama::Template;
-use inbox::base::limits::MINUTE_MS;
-use inbox::model::bookings::mail_words::city;
-use inbox::model::bookings::types::{BookingHost, BookingType, HostChoice};
-use inbox::model::bookings::{Booking, BookingStatus, zone_or_utc};
+use base::limits::MINUTE_MS;
+use bookings::mail_words::city;
+use bookings::types::{BookingHost, BookingType, HostChoice};
+use bookings::{Booking, BookingStatus, zone_or_utc};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -513,7 +513,7 @@ pub struct DonePage {
     pub can_change: bool,
     /// Until when, or that it is too late.
     pub change_words: String,
-    pub answers: Vec<inbox::model::bookings::BookingAnswer>,
+    pub answers: Vec<bookings::BookingAnswer>,
     /// The page for booking again.
     pub again: String,
 }

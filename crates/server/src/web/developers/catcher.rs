@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
+use actions::console::CaughtEvent;
 use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode, header};
+use base::actor::authenticate;
+use base::api_key::KeyHash;
+use base::app::Cx;
+use base::error::Error;
+use base::scopes::Scope;
 use db::Tx;
-use inbox::actions::{self, CaughtEvent};
-use inbox::base::actor::authenticate;
-use inbox::base::api_key::KeyHash;
-use inbox::base::scopes::Scope;
-use inbox::model::webhook_signing;
-use inbox::{Cx, Error};
+use model::webhook_signing;
 use serde_json::{Value, json};
 
 use super::{ArticlePage, SiteFrame, html};
@@ -45,7 +46,7 @@ struct CaughtCall {
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
-    let found = web.site().find(PATH).ok_or(inbox::Error::NotFound("page"))?;
+    let found = web.site().find(PATH).ok_or(base::error::Error::NotFound("page"))?;
     let frame = web.site_frame(&visitor, PATH, &found.title).await;
     if frame.person.is_none() {
         let article = found.article.clone();
@@ -75,8 +76,12 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 }
 
 /// The events, the secret that signs them, and the time. The first reader makes the workspace's key.
-fn caught(tx: &mut Tx<'_>, cx: &Cx<'_>) -> inbox::Result<(Vec<CaughtEvent>, String, i64)> {
-    Ok((actions::sandbox_events(tx, cx)?, actions::catcher_secret(tx, cx)?, cx.now))
+fn caught(tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<(Vec<CaughtEvent>, String, i64)> {
+    Ok((
+        actions::console::sandbox_events(tx, cx)?,
+        actions::console::catcher_secret(tx, cx)?,
+        cx.now,
+    ))
 }
 
 /// The same for a program with a test key: each event with the headers and the body that a webhook would get. It is
@@ -101,11 +106,11 @@ impl Web {
     async fn caught_by_program(
         &self,
         headers: &HeaderMap,
-    ) -> inbox::Result<(Vec<CaughtEvent>, String, i64)> {
+    ) -> base::error::Result<(Vec<CaughtEvent>, String, i64)> {
         let text = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let key = text.and_then(|text| text.strip_prefix("Bearer ")).and_then(KeyHash::of);
         let key = key.ok_or(Error::Unauthorized)?;
-        let (scopes, _) = self.app.admit(key).await;
+        let (scopes, _) = ::api::calls::admit(&self.app, key).await;
         let may_read = scopes?.has(Scope::Read);
         let app = self.app.clone();
         let work = move |tx: &mut Tx<'_>| {

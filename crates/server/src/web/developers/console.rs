@@ -4,12 +4,13 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use actions::console::ConsoleAgent;
+use api::calls::ApiCall;
+use api::fields::{InputField, InputKind, check_body, one_problem};
+use api::operations::{FileOutput, Method, OPERATIONS, Operation, OperationOutput, named};
 use askama::Template;
 use axum::extract::State;
-use inbox::actions::{self, ConsoleAgent};
-use inbox::api::fields::{InputField, InputKind, check_body, one_problem};
-use inbox::api::operations::{FileOutput, Method, OPERATIONS, Operation, OperationOutput, named};
-use inbox::{ApiCall, Error};
+use base::error::Error;
 use serde_json::{Map, Value};
 
 use super::examples::ExampleRequest;
@@ -71,7 +72,7 @@ struct Outcome {
 pub struct ConsoleForm(FormFields);
 
 impl Form for ConsoleForm {
-    fn read(fields: &FormFields) -> inbox::Result<ConsoleForm> {
+    fn read(fields: &FormFields) -> base::error::Result<ConsoleForm> {
         Ok(ConsoleForm(fields.clone()))
     }
 }
@@ -94,7 +95,8 @@ pub async fn page(
         });
     }
     let operation = operation(&asked)?;
-    let agent = web.read(&visitor, |tx, cx, _| actions::find_console_agent(tx, cx)).await?;
+    let agent =
+        web.read(&visitor, |tx, cx, _| actions::console::find_console_agent(tx, cx)).await?;
     let id = if operation.has_id() {
         Some(newest(&web, operation, agent).await.unwrap_or_default())
     } else {
@@ -117,7 +119,8 @@ pub async fn page(
 pub async fn run(State(web): State<Arc<Web>>, posted: PostedForm<ConsoleForm>) -> PageResult {
     let PostedForm { visitor, form: ConsoleForm(form) } = posted;
     let operation = operation(&form)?;
-    let agent = web.act_quietly(&visitor, |tx, cx, _| actions::console_agent(tx, cx)).await?;
+    let agent =
+        web.act_quietly(&visitor, |tx, cx, _| actions::console::console_agent(tx, cx)).await?;
     let id = operation.has_id().then(|| form.get("id").trim().to_owned());
     let outcome = outcome(&web, operation, &agent, id.clone(), &form).await;
     let frame = web.site_frame(&visitor, PATH, "Console").await;
@@ -133,7 +136,7 @@ pub async fn run(State(web): State<Arc<Web>>, posted: PostedForm<ConsoleForm>) -
     responses::page(&page)
 }
 
-fn operation(asked: &FormFields) -> inbox::Result<&'static Operation> {
+fn operation(asked: &FormFields) -> base::error::Result<&'static Operation> {
     let name = asked.opt("op").unwrap_or_else(|| FIRST.to_owned());
     named(&name).ok_or(Error::NotFound("operation"))
 }
@@ -279,7 +282,7 @@ async fn newest(web: &Web, operation: &Operation, agent: Option<ConsoleAgent>) -
     let raw = Value::Object(raw);
     let input = check_body(operation.fields, &raw);
     let call = ApiCall { operation, key: agent?.key, id: None, raw, input, idempotency_key: None };
-    let output = web.app.call(call).await.0.ok()?;
+    let output = api::calls::call(&web.app, call).await.0.ok()?;
     let items: Value = serde_json::from_slice(&output.body).ok()?;
     items[0]["id"].as_str().map(str::to_owned)
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use inbox::model::events::{EVENTS, WebhookEventType};
+use model::events::{EVENTS, WebhookEventType};
 use serde_json::{Map, Value, json};
 
 use super::schema_words::kind;

@@ -1,7 +1,7 @@
 //! The examples of an operation: the same request with curl and with the typed clients. The tests
 //! run them all.
 
-use inbox::api::operations::{Method, Operation};
+use api::operations::{Method, Operation};
 use serde_json::{Map, Value};
 
 use super::clients::{camel_case, python_name};

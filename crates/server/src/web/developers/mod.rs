@@ -20,9 +20,8 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, Response, header};
 use axum::routing::{get, post};
-use inbox::Error;
-use inbox::actions;
-use inbox::base::scopes::Scope;
+use base::error::Error;
+use base::scopes::Scope;
 
 use crate::http::download::disposition;
 use crate::web::Web;
@@ -30,8 +29,9 @@ use crate::web::form::{Asked, PostedForm, form};
 use crate::web::layout::filters;
 use crate::web::layout::responses::{self, PageError, PageResult};
 use crate::web::visitor::{CsrfToken, Visitor};
-pub use site::DeveloperSite;
 use site::ROOT;
+
+pub use site::DeveloperSite;
 
 /// Characters of a search.
 const SEARCH_CHARS: usize = 200;
@@ -234,7 +234,9 @@ async fn make_key(
     let found = found.ok_or(Error::NotFound("page"))?;
     let all = [Scope::Read, Scope::Write, Scope::Draft, Scope::Send, Scope::Record];
     let made = web
-        .act(&visitor, move |tx, cx, _| actions::make_key(tx, cx, "Developer site", &all, false))
+        .act(&visitor, move |tx, cx, _| {
+            actions::keys::make_key(tx, cx, "Developer site", &all, false)
+        })
         .await?;
     let address = &web.app.public_url;
     let lines = format!("export MAILROOM={address}/api/v1\nexport MAILROOM_KEY={}", made.key);

@@ -1,7 +1,7 @@
 //! What the example of an operation needs: things of the sandbox, which other operations make or find
 //! first. So each example works as it stands with a new test key.
 
-use inbox::api::operations::{Operation, named};
+use api::operations::{Operation, named};
 
 use super::clients::camel_case;
 use super::examples::{ExampleRequest, object};

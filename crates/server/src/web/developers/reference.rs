@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use inbox::api::fields::{InputField, InputKind};
-use inbox::api::operations::{Method, OPERATIONS, Operation, ScopeRule, Tool};
-use inbox::base::limits::thousands;
+use api::fields::{InputField, InputKind};
+use api::operations::{Method, OPERATIONS, Operation, ScopeRule, Tool};
+use base::limits::thousands;
 use serde_json::{Map, Value, json};
 
 use super::examples::{ExampleRequest, object};

@@ -1,9 +1,8 @@
 //! JSON Schemas in words: what a field is, and the fields of an answer.
 
+use api::operations::Operation;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
-
-use inbox::api::operations::Operation;
 
 /// Objects inside objects whose fields are listed.
 const DEPTH: usize = 2;

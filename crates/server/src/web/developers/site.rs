@@ -2,12 +2,12 @@
 
 use std::fmt::Write;
 
-use inbox::api::operations::OPERATIONS;
-use inbox::base::limits::{
+use api::operations::OPERATIONS;
+use base::limits::{
     DOCUMENT_TEXT_CHARS, EVENTS_KEPT_MS, HOUR_MS, LIST_ITEMS, RATE_PER_MINUTE, UNDO_MINUTES,
     thousands,
 };
-use inbox::model::events::EVENTS;
+use model::events::EVENTS;
 
 use super::events::{event_list, event_page};
 use super::html::article;

@@ -7,8 +7,8 @@ use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::http::Response;
 use axum::http::request::Parts;
-use inbox::base::limits::GUEST_SESSION_MS;
-use inbox::model::guest_tokens::GuestTokenHash;
+use base::limits::GUEST_SESSION_MS;
+use model::guest_tokens::GuestTokenHash;
 
 use crate::web::Web;
 use crate::web::visitor::{CsrfToken, cookie};

@@ -10,12 +10,13 @@ pub mod refusals;
 use axum::body::Body;
 use axum::http::header::{self, HeaderName};
 use axum::http::{HeaderValue, Response};
-use inbox::base::limits::UNKNOWN_LINKS_PER_NETWORK;
-use inbox::{Error, actions};
+use base::error::Error;
+use base::limits::UNKNOWN_LINKS_PER_NETWORK;
 
 use crate::web::Web;
 use crate::web::layout::responses::PageError;
 use crate::web::visitor::Visitor;
+
 pub use browser::GuestBrowser;
 pub use form::GuestForm;
 
@@ -35,7 +36,7 @@ impl Web {
     pub async fn or_miss<T>(
         &self,
         visitor: &Visitor,
-        outcome: inbox::Result<T>,
+        outcome: base::error::Result<T>,
     ) -> Result<T, PageError> {
         let error = match outcome {
             Err(error @ Error::NotFound("page")) => error,
@@ -46,7 +47,7 @@ impl Web {
             .app
             .store
             .write(move |tx| {
-                actions::count_sign_in_attempt(tx, &what, UNKNOWN_LINKS_PER_NETWORK, now)
+                actions::sessions::count_sign_in_attempt(tx, &what, UNKNOWN_LINKS_PER_NETWORK, now)
             })
             .await?;
         Err(if few { PageError::Domain(error) } else { PageError::TooManyAttempts })

@@ -59,8 +59,8 @@ mod tests {
     use axum::Router;
     use axum::http::StatusCode;
     use axum::middleware::from_fn;
+    use base::error::Error;
     use http_body_util::BodyExt;
-    use inbox::Error;
     use tower::ServiceExt;
 
     use super::*;

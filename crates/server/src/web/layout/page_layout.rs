@@ -1,10 +1,11 @@
 //! The layout of every page: the sidebar, the flash message about what just happened, and the
 //! message that can still be stopped.
 
+use actions::sessions::SignedIn;
+use actions::sidebar::Sidebar;
+use base::app::Cx;
+use base::ids::UserId;
 use db::Tx;
-use inbox::Cx;
-use inbox::actions::{self, Sidebar, SignedIn};
-use inbox::base::ids::UserId;
 use translation::msg;
 
 use crate::web::layout::flash::Flash;
@@ -116,15 +117,15 @@ impl PageLayout {
         me: &SignedIn,
         visitor: &Visitor,
         location: &PageLocation,
-    ) -> inbox::Result<PageLayout> {
-        let sidebar = actions::sidebar(tx, cx)?;
+    ) -> base::error::Result<PageLayout> {
+        let sidebar = actions::sidebar::sidebar(tx, cx)?;
         let times = TimeFormat::new(cx.now, visitor.zone.clone());
         let undo = match &visitor.undo {
-            Some(id) => actions::under_way(tx, cx, id)?,
+            Some(id) => actions::approvals::under_way(tx, cx, id)?,
             None => None,
         };
         let act = match visitor.flash {
-            Some(Flash::Triaged) => actions::undo_offer(tx, cx)?,
+            Some(Flash::Triaged) => actions::undo_triage::undo_offer(tx, cx)?,
             _ => None,
         };
         let name = cx.actor.name().to_owned();
@@ -140,9 +141,12 @@ impl PageLayout {
             views: views(&sidebar, &location.current),
             inboxes: inboxes(&sidebar, &location.current),
             tags: tags(&sidebar, &location.current),
-            bookings: bookings(&actions::next_bookings(tx, cx, times.end_of_today())?, &times),
+            bookings: bookings(
+                &actions::conversation_bookings::next_bookings(tx, cx, times.end_of_today())?,
+                &times,
+            ),
             calendar_current: location.current == "/calendar",
-            saved_views: saved_views(&actions::list_views(tx, cx)?, &location.current),
+            saved_views: saved_views(&actions::saved_views::list_views(tx, cx)?, &location.current),
             quiet: false,
             settings_current: location.current == "/settings",
             first_steps: me.is_new && me.administers(),
@@ -160,7 +164,7 @@ impl PageLayout {
                     contact: message.contact,
                     leaves: times.leaving(sends_at),
                     seconds: (sends_at - cx.now) / 1_000,
-                    iso: inbox::base::time::Moment(sends_at).iso(),
+                    iso: base::time::Moment(sends_at).iso(),
                 })
             }),
             times,
@@ -244,7 +248,7 @@ fn views(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
 }
 
 fn inboxes(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
-    let entry = |inbox: &actions::SidebarInbox| {
+    let entry = |inbox: &actions::sidebar::SidebarInbox| {
         let href = format!("/inbox?mailbox={}", inbox.id);
         NavEntry {
             current: href == current,
@@ -265,8 +269,8 @@ pub fn search_href(q: &str) -> String {
     format!("/search?{query}")
 }
 
-fn saved_views(views: &[actions::SavedView], current: &str) -> Vec<NavEntry> {
-    let entry = |view: &actions::SavedView| {
+fn saved_views(views: &[actions::saved_views::SavedView], current: &str) -> Vec<NavEntry> {
+    let entry = |view: &actions::saved_views::SavedView| {
         let href = search_href(&view.q);
         NavEntry {
             current: href == current,
@@ -281,8 +285,11 @@ fn saved_views(views: &[actions::SavedView], current: &str) -> Vec<NavEntry> {
     views.iter().map(entry).collect()
 }
 
-fn bookings(next: &[actions::SidebarBooking], times: &TimeFormat) -> Vec<NavEntry> {
-    let entry = |one: &actions::SidebarBooking| NavEntry {
+fn bookings(
+    next: &[actions::conversation_bookings::SidebarBooking],
+    times: &TimeFormat,
+) -> Vec<NavEntry> {
+    let entry = |one: &actions::conversation_bookings::SidebarBooking| NavEntry {
         href: format!("/calendar/{}", one.id),
         icon: "wait",
         abbr: String::new(),
@@ -295,7 +302,7 @@ fn bookings(next: &[actions::SidebarBooking], times: &TimeFormat) -> Vec<NavEntr
 }
 
 fn tags(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
-    let entry = |tag: &actions::SidebarTag| {
+    let entry = |tag: &actions::sidebar::SidebarTag| {
         let href = format!("/inbox?tag={}", tag.id);
         NavEntry {
             current: href == current,

@@ -8,9 +8,9 @@ use axum::extract::Request;
 use axum::http::header::{self, HeaderName};
 use axum::http::{HeaderValue, Method, Response, StatusCode};
 use axum::response::IntoResponse;
-use inbox::Error;
-use inbox::OUTAGE_RETRY_SECONDS;
-use inbox::base::limits::megabytes;
+use base::error::Error;
+use base::error::OUTAGE_RETRY_SECONDS;
+use base::limits::megabytes;
 use translation::t;
 
 use crate::web::layout::filters;

@@ -1,17 +1,17 @@
 //! How times, names, sizes and states are shown.
 
-use inbox::actions::COUNTED;
-use inbox::actions::{ActKind, UndoOffer};
-use inbox::base::ids::MemberId;
-use inbox::base::limits::{self, TRASH_DAYS, UNDO_LIVE_MS};
-use inbox::base::states::Status;
-pub use inbox::model::calendar_words::{
-    date_words, month_name, short_month, short_weekday, weekday,
-};
+use actions::sidebar::COUNTED;
+use actions::triage::ActKind;
+use actions::undo_triage::UndoOffer;
+use base::ids::MemberId;
+use base::limits::{self, TRASH_DAYS, UNDO_LIVE_MS};
+use base::states::Status;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use translation::t;
+
+pub use model::calendar_words::{date_words, month_name, short_month, short_weekday, weekday};
 
 /// The shape that shows what somebody is (customer, person or agent), with their initials.
 #[derive(Clone, Debug)]
@@ -223,7 +223,7 @@ impl TimeFormat {
             clock = seconds,
             zone = offset.abbreviation(),
         );
-        DisplayTime { text, iso: inbox::base::time::Moment(at).iso(), exact }
+        DisplayTime { text, iso: base::time::Moment(at).iso(), exact }
     }
 
     pub fn zoned(&self, at: i64) -> jiff::Zoned {
@@ -246,7 +246,7 @@ pub fn number(n: f64, decimals: usize) -> String {
     }
 }
 
-const DAY_MS: i64 = inbox::base::limits::DAY_MS;
+const DAY_MS: i64 = base::limits::DAY_MS;
 
 pub fn size(bytes: i64) -> String {
     match bytes {

@@ -3,14 +3,16 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use actions::answers::{AnswerInput, AnswerListing, ImportResult, StaleAnswer};
+use actions::sessions::SignedIn;
 use askama::Template;
 use axum::extract::{Path, State};
+use base::app::Cx;
+use base::error::{Error, ValidationErrors};
+use base::ids::{AnswerId, MessageId};
+use base::time::Moment;
 use db::Tx;
-use inbox::actions::{self, AnswerInput, AnswerListing, ImportResult, SignedIn, StaleAnswer};
-use inbox::base::ids::{AnswerId, MessageId};
-use inbox::base::time::Moment;
-use inbox::model::mailboxes::{self, Mailbox};
-use inbox::{Cx, Error, ValidationErrors};
+use model::mailboxes::{self, Mailbox};
 use translation::t;
 
 use crate::web::Web;
@@ -70,7 +72,7 @@ async fn build(
     let location = PageLocation::at(t!("Answers"), "/answers");
     let (frame, (listed, inboxes)) = web
         .page(visitor, location, |tx, cx, _| {
-            Ok((actions::list_answers(tx, cx)?, mailboxes::all_seen_by(tx, cx.actor)?))
+            Ok((actions::answers::list_answers(tx, cx)?, mailboxes::all_seen_by(tx, cx.actor)?))
         })
         .await?;
     let is_retired = |one: &AnswerListing| one.answer.retired_at.is_some();
@@ -138,11 +140,11 @@ pub async fn import(State(web): State<Arc<Web>>, upload: FormUpload<()>) -> Page
     let FormUpload { visitor, files, .. } = upload;
     let imported = match files {
         FormFiles::Kept(mut files) if files.len() == 1 => {
-            let read = actions::read_answer_file(&files.remove(0).bytes);
+            let read = actions::answer_files::read_answer_file(&files.remove(0).bytes);
             match read {
                 Ok(answers) => {
                     let import = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
-                        actions::import_answers(tx, cx, &answers)
+                        actions::answers::import_answers(tx, cx, &answers)
                     };
                     web.act(&visitor, import).await
                 }
@@ -230,7 +232,9 @@ pub async fn new(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): As
         _ => {
             let message = MessageId::parse(&from).ok_or(Error::NotFound("message"))?;
             let made = web
-                .read(&visitor, move |tx, cx, _| actions::reply_as_answer(tx, cx, &message))
+                .read(&visitor, move |tx, cx, _| {
+                    actions::answer_from_reply::reply_as_answer(tx, cx, &message)
+                })
                 .await?;
             let marked = made.particulars.into_iter();
             let marked =
@@ -270,7 +274,7 @@ async fn form_page(
         language_error: String::new(),
         date_error: String::new(),
         inboxes_error: String::new(),
-        placeholders: actions::PLACEHOLDERS,
+        placeholders: actions::saved_replies::PLACEHOLDERS,
     })
 }
 
@@ -297,12 +301,12 @@ enum FoundAnswer {
     SavedReply(String),
 }
 
-fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AnswerId) -> inbox::Result<FoundAnswer> {
-    match actions::load_answer(tx, cx, id) {
+fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AnswerId) -> base::error::Result<FoundAnswer> {
+    match actions::answers::load_answer(tx, cx, id) {
         Ok(listing) => Ok(FoundAnswer::Answer(Box::new(listing))),
         Err(missing) => {
             let reply = id.saved_reply().ok_or(Error::NotFound("answer"))?;
-            let saved = actions::list_saved_replies(tx, cx)?;
+            let saved = actions::saved_replies::list_saved_replies(tx, cx)?;
             if saved.iter().any(|one| one.id == reply) {
                 Ok(FoundAnswer::SavedReply(reply.to_string()))
             } else {
@@ -375,8 +379,10 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<AnswerForm>) ->
     };
     let added = web
         .act(&visitor, move |tx, cx, _| match &from {
-            None => actions::add_answer(tx, cx, &input),
-            Some(from) => actions::add_answer_from_reply(tx, cx, from, &input, &removed),
+            None => actions::answers::add_answer(tx, cx, &input),
+            Some(from) => {
+                actions::answer_from_reply::add_answer_from_reply(tx, cx, from, &input, &removed)
+            }
         })
         .await;
     match added {
@@ -392,8 +398,9 @@ pub async fn change(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (answer, input) = (answer_id(&id)?, form.input());
-    let changed =
-        web.act(&visitor, move |tx, cx, _| actions::change_answer(tx, cx, &answer, &input)).await;
+    let changed = web
+        .act(&visitor, move |tx, cx, _| actions::answers::change_answer(tx, cx, &answer, &input))
+        .await;
     match changed {
         Ok(()) => web.redirect("/answers", Flash::AnswerSaved),
         Err(refusal) => again(&web, &visitor, &id, form, refusal).await,
@@ -426,7 +433,8 @@ pub async fn retire(
     posted: PostedForm,
 ) -> PageResult {
     let answer = answer_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::retire_answer(tx, cx, &answer)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::answers::retire_answer(tx, cx, &answer))
+        .await?;
     web.redirect("/answers", Flash::AnswerRetired)
 }
 
@@ -436,10 +444,11 @@ pub async fn restore(
     posted: PostedForm,
 ) -> PageResult {
     let answer = answer_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::restore_answer(tx, cx, &answer)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::answers::restore_answer(tx, cx, &answer))
+        .await?;
     web.redirect("/answers", Flash::AnswerRestored)
 }
 
-fn answer_id(id: &str) -> inbox::Result<AnswerId> {
+fn answer_id(id: &str) -> base::error::Result<AnswerId> {
     AnswerId::parse(id).ok_or(Error::NotFound("answer"))
 }

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use actions::approvals::{Decision, QueuedDraft};
+use actions::timeline::MessageEntry;
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::actions::{self, Decision, MessageEntry, QueuedDraft};
-use inbox::base::ids::{ConversationId, MessageId};
-use inbox::base::limits::{DISCARD_REASON_CHARS, REPLY_CHARS};
-use inbox::base::states::{ConversationRisk, Direction};
-use inbox::model::drafting::helper_drafts::HELPER_NAME;
-use inbox::{Error, RecipientList};
+use base::error::Error;
+use base::ids::{ConversationId, MessageId};
+use base::limits::{DISCARD_REASON_CHARS, REPLY_CHARS};
+use base::states::{ConversationRisk, Direction};
+use model::helper_drafts::HELPER_NAME;
+use model::recipients::RecipientList;
 use translation::t;
 
 use crate::web::Web;
@@ -90,9 +92,9 @@ pub async fn first(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult 
     let location = PageLocation::at(t!("To approve"), "/approvals");
     let (mut frame, (queue, decision)) = web
         .page(&visitor, location, |tx, cx, _| {
-            let queue = actions::queue(tx, cx)?;
+            let queue = actions::approvals::queue(tx, cx)?;
             let decision = match queue.first() {
-                Some(first) => Some(actions::look_at_draft(tx, cx, &first.id)?),
+                Some(first) => Some(actions::approvals::look_at_draft(tx, cx, &first.id)?),
                 None => None,
             };
             Ok((queue, decision))
@@ -129,9 +131,11 @@ async fn build(
     let wanted = id.clone();
     let (mut frame, (queue, decision, shown)) = web
         .page(visitor, location, move |tx, cx, _| {
-            let decision = actions::look_at_draft(tx, cx, &wanted)?;
-            let (queue, (draft, _)) =
-                (actions::queue(tx, cx)?, inbox::load_outgoing(tx, cx.actor, &wanted)?);
+            let decision = actions::approvals::look_at_draft(tx, cx, &wanted)?;
+            let (queue, (draft, _)) = (
+                actions::approvals::queue(tx, cx)?,
+                outbound::messages::load_outgoing(tx, cx.actor, &wanted)?,
+            );
             let shown =
                 PartVersion::of_drafts(&queue, Some((draft.revision, draft.status.as_str())));
             Ok((queue, decision, shown))
@@ -292,7 +296,7 @@ impl DecisionForm {
 pub struct NextPage(String);
 
 impl FormValue for NextPage {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<NextPage> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<NextPage> {
         let path = fields.get(name);
         let draft = path.strip_prefix("/approvals/").and_then(MessageId::parse);
         let conversation = path.strip_prefix("/conversations/").and_then(ConversationId::parse);
@@ -325,17 +329,17 @@ pub async fn approve(
     };
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
-            let (message, conversation) = inbox::load_outgoing(tx, cx.actor, &draft)?;
-            let message = inbox::with_words(tx, cx, message)?;
-            let newer = actions::newer_than(tx, cx, conversation.id.as_str(), seen)?;
+            let (message, conversation) = outbound::messages::load_outgoing(tx, cx.actor, &draft)?;
+            let message = outbound::messages::with_words(tx, cx, message)?;
+            let newer = actions::compose::newer_than(tx, cx, conversation.id.as_str(), seen)?;
             if newer.is_some_and(|newer| newer.direction == Direction::Inbound) {
                 return Ok(Outcome::Meanwhile);
             }
             if let Some(recipients) = &recipients {
-                actions::address_draft(tx, cx, &draft, revision, recipients)?;
+                actions::drafts::address_draft(tx, cx, &draft, revision, recipients)?;
             }
             let text = typed.as_deref().or(message.markdown.as_deref()).unwrap_or(&message.text);
-            actions::approve_draft_at(tx, cx, &draft, revision, text, leaves_at)?;
+            actions::drafts::approve_draft_at(tx, cx, &draft, revision, text, leaves_at)?;
             Ok(Outcome::Approved)
         })
         .await;
@@ -369,9 +373,9 @@ pub async fn save(
     let saved = web
         .act(&visitor, move |tx, cx, _| {
             if let Some(recipients) = &recipients {
-                actions::address_draft(tx, cx, &draft, revision, recipients)?;
+                actions::drafts::address_draft(tx, cx, &draft, revision, recipients)?;
             }
-            actions::edit_draft(tx, cx, &draft, revision, &text)
+            actions::drafts::edit_draft(tx, cx, &draft, revision, &text)
         })
         .await;
     match saved {
@@ -390,7 +394,9 @@ pub async fn discard(
     let revision = form.revision();
     let reason: String = form.reason.trim().chars().take(DISCARD_REASON_CHARS).collect();
     let discarded = web
-        .act(&visitor, move |tx, cx, _| actions::discard_draft(tx, cx, &draft, revision, &reason))
+        .act(&visitor, move |tx, cx, _| {
+            actions::drafts::discard_draft(tx, cx, &draft, revision, &reason)
+        })
         .await;
     match discarded {
         Ok(()) => web.redirect(&form.next.0, Flash::Discarded),

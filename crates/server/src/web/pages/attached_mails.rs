@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use actions::files::StoredFile;
+use actions::library::LibraryDocument;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
-use inbox::Error;
-use inbox::actions::{self, LibraryDocument, StoredFile};
-use inbox::base::ids::DocumentId;
+use base::error::Error;
+use base::ids::DocumentId;
 use mail::{Envelope, OriginalMail, PageState};
 use translation::t;
 
@@ -65,7 +66,7 @@ pub async fn page(
     let reading = async {
         let (frame, (document, stored)) = web
             .page(&visitor, location, move |tx, cx, _| {
-                Ok((actions::look_at_document(tx, cx, &id)?, found.stored(tx, cx)?))
+                Ok((actions::library::look_at_document(tx, cx, &id)?, found.stored(tx, cx)?))
             })
             .await?;
         Ok(((frame, document), stored))

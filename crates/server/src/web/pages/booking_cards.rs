@@ -1,7 +1,7 @@
 //! The appointments of a conversation, and the times that its messages offer, as cards.
 
-use inbox::actions::{ConversationBookings, MessageOffer};
-use inbox::model::bookings::{Booking, BookingStatus, zone_or_utc};
+use actions::conversation_bookings::{ConversationBookings, MessageOffer};
+use bookings::{Booking, BookingStatus, zone_or_utc};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use translation::t;

@@ -2,23 +2,22 @@
 
 use std::sync::Arc;
 
+use api::operations::{
+    CancelBookingInput, FindSlotsInput, MoveBookingInput, cancel_booking, find_slots, move_booking,
+};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
+use base::app::Cx;
+use base::error::Error;
+use base::ids::UserId;
+use base::limits::LIST_ITEMS;
+use base::time::Moment;
+use bookings::calendars::HostBusyTime;
+use bookings::team_calendar::{self, CalendarHost};
+use bookings::{Booking, BookingFilter, BookingStatus, calendars, feed, mail, types};
 use db::Tx;
-use inbox::api::operations::{
-    CancelBookingInput, FindSlotsInput, MoveBookingInput, cancel_booking, find_slots, move_booking,
-};
-use inbox::base::ids::UserId;
-use inbox::base::limits::LIST_ITEMS;
-use inbox::base::time::Moment;
-use inbox::model::bookings::calendars::HostBusyTime;
-use inbox::model::bookings::team_calendar::{self, CalendarHost};
-use inbox::model::bookings::{
-    self, Booking, BookingFilter, BookingStatus, calendars, feed, mail, types,
-};
-use inbox::{Cx, Error};
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -224,7 +223,7 @@ impl CalendarRead {
         view: CalendarView,
         (from, to): (i64, i64),
         asked: Option<&UserId>,
-    ) -> inbox::Result<CalendarRead> {
+    ) -> base::error::Result<CalendarRead> {
         let ws = cx.actor.ws;
         let mut hosts = team_calendar::hosts(tx, ws)?;
         // Somebody who is no host any more may have appointments; nobody at all is no choice.
@@ -267,7 +266,7 @@ fn with_all_hosts<B: AsMut<[Booking]>>(
     cx: &Cx<'_>,
     window: (i64, i64),
     mut bookings: B,
-) -> inbox::Result<B> {
+) -> base::error::Result<B> {
     let others = team_calendar::other_hosts(tx, cx.actor, window)?;
     for one in bookings.as_mut() {
         for name in others.get(&one.id).into_iter().flatten() {
@@ -437,7 +436,7 @@ pub async fn reschedule(
         })
         .await?;
     // If they cannot be read now, what is known counts.
-    let _ = web.app.freshen_calendars(ws, &kind).await;
+    let _ = bookings::freshen_calendars(&web.app, ws, &kind).await;
     let moved = web.act(&visitor, move |tx, cx, _| {
         let id = id.clone();
         Ok(move_booking(tx, cx, MoveBookingInput { id, starts_at })?.id)

@@ -1,9 +1,9 @@
 //! The grid of the calendar: where each appointment and each busy time stands in its day. Rows are quarters
 //! of an hour, and what is at the same time stands beside each other.
 
-use inbox::base::ids::UserId;
-use inbox::model::bookings::calendars::HostBusyTime;
-use inbox::model::bookings::{Booking, BookingStatus};
+use base::ids::UserId;
+use bookings::calendars::HostBusyTime;
+use bookings::{Booking, BookingStatus};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -317,7 +317,7 @@ mod tests {
     fn busy(starts: &str, ends: &str) -> HostBusyTime {
         let ms = |text: &str| text.parse::<Timestamp>().unwrap().as_millisecond();
         HostBusyTime {
-            person: inbox::base::ids::UserId::parse("usr_1").unwrap(),
+            person: base::ids::UserId::parse("usr_1").unwrap(),
             name: "Ines".into(),
             starts_at: ms(starts),
             ends_at: ms(ends),

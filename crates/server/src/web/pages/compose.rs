@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
+use actions::autosaves::{Autosave, AutosaveKey, AutosaveKind};
+use actions::compose::{ForwardedMessage, NewReply};
+use api::operations::{AddNoteInput, add_note};
 use axum::extract::{Path, State};
-use inbox::ReplyResult;
-use inbox::actions::{self, Autosave, AutosaveKey, AutosaveKind, ForwardedMessage, NewReply};
-use inbox::api::operations::{AddNoteInput, add_note};
-use inbox::base::ids::AnswerId;
-use inbox::base::limits::NOTE_CHARS;
-use inbox::base::states::Direction;
-use inbox::{Error, MessageTimes, ValidationErrors};
+use base::error::{Error, ValidationErrors};
+use base::ids::AnswerId;
+use base::limits::NOTE_CHARS;
+use base::states::Direction;
+use outbound::drafts::ReplyResult;
+use outbound::scheduling::MessageTimes;
 use translation::t;
 
 use crate::web::Web;
@@ -88,12 +90,12 @@ pub async fn reply(
         .act(&visitor, move |tx, cx, _| {
             if message.send
                 && message.forwards.is_none()
-                && let Some(newer) = actions::newer_than(tx, cx, &wanted, seen)?
+                && let Some(newer) = actions::compose::newer_than(tx, cx, &wanted, seen)?
             {
                 let is_customer = newer.direction == Direction::Inbound;
                 return Ok(Outcome::Meanwhile { by: newer.by, is_customer });
             }
-            Ok(Outcome::Sent(actions::send_reply(tx, cx, &wanted, &message)?))
+            Ok(Outcome::Sent(actions::compose::send_reply(tx, cx, &wanted, &message)?))
         })
         .await;
     match outcome {
@@ -130,7 +132,7 @@ impl Composer {
 }
 
 /// The inner error is a sentence about the recipients.
-fn new_reply(form: &ReplyForm) -> inbox::Result<Result<NewReply, String>> {
+fn new_reply(form: &ReplyForm) -> base::error::Result<Result<NewReply, String>> {
     let recipients = match form.recipients.parse() {
         Ok(recipients) => recipients,
         Err(sentence) => return Ok(Err(sentence)),
@@ -193,7 +195,7 @@ pub async fn insert_answer(
     let answer = AnswerId::parse(&form.answer).ok_or(Error::NotFound("answer"))?;
     let conversation = id.clone();
     web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::insert_answer(tx, cx, &conversation, &answer)
+        actions::drafting::insert_answer(tx, cx, &conversation, &answer)
     })
     .await?;
     Ok(see_other(&form.from.composer(&id, "reply")))
@@ -221,7 +223,7 @@ pub async fn note(
     web.act(&visitor, move |tx, cx, _| {
         add_note(tx, cx, input.clone())?;
         let place = AutosaveKey::find(tx, cx, Some(&input.id))?;
-        actions::forget_autosave(tx, cx, &place)
+        actions::autosaves::forget_autosave(tx, cx, &place)
     })
     .await?;
     web.redirect(&form.from.conversation(&id), Flash::Noted)

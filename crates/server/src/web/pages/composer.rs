@@ -1,15 +1,16 @@
 //! The composer: what it shows, and the message that is posted from it.
 
-use inbox::Error;
-use inbox::actions::{
-    self, Autosave, AutosaveKind, FileLocation, MessageEntry, OpenConversation, SavedReply,
-    TimelineEntry,
-};
-use inbox::base::ids::{AttachmentId, DocumentId, MessageId, SavedReplyId};
-use inbox::base::limits::{NOTE_CHARS, REPLY_CHARS};
-use inbox::base::states::Direction;
-use inbox::model::written_text::TextFormat;
-use inbox::{OutgoingAttachment, RecipientList};
+use actions::autosaves::{Autosave, AutosaveKind};
+use actions::open_conversation::OpenConversation;
+use actions::saved_replies::SavedReply;
+use actions::timeline::{FileLocation, MessageEntry, TimelineEntry};
+use base::error::Error;
+use base::ids::{AttachmentId, DocumentId, MessageId, SavedReplyId};
+use base::limits::{NOTE_CHARS, REPLY_CHARS};
+use base::states::Direction;
+use model::attachments::OutgoingAttachment;
+use model::recipients::RecipientList;
+use model::written_text::TextFormat;
 use translation::t;
 
 use crate::web::form::{FormFields, FormValue, form};
@@ -211,7 +212,7 @@ impl Composer {
     pub fn empty(
         kind: AutosaveKind,
         place: String,
-        writing: &actions::WritingSettings,
+        writing: &actions::writing_settings::WritingSettings,
         attached: &[OutgoingAttachment],
     ) -> Composer {
         let is_message = kind != AutosaveKind::Note;
@@ -401,7 +402,7 @@ fn forward_view(
         let name = message.from_name.as_deref().unwrap_or(&message.from_email);
         format!("{name}, {}", times.long(message.at).text)
     };
-    let file = |file: &actions::TimelineFile| ForwardFile {
+    let file = |file: &actions::timeline::TimelineFile| ForwardFile {
         value: match &file.place {
             FileLocation::Document(id) => id.to_string(),
             FileLocation::Attachment(id) | FileLocation::Protected(_, id) => id.to_string(),
@@ -488,14 +489,14 @@ impl ReplyForm {
 pub struct FormValues(pub Vec<String>);
 
 impl FormValue for FormValues {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<FormValues> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<FormValues> {
         Ok(FormValues(fields.all(name)))
     }
 }
 
 impl FormValues {
     /// The files that the values name.
-    pub fn files(&self) -> inbox::Result<Vec<FileLocation>> {
+    pub fn files(&self) -> base::error::Result<Vec<FileLocation>> {
         let file = |value: &String| {
             let document = DocumentId::parse(value).map(FileLocation::Document);
             document.or_else(|| AttachmentId::parse(value).map(FileLocation::Attachment))
@@ -505,7 +506,7 @@ impl FormValues {
 }
 
 impl FormValue for TextFormat {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<TextFormat> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<TextFormat> {
         Ok(match fields.get(name).as_str() {
             "markdown" => TextFormat::Markdown,
             _ => TextFormat::Plain,
@@ -514,7 +515,7 @@ impl FormValue for TextFormat {
 }
 
 impl FormValue for Option<MessageId> {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<Option<MessageId>> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Option<MessageId>> {
         Ok(MessageId::parse(&fields.get(name)))
     }
 }
@@ -536,7 +537,7 @@ pub enum ReplyButton {
 }
 
 impl FormValue for ReplyButton {
-    fn read(fields: &FormFields, _: &str) -> inbox::Result<ReplyButton> {
+    fn read(fields: &FormFields, _: &str) -> base::error::Result<ReplyButton> {
         if fields.has("discard") {
             return Ok(ReplyButton::Discard);
         }

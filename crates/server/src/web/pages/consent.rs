@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use actions::oauth_consent::{ClientUse, Consent, WorksIn};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
-use inbox::Error;
-use inbox::actions::{self, ClientUse, Consent, WorksIn};
-use inbox::base::redirect_uri::{RedirectTarget, RedirectUri};
-use inbox::base::scopes::{Scope, Scopes};
-use inbox::model::oauth_clients::{OauthClient, is_document_address};
+use base::error::Error;
+use base::redirect_uri::{RedirectTarget, RedirectUri};
+use base::scopes::{Scope, Scopes};
+use model::oauth_clients::{OauthClient, is_document_address};
 
 use crate::web::Web;
 use crate::web::form::{Asked, FormFields, PostedForm, form};
@@ -126,7 +126,7 @@ async fn client_of(
     visitor: &Visitor,
     request: &ConsentForm,
 ) -> Result<Result<(OauthClient, RedirectUri), Response<Body>>, PageError> {
-    if !actions::oauth_works_at(&web.app.public_url) {
+    if !actions::oauth_consent::oauth_works_at(&web.app.public_url) {
         let sentence = "Apps can be connected only where Mailroom has an https address. Its operator \
                         sets it with MAILROOM_PUBLIC_URL.";
         return Err(Error::Forbidden(sentence.into()).into());
@@ -157,8 +157,8 @@ async fn find_client(
     let id = client_id.to_owned();
     let known = web
         .read(visitor, move |tx, cx, _| {
-            actions::must_connect_apps(tx, cx)?;
-            actions::known_client(tx, cx, &id)
+            actions::oauth_consent::must_connect_apps(tx, cx)?;
+            actions::oauth_consent::known_client(tx, cx, &id)
         })
         .await?;
     if let Some(client) = known {
@@ -167,7 +167,10 @@ async fn find_client(
     if !is_document_address(client_id) {
         return Err(unusable("The app is not known here. Connect it anew from the app itself."));
     }
-    if !web.act_quietly(visitor, |tx, cx, _| actions::count_client_document(tx, cx)).await? {
+    if !web
+        .act_quietly(visitor, |tx, cx, _| actions::oauth_consent::count_client_document(tx, cx))
+        .await?
+    {
         return Err(PageError::TooManyAttempts);
     }
     let Some(metadata) = web.client_documents.fetch(client_id).await else {
@@ -175,7 +178,7 @@ async fn find_client(
     };
     let id = client_id.to_owned();
     let kept = web.act_quietly(visitor, move |tx, cx, _| {
-        actions::keep_client_document(tx, cx, &id, &metadata)
+        actions::oauth_consent::keep_client_document(tx, cx, &id, &metadata)
     });
     kept.await
 }
@@ -230,8 +233,8 @@ async fn build(
 ) -> Result<ConsentPage, PageError> {
     let id = client.id.clone();
     let read = web.read(visitor, move |tx, cx, me| {
-        let seen = actions::client_use(tx, cx, &id)?;
-        let granted = actions::granted_before(tx, cx, &id)?;
+        let seen = actions::oauth_consent::client_use(tx, cx, &id)?;
+        let granted = actions::oauth_consent::granted_before(tx, cx, &id)?;
         let person = (cx.actor.name().to_owned(), me.workspace_name.clone(), me.administers());
         Ok((person, seen, granted))
     });
@@ -244,7 +247,7 @@ async fn build(
     });
     Ok(ConsentPage {
         csrf: visitor.csrf.clone(),
-        joins_as: actions::app_name(&client.name, &person),
+        joins_as: actions::oauth_consent::app_name(&client.name, &person),
         person,
         workspace,
         administers,
@@ -294,7 +297,8 @@ pub async fn decide(State(web): State<Arc<Web>>, posted: PostedForm<ConsentForm>
         scopes: form.allowed.clone(),
         livemode: works == WorksIn::Live,
     };
-    let connect = web.act(&visitor, move |tx, cx, _| actions::connect_app(tx, cx, &consent));
+    let connect =
+        web.act(&visitor, move |tx, cx, _| actions::oauth_consent::connect_app(tx, cx, &consent));
     let code = connect.await?;
     Ok(answer(&web, &redirect_uri, &form.state, &[("code", &code)]))
 }

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
+use actions::contacts::OpenContact;
+use api::fields::check_query;
+use api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
 use askama::Template;
 use axum::extract::{Path, State};
+use base::app::Cx;
+use base::email_address::EmailAddress;
+use base::error::Error;
+use base::ids::ContactNoteId;
+use bookings::zone_or_utc;
 use db::Tx;
-use inbox::actions::{self, OpenContact};
-use inbox::api::fields::check_query;
-use inbox::api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
-use inbox::base::email_address::EmailAddress;
-use inbox::base::ids::ContactNoteId;
-use inbox::model::bookings::zone_or_utc;
-use inbox::model::contact_notes::{self, ContactNote};
-use inbox::model::contact_profile::SharedConversation;
-use inbox::{ConversationSummary, Cx, Error};
+use model::contact_notes::{self, ContactNote};
+use model::contact_profile::SharedConversation;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use search::list::ConversationSummary;
 use translation::t;
 
 use crate::web::Web;
@@ -139,7 +141,7 @@ async fn build(
     }
     let (frame, details) = web
         .page(visitor, PageLocation::new(t!("Contact")), move |tx, cx, _| {
-            let open = actions::open_contact(tx, cx, &email)?;
+            let open = actions::contacts::open_contact(tx, cx, &email)?;
             let page = list_conversations(tx, cx, input.clone())?;
             let deletable =
                 open.profile.notes.iter().map(|note| contact_notes::may_delete(cx.actor, note));
@@ -282,8 +284,9 @@ pub async fn add_note(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (email, body) = (EmailAddress::new(&address), form.body.clone());
-    let work =
-        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::add_contact_note(tx, cx, &email, &body);
+    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
+        actions::contacts::add_contact_note(tx, cx, &email, &body)
+    };
     match web.act(&visitor, work).await {
         Ok(()) => web.redirect(&contact_href(&address), Flash::Noted),
         Err(PageError::Domain(Error::Invalid(problems))) => {
@@ -304,7 +307,7 @@ pub async fn delete_note(
     let note = ContactNoteId::parse(&note).ok_or(Error::NotFound("note"))?;
     let email = EmailAddress::new(&address);
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::delete_contact_note(tx, cx, &email, &note)
+        actions::contacts::delete_contact_note(tx, cx, &email, &note)
     };
     web.act(&posted.visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::ContactNoteDeleted)
@@ -318,8 +321,9 @@ pub async fn merge(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (into, with) = (EmailAddress::new(&address), EmailAddress::new(&form.with));
-    let work =
-        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::merge_contacts(tx, cx, &with, &into);
+    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
+        actions::contacts::merge_contacts(tx, cx, &with, &into)
+    };
     match web.act(&visitor, work).await {
         Ok(()) => web.redirect(&contact_href(&address), Flash::ContactsMerged),
         Err(PageError::Domain(Error::Invalid(problems))) => {
@@ -332,7 +336,7 @@ pub async fn merge(
     }
 }
 
-fn sentences(problems: inbox::ValidationErrors) -> String {
+fn sentences(problems: base::error::ValidationErrors) -> String {
     let all: Vec<String> = problems.0.into_iter().map(|problem| problem.sentence).collect();
     all.join(" ")
 }
@@ -346,8 +350,9 @@ pub async fn separate(
     let PostedForm { visitor, form } = posted;
     let email = EmailAddress::new(&form.email);
     let of = EmailAddress::new(&address);
-    let work =
-        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::separate_address(tx, cx, &of, &email);
+    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
+        actions::contacts::separate_address(tx, cx, &of, &email)
+    };
     web.act(&visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::ContactSeparated)
 }
@@ -358,7 +363,9 @@ pub async fn block(
     posted: PostedForm,
 ) -> PageResult {
     let email = EmailAddress::new(&address);
-    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::block_contact(tx, cx, &email);
+    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
+        actions::blocked_senders::block_contact(tx, cx, &email)
+    };
     web.act(&posted.visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::SenderBlocked)
 }
@@ -369,7 +376,9 @@ pub async fn unblock(
     posted: PostedForm,
 ) -> PageResult {
     let email = EmailAddress::new(&address);
-    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::unblock_contact(tx, cx, &email);
+    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
+        actions::blocked_senders::unblock_contact(tx, cx, &email)
+    };
     web.act(&posted.visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::SenderUnblocked)
 }

@@ -2,22 +2,27 @@
 
 use std::sync::Arc;
 
-use askama::Template;
-use axum::extract::{Path, State};
-use db::Tx;
-use inbox::actions::{
-    self, ConversationBookings, HelperFindings, OpenConversation, SavedReply, SignedIn,
-    TimelineCursor, TimelineEntry, TimelinePart, TriageAct,
-};
-use inbox::api::operations::{
+use actions::conversation_bookings::ConversationBookings;
+use actions::drafting::HelperFindings;
+use actions::open_conversation::OpenConversation;
+use actions::saved_replies::SavedReply;
+use actions::sessions::SignedIn;
+use actions::timeline::{TimelineCursor, TimelineEntry, TimelinePart};
+use actions::triage::TriageAct;
+use api::operations::{
     SetStatusInput, TagConversationInput, set_status as put_status, tag_conversation,
 };
-use inbox::base::agent_presence::AGENT_STAYS_MS;
-use inbox::base::ids::{AgentId, UserId};
-use inbox::base::limits::{TAG_CHARS, TAGS_PER_CALL};
-use inbox::base::states::Status;
-use inbox::model::drafting::findings::SimilarConversation;
-use inbox::{Cx, Error, MessageTimes};
+use askama::Template;
+use axum::extract::{Path, State};
+use base::agent_presence::AGENT_STAYS_MS;
+use base::app::Cx;
+use base::error::Error;
+use base::ids::{AgentId, UserId};
+use base::limits::{TAG_CHARS, TAGS_PER_CALL};
+use base::states::Status;
+use db::Tx;
+use drafting::findings::SimilarConversation;
+use outbound::scheduling::MessageTimes;
 use translation::t;
 
 use crate::web::Web;
@@ -148,17 +153,17 @@ pub async fn build(
     let writes = asked.has("write");
     let (mut frame, (open, listing, details)) = web
         .page(visitor, location, move |tx, cx, me| {
-            let open = actions::read_conversation(tx, cx, &wanted, &part)?;
+            let open = actions::open_conversation::read_conversation(tx, cx, &wanted, &part)?;
             let writes = writes || open.autosave.is_some() || !open.attached.is_empty();
             let details = Details {
                 ws: cx.actor.ws,
                 me: me.id.clone(),
-                is_mentioned: actions::is_mentioned(tx, cx, &open.conversation.id)?,
-                latest: actions::latest_of(tx, cx, &wanted)?,
-                findings: actions::helper_findings(tx, cx, &wanted)?,
-                bookings: actions::conversation_bookings(tx, cx, &wanted)?,
+                is_mentioned: actions::mentions::is_mentioned(tx, cx, &open.conversation.id)?,
+                latest: actions::open_conversation::latest_of(tx, cx, &wanted)?,
+                findings: actions::drafting::helper_findings(tx, cx, &wanted)?,
+                bookings: actions::conversation_bookings::conversation_bookings(tx, cx, &wanted)?,
                 saved_replies: if writes {
-                    actions::list_saved_replies(tx, cx)?
+                    actions::saved_replies::list_saved_replies(tx, cx)?
                 } else {
                     Vec::new()
                 },
@@ -224,7 +229,7 @@ fn before_view(before: &SimilarConversation, times: &TimeFormat) -> BeforeView {
 }
 
 /// The part of the timeline that the address names.
-fn asked_part(asked: &FormFields) -> inbox::Result<TimelinePart> {
+fn asked_part(asked: &FormFields) -> base::error::Result<TimelinePart> {
     match asked.opt("before") {
         None => Ok(TimelinePart::Newest),
         Some(before) => {
@@ -293,8 +298,9 @@ fn note_read(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: bool) 
     let background = web.app.background.clone();
     let (web, visitor) = (Arc::clone(web), visitor.clone());
     background.start("read mark", async move {
-        let mark =
-            move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| actions::mark_read(tx, cx, &id);
+        let mark = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
+            actions::open_conversation::mark_read(tx, cx, &id)
+        };
         // A mention that was read changes the reader's other pages; nobody else sees a read mark.
         let noted = if is_mentioned {
             web.act(&visitor, mark).await
@@ -339,7 +345,7 @@ form! {
 }
 
 impl FormValue for Status {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<Status> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Status> {
         Status::parse(&fields.get(name))
             .ok_or_else(|| Error::invalid(name, "Choose open, waiting or closed."))
     }
@@ -349,7 +355,7 @@ impl FormValue for Status {
 pub struct TagNames(Vec<String>);
 
 impl FormValue for TagNames {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<TagNames> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<TagNames> {
         let typed = fields.all(name);
         let names = typed.iter().flat_map(|names| names.split(',')).map(str::trim);
         Ok(TagNames(names.filter(|name| !name.is_empty()).map(str::to_owned).collect()))
@@ -427,7 +433,7 @@ pub async fn remove_warning(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let wanted = id.clone();
-    web.act(&visitor, move |tx, cx, _| actions::remove_warning(tx, cx, &wanted)).await?;
+    web.act(&visitor, move |tx, cx, _| actions::snooze::remove_warning(tx, cx, &wanted)).await?;
     web.redirect(&form.from.conversation(&id), Flash::WarningRemoved)
 }
 
@@ -438,6 +444,6 @@ pub async fn release(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let wanted = id.clone();
-    web.act(&visitor, move |tx, cx, _| actions::release_held(tx, cx, &wanted)).await?;
+    web.act(&visitor, move |tx, cx, _| actions::snooze::release_held(tx, cx, &wanted)).await?;
     web.redirect(&form.from.conversation(&id), Flash::Released)
 }

@@ -2,17 +2,17 @@
 
 use std::collections::HashSet;
 
+use api::fields::check_query;
+use api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
+use base::app::Cx;
+use base::assignee::MemberType;
+use base::error::Error;
+use base::ids::{ConversationId, TagId};
+use base::limits::{DAY_MS, PINS, TRASH_DAYS};
+use base::states::{Status, Urgency};
 use db::Tx;
-use inbox::ConversationSummary;
-use inbox::actions;
-use inbox::api::fields::check_query;
-use inbox::api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
-use inbox::base::assignee::MemberType;
-use inbox::base::ids::{ConversationId, TagId};
-use inbox::base::limits::{DAY_MS, PINS, TRASH_DAYS};
-use inbox::base::states::{Status, Urgency};
-use inbox::model::topics;
-use inbox::{Cx, Error};
+use model::topics;
+use search::list::ConversationSummary;
 use translation::t;
 
 use crate::web::form::FormFields;
@@ -64,7 +64,7 @@ pub struct Listing {
 
 impl ConversationFilter {
     /// The list that a query asks for; `open` when it asks for none.
-    pub fn asked(fields: &FormFields) -> inbox::Result<ConversationFilter> {
+    pub fn asked(fields: &FormFields) -> base::error::Result<ConversationFilter> {
         let cursor = fields.opt("cursor");
         if let Some(tag) = fields.opt("tag") {
             let id = TagId::parse(&tag).ok_or(Error::NotFound("tag"))?;
@@ -72,8 +72,7 @@ impl ConversationFilter {
         }
         let mut input = ListConversationsInput { limit: Some(LISTED), ..Default::default() };
         if let Some(mailbox) = fields.opt("mailbox") {
-            let known =
-                inbox::base::ids::MailboxId::parse(&mailbox).ok_or(Error::NotFound("inbox"))?;
+            let known = base::ids::MailboxId::parse(&mailbox).ok_or(Error::NotFound("inbox"))?;
             input.mailbox = Some(known.to_string());
             return ConversationFilter::walk(input, format!("mailbox={known}"), fields);
         }
@@ -94,7 +93,7 @@ impl ConversationFilter {
         mut input: ListConversationsInput,
         list: String,
         fields: &FormFields,
-    ) -> inbox::Result<ConversationFilter> {
+    ) -> base::error::Result<ConversationFilter> {
         let (filters, cursor) = (ListFilters::asked(fields)?, fields.opt("cursor"));
         filters.narrow(&mut input);
         if let Some(cursor) = &cursor {
@@ -120,8 +119,8 @@ impl ConversationFilter {
         }
     }
 
-    pub fn read(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> inbox::Result<Listing> {
-        let pinned = actions::pins(tx, cx)?;
+    pub fn read(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<Listing> {
+        let pinned = actions::pins::pins(tx, cx)?;
         let (items, next, title) = match &self.kind {
             Kind::Walk(input) => {
                 let title = self.title(tx, cx, input)?;
@@ -132,28 +131,33 @@ impl ConversationFilter {
                 items.extend(page.items);
                 (items, page.next, title)
             }
-            Kind::Held => (actions::list_held(tx, cx)?, None, t!("Held").to_owned()),
+            Kind::Held => (actions::sidebar::list_held(tx, cx)?, None, t!("Held").to_owned()),
             Kind::Tag(tag) => {
-                let title = actions::tag_name(tx, cx, tag)?;
+                let title = actions::sidebar::tag_name(tx, cx, tag)?;
                 let after = self.cursor.as_deref().and_then(ConversationId::parse);
-                let items = actions::list_tagged(tx, cx, tag, after.as_ref(), LISTED)?;
+                let items = actions::sidebar::list_tagged(tx, cx, tag, after.as_ref(), LISTED)?;
                 let full = items.len() as i64 == LISTED;
                 let next = items.last().filter(|_| full).map(|last| last.id.to_string());
                 (items, next, title)
             }
         };
-        let unread = actions::unread(tx, cx, &items)?;
+        let unread = actions::sidebar::unread(tx, cx, &items)?;
         let topics = match &self.kind {
             Kind::Walk(_) => topics::all(tx, cx.actor.ws)?,
             Kind::Held | Kind::Tag(_) => Vec::new(),
         };
         let topics = topics.into_iter().map(|topic| topic.name).collect();
-        let team = actions::list_assignees(tx, cx)?;
+        let team = actions::after_triage::list_assignees(tx, cx)?;
         Ok(Listing { items, unread, next, title, pinned, topics, team })
     }
 
     /// The conversations of the whole list, up to a number.
-    pub fn ids(&self, tx: &mut Tx<'_>, cx: &Cx<'_>, most: usize) -> inbox::Result<Vec<String>> {
+    pub fn ids(
+        &self,
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        most: usize,
+    ) -> base::error::Result<Vec<String>> {
         let items = match &self.kind {
             Kind::Walk(input) => {
                 let input = ListConversationsInput {
@@ -163,8 +167,8 @@ impl ConversationFilter {
                 };
                 list_conversations(tx, cx, input)?.items
             }
-            Kind::Held => actions::list_held(tx, cx)?,
-            Kind::Tag(tag) => actions::list_tagged(tx, cx, tag, None, most as i64)?,
+            Kind::Held => actions::sidebar::list_held(tx, cx)?,
+            Kind::Tag(tag) => actions::sidebar::list_tagged(tx, cx, tag, None, most as i64)?,
         };
         Ok(items.into_iter().map(|summary| summary.id.to_string()).collect())
     }
@@ -175,7 +179,7 @@ impl ConversationFilter {
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
         id: &str,
-    ) -> inbox::Result<Option<String>> {
+    ) -> base::error::Result<Option<String>> {
         let items = self.read(tx, cx)?.items;
         let place = items.iter().position(|summary| summary.id.as_str() == id);
         let Some(place) = place else { return Ok(None) };
@@ -189,10 +193,10 @@ impl ConversationFilter {
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
         input: &ListConversationsInput,
-    ) -> inbox::Result<String> {
+    ) -> base::error::Result<String> {
         if let Some(id) = &input.mailbox {
-            let id = inbox::base::ids::MailboxId::parse(id).ok_or(Error::NotFound("inbox"))?;
-            let seen = inbox::model::mailboxes::seen_by(tx, cx.actor, &id)?;
+            let id = base::ids::MailboxId::parse(id).ok_or(Error::NotFound("inbox"))?;
+            let seen = model::mailboxes::seen_by(tx, cx.actor, &id)?;
             return Ok(seen.ok_or(Error::NotFound("inbox"))?.name);
         }
         let title = match (input.assigned.as_deref(), input.view.as_deref()) {
@@ -227,7 +231,7 @@ fn pinned_first(
     cx: &Cx<'_>,
     input: &ListConversationsInput,
     pinned: &HashSet<ConversationId>,
-) -> inbox::Result<Vec<ConversationSummary>> {
+) -> base::error::Result<Vec<ConversationSummary>> {
     if pinned.is_empty() || input.cursor.is_some() {
         return Ok(Vec::new());
     }
@@ -236,7 +240,7 @@ fn pinned_first(
 }
 
 /// A cursor is checked by the same table as the API's.
-fn check_cursor(cursor: &str) -> inbox::Result<()> {
+fn check_cursor(cursor: &str) -> base::error::Result<()> {
     let pairs = [("cursor".to_owned(), cursor.to_owned())];
     check_query(LIST_CONVERSATIONS.fields, &pairs).map(|_| ()).map_err(Error::Invalid)
 }

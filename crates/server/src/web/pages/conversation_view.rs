@@ -1,8 +1,8 @@
 //! What the page of a conversation shows of it.
 
-use inbox::Conversation;
-use inbox::actions::OpenConversation;
-use inbox::base::states::{Removal, Status};
+use actions::open_conversation::OpenConversation;
+use base::states::{Removal, Status};
+use model::conversations::Conversation;
 use translation::t;
 
 use crate::web::layout::hrefs::contact_href;

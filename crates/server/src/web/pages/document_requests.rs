@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use actions::document_requests::{RequestCard, RequestItem, RequestState};
 use axum::extract::{Path, State};
+use base::app::Cx;
+use base::error::Error;
+use base::ids::RequestId;
 use db::Tx;
-use inbox::actions::{self, RequestCard, RequestItem, RequestState};
-use inbox::base::ids::RequestId;
-use inbox::{Cx, Error};
 use translation::{t, text_in_context};
 
 use crate::web::Web;
@@ -83,7 +84,7 @@ fn item_view(item: &RequestItem) -> ItemView {
         (0, _) => t!("Being added"),
         _ => text_in_context("document", "In"),
     };
-    let link = |(id, name): &(inbox::base::ids::DocumentId, String)| {
+    let link = |(id, name): &(base::ids::DocumentId, String)| {
         (format!("/documents?doc={id}#detail"), name.clone())
     };
     ItemView {
@@ -100,7 +101,7 @@ pub async fn close(
     Path(id): Path<String>,
     posted: PostedForm<ConversationButton>,
 ) -> PageResult {
-    change(&web, &id, posted, Flash::RequestClosed, actions::close_request).await
+    change(&web, &id, posted, Flash::RequestClosed, actions::document_requests::close_request).await
 }
 
 pub async fn reopen(
@@ -108,7 +109,8 @@ pub async fn reopen(
     Path(id): Path<String>,
     posted: PostedForm<ConversationButton>,
 ) -> PageResult {
-    change(&web, &id, posted, Flash::RequestReopened, actions::reopen_request).await
+    change(&web, &id, posted, Flash::RequestReopened, actions::document_requests::reopen_request)
+        .await
 }
 
 pub async fn revoke(
@@ -116,10 +118,11 @@ pub async fn revoke(
     Path(id): Path<String>,
     posted: PostedForm<ConversationButton>,
 ) -> PageResult {
-    change(&web, &id, posted, Flash::RequestRevoked, actions::revoke_request).await
+    change(&web, &id, posted, Flash::RequestRevoked, actions::document_requests::revoke_request)
+        .await
 }
 
-type Change = fn(&mut Tx<'_>, &Cx<'_>, &RequestId) -> inbox::Result<()>;
+type Change = fn(&mut Tx<'_>, &Cx<'_>, &RequestId) -> base::error::Result<()>;
 
 async fn change(
     web: &Web,
@@ -133,7 +136,7 @@ async fn change(
     let conversation = web
         .act(&visitor, move |tx, cx, _| {
             change(tx, cx, &id)?;
-            actions::conversation_of(tx, cx, &id)
+            actions::document_requests::conversation_of(tx, cx, &id)
         })
         .await?;
     web.redirect(&form.from.conversation(conversation.as_str()), flash)

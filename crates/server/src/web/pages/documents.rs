@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use actions::library::{LibraryCard, LibraryDocument};
+use api::fields::check_query;
+use api::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
+use api::wire::Document;
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, LibraryCard, LibraryDocument};
-use inbox::api::fields::check_query;
-use inbox::api::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
-use inbox::api::wire::Document;
-use inbox::base::ids::DocumentId;
-use inbox::base::limits::DOCUMENT_READ_BYTES;
-use inbox::{DocumentFields, DocumentKind, ValidationError};
+use base::error::Error;
+use base::error::ValidationError;
+use base::ids::DocumentId;
+use base::limits::DOCUMENT_READ_BYTES;
+use model::documents::{DocumentFields, DocumentKind};
 use translation::{sentence, t, text_in_context};
 
 use crate::web::Web;
@@ -184,7 +185,7 @@ async fn build(
     let (frame, (found, cards, detail)) = web
         .page(visitor, location, move |tx, cx, _| {
             let detail = match &wanted {
-                Some(id) => Some(actions::look_at_document(tx, cx, id)?),
+                Some(id) => Some(actions::library::look_at_document(tx, cx, id)?),
                 None => None,
             };
             let page = match &input {
@@ -193,7 +194,7 @@ async fn build(
             };
             let items = page.iter().flat_map(|page| &page.items);
             let ids: Vec<_> = items.map(|document| &document.id).collect();
-            let cards = actions::cards(tx, cx, &ids)?;
+            let cards = actions::library::cards(tx, cx, &ids)?;
             Ok((page, cards, detail))
         })
         .await?;
@@ -219,7 +220,7 @@ async fn build(
 }
 
 /// The input after the API's own checks.
-fn checked(asked: &FormFields, q: &str) -> inbox::Result<SearchDocumentsInput> {
+fn checked(asked: &FormFields, q: &str) -> base::error::Result<SearchDocumentsInput> {
     let mut pairs = vec![("q".to_owned(), q.to_owned())];
     for name in ["kind", "cursor"] {
         pairs.extend(asked.opt(name).map(|value| (name.to_owned(), value)));
@@ -354,7 +355,7 @@ pub async fn correct(
     let outcome = match corrected(&form) {
         Ok((kind, values)) => {
             web.act(&visitor, move |tx, cx, _| {
-                actions::correct_document(tx, cx, &document, kind, &values)
+                actions::corrections::correct_document(tx, cx, &document, kind, &values)
             })
             .await
         }
@@ -372,7 +373,7 @@ pub async fn correct(
     }
 }
 
-fn corrected(form: &CorrectionForm) -> inbox::Result<(DocumentKind, DocumentFields)> {
+fn corrected(form: &CorrectionForm) -> base::error::Result<(DocumentKind, DocumentFields)> {
     let kind = DocumentKind::parse(&form.kind)
         .ok_or_else(|| Error::invalid("kind", "choose one of the list"))?;
     let text = |typed: &str| Some(typed.trim().to_owned()).filter(|text| !text.is_empty());

@@ -1,7 +1,8 @@
 //! The lines of a timeline that tell what was done.
 
-use inbox::actions::{EventEntry, OpenConversation};
-use inbox::{StoredTimelineEvent, TimelineEvent};
+use actions::open_conversation::OpenConversation;
+use actions::timeline::EventEntry;
+use model::timeline::{StoredTimelineEvent, TimelineEvent};
 
 use crate::web::layout::wording::{Avatar, DisplayTime, TimeFormat};
 use crate::web::pages::event_words::{EventWords, actor, words};

@@ -1,7 +1,7 @@
 //! The sentences of timeline events.
 
-use inbox::base::states::{ConversationRisk, Status};
-use inbox::{RetiredBy, StoredTimelineEvent, TargetKind, TimelineEvent, WokenBy};
+use base::states::{ConversationRisk, Status};
+use model::timeline::{RetiredBy, StoredTimelineEvent, TargetKind, TimelineEvent, WokenBy};
 use translation::{sentence, t};
 
 use crate::web::layout::wording::TimeFormat;

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use actions::files::StoredFile;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header;
 use axum::http::{HeaderValue, Response};
-use inbox::Error;
-use inbox::actions::{self, StoredFile};
-use inbox::base::ids::{AttachmentId, DocumentId, MessageId};
+use base::error::Error;
+use base::ids::{AttachmentId, DocumentId, MessageId};
 
 use crate::http::download::disposition;
 use crate::web::Web;
@@ -35,7 +35,7 @@ pub async fn document(
     Asked(asked): Asked,
 ) -> PageResult {
     let id = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
-    let file = web.read(&visitor, move |tx, cx, _| actions::file(tx, cx, &id)).await?;
+    let file = web.read(&visitor, move |tx, cx, _| actions::files::file(tx, cx, &id)).await?;
     Ok(stored(file, &asked))
 }
 
@@ -47,7 +47,7 @@ pub async fn attachment(
     Asked(asked): Asked,
 ) -> PageResult {
     let id = AttachmentId::parse(&id).ok_or(Error::NotFound("file"))?;
-    let file = web.read(&visitor, move |tx, cx, _| actions::attachment(tx, cx, &id)).await?;
+    let file = web.read(&visitor, move |tx, cx, _| actions::files::attachment(tx, cx, &id)).await?;
     Ok(stored(file, &asked))
 }
 
@@ -59,8 +59,9 @@ pub async fn protected(
     Asked(asked): Asked,
 ) -> PageResult {
     let message = MessageId::parse(&message).ok_or(Error::NotFound("file"))?;
-    let read =
-        web.read(&visitor, move |tx, cx, _| actions::protected_file(tx, cx, &message, &file));
+    let read = web.read(&visitor, move |tx, cx, _| {
+        actions::secure_messages::protected_file(tx, cx, &message, &file)
+    });
     Ok(picture_or_download(read.await?, &asked))
 }
 

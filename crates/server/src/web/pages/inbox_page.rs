@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use inbox::actions;
 
 use crate::web::Web;
 use crate::web::form::Asked;
@@ -31,7 +30,7 @@ pub async fn home(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
             if !me.is_new || !me.administers() {
                 return Ok(false);
             }
-            Ok(actions::first_steps(tx, cx)?.arrived.is_none())
+            Ok(actions::first_steps::first_steps(tx, cx)?.arrived.is_none())
         })
         .await?;
     if begins {

@@ -1,9 +1,9 @@
 //! Narrowing a list of conversations by topic and urgency.
 
-use inbox::Error;
-use inbox::api::operations::ListConversationsInput;
-use inbox::base::limits::TOPIC_CHARS;
-use inbox::base::states::Urgency;
+use api::operations::ListConversationsInput;
+use base::error::Error;
+use base::limits::TOPIC_CHARS;
+use base::states::Urgency;
 use translation::{msg, t, text};
 
 use crate::web::form::FormFields;
@@ -44,7 +44,7 @@ pub struct FilterChoice {
 }
 
 impl ListFilters {
-    pub fn asked(fields: &FormFields) -> inbox::Result<ListFilters> {
+    pub fn asked(fields: &FormFields) -> base::error::Result<ListFilters> {
         let topic = fields.opt("topic");
         if topic.as_ref().is_some_and(|topic| topic.chars().count() > TOPIC_CHARS) {
             return Err(Error::NotFound("list"));

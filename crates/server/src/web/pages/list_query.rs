@@ -10,7 +10,7 @@ pub struct ListQuery(String);
 const KNOWN: [&str; 7] = ["view", "mailbox", "tag", "topic", "urgency", "sort", "cursor"];
 
 impl FormValue for ListQuery {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<ListQuery> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<ListQuery> {
         let text = fields.get(name);
         let pairs = url::form_urlencoded::parse(text.as_bytes());
         let known = pairs.filter(|(name, _)| KNOWN.contains(&name.as_ref()));

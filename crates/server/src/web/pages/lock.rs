@@ -1,6 +1,6 @@
 //! The lock of a composer: whether the message is read on a protected page.
 
-use inbox::actions::OpenConversation;
+use actions::open_conversation::OpenConversation;
 
 /// The lock as the composer shows it.
 #[derive(Clone, Debug, Default)]

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, Uri, header};
+use base::app::Cx;
+use base::blobs::Blobs;
+use base::blocking::spawn_blocking;
+use base::error::Error;
+use base::ids::{DocumentId, MessageId};
 use db::Tx;
-use inbox::actions;
-use inbox::base::blobs::Blobs;
-use inbox::base::blocking::spawn_blocking;
-use inbox::base::ids::{DocumentId, MessageId};
-use inbox::{Cx, Error};
 use mail::{MailPage, MailPictures, PageAddresses, RemotePictures};
 use tokio::sync::Semaphore;
 use translation::{Reader, t};
@@ -106,13 +106,13 @@ impl MailReference {
     }
 
     /// The name of the stored bytes, if the reader may see the mail.
-    fn hash(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> inbox::Result<String> {
+    fn hash(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<String> {
         match self {
             MailReference::Message { conversation, id } => {
-                actions::original(tx, cx, conversation, id)
+                actions::files::original(tx, cx, conversation, id)
             }
             MailReference::Attached { document, .. } => {
-                let file = actions::find_document(tx, cx, document)?;
+                let file = actions::files::find_document(tx, cx, document)?;
                 let is_mail = is_mail(&file.content_type, &file.filename);
                 is_mail.then_some(file.hash).ok_or(Error::NotFound("document"))
             }
@@ -120,9 +120,9 @@ impl MailReference {
     }
 
     /// The stored bytes, if the reader may see the mail.
-    pub fn stored(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> inbox::Result<Vec<u8>> {
+    pub fn stored(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<Vec<u8>> {
         let hash = self.hash(tx, cx)?;
-        actions::original_bytes(tx, cx, &hash)
+        actions::files::original_bytes(tx, cx, &hash)
     }
 
     /// Runs with the bytes of the mail itself.
@@ -135,10 +135,10 @@ impl MailReference {
         }
     }
 
-    fn shows_pictures(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> inbox::Result<bool> {
+    fn shows_pictures(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<bool> {
         match self {
             MailReference::Message { conversation, id } => {
-                actions::shows_pictures(tx, cx, conversation, id)
+                actions::picture_senders::shows_pictures(tx, cx, conversation, id)
             }
             // Nobody has proven who sent a mail that is attached.
             MailReference::Attached { .. } => Ok(false),

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use actions::mentions::{MENTIONS_LISTED, Mention};
 use askama::Template;
 use axum::extract::State;
-use inbox::actions::{self, MENTIONS_LISTED, Mention};
-use inbox::base::ids::NoteId;
+use base::ids::NoteId;
 use translation::t;
 
 use crate::web::Web;
@@ -48,7 +48,9 @@ pub async fn page(
     let location = PageLocation::at(t!("Mentions"), "/mentions");
     let before = NoteId::parse(&asked.get("before"));
     let (mut frame, mentions) = web
-        .page(&visitor, location, move |tx, cx, _| actions::list_mentions(tx, cx, before.as_ref()))
+        .page(&visitor, location, move |tx, cx, _| {
+            actions::mentions::list_mentions(tx, cx, before.as_ref())
+        })
         .await?;
     frame.watch_live("page=mentions".into(), PartVersion::default(), PartVersion::default());
     let older = mentions.last().filter(|_| mentions.len() as i64 == MENTIONS_LISTED);
@@ -71,6 +73,6 @@ pub async fn page(
 }
 
 pub async fn read_all(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
-    web.act(&posted.visitor, |tx, cx, _| actions::read_mentions(tx, cx)).await?;
+    web.act(&posted.visitor, |tx, cx, _| actions::mentions::read_mentions(tx, cx)).await?;
     Ok(see_other("/mentions"))
 }

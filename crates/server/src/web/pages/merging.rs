@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use actions::merging::MergeOffer;
+use actions::triage::TriageAct;
 use askama::Template;
 use axum::extract::{Path, State};
+use base::app::Cx;
+use base::error::Error;
 use db::Tx;
-use inbox::actions::{self, MergeOffer, TriageAct};
-use inbox::{Cx, Error};
 use translation::t;
 
 use crate::web::Web;
@@ -52,7 +54,9 @@ pub async fn page(
     let location = PageLocation::at(t!("Merge"), &filter.href);
     let (q, words) = (asked.get("q"), asked.get("q"));
     let (mut frame, (source, offers)) = web
-        .page(&visitor, location, move |tx, cx, _| actions::merge_offers(tx, cx, &id, &words))
+        .page(&visitor, location, move |tx, cx, _| {
+            actions::merging::merge_offers(tx, cx, &id, &words)
+        })
         .await?;
     frame.from = filter.full_query();
     let offers = offers.iter().map(|offer| offer_view(offer, &frame)).collect();
@@ -119,8 +123,8 @@ pub async fn split(
 async fn run(web: &Web, visitor: &Visitor, act: TriageAct, id: &str) -> Result<(), PageError> {
     let wanted = id.to_owned();
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        let undo = actions::begin_triage(tx, cx, &act)?;
-        actions::triage_one(tx, cx, &undo, &act, &wanted).map(|_| ())
+        let undo = actions::triage::begin_triage(tx, cx, &act)?;
+        actions::triage::triage_one(tx, cx, &undo, &act, &wanted).map(|_| ())
     };
     web.act(visitor, work).await
 }
@@ -132,7 +136,9 @@ pub async fn merge_together(
     chosen: Vec<String>,
     list: &ListQuery,
 ) -> PageResult {
-    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::merge_together(tx, cx, &chosen);
+    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
+        actions::merge_together::merge_together(tx, cx, &chosen)
+    };
     let merged = web.act(visitor, work).await?;
     let flash = if merged == 0 { Flash::NothingTriaged } else { Flash::Triaged };
     web.redirect(&list.list(), flash)
@@ -147,10 +153,10 @@ pub async fn undo(
     let PostedForm { visitor, form } = posted;
     let (target, source) = (id.clone(), form.source.clone());
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        if !actions::merged_into(tx, cx, &target)?.iter().any(|id| id.as_str() == source) {
+        if !actions::merging::merged_into(tx, cx, &target)?.iter().any(|id| id.as_str() == source) {
             return Err(Error::NotFound("merge"));
         }
-        actions::undo_merge(tx, cx, &source)
+        actions::merging::undo_merge(tx, cx, &source)
     };
     web.act(&visitor, work).await?;
     web.redirect(&form.from.conversation(&id), Flash::Undone)

@@ -1,10 +1,10 @@
 //! Invitations and vCards that came with a message, as cards.
 
+use actions::timeline::TimelineFile;
 use calendar::{
     CalendarInvitation, CalendarPerson, InvitationMethod, InvitedEvent, InvitedTime,
     ParticipationStatus,
 };
-use inbox::actions::TimelineFile;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use mail::ContactCard;
@@ -269,8 +269,8 @@ impl CalendarLeaf {
 
 #[cfg(test)]
 mod tests {
-    use inbox::actions::FileLocation;
-    use inbox::base::ids::DocumentId;
+    use actions::timeline::FileLocation;
+    use base::ids::DocumentId;
 
     use super::*;
 

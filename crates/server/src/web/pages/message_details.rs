@@ -1,8 +1,9 @@
 //! Who is on a message and what was proven about its sender, in words.
 
-use inbox::actions::MessageEntry;
-use inbox::base::states::Direction;
-use inbox::{AuthenticationOutcome, Party, SenderAuthentication};
+use actions::timeline::MessageEntry;
+use base::states::Direction;
+use model::authentication::{AuthenticationOutcome, SenderAuthentication};
+use model::recipients::Party;
 use translation::t;
 
 /// People of one line that are listed; the header names all of them.

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use actions::autosaves::{Autosave, AutosaveKey, AutosaveKind};
+use actions::compose::{FirstMail, NewReply};
+use actions::saved_replies::SavedReply;
+use actions::writing_settings::WritingSettings;
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::OutgoingAttachment;
-use inbox::actions::{
-    self, Autosave, AutosaveKey, AutosaveKind, FirstMail, NewReply, SavedReply, WritingSettings,
-};
-use inbox::base::ids::MailboxId;
-use inbox::model::mailboxes::{self, Mailbox};
-use inbox::model::written_text::TextFormat;
+use base::error::Error;
+use base::ids::MailboxId;
+use model::attachments::OutgoingAttachment;
+use model::mailboxes::{self, Mailbox};
+use model::written_text::TextFormat;
 use translation::t;
 
 use crate::web::Web;
@@ -89,7 +90,7 @@ async fn build(
     let (frame, unsent) = web
         .page(visitor, location, move |tx, cx, _| {
             let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
-            let autosave = actions::load_autosave(tx, cx, &AutosaveKey::New)?;
+            let autosave = actions::autosaves::load_autosave(tx, cx, &AutosaveKey::New)?;
             let kept = autosave.as_ref().map(|saved| saved.mailbox.as_str());
             let chosen = inboxes
                 .iter()
@@ -99,12 +100,12 @@ async fn build(
                 .or(inboxes.first());
             let chosen_id = chosen.map(|inbox| inbox.id.to_string()).unwrap_or_default();
             let writing = match chosen {
-                Some(chosen) => actions::writing_settings(tx, cx, &chosen.id)?,
+                Some(chosen) => actions::writing_settings::writing_settings(tx, cx, &chosen.id)?,
                 None => WritingSettings::default(),
             };
             Ok(Unsent {
-                attached: actions::attached(tx, cx, &AutosaveKey::New)?,
-                saved_replies: actions::list_saved_replies(tx, cx)?,
+                attached: actions::unsent_files::attached(tx, cx, &AutosaveKey::New)?,
+                saved_replies: actions::saved_replies::list_saved_replies(tx, cx)?,
                 chosen: chosen_id,
                 writing,
                 autosave,
@@ -170,7 +171,8 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
         },
     };
     unsent::fit_files(&web, &visitor, None, &first.mailbox, &first.message).await?;
-    let sent = web.act(&visitor, move |tx, cx, _| actions::send_first_mail(tx, cx, &first)).await;
+    let sent =
+        web.act(&visitor, move |tx, cx, _| actions::compose::send_first_mail(tx, cx, &first)).await;
     match sent {
         Ok((conversation, result)) => {
             let path = format!("/conversations/{conversation}");

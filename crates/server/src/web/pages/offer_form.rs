@@ -1,12 +1,13 @@
 //! The form that offers times in a reply: what it shows, and what is posted from it.
 
-use inbox::actions::{self, AutosaveKind, MessageOffer};
-use inbox::api::operations::{FindSlotsInput, find_slots};
-use inbox::base::limits::SLOT_DAYS;
-use inbox::model::bookings::types;
-use inbox::model::written_text::TextFormat;
+use actions::autosaves::AutosaveKind;
+use actions::conversation_bookings::MessageOffer;
+use api::operations::{FindSlotsInput, find_slots};
+use base::limits::SLOT_DAYS;
+use bookings::types;
 use jiff::ToSpan;
 use jiff::civil::Date;
+use model::written_text::TextFormat;
 use translation::t;
 
 use crate::web::Web;
@@ -85,9 +86,11 @@ pub async fn opened(
     let (kind, first) = (asked.get("type"), asked.get("first"));
     let mut shown = read_free(web, visitor, &kind, &first, &[]).await?;
     let wanted = id.to_owned();
-    let part = actions::TimelinePart::Newest;
+    let part = actions::timeline::TimelinePart::Newest;
     let open = web
-        .read(visitor, move |tx, cx, _| actions::read_conversation(tx, cx, &wanted, &part))
+        .read(visitor, move |tx, cx, _| {
+            actions::open_conversation::read_conversation(tx, cx, &wanted, &part)
+        })
         .await?;
     shown.to = party_line(&open.everybody.to);
     shown.cc = party_line(&open.everybody.cc);

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use actions::compose::NewReply;
 use axum::extract::{Path, State};
-use inbox::actions::{self, NewReply};
-use inbox::base::limits::OFFERED_TIMES;
-use inbox::base::time::Moment;
-use inbox::model::bookings::offers::OfferInput;
-use inbox::model::written_text::TextFormat;
-use inbox::{Error, MessageTimes, ReplyResult};
+use base::error::Error;
+use base::limits::OFFERED_TIMES;
+use base::time::Moment;
+use bookings::offers::OfferInput;
+use model::written_text::TextFormat;
+use outbound::drafts::ReplyResult;
+use outbound::scheduling::MessageTimes;
 use translation::t;
 
 use crate::web::Web;
@@ -46,11 +48,11 @@ pub async fn offer(
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
             if message.send
-                && let Some(newer) = actions::newer_than(tx, cx, &wanted, seen)?
+                && let Some(newer) = actions::compose::newer_than(tx, cx, &wanted, seen)?
             {
                 return Ok(Outcome::Meanwhile(newer.by));
             }
-            Ok(Outcome::Offered(actions::offer_times(tx, cx, &wanted, &message, &offer)?))
+            Ok(Outcome::Offered(actions::compose::offer_times(tx, cx, &wanted, &message, &offer)?))
         })
         .await;
     let problems = match outcome {

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use actions::timeline::TimelineFile;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
-use inbox::actions;
-use inbox::base::ids::MessageId;
-use inbox::{Error, actions::TimelineFile};
+use base::error::Error;
+use base::ids::MessageId;
 use mail::{HeaderField, OriginalMail, PageState};
 use translation::t;
 
@@ -52,7 +52,7 @@ pub async fn page(
     let reading = async {
         let (frame, (stored, files)) = web
             .page(&visitor, location, move |tx, cx, _| {
-                let files = actions::files_of_message(tx, cx, &wanted, &id)?;
+                let files = actions::files::files_of_message(tx, cx, &wanted, &id)?;
                 Ok((mail.stored(tx, cx)?, files))
             })
             .await?;
@@ -140,7 +140,7 @@ pub async fn show_pictures(
 ) -> PageResult {
     let (wanted, id) = (conversation.clone(), message_id(&message)?);
     web.act_quietly(&posted.visitor, move |tx, cx, _| {
-        actions::always_show_pictures(tx, cx, &wanted, &id)
+        actions::picture_senders::always_show_pictures(tx, cx, &wanted, &id)
     })
     .await?;
     web.redirect(&format!("/conversations/{conversation}#{message}"), Flash::PicturesShown)
@@ -154,12 +154,12 @@ pub async fn hide_pictures(
 ) -> PageResult {
     let (wanted, id) = (conversation.clone(), message_id(&message)?);
     web.act_quietly(&posted.visitor, move |tx, cx, _| {
-        actions::stop_showing_pictures(tx, cx, &wanted, &id)
+        actions::picture_senders::stop_showing_pictures(tx, cx, &wanted, &id)
     })
     .await?;
     web.redirect(&format!("/conversations/{conversation}#{message}"), Flash::PicturesHidden)
 }
 
-fn message_id(message: &str) -> inbox::Result<MessageId> {
+fn message_id(message: &str) -> base::error::Result<MessageId> {
     MessageId::parse(message).ok_or(Error::NotFound("message"))
 }

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use actions::sign_in_steps::SignInStepKind;
 use axum::extract::State;
+use base::error::{Error, Result};
+use base::limits::{PASSKEY_CHALLENGE_MS, SIGN_IN_STEPS_PER_NETWORK};
+use base::webauthn::{ALGORITHMS, Assertion, CHALLENGE_BYTES, PasskeyFault, RelyingParty};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use inbox::actions::{self, SignInStepKind};
-use inbox::base::limits::{PASSKEY_CHALLENGE_MS, SIGN_IN_STEPS_PER_NETWORK};
-use inbox::base::webauthn::{ALGORITHMS, Assertion, CHALLENGE_BYTES, PasskeyFault, RelyingParty};
-use inbox::{Error, Result};
 use serde_json::json;
 
 use super::sign_in::{self, SignInRedirect};
@@ -47,10 +47,10 @@ pub async fn challenge(State(web): State<Arc<Web>>, posted: PostedForm) -> PageR
     let (place, asked) = (format!("passkeys from {}", posted.visitor.place), challenge.clone());
     let work = move |tx: &mut db::Tx<'_>| -> Result<Option<String>> {
         let now = app.clock.now();
-        if !actions::count_sign_in_attempt(tx, &place, SIGN_IN_STEPS_PER_NETWORK, now)? {
+        if !actions::sessions::count_sign_in_attempt(tx, &place, SIGN_IN_STEPS_PER_NETWORK, now)? {
             return Ok(None);
         }
-        actions::begin_passkey_step(tx, &app, &asked, None).map(Some)
+        actions::sign_in_steps::begin_passkey_step(tx, &app, &asked, None).map(Some)
     };
     let Some(token) = web.app.store.write(work).await? else {
         return Err(PageError::TooManyAttempts);
@@ -71,8 +71,8 @@ pub async fn new_challenge(State(web): State<Arc<Web>>, posted: PostedForm) -> P
     let (app, challenge) = (web.app.clone(), web.new_challenge());
     let asked = challenge.clone();
     let act = web.act_quietly(&posted.visitor, move |tx, cx, me| {
-        let token = actions::begin_passkey_step(tx, &app, &asked, Some(cx.actor))?;
-        let known = actions::list_passkeys(tx, cx)?;
+        let token = actions::sign_in_steps::begin_passkey_step(tx, &app, &asked, Some(cx.actor))?;
+        let known = actions::passkeys::list_passkeys(tx, cx)?;
         Ok((token, known, me.clone()))
     });
     let (token, known, me) = act.await?;
@@ -115,14 +115,20 @@ pub async fn sign_in(State(web): State<Arc<Web>>, posted: PostedForm<PasskeyForm
     let work = move |tx: &mut db::Tx<'_>| {
         let (kind, now) = (SignInStepKind::Passkey, app.clock.now());
         let begun = match &step {
-            Some(token) => actions::take_step(tx, token, kind, now)?,
+            Some(token) => actions::sign_in_steps::take_step(tx, token, kind, now)?,
             None => None,
         };
         match begun {
             None => Ok(Err(PasskeyFault("the challenge is too old, or another browser's"))),
-            Some(begun) => {
-                actions::sign_in_with_passkey(tx, &app, &site, &begun.data, &used, ways, &device)
-            }
+            Some(begun) => actions::passkeys::sign_in_with_passkey(
+                tx,
+                &app,
+                &site,
+                &begun.data,
+                &used,
+                ways,
+                &device,
+            ),
         }
     };
     match web.app.store.write(work).await? {

@@ -3,14 +3,16 @@
 
 use std::sync::Arc;
 
+use actions::files::FileReference;
+use actions::previews::PreviewLookup;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, Response, header};
+use base::app::Cx;
+use base::error::Error;
+use base::ids::{AttachmentId, DocumentId};
+use base::limits::DOCUMENT_READ_BYTES;
 use db::Tx;
-use inbox::actions::{self, FileReference, PreviewLookup};
-use inbox::base::ids::{AttachmentId, DocumentId};
-use inbox::base::limits::DOCUMENT_READ_BYTES;
-use inbox::{Cx, Error};
 
 use crate::documents::PreviewOutcome;
 use crate::web::Web;
@@ -26,7 +28,7 @@ const PLACEHOLDER: &str = "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 
 const CACHING: &str = "private, max-age=86400, immutable";
 
 /// Finds the preview of one file.
-type Find = dyn Fn(&mut Tx<'_>, &Cx<'_>) -> inbox::Result<PreviewLookup> + Send + Sync;
+type Find = dyn Fn(&mut Tx<'_>, &Cx<'_>) -> base::error::Result<PreviewLookup> + Send + Sync;
 
 pub async fn of_document(
     State(web): State<Arc<Web>>,
@@ -34,7 +36,7 @@ pub async fn of_document(
     Path(id): Path<String>,
 ) -> PageResult {
     let id = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
-    let find: Arc<Find> = Arc::new(move |tx, cx| actions::document_preview(tx, cx, &id));
+    let find: Arc<Find> = Arc::new(move |tx, cx| actions::previews::document_preview(tx, cx, &id));
     preview(&web, &visitor, find).await
 }
 
@@ -45,7 +47,8 @@ pub async fn of_attachment(
     Path(id): Path<String>,
 ) -> PageResult {
     let id = AttachmentId::parse(&id).ok_or(Error::NotFound("file"))?;
-    let find: Arc<Find> = Arc::new(move |tx, cx| actions::attachment_preview(tx, cx, &id));
+    let find: Arc<Find> =
+        Arc::new(move |tx, cx| actions::previews::attachment_preview(tx, cx, &id));
     preview(&web, &visitor, find).await
 }
 
@@ -108,14 +111,14 @@ async fn keep(
             // Small enough for the database: nothing is written to a file here.
             let blob = web.app.blobs.put(&bytes).map_err(Error::from)?;
             let keep = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-                actions::keep_preview(tx, cx, &hash, &blob)
+                actions::previews::keep_preview(tx, cx, &hash, &blob)
             };
             web.act_quietly(visitor, keep).await?;
             Ok(PreviewLookup::Kept(bytes))
         }
         PreviewOutcome::Failed => {
             let count = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-                actions::count_failed_preview(tx, cx, &hash)
+                actions::previews::count_failed_preview(tx, cx, &hash)
             };
             web.act_quietly(visitor, count).await?;
             Ok(PreviewLookup::Impossible)
@@ -146,7 +149,7 @@ pub async fn first_page(
 ) -> PageResult {
     let missing = || Error::NotFound("document");
     let id = DocumentId::parse(&id).ok_or_else(missing)?;
-    let file = web.read(&visitor, move |tx, cx, _| actions::file(tx, cx, &id)).await?;
+    let file = web.read(&visitor, move |tx, cx, _| actions::files::file(tx, cx, &id)).await?;
     if file.content_type != "application/pdf" {
         return Err(missing().into());
     }

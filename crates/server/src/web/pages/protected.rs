@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use actions::timeline::MessageEntry;
 use axum::extract::{Path, State};
+use base::app::Cx;
+use base::error::Error;
+use base::ids::{ConversationId, MessageId};
+use base::states::MessageStatus;
 use db::Tx;
-use inbox::actions::{self, MessageEntry};
-use inbox::base::ids::{ConversationId, MessageId};
-use inbox::base::states::MessageStatus;
-use inbox::{Cx, Error};
 use translation::t;
 
 use crate::web::Web;
@@ -59,7 +60,7 @@ pub async fn revoke(
     Path(id): Path<String>,
     posted: PostedForm,
 ) -> PageResult {
-    change(&web, &id, &posted, actions::revoke_secure, Flash::SecureRevoked).await
+    change(&web, &id, &posted, actions::secure_messages::revoke_secure, Flash::SecureRevoked).await
 }
 
 /// Leaves its page open for longer.
@@ -68,7 +69,7 @@ pub async fn extend(
     Path(id): Path<String>,
     posted: PostedForm,
 ) -> PageResult {
-    change(&web, &id, &posted, actions::extend_secure, Flash::SecureExtended).await
+    change(&web, &id, &posted, actions::secure_messages::extend_secure, Flash::SecureExtended).await
 }
 
 /// Opens its page again and mails new links.
@@ -77,10 +78,11 @@ pub async fn send_again(
     Path(id): Path<String>,
     posted: PostedForm,
 ) -> PageResult {
-    change(&web, &id, &posted, actions::send_secure_again, Flash::SecureSentAgain).await
+    change(&web, &id, &posted, actions::secure_messages::send_secure_again, Flash::SecureSentAgain)
+        .await
 }
 
-type SecureAction = fn(&mut Tx<'_>, &Cx<'_>, &MessageId) -> inbox::Result<ConversationId>;
+type SecureAction = fn(&mut Tx<'_>, &Cx<'_>, &MessageId) -> base::error::Result<ConversationId>;
 
 async fn change(
     web: &Web,

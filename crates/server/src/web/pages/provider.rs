@@ -5,13 +5,14 @@
 
 use std::sync::Arc;
 
+use actions::provider_rules::{LocalSignInPolicy, ProviderPlan};
+use actions::sign_in_steps::{SignInStep, SignInStepKind};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
-use inbox::actions::{self, LocalSignInPolicy, ProviderPlan, SignInStep, SignInStepKind};
-use inbox::base::limits::{SIGN_IN_STEPS_PER_NETWORK, SIGN_IN_WAIT_MINUTES};
-use inbox::{Error, Result};
+use base::error::{Error, Result};
+use base::limits::{SIGN_IN_STEPS_PER_NETWORK, SIGN_IN_WAIT_MINUTES};
 use translation::t;
 
 use super::sign_in::{self, SignInRedirect};
@@ -76,10 +77,10 @@ pub async fn begin(State(web): State<Arc<Web>>, posted: PostedForm<ProviderForm>
     let planned = plan.clone();
     let work = move |tx: &mut db::Tx<'_>| -> Result<Option<String>> {
         let now = app.clock.now();
-        if !actions::count_sign_in_attempt(tx, &place, SIGN_IN_STEPS_PER_NETWORK, now)? {
+        if !actions::sessions::count_sign_in_attempt(tx, &place, SIGN_IN_STEPS_PER_NETWORK, now)? {
             return Ok(None);
         }
-        actions::begin_provider_step(tx, &app, &planned, &next, None).map(Some)
+        actions::sign_in_steps::begin_provider_step(tx, &app, &planned, &next, None).map(Some)
     };
     let Some(token) = web.app.store.write(work).await? else {
         let minutes = SIGN_IN_WAIT_MINUTES;
@@ -122,11 +123,11 @@ pub async fn returned(
     let now = web.app.clock.now();
     let work = move |tx: &mut db::Tx<'_>| -> Result<Option<(SignInStep, ProviderPlan)>> {
         let kind = SignInStepKind::Provider;
-        let begun = actions::look_at_step(tx, &token, kind, now)?;
+        let begun = actions::sign_in_steps::look_at_step(tx, &token, kind, now)?;
         let plan = begun.and_then(|step| serde_json::from_str::<ProviderPlan>(&step.data).ok());
         // Another site that opens this address ends no sign-in that somebody has begun.
         let Some(plan) = plan.filter(|plan| plan.state == state) else { return Ok(None) };
-        Ok(actions::take_step(tx, &token, kind, now)?.map(|step| (step, plan)))
+        Ok(actions::sign_in_steps::take_step(tx, &token, kind, now)?.map(|step| (step, plan)))
     };
     web.app.store.write(work).await
 }
@@ -178,7 +179,9 @@ pub async fn finish(
     let (app, device, known) = (web.app.clone(), visitor.device.clone(), rules.clone());
     let going = next.to_string();
     let work = move |tx: &mut db::Tx<'_>| {
-        actions::sign_in_with_provider(tx, &app, &known, &identity, &going, &device)
+        actions::provider_accounts::sign_in_with_provider(
+            tx, &app, &known, &identity, &going, &device,
+        )
     };
     match web.app.store.write(work).await? {
         Ok(progress) => {

@@ -1,7 +1,6 @@
 //! The lines To, Cc and Bcc of a form.
 
-use inbox::actions;
-use inbox::{Party, RecipientList};
+use model::recipients::{Party, RecipientList};
 
 use crate::web::form::{FormFields, FormValue};
 
@@ -14,14 +13,14 @@ pub struct RecipientLines {
 }
 
 impl FormValue for RecipientLines {
-    fn read(fields: &FormFields, _: &str) -> inbox::Result<RecipientLines> {
+    fn read(fields: &FormFields, _: &str) -> base::error::Result<RecipientLines> {
         Ok(RecipientLines { to: fields.get("to"), cc: fields.get("cc"), bcc: fields.get("bcc") })
     }
 }
 
 /// `None` if the form has no such lines.
 impl FormValue for Option<RecipientLines> {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<Option<RecipientLines>> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Option<RecipientLines>> {
         fields.has("to").then(|| RecipientLines::read(fields, name)).transpose()
     }
 }
@@ -31,7 +30,8 @@ impl RecipientLines {
     /// translated where it is shown.
     pub fn parse(&self) -> Result<RecipientList, String> {
         let parse = |line: &str| {
-            actions::parties(line).map_err(|part| format!("{part} is not an e-mail address."))
+            actions::compose::parties(line)
+                .map_err(|part| format!("{part} is not an e-mail address."))
         };
         Ok(RecipientList { to: parse(&self.to)?, cc: parse(&self.cc)?, bcc: parse(&self.bcc)? })
     }
@@ -39,5 +39,5 @@ impl RecipientLines {
 
 /// A line as it is typed: `Bo Li <bo@example.com>`.
 pub fn party_line(parties: &[Party]) -> String {
-    actions::recipient_line(parties)
+    actions::compose::recipient_line(parties)
 }

@@ -1,8 +1,8 @@
 //! How an event repeats, in the reader's language: `Every 2 weeks on Monday and Friday, until 3 March 2027`.
 
 use calendar::{EventRecurrence, Frequency, RecurrencePattern, RuleWeekday};
-use inbox::model::calendar_words::long_date;
 use jiff::civil::Weekday;
+use model::calendar_words::long_date;
 use translation::{t, text_in_context};
 
 use crate::web::layout::wording::{month_name, weekday};

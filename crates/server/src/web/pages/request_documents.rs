@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use api::fields::check_body;
+use api::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents};
 use axum::extract::{Path, State};
-use inbox::ReplyResult;
-use inbox::actions;
-use inbox::api::fields::check_body;
-use inbox::api::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents};
-use inbox::{Error, ValidationError, ValidationErrors};
+use base::error::{Error, ValidationError, ValidationErrors};
+use outbound::drafts::ReplyResult;
 use serde_json::{Map, Value, json};
 use translation::t;
 
@@ -38,7 +37,7 @@ pub async fn ask(
             let outcome = web
                 .act(&visitor, move |tx, cx, _| {
                     if input.send
-                        && let Some(newer) = actions::newer_than(tx, cx, &input.id, seen)?
+                        && let Some(newer) = actions::compose::newer_than(tx, cx, &input.id, seen)?
                     {
                         return Ok(Outcome::Meanwhile(newer.by));
                     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use inbox::base::limits::{REMINDER_DAYS, REQUEST_ITEMS};
+use base::limits::{REMINDER_DAYS, REQUEST_ITEMS};
 
 use crate::web::form::{FormFields, FormValue, form};
 use crate::web::pages::list_query::ListQuery;
@@ -38,7 +38,7 @@ pub struct AskedLine {
 
 /// The lines that are not empty.
 impl FormValue for Vec<AskedLine> {
-    fn read(fields: &FormFields, _: &str) -> inbox::Result<Vec<AskedLine>> {
+    fn read(fields: &FormFields, _: &str) -> base::error::Result<Vec<AskedLine>> {
         let line = |number: usize| AskedLine {
             number,
             label: fields.get(&format!("label-{number}")).trim().to_owned(),

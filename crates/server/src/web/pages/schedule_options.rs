@@ -1,9 +1,9 @@
 //! Times of a message: when it leaves, and when its conversation comes back if nobody answers. Some are
 //! offered, and one can be typed.
 
-use inbox::MessageTimes;
-use inbox::base::limits::{DAY_MS, HOUR_MS};
+use base::limits::{DAY_MS, HOUR_MS};
 use jiff::civil::{Date, Weekday};
+use outbound::scheduling::MessageTimes;
 use translation::{msg, t};
 
 use crate::web::form::{FormFields, FormValue};
@@ -116,7 +116,7 @@ pub struct ScheduleChoice {
 }
 
 impl FormValue for ScheduleChoice {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<ScheduleChoice> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<ScheduleChoice> {
         Ok(ScheduleChoice {
             is_named: fields.has(name),
             offered: fields.get(name).parse().ok(),

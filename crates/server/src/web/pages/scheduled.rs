@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use actions::drafts::StoppedMessage;
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, StoppedMessage};
-use inbox::base::ids::MessageId;
+use base::error::Error;
+use base::ids::MessageId;
 use translation::{sentence, t};
 
 use crate::web::Web;
@@ -45,9 +45,9 @@ struct ScheduledMessageView {
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let location = PageLocation::at(t!("Leaving soon"), "/leaving");
     let (mut frame, messages) =
-        web.page(&visitor, location, |tx, cx, _| actions::leaving(tx, cx)).await?;
+        web.page(&visitor, location, |tx, cx, _| actions::approvals::leaving(tx, cx)).await?;
     frame.watch_live("page=leaving".into(), PartVersion::default(), PartVersion::default());
-    let view = |message: actions::ScheduledMessage| {
+    let view = |message: actions::approvals::ScheduledMessage| {
         let sends_at = message.sends_at.unwrap_or(frame.times.now);
         ScheduledMessageView {
             id: message.id.to_string(),
@@ -59,7 +59,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
             held_by: message.held_by.map(|by| sentence(&by).into_owned()),
             leaves: frame.times.leaving(sends_at),
             seconds: ((sends_at - frame.times.now) / 1_000).max(0),
-            iso: inbox::base::time::Moment(sends_at).iso(),
+            iso: base::time::Moment(sends_at).iso(),
             paragraphs: paragraphs(&message.text),
         }
     };
@@ -76,8 +76,8 @@ pub async fn stop(
     let message_id = id.clone();
     let stopped = web
         .act(&posted.visitor, move |tx, cx, _| {
-            let (message, conversation) = inbox::load_outgoing(tx, cx.actor, &id)?;
-            let stopped = actions::stop_message(tx, cx, &message.id)?;
+            let (message, conversation) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
+            let stopped = actions::drafts::stop_message(tx, cx, &message.id)?;
             Ok((conversation.id.to_string(), stopped))
         })
         .await;

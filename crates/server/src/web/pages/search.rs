@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
-use askama::Template;
-use axum::extract::State;
-use db::Tx;
-use inbox::actions::{self, HitKind, SearchHit, SearchNames};
-use inbox::api::fields::check_query;
-use inbox::api::operations::{
+use actions::search_hits::{HitKind, SearchHit, SearchNames};
+use api::fields::check_query;
+use api::operations::{
     CountEffort, LIST_CONVERSATIONS, ListConversationsInput, ListCount, ListPage,
     count_conversations, list_conversations,
 };
-use inbox::model::mailboxes;
-use inbox::{ConversationSummary, Cx, Error, Excerpt, OperatorHelp, Party, ValidationError};
+use askama::Template;
+use axum::extract::State;
+use base::app::Cx;
+use base::error::{Error, ValidationError};
+use db::Tx;
+use model::mailboxes;
+use model::recipients::Party;
+use search::list::ConversationSummary;
+use search::{Excerpt, OperatorHelp};
 use translation::{sentence, t};
 
 use crate::web::Web;
@@ -119,9 +123,11 @@ pub async fn page(
     let (frame, (found, inboxes, names, views)) = web
         .page(&visitor, PageLocation::at(t!("Search"), &search_href(&q)), move |tx, cx, _| {
             let found = input.as_ref().map(|input| find(tx, cx, input)).transpose()?;
-            let (inboxes, names) =
-                (mailboxes::all_seen_by(tx, cx.actor)?, actions::search_names(tx, cx)?);
-            Ok((found, inboxes, names, actions::list_views(tx, cx)?))
+            let (inboxes, names) = (
+                mailboxes::all_seen_by(tx, cx.actor)?,
+                actions::search_hits::search_names(tx, cx)?,
+            );
+            Ok((found, inboxes, names, actions::saved_views::list_views(tx, cx)?))
         })
         .await?;
     let SearchResults { items, next: cursor, hits: inside, people, count } =
@@ -179,7 +185,7 @@ pub async fn page(
         people: people.into_iter().map(PersonFound::new).collect(),
         hits,
         next,
-        operators: inbox::OPERATORS,
+        operators: search::OPERATORS,
         completions: completions(&names),
     };
     web.show(&visitor, &page)
@@ -201,10 +207,10 @@ fn find(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     input: &ListConversationsInput,
-) -> inbox::Result<SearchResults> {
+) -> base::error::Result<SearchResults> {
     let ListPage { items, next } = list_conversations(tx, cx, input.clone())?;
     let q = input.q.as_deref().unwrap_or_default();
-    let hits = actions::search_hits(tx, cx, q, &items)?;
+    let hits = actions::search_hits::search_hits(tx, cx, q, &items)?;
     if input.cursor.is_some() {
         return Ok(SearchResults { items, next, hits, ..SearchResults::default() });
     }
@@ -212,7 +218,7 @@ fn find(
         None => ListCount { n: items.len(), is_exact: true },
         Some(_) => count_conversations(tx, cx, input, CountEffort::Quick)?,
     };
-    let people = actions::find_people(tx, cx, q)?;
+    let people = actions::completion::find_people(tx, cx, q)?;
     Ok(SearchResults { items, next, hits, people, count: Some(count) })
 }
 
@@ -251,9 +257,9 @@ pub async fn save(State(web): State<Arc<Web>>, posted: PostedForm<ViewForm>) -> 
     let href = search_href(form.q.trim());
     web.act(&visitor, move |tx, cx, _| {
         if form.team {
-            actions::save_team_view(tx, cx, &form.name, &form.q)
+            actions::saved_views::save_team_view(tx, cx, &form.name, &form.q)
         } else {
-            actions::save_own_view(tx, cx, &form.name, &form.q)
+            actions::saved_views::save_own_view(tx, cx, &form.name, &form.q)
         }
     })
     .await?;
@@ -263,7 +269,8 @@ pub async fn save(State(web): State<Arc<Web>>, posted: PostedForm<ViewForm>) -> 
 pub async fn remove(State(web): State<Arc<Web>>, posted: PostedForm<RemovalForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let href = search_href(form.q.trim());
-    web.act(&visitor, move |tx, cx, _| actions::remove_view(tx, cx, &form.view)).await?;
+    web.act(&visitor, move |tx, cx, _| actions::saved_views::remove_view(tx, cx, &form.view))
+        .await?;
     web.redirect(&href, Flash::ViewRemoved)
 }
 
@@ -299,7 +306,7 @@ fn inside_view(conversation: &str, hit: SearchHit, times: &TimeFormat) -> Inside
 /// Every operator, then those with a value that is known.
 fn completions(names: &SearchNames) -> Vec<Completion> {
     let mut all: Vec<Completion> = Vec::new();
-    for OperatorHelp { name, about, values } in inbox::OPERATORS {
+    for OperatorHelp { name, about, values } in search::OPERATORS {
         let about = sentence(about).into_owned();
         all.push(Completion { word: format!("{name}:"), about: about.clone() });
         let known = match *name {
@@ -327,7 +334,7 @@ fn checked(
     asked: &FormFields,
     q: &str,
     view: &str,
-) -> inbox::Result<Option<ListConversationsInput>> {
+) -> base::error::Result<Option<ListConversationsInput>> {
     if q.is_empty() {
         return Ok(None);
     }

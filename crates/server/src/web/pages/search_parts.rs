@@ -1,9 +1,9 @@
 //! Above the results of a search: the parts of the query, each with the search without it, what the
 //! conversations are to contain, and how many there are.
 
-use inbox::api::operations::ListCount;
-use inbox::base::limits::QUERY_CHARS;
-use inbox::{QuerySwitch, query_parts, query_switch};
+use api::operations::ListCount;
+use base::limits::QUERY_CHARS;
+use search::{QuerySwitch, query_parts, query_switch};
 use translation::{msg, t, text};
 
 use crate::web::form::FormFields;

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use actions::sessions::{FirstStep, TokenHash};
+use actions::sign_in_steps::{SignInProgress, SignInStep, SignInStepKind};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{Response, StatusCode};
-use inbox::actions::{self, FirstStep, SignInProgress, SignInStep, SignInStepKind, TokenHash};
 use translation::t;
 
 use super::sign_in::{self, SignInRedirect};
@@ -56,8 +57,9 @@ impl Web {
     pub(super) async fn go_on_signing_in(&self, visitor: &Visitor, first: FirstStep) -> PageResult {
         let (app, device, step) = (self.app.clone(), visitor.device.clone(), first.clone());
         let ways = self.other_ways();
-        let work =
-            move |tx: &mut db::Tx<'_>| actions::go_on_signing_in(tx, &app, &step, ways, &device);
+        let work = move |tx: &mut db::Tx<'_>| {
+            actions::sign_in_steps::go_on_signing_in(tx, &app, &step, ways, &device)
+        };
         let progress = self.app.store.write(work).await?;
         let mut response = self.follow(visitor, progress, SignInRedirect::of(&first.next)).await?;
         // Whoever signed in at the provider here before is somebody else.
@@ -100,10 +102,11 @@ impl Web {
         &self,
         visitor: &Visitor,
         kind: SignInStepKind,
-    ) -> inbox::Result<Option<(TokenHash, SignInStep)>> {
+    ) -> base::error::Result<Option<(TokenHash, SignInStep)>> {
         let Some(token) = visitor.step else { return Ok(None) };
         let now = self.app.clock.now();
-        let read = move |tx: &mut db::Tx<'_>| actions::look_at_step(tx, &token, kind, now);
+        let read =
+            move |tx: &mut db::Tx<'_>| actions::sign_in_steps::look_at_step(tx, &token, kind, now);
         Ok(self.app.store.read(read).await?.map(|step| (token, step)))
     }
 }
@@ -123,7 +126,7 @@ pub async fn enter_code(State(web): State<Arc<Web>>, posted: PostedForm<CodeForm
     };
     let (app, device, begun) = (web.app.clone(), visitor.device.clone(), step.clone());
     let work = move |tx: &mut db::Tx<'_>| {
-        actions::enter_code_of_step(tx, &app, &token, &begun, &form.code, &device)
+        actions::sign_in_steps::enter_code_of_step(tx, &app, &token, &begun, &form.code, &device)
     };
     let (entry, session) = web.app.store.write(work).await?;
     let Some(session) = session else {
@@ -152,7 +155,7 @@ async fn set_up(
     error: &str,
 ) -> PageResult {
     let (app, begun) = (web.app.clone(), step.clone());
-    let read = move |tx: &mut db::Tx<'_>| actions::set_up_of_step(tx, &app, &begun);
+    let read = move |tx: &mut db::Tx<'_>| actions::sign_in_steps::set_up_of_step(tx, &app, &begun);
     let set_up = web.app.store.read(read).await?;
     let page = SetUpPage {
         csrf: visitor.csrf,
@@ -173,7 +176,9 @@ pub async fn confirm_set_up(
     };
     let (app, device, begun) = (web.app.clone(), visitor.device.clone(), step.clone());
     let work = move |tx: &mut db::Tx<'_>| {
-        actions::confirm_set_up_of_step(tx, &app, &token, &begun, &form.code, &device)
+        actions::sign_in_steps::confirm_set_up_of_step(
+            tx, &app, &token, &begun, &form.code, &device,
+        )
     };
     let Some((session, codes)) = web.app.store.write(work).await? else {
         let wrong = t!("That code does not fit. Type the one that the app shows now.");

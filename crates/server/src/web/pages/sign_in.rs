@@ -3,18 +3,19 @@
 use std::fmt;
 use std::sync::Arc;
 
+use actions::provider_rules::LocalSignInPolicy;
+use actions::sessions::{FirstStep, LinkAsker, TokenHash};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::Response;
-use inbox::Error;
-use inbox::actions::{self, FirstStep, LinkAsker, LocalSignInPolicy, TokenHash};
-use inbox::base::actor::Actor;
-use inbox::base::limits::{
+use base::actor::Actor;
+use base::error::Error;
+use base::limits::{
     LINKS_PER_ADDRESS, LINKS_PER_NETWORK, SIGN_IN_ATTEMPTS_PER_ADDRESS,
     SIGN_IN_ATTEMPTS_PER_NETWORK, SIGN_IN_TOKEN_CHARS, SIGN_IN_WAIT_MINUTES,
 };
-use inbox::model::notices;
+use model::notices;
 use translation::t;
 
 use crate::web::Web;
@@ -57,7 +58,7 @@ impl SignInPage {
         visitor: &Visitor,
         email: &str,
         next: SignInRedirect,
-    ) -> inbox::Result<SignInPage> {
+    ) -> base::error::Result<SignInPage> {
         Ok(SignInPage {
             csrf: visitor.csrf.clone(),
             email: email.to_owned(),
@@ -144,7 +145,7 @@ impl fmt::Display for SignInRedirect {
 }
 
 impl FormValue for SignInRedirect {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<SignInRedirect> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<SignInRedirect> {
         Ok(SignInRedirect::of(&fields.get(name)))
     }
 }
@@ -184,24 +185,33 @@ pub async fn with_password(
     let may_try = web
         .app
         .store
-        .write(move |tx| -> inbox::Result<bool> {
-            let address =
-                actions::count_sign_in_attempt(tx, &counted, SIGN_IN_ATTEMPTS_PER_ADDRESS, now)?;
-            Ok(actions::count_sign_in_attempt(tx, &place, SIGN_IN_ATTEMPTS_PER_NETWORK, now)?
-                && address)
+        .write(move |tx| -> base::error::Result<bool> {
+            let address = actions::sessions::count_sign_in_attempt(
+                tx,
+                &counted,
+                SIGN_IN_ATTEMPTS_PER_ADDRESS,
+                now,
+            )?;
+            Ok(actions::sessions::count_sign_in_attempt(
+                tx,
+                &place,
+                SIGN_IN_ATTEMPTS_PER_NETWORK,
+                now,
+            )? && address)
         })
         .await?;
     if !may_try {
         return again(&SignInPage { too_many: true, ..page });
     }
     let asked = email.clone();
-    let found = web.app.store.read(move |tx| actions::stored_passwords(tx, &asked)).await?;
+    let found =
+        web.app.store.read(move |tx| actions::sessions::stored_passwords(tx, &asked)).await?;
     let hashes = found.iter().map(|stored| stored.hash.clone()).collect();
     let Some(place) = web.fitting(form.password, hashes).await else {
         return again(&SignInPage { wrong: true, ..page });
     };
-    let actions::StoredPassword { ws, person, opens_private, .. } = found[place].clone();
-    web.app.store.write(move |tx| actions::forget_sign_in_attempts(tx, &address)).await?;
+    let actions::sessions::StoredPassword { ws, person, opens_private, .. } = found[place].clone();
+    web.app.store.write(move |tx| actions::sessions::forget_sign_in_attempts(tx, &address)).await?;
     web.go_on_signing_in(&visitor, FirstStep { ws, person, opens_private, next: next.0 }).await
 }
 
@@ -296,20 +306,20 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: PostedForm<LinkForm>
     let request = web
         .app
         .store
-        .write(move |tx| -> inbox::Result<LinkRequest> {
+        .write(move |tx| -> base::error::Result<LinkRequest> {
             let operator = Actor::operator(&app.ids);
             let cx = app.cx(&operator);
-            if !actions::count_sign_in_attempt(tx, &place, LINKS_PER_NETWORK, cx.now)? {
+            if !actions::sessions::count_sign_in_attempt(tx, &place, LINKS_PER_NETWORK, cx.now)? {
                 return Ok(LinkRequest::TooMany);
             }
             if notices::is_inbox(tx, &asked)? {
                 return Ok(LinkRequest::ToInbox);
             }
             let address = format!("links to {asked}");
-            if !actions::count_sign_in_attempt(tx, &address, LINKS_PER_ADDRESS, cx.now)? {
+            if !actions::sessions::count_sign_in_attempt(tx, &address, LINKS_PER_ADDRESS, cx.now)? {
                 return Ok(LinkRequest::TooMany);
             }
-            actions::mail_sign_in_link(tx, &cx, &asked, by_operator, ways, &asker)?;
+            actions::sessions::mail_sign_in_link(tx, &cx, &asked, by_operator, ways, &asker)?;
             Ok(LinkRequest::Taken)
         })
         .await?;
@@ -352,7 +362,8 @@ pub async fn link_page(
     let whom = match TokenHash::of(&token) {
         None => None,
         Some(link) => {
-            let look = web.app.store.read(move |tx| actions::look_at_link(tx, &link, now));
+            let look =
+                web.app.store.read(move |tx| actions::sessions::look_at_link(tx, &link, now));
             match look.await {
                 Ok(whom) => Some(whom),
                 Err(Error::NotFound(_)) => None,
@@ -379,7 +390,7 @@ pub async fn with_link(
         None => Err(Error::NotFound("link")),
         Some(link) => {
             let work = move |tx: &mut db::Tx<'_>| {
-                actions::use_sign_in_link(tx, now, &link, asker.as_ref())
+                actions::sessions::use_sign_in_link(tx, now, &link, asker.as_ref())
             };
             web.app.store.write(work).await
         }

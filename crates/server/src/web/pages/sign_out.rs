@@ -6,7 +6,6 @@ use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
-use inbox::actions;
 
 use super::provider::account_purpose;
 use crate::web::Web;
@@ -29,8 +28,9 @@ pub async fn sign_out(
     headers: HeaderMap,
     posted: PostedForm,
 ) -> PageResult {
-    let ended =
-        web.act(&posted.visitor, |tx, cx, me| actions::end_session(tx, cx, &me.session)).await;
+    let ended = web
+        .act(&posted.visitor, |tx, cx, me| actions::sessions::end_session(tx, cx, &me.session))
+        .await;
     let is_ended = ended.is_ok();
     match ended {
         Ok(()) | Err(PageError::SignIn { .. }) => {

@@ -1,7 +1,7 @@
 //! Times to snooze until: those that are offered, and one of the reader's own choice.
 
-use inbox::Error;
-use inbox::base::limits::MINUTE_MS;
+use base::error::Error;
+use base::limits::MINUTE_MS;
 use jiff::civil::Weekday;
 use translation::t;
 
@@ -28,7 +28,7 @@ pub fn snoozes(times: &TimeFormat) -> Vec<(String, String)> {
 }
 
 /// `2026-11-16T08:00` as the reader's clock shows it, in milliseconds.
-pub fn day_and_time(visitor: &Visitor, text: &str) -> inbox::Result<i64> {
+pub fn day_and_time(visitor: &Visitor, text: &str) -> base::error::Result<i64> {
     let wrong = || Error::invalid("at", "Say a day and a time to come.");
     let at: jiff::civil::DateTime = text.parse().map_err(|_| wrong())?;
     let zoned = at.to_zoned(visitor.zone.clone()).map_err(|_| wrong())?;

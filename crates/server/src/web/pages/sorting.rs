@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use actions::open_conversation::OpenConversation;
+use api::operations::{SetSortingInput, set_sorting};
 use axum::extract::{Path, State};
-use inbox::actions::OpenConversation;
-use inbox::api::operations::{SetSortingInput, set_sorting};
-use inbox::base::states::Urgency;
-use inbox::{Error, TimelineEvent};
+use base::error::Error;
+use base::states::Urgency;
+use model::timeline::TimelineEvent;
 use translation::t;
 
 use crate::web::Web;

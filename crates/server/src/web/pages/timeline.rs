@@ -1,13 +1,12 @@
 //! A conversation's timeline as the page shows it.
 
-use inbox::Conversation;
-use inbox::actions::{
-    FileLocation, MessageEntry, NoteEntry, OpenConversation, TimelineEntry, TimelineFile,
-};
-use inbox::base::limits::READ_TEXT_CHARS;
-use inbox::base::states::{Direction, MessageStatus};
-use inbox::model::drafting::helper_drafts::DraftSource;
-use inbox::model::mentions::marked;
+use actions::open_conversation::OpenConversation;
+use actions::timeline::{FileLocation, MessageEntry, NoteEntry, TimelineEntry, TimelineFile};
+use base::limits::READ_TEXT_CHARS;
+use base::states::{Direction, MessageStatus};
+use model::conversations::Conversation;
+use model::helper_drafts::DraftSource;
+use model::mentions::marked;
 use translation::{sentence, t};
 
 use crate::web::layout::file_kinds::kind_and_size;
@@ -403,7 +402,7 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
             MessageProgress::Scheduled {
                 leaves: times.leaving(at),
                 seconds: ((at - times.now) / 1_000).max(0),
-                iso: inbox::base::time::Moment(at).iso(),
+                iso: base::time::Moment(at).iso(),
             }
         }
         Some(MessageStatus::Sending) => MessageProgress::Sending,

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use actions::triage::{TRIAGED_AT_ONCE, TriageAct};
 use axum::extract::{Path, State};
+use base::app::Cx;
+use base::error::Error;
+use base::ids::UndoId;
+use base::limits::{TAG_CHARS, TRIAGED};
 use db::Tx;
-use inbox::actions::{self, TRIAGED_AT_ONCE, TriageAct};
-use inbox::base::ids::UndoId;
-use inbox::base::limits::{TAG_CHARS, TRIAGED};
-use inbox::{Cx, Error};
 
 use crate::web::Web;
 use crate::web::form::{PostedForm, form};
@@ -41,7 +42,7 @@ form! {
 }
 
 impl TriageForm {
-    fn act(&self, visitor: &Visitor) -> inbox::Result<TriageAct> {
+    fn act(&self, visitor: &Visitor) -> base::error::Result<TriageAct> {
         let tag = self.tag.trim();
         if let Some(act) = watching(&self.act) {
             return Ok(act);
@@ -86,15 +87,16 @@ pub async fn act(State(web): State<Arc<Web>>, posted: PostedForm<TriageForm>) ->
     }
     let (beginning, selected) = (act.clone(), chosen.clone());
     let begin = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::check_selection(tx, cx, &beginning, &selected)?;
-        actions::begin_triage(tx, cx, &beginning)
+        actions::triage::check_selection(tx, cx, &beginning, &selected)?;
+        actions::triage::begin_triage(tx, cx, &beginning)
     };
     let undo = web.act(&visitor, begin).await?;
     let mut changed = 0;
     for batch in chosen.chunks(TRIAGED_AT_ONCE) {
         let (undo, act, batch) = (undo.clone(), act.clone(), batch.to_vec());
-        let work =
-            move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::triage(tx, cx, &undo, &act, &batch);
+        let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
+            actions::triage::triage(tx, cx, &undo, &act, &batch)
+        };
         changed += web.act(&visitor, work).await?;
     }
     let flash = if changed == 0 { Flash::NothingTriaged } else { Flash::Triaged };
@@ -130,10 +132,13 @@ pub async fn act_on_open(
     let filter = ConversationFilter::asked(&from.fields())?;
     let wanted = id.to_owned();
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        let next =
-            if actions::opens_list(tx, cx)? { None } else { filter.next_after(tx, cx, &wanted)? };
-        let undo = actions::begin_triage(tx, cx, &act)?;
-        actions::triage_one(tx, cx, &undo, &act, &wanted)?;
+        let next = if actions::after_triage::opens_list(tx, cx)? {
+            None
+        } else {
+            filter.next_after(tx, cx, &wanted)?
+        };
+        let undo = actions::triage::begin_triage(tx, cx, &act)?;
+        actions::triage::triage_one(tx, cx, &undo, &act, &wanted)?;
         Ok(next)
     };
     match web.act(visitor, work).await? {
@@ -152,8 +157,8 @@ pub async fn act_and_stay(
 ) -> PageResult {
     let wanted = id.to_owned();
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        let undo = actions::begin_triage(tx, cx, &act)?;
-        actions::triage_one(tx, cx, &undo, &act, &wanted)
+        let undo = actions::triage::begin_triage(tx, cx, &act)?;
+        actions::triage::triage_one(tx, cx, &undo, &act, &wanted)
     };
     let flash = if web.act(visitor, work).await? { Flash::Triaged } else { Flash::NothingTriaged };
     web.redirect(&from.conversation(id), flash)
@@ -205,7 +210,9 @@ pub async fn undo(State(web): State<Arc<Web>>, posted: PostedForm<UndoForm>) -> 
     let mut some = false;
     for _ in 0..batches {
         let wanted = id.clone();
-        let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::undo_triage(tx, cx, &wanted);
+        let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
+            actions::undo_triage::undo_triage(tx, cx, &wanted)
+        };
         if !web.act(&visitor, work).await? {
             break;
         }
@@ -225,8 +232,9 @@ form! {
 /// Chooses what opens after an act.
 pub async fn choose(State(web): State<Arc<Web>>, posted: PostedForm<OpensForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    let work =
-        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| actions::choose_what_opens(tx, cx, form.list);
+    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
+        actions::after_triage::choose_what_opens(tx, cx, form.list)
+    };
     web.act(&visitor, work).await?;
     web.redirect("/settings/you", Flash::Saved)
 }

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use actions::autosaves::{Autosave, AutosaveKey, AutosaveKind};
+use actions::compose::NewReply;
 use axum::extract::State;
-use inbox::Error;
-use inbox::actions::{self, Autosave, AutosaveKey, AutosaveKind, NewReply};
-use inbox::base::blocking::spawn_blocking;
-use inbox::base::ids::{AttachmentId, MessageId, SavedReplyId, UserId};
-use inbox::base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
-use inbox::model::written_text::TextFormat;
+use base::blocking::spawn_blocking;
+use base::error::Error;
+use base::ids::{AttachmentId, MessageId, SavedReplyId, UserId};
+use base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
+use model::written_text::TextFormat;
 use serde_json::json;
 use translation::t;
 
@@ -40,7 +41,7 @@ form! {
 }
 
 impl FormValue for AutosaveKind {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<AutosaveKind> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<AutosaveKind> {
         AutosaveKind::parse(&fields.get(name))
             .ok_or_else(|| Error::invalid(name, "must be reply, note, forward or new"))
     }
@@ -68,7 +69,7 @@ pub async fn keep(
     let conversation = conversation.map(str::to_owned);
     web.act_quietly(visitor, move |tx, cx, me| {
         let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
-        actions::autosave(tx, cx, &place, &saved)?;
+        actions::autosaves::autosave(tx, cx, &place, &saved)?;
         Ok((cx.actor.ws, me.id.clone()))
     })
     .await
@@ -82,7 +83,7 @@ pub async fn discard(
     let conversation = conversation.map(str::to_owned);
     web.act_quietly(visitor, move |tx, cx, _| {
         let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
-        actions::discard_autosave(tx, cx, &place)
+        actions::unsent_files::discard_autosave(tx, cx, &place)
     })
     .await
 }
@@ -110,7 +111,7 @@ pub async fn attach(
     let added = web
         .act_quietly(visitor, move |tx, cx, _| {
             let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
-            actions::attach(tx, cx, &place, &files)
+            actions::unsent_files::attach(tx, cx, &place, &files)
         })
         .await;
     match added {
@@ -136,7 +137,7 @@ pub async fn fit_files(
     let unfit = web
         .read(visitor, move |tx, cx, _| {
             let place = AutosaveKey::find(tx, cx, wanted.as_deref())?;
-            actions::unfit_files(tx, cx, &place, &mailbox, &message)
+            actions::unsent_files::unfit_files(tx, cx, &place, &mailbox, &message)
         })
         .await?;
     if unfit.is_empty() {
@@ -151,7 +152,7 @@ pub async fn fit_files(
     let files = files.map_err(|error| PageError::Domain(error.into()))?;
     web.act_quietly(visitor, move |tx, cx, _| {
         let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
-        actions::refit_files(tx, cx, &place, &files)
+        actions::unsent_files::refit_files(tx, cx, &place, &files)
     })
     .await
 }
@@ -170,15 +171,15 @@ pub async fn change(
         let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
         let mut saved = saved.clone();
         if let ReplyButton::Remove(file) = &button {
-            actions::take_out(tx, cx, &place, file)?;
+            actions::unsent_files::take_out(tx, cx, &place, file)?;
         }
         if let ReplyButton::Insert(reply) = &button {
-            let text = actions::fill_saved_reply(tx, cx, &place, reply)?;
+            let text = actions::saved_replies::fill_saved_reply(tx, cx, &place, reply)?;
             let gap = if saved.body.trim().is_empty() { "" } else { "\n\n" };
             saved.body = format!("{}{gap}{text}", saved.body.trim_end());
-            actions::attach_saved_files(tx, cx, &place, reply)?;
+            actions::saved_replies::attach_saved_files(tx, cx, &place, reply)?;
         }
-        actions::autosave(tx, cx, &place, &saved)
+        actions::autosaves::autosave(tx, cx, &place, &saved)
     })
     .await
 }
@@ -199,7 +200,7 @@ pub async fn drop_pictures(
     web.act_quietly(visitor, move |tx, cx, _| {
         let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
         for file in &files {
-            match actions::take_out(tx, cx, &place, file) {
+            match actions::unsent_files::take_out(tx, cx, &place, file) {
                 // Another page of the same person took it off.
                 Ok(()) | Err(Error::NotFound(_)) => {}
                 Err(error) => return Err(error),
@@ -222,8 +223,8 @@ pub async fn saved_reply(
     let (text, format) = web
         .read(visitor, move |tx, cx, _| {
             let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
-            let text = actions::fill_saved_reply(tx, cx, &place, &reply)?;
-            Ok((text, actions::own_format(tx, cx)?))
+            let text = actions::saved_replies::fill_saved_reply(tx, cx, &place, &reply)?;
+            Ok((text, actions::writing_settings::own_format(tx, cx)?))
         })
         .await?;
     Ok(responses::plain(match format {
@@ -257,7 +258,7 @@ pub async fn picture(web: &Web, conversation: Option<&str>, upload: FormUpload<(
     let conversation = conversation.map(str::to_owned);
     web.act_quietly(&visitor, move |tx, cx, _| {
         let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
-        actions::attach(tx, cx, &place, &stored)
+        actions::unsent_files::attach(tx, cx, &place, &stored)
     })
     .await?;
     Ok(responses::json(&json!({ "id": id, "name": name })))
@@ -270,8 +271,9 @@ pub async fn people(
     Asked(asked): Asked,
 ) -> PageResult {
     let typed = asked.get("q");
-    let found =
-        web.read(&visitor, move |tx, cx, _| actions::complete_recipient(tx, cx, &typed)).await?;
+    let found = web
+        .read(&visitor, move |tx, cx, _| actions::completion::complete_recipient(tx, cx, &typed))
+        .await?;
     let found = found.iter().map(|party| json!({ "name": party.name, "email": party.email }));
     Ok(responses::json(&json!(found.collect::<Vec<_>>())))
 }

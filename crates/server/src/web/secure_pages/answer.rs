@@ -5,16 +5,16 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Path, Request, State};
 use axum::http::{Response, StatusCode, header};
+use base::blobs::Blobs;
+use base::blocking::spawn_blocking;
+use base::error::Error;
+use base::limits::{SIGN_IN_WAIT_MINUTES, megabytes};
+use base::queue::Queue;
 use db::Tx;
-use inbox::base::blobs::Blobs;
-use inbox::base::blocking::spawn_blocking;
-use inbox::base::limits::{SIGN_IN_WAIT_MINUTES, megabytes};
-use inbox::base::queue::Queue;
-use inbox::inbound::secure_answer::{SecureAnswer, receive_answer};
-use inbox::model::guest_forms::GuestFormId;
-use inbox::model::guest_sessions;
-use inbox::model::secure::{self, ANSWER_BYTES, ANSWER_FILES, LinkState, SENT_BEFORE};
-use inbox::{Error, actions};
+use inbound::secure_answer::{SecureAnswer, receive_answer};
+use model::guest_forms::GuestFormId;
+use model::guest_sessions;
+use model::secure::{self, ANSWER_BYTES, ANSWER_FILES, LinkState, SENT_BEFORE};
 use translation::t;
 
 use super::views::{FrontPage, GuestTimeFormat, ReadPage, SecurePageHeader};
@@ -159,10 +159,9 @@ impl Web {
     /// Counts a reply of a link; `false` at the limit.
     async fn count_answer(&self, page: &GuestPage) -> Result<bool, PageError> {
         let (what, now) = (format!("answer {}", page.link.purpose()), self.app.clock.now());
-        let counted = self
-            .app
-            .store
-            .write(move |tx| actions::count_sign_in_attempt(tx, &what, ANSWERS_PER_LINK, now));
+        let counted = self.app.store.write(move |tx| {
+            actions::sessions::count_sign_in_attempt(tx, &what, ANSWERS_PER_LINK, now)
+        });
         Ok(counted.await?)
     }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
+use base::limits::CODES_WINDOW_MS;
 use db::Tx;
-use inbox::base::limits::CODES_WINDOW_MS;
-use inbox::model::guest_sessions;
-use inbox::model::one_time_codes::CodeEntry;
-use inbox::model::secure::{self, LinkState};
+use model::guest_sessions;
+use model::one_time_codes::CodeEntry;
+use model::secure::{self, LinkState};
 use translation::t;
 
 use super::read::NEW_CODE;
@@ -130,7 +130,7 @@ impl Web {
                 let (ws, now) = (cx.actor.ws, cx.now);
                 guest_sessions::begin(tx, ws, browsers, &link.conversation, &link.email, now)?;
                 secure::mark_opened(tx, &cx, &link)?;
-                tx.wake(inbox::base::queue::Queue::Pages);
+                tx.wake(base::queue::Queue::Pages);
             }
             Ok(entry)
         };

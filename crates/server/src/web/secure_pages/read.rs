@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use actions::files::StoredFile;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Method, Response, StatusCode};
+use base::app::Cx;
+use base::error::Error;
+use base::queue::Queue;
 use db::Tx;
-use inbox::actions::StoredFile;
-use inbox::base::queue::Queue;
-use inbox::model::guest_forms::GuestFormId;
-use inbox::model::guest_sessions;
-use inbox::model::secure::{self, LinkState, SecurePage};
-use inbox::{Cx, Error};
+use model::guest_forms::GuestFormId;
+use model::guest_sessions;
+use model::secure::{self, LinkState, SecurePage};
 
 use super::views::{CodePage, FrontPage, GonePage, GuestTimeFormat, ReadPage, SecurePageHeader};
 use super::{GuestPage, refusal};
@@ -152,7 +153,9 @@ impl Web {
         mut read: F,
     ) -> Result<T, PageError>
     where
-        F: FnMut(&mut Tx<'_>, &Cx<'_>, &secure::SecureLink) -> inbox::Result<T> + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &secure::SecureLink) -> base::error::Result<T>
+            + Send
+            + 'static,
         T: Send + 'static,
     {
         let (app, link) = (self.app.clone(), page.link.clone());
@@ -179,7 +182,9 @@ impl Web {
         mut operation: F,
     ) -> Result<GuestPage, PageError>
     where
-        F: FnMut(&mut Tx<'_>, &Cx<'_>, &secure::SecureLink) -> inbox::Result<()> + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &secure::SecureLink) -> base::error::Result<()>
+            + Send
+            + 'static,
     {
         if !browser.csrf.fits(&form.csrf()) {
             return Err(PageError::Foreign);

@@ -1,10 +1,10 @@
 //! What the pages of secure messages show.
 
 use askama::Template;
-use inbox::model::guest_forms::GuestFormId;
-use inbox::model::local_times::LocalTimes;
-use inbox::model::secure::{PageAuthor, PageMessage, SecurePage};
 use jiff::tz::TimeZone;
+use model::guest_forms::GuestFormId;
+use model::local_times::LocalTimes;
+use model::secure::{PageAuthor, PageMessage, SecurePage};
 use translation::t;
 
 use super::GuestPage;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use actions::inbox_access::{AccessRow, InboxAccess, InboxAccessListing};
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, AccessRow, InboxAccess, InboxAccessListing};
-use inbox::model::inbox_access::{AccessEntry, AccessHolder};
+use base::error::Error;
+use model::inbox_access::{AccessEntry, AccessHolder};
 
 use super::inbox::mailbox_id;
 use super::{SettingsPage, location};
@@ -44,7 +44,7 @@ async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<AccessPage, Pag
     let wanted = mailbox_id(id)?;
     let (frame, found): (PageLayout, InboxAccessListing) = web
         .page(visitor, location(SettingsPage::Inboxes), move |tx, cx, _| {
-            actions::inbox_access(tx, cx, &wanted)
+            actions::inbox_access::inbox_access(tx, cx, &wanted)
         })
         .await?;
     Ok(AccessPage {
@@ -69,7 +69,7 @@ form! {
 }
 
 impl AccessForm {
-    fn access(&self) -> inbox::Result<InboxAccess> {
+    fn access(&self) -> base::error::Result<InboxAccess> {
         let mut entries: Vec<AccessEntry> = Vec::new();
         for id in self.sees.iter().chain(&self.sends) {
             let holder = AccessHolder::parse(id).ok_or(Error::NotFound("person"))?;
@@ -91,7 +91,9 @@ pub async fn save(
     let PostedForm { visitor, form } = posted;
     let (mailbox, access) = (mailbox_id(&id)?, form.access()?);
     let saved = web
-        .act(&visitor, move |tx, cx, _| actions::set_inbox_access(tx, cx, &mailbox, &access))
+        .act(&visitor, move |tx, cx, _| {
+            actions::inbox_access::set_inbox_access(tx, cx, &mailbox, &access)
+        })
         .await;
     match saved {
         Ok(()) => web.redirect(&format!("/settings/inboxes/{id}/access"), Flash::AccessSaved),

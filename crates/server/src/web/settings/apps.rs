@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use actions::connected_apps::ConnectedApp;
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, ConnectedApp};
-use inbox::base::ids::AgentId;
-use inbox::base::scopes::Scope;
-use inbox::model::oauth_clients::ClientKind;
+use base::error::Error;
+use base::ids::AgentId;
+use base::scopes::Scope;
+use model::oauth_clients::ClientKind;
 use url::Url;
 
 use super::keys::scope_words;
@@ -59,8 +59,8 @@ impl AppView {
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let read = web.page(&visitor, location(SettingsPage::Apps), |tx, cx, me| {
-        let everybody = actions::everybody_connects_apps(tx, cx)?;
-        Ok((actions::list_apps(tx, cx)?, everybody, me.administers()))
+        let everybody = actions::oauth_consent::everybody_connects_apps(tx, cx)?;
+        Ok((actions::connected_apps::list_apps(tx, cx)?, everybody, me.administers()))
     });
     let (frame, (apps, everybody, administers)) = read.await?;
     let view = |app: ConnectedApp| AppView {
@@ -84,7 +84,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
         frame,
         administers,
         everybody,
-        works: actions::oauth_works_at(&web.app.public_url),
+        works: actions::oauth_consent::oauth_works_at(&web.app.public_url),
         address: format!("{}/mcp", web.app.public_url),
     };
     web.show(&visitor, &page)
@@ -107,8 +107,9 @@ pub async fn change_scopes(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let id = AgentId::parse(&id).ok_or(Error::NotFound("app"))?;
-    let change =
-        web.act(&visitor, move |tx, cx, _| actions::change_app_scopes(tx, cx, &id, &form.scopes));
+    let change = web.act(&visitor, move |tx, cx, _| {
+        actions::connected_apps::change_app_scopes(tx, cx, &id, &form.scopes)
+    });
     change.await?;
     web.redirect("/settings/apps", Flash::AppScopes)
 }
@@ -119,15 +120,17 @@ pub async fn disconnect(
     posted: PostedForm,
 ) -> PageResult {
     let id = AgentId::parse(&id).ok_or(Error::NotFound("app"))?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::disconnect_app(tx, cx, &id)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::connected_apps::disconnect_app(tx, cx, &id))
+        .await?;
     web.redirect("/settings/apps", Flash::AppDisconnected)
 }
 
 pub async fn set_rule(State(web): State<Arc<Web>>, posted: PostedForm<AppRuleForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let everybody = form.who == "everybody";
-    let rule =
-        web.act(&visitor, move |tx, cx, _| actions::let_everybody_connect_apps(tx, cx, everybody));
+    let rule = web.act(&visitor, move |tx, cx, _| {
+        actions::connected_apps::let_everybody_connect_apps(tx, cx, everybody)
+    });
     rule.await?;
     web.redirect("/settings/apps", Flash::AppRule)
 }

@@ -1,11 +1,11 @@
 //! What customers would be offered in the next days: the list of types with numbers, and the times of one.
 
+use base::app::Cx;
+use base::limits::{SLOT_DAYS_DEFAULT, SLOTS_GIVEN};
+use bookings::availability::{self, Availability};
+use bookings::team_calendar;
+use bookings::types::{self, BookingHost, BookingType};
 use db::Tx;
-use inbox::Cx;
-use inbox::base::limits::{SLOT_DAYS_DEFAULT, SLOTS_GIVEN};
-use inbox::model::bookings::availability::{self, Availability};
-use inbox::model::bookings::team_calendar;
-use inbox::model::bookings::types::{self, BookingHost, BookingType};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -67,7 +67,11 @@ impl TypeState {
 }
 
 /// The team's types, by name.
-pub fn type_lines(tx: &mut Tx<'_>, cx: &Cx<'_>, zone: &TimeZone) -> inbox::Result<Vec<TypeLine>> {
+pub fn type_lines(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    zone: &TimeZone,
+) -> base::error::Result<Vec<TypeLine>> {
     let window = next_days(cx.now, zone);
     let booked = team_calendar::booked_by_type(tx, cx.actor, window)?;
     let kinds = types::list(tx, cx.actor)?.into_iter().filter(|kind| kind.circle.is_team());
@@ -139,7 +143,7 @@ impl TypePreview {
         window: (i64, i64),
         booked: i64,
         zone: &TimeZone,
-    ) -> inbox::Result<TypePreview> {
+    ) -> base::error::Result<TypePreview> {
         let free = loaded.free(window, SLOTS_GIVEN as usize)?;
         let is_cut = free.len() == SLOTS_GIVEN as usize;
         let starts: Vec<_> = free.iter().map(|one| civil(one.starts_at, zone)).collect();

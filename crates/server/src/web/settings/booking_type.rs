@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::base::ids::UserId;
-use inbox::model::bookings::types::{self, BookingHost, BookingType};
-use inbox::model::bookings::{availability, team_calendar};
-use inbox::{Error, ValidationErrors, actions};
+use base::error::{Error, ValidationErrors};
+use base::ids::UserId;
+use bookings::types::{self, BookingHost, BookingType};
+use bookings::{availability, team_calendar};
 
 use super::booking_preview::{TypePreview, next_days};
 use super::booking_why::{self, WhyAsked, WhyReader, WhyView};
@@ -69,7 +69,7 @@ async fn build(
         .page(visitor, location(SettingsPage::Bookings), move |tx, cx, me| {
             let kind = types::load(tx, cx.actor, &id)?;
             let hosts = types::hosts(tx, cx.actor.ws, &kind.id)?;
-            let people = actions::list_people(tx, cx)?;
+            let people = actions::setup::list_people(tx, cx)?;
             let is_admin = cx.actor.must_administer().is_ok();
             let window = next_days(cx.now, &zone);
             let loaded = availability::load(tx, cx, &kind, window, None)?;
@@ -112,7 +112,7 @@ pub async fn change(
         let before = types::load(tx, cx.actor, &wanted)?;
         let mut input = input.clone();
         input.mailbox = Some(before.mailbox.clone());
-        actions::change_booking_type(tx, cx, &before.id, &input)?;
+        actions::bookings::change_booking_type(tx, cx, &before.id, &input)?;
         Ok(())
     });
     match changed.await {

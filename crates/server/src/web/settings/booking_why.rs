@@ -1,13 +1,13 @@
 //! Why a time is offered or not: one day of a host, with what takes its starts and where that is changed.
 
+use base::app::Cx;
+use base::ids::UserId;
+use base::limits::{BOOKING_HORIZON_DAYS, DAY_MS, SLOT_DAYS};
+use bookings::availability::{self, Availability, HostAvailability};
+use bookings::types::{BookingType, HostChoice};
+use bookings::zone_or_utc;
 use calendar::{DayPart, DayPartKind, SlotObstacle};
 use db::Tx;
-use inbox::Cx;
-use inbox::base::ids::UserId;
-use inbox::base::limits::{BOOKING_HORIZON_DAYS, DAY_MS, SLOT_DAYS};
-use inbox::model::bookings::availability::{self, Availability, HostAvailability};
-use inbox::model::bookings::types::{BookingType, HostChoice};
-use inbox::model::bookings::zone_or_utc;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
@@ -108,7 +108,7 @@ pub fn explain(
     (ahead, window): (&Availability, (i64, i64)),
     asked: &WhyAsked,
     reader: &WhyReader<'_>,
-) -> inbox::Result<Option<WhyView>> {
+) -> base::error::Result<Option<WhyView>> {
     let place = asked.host.as_ref().and_then(|id| {
         let is_asked = |host: &HostAvailability| host.person == *id;
         ahead.hosts().iter().position(is_asked)
@@ -178,7 +178,7 @@ fn day_of_interest(
     window: (i64, i64),
     place: usize,
     now: i64,
-) -> inbox::Result<Date> {
+) -> base::error::Result<Date> {
     let mut days = ahead.report(window)?;
     days.retain(|day| day.host == place && !day.hours.is_empty());
     let lost = days.iter().find(|day| day.starts.iter().all(|(_, why)| why.is_some()));
@@ -205,7 +205,7 @@ fn next_words(
     kind: &BookingType,
     date: Date,
     zone: &TimeZone,
-) -> inbox::Result<Option<String>> {
+) -> base::error::Result<Option<String>> {
     let found = availability::next_free(tx, cx, kind, midnight(date), 1, None)?;
     Ok(found.first().map(|free| {
         let start = civil(free.starts_at, zone);

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{Path, State};
+use base::error::{Error, ValidationErrors};
+use base::ids::{BusyCalendarId, UserId};
+use bookings::calendars::{self, BusyCalendar, CalendarKind, NewCalendar};
+use bookings::feed;
+use bookings::hours::{self, HostDate, HostStay, HostWeek};
 use calendar::{HoursError, WeeklyHours};
-use inbox::base::ids::{BusyCalendarId, UserId};
-use inbox::model::bookings::calendars::{self, BusyCalendar, CalendarKind, NewCalendar};
-use inbox::model::bookings::feed;
-use inbox::model::bookings::hours::{self, HostDate, HostStay, HostWeek};
-use inbox::{Error, ValidationErrors, actions};
 use jiff::civil::Weekday;
 
 use super::booking_preview::{TypeLine, TypeState, type_lines};
@@ -92,7 +92,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<BookingSettingsPage, Page
     let (frame, read) = web
         .page(visitor, location(SettingsPage::Bookings), move |tx, cx, me| {
             let (ws, my) = (cx.actor.ws, &me.id);
-            let people = actions::list_people(tx, cx)?;
+            let people = actions::setup::list_people(tx, cx)?;
             Ok(BookingSettings {
                 types: type_lines(tx, cx, &zone)?,
                 week: hours::of_person(tx, ws, my)?,
@@ -223,8 +223,8 @@ pub async fn set_hours(
     let (zone, place) = (form.zone.clone(), form.holidays.clone());
     let saved = web
         .act(&visitor, move |tx, cx, me| {
-            actions::set_hours(tx, cx, &me.id, &zone, &weekly)?;
-            actions::set_holidays(tx, cx, &me.id, &place)
+            actions::bookings::set_hours(tx, cx, &me.id, &zone, &weekly)?;
+            actions::bookings::set_holidays(tx, cx, &me.id, &place)
         })
         .await;
     match saved {
@@ -262,7 +262,7 @@ async fn hours_refused(
 pub async fn set_date(State(web): State<Arc<Web>>, posted: PostedForm<DateForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let saved = web.act(&visitor, move |tx, cx, me| {
-        actions::set_host_date(tx, cx, &me.id, (&form.date, &form.hours), &form.note)
+        actions::bookings::set_host_date(tx, cx, &me.id, (&form.date, &form.hours), &form.note)
     });
     finish(&web, saved.await)
 }
@@ -272,8 +272,9 @@ pub async fn remove_date(
     Path(date): Path<String>,
     posted: PostedForm,
 ) -> PageResult {
-    let removed = web
-        .act(&posted.visitor, move |tx, cx, me| actions::remove_host_date(tx, cx, &me.id, &date));
+    let removed = web.act(&posted.visitor, move |tx, cx, me| {
+        actions::bookings::remove_host_date(tx, cx, &me.id, &date)
+    });
     finish(&web, removed.await)
 }
 
@@ -287,7 +288,7 @@ pub async fn set_stay(State(web): State<Arc<Web>>, posted: PostedForm<StayForm>)
             last_date: form.last.clone(),
             zone: form.zone.clone(),
         };
-        actions::set_host_stay(tx, cx, &stay)
+        actions::bookings::set_host_stay(tx, cx, &stay)
     });
     finish(&web, saved.await)
 }
@@ -297,8 +298,9 @@ pub async fn remove_stay(
     Path(first): Path<String>,
     posted: PostedForm,
 ) -> PageResult {
-    let removed = web
-        .act(&posted.visitor, move |tx, cx, me| actions::remove_host_stay(tx, cx, &me.id, &first));
+    let removed = web.act(&posted.visitor, move |tx, cx, me| {
+        actions::bookings::remove_host_stay(tx, cx, &me.id, &first)
+    });
     finish(&web, removed.await)
 }
 
@@ -314,7 +316,7 @@ pub async fn add_calendar(
     let kind = if form.user.is_empty() { CalendarKind::Ics } else { CalendarKind::CalDav };
     let new = NewCalendar { kind, address, user: form.user, password: form.password };
     let added = web.act(&visitor, move |tx, cx, me| {
-        actions::add_busy_calendar(tx, cx, &me.id, &new)?;
+        actions::bookings::add_busy_calendar(tx, cx, &me.id, &new)?;
         Ok(())
     });
     finish(&web, added.await)
@@ -327,7 +329,7 @@ pub async fn remove_calendar(
 ) -> PageResult {
     let removed = web.act(&posted.visitor, move |tx, cx, me| {
         let id = BusyCalendarId::parse(&id).ok_or(Error::NotFound("calendar"))?;
-        actions::remove_busy_calendar(tx, cx, &me.id, &id)
+        actions::bookings::remove_busy_calendar(tx, cx, &me.id, &id)
     });
     finish(&web, removed.await)
 }
@@ -345,7 +347,7 @@ pub async fn add_type(
     let PostedForm { visitor, form } = posted;
     let input = form.input();
     let added = web.act(&visitor, move |tx, cx, _| {
-        actions::add_booking_type(tx, cx, &input)?;
+        actions::bookings::add_booking_type(tx, cx, &input)?;
         Ok(())
     });
     match added.await {

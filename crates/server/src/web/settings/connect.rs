@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use actions::connect_mailbox::NewConnection;
+use actions::imap_accounts::{FetchFrom, MailHistory};
+use actions::outgoing_servers::NewOutgoingServer;
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, FetchFrom, MailHistory, NewConnection, NewOutgoingServer};
-use inbox::base::limits::{IMAP_WORD_CHARS, PERSON_NAME_CHARS};
-use inbox::inbound::imap::{PostFetchAction, Security};
-use inbox::model::mailbox_grants::{MailAuth, SignInProvider};
-use inbox::model::mailboxes;
-use inbox::model::outgoing_servers::SubmissionSecurity;
+use base::error::Error;
+use base::limits::{IMAP_WORD_CHARS, PERSON_NAME_CHARS};
+use inbound::imap::{PostFetchAction, Security};
+use model::mailbox_grants::{MailAuth, SignInProvider};
+use model::mailboxes;
+use model::outgoing_servers::SubmissionSecurity;
 use translation::{t, text_in_context};
 
 use super::connect_fields::{ConnectFields, ConnectForm, TriedView};
@@ -61,7 +63,7 @@ pub async fn page(
                 cx.actor.must_administer()?;
                 let inbox =
                     mailboxes::seen_by(tx, cx.actor, &id)?.ok_or(Error::NotFound("inbox"))?;
-                let fetched = actions::list_fetched(tx, cx.actor)?;
+                let fetched = actions::imap_accounts::list_fetched(tx, cx.actor)?;
                 Ok((inbox, fetched.into_iter().find(|fetched| fetched.mailbox == id)))
             })
             .await?;
@@ -80,7 +82,7 @@ pub async fn build(
         .page(visitor, location(SettingsPage::Inboxes), move |tx, cx, _| {
             cx.actor.must_administer()?;
             let known = mailboxes::named(tx, cx.actor, &address)?.is_some();
-            Ok((actions::list_people(tx, cx)?, known))
+            Ok((actions::setup::list_people(tx, cx)?, known))
         })
         .await?;
     let people = people.into_iter().map(|person| (person.id.to_string(), person.name)).collect();
@@ -182,7 +184,7 @@ pub async fn save(
 ) -> PageResult {
     let connected = web
         .act(visitor, move |tx, cx, me| {
-            Ok((actions::connect_mailbox(tx, cx, &new)?, me.actor.clone()))
+            Ok((actions::connect_mailbox::connect_mailbox(tx, cx, &new)?, me.actor.clone()))
         })
         .await;
     match connected {
@@ -323,7 +325,9 @@ pub async fn disconnect(
     posted: PostedForm,
 ) -> PageResult {
     let mailbox = mailbox_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::disconnect_mailbox(tx, cx, &mailbox))
-        .await?;
+    web.act(&posted.visitor, move |tx, cx, _| {
+        actions::connect_mailbox::disconnect_mailbox(tx, cx, &mailbox)
+    })
+    .await?;
     web.redirect(&format!("/settings/inboxes/{id}"), Flash::MailboxDisconnected)
 }

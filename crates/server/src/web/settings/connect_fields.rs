@@ -1,8 +1,9 @@
 //! The fields of the form that connects a mailbox, and what its servers said.
 
-use inbox::actions::{FetchedInbox, SignInChoice};
-use inbox::base::ids::UserId;
-use inbox::model::mailboxes::Mailbox;
+use actions::imap_accounts::FetchedInbox;
+use actions::mailbox_sign_in::SignInChoice;
+use base::ids::UserId;
+use model::mailboxes::Mailbox;
 use translation::{sentence, t};
 
 use crate::mailbox_setup::{ServerDiscovery, TriedMailbox};

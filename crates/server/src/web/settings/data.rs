@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
-use inbox::base::actor::Role;
-use inbox::model::scheduled_backups::scheduled_backups;
+use base::actor::Role;
+use model::scheduled_backups::scheduled_backups;
 
 use super::{SettingsPage, location};
 use crate::web::Web;

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use actions::deletion::{InboxDeletion, InboxRetention};
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, InboxDeletion, InboxRetention};
-use inbox::base::limits::TRASH_DAYS;
-use inbox::model::deletions::{COUNTED, DeletionCounts};
-use inbox::model::retention::{KEPT_DAYS_LEAST, KEPT_DAYS_MOST};
+use base::error::Error;
+use base::limits::TRASH_DAYS;
+use model::deletions::{COUNTED, DeletionCounts};
+use model::retention::{KEPT_DAYS_LEAST, KEPT_DAYS_MOST};
 use translation::t;
 
 use super::inbox::mailbox_id;
@@ -57,7 +57,7 @@ async fn inbox_page(web: &Web, visitor: &Visitor, id: &str) -> Result<DeleteInbo
     let wanted = mailbox_id(id)?;
     let (frame, found): (PageLayout, InboxDeletion) = web
         .page(visitor, location(SettingsPage::Inboxes), move |tx, cx, _| {
-            actions::inbox_deletion(tx, cx, &wanted)
+            actions::deletion::inbox_deletion(tx, cx, &wanted)
         })
         .await?;
     Ok(DeleteInboxPage {
@@ -95,8 +95,9 @@ pub async fn delete_inbox(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (mailbox, typed) = (mailbox_id(&id)?, form.confirmation.clone());
-    let deleted =
-        web.act(&visitor, move |tx, cx, _| actions::delete_inbox(tx, cx, &mailbox, &typed)).await;
+    let deleted = web
+        .act(&visitor, move |tx, cx, _| actions::deletion::delete_inbox(tx, cx, &mailbox, &typed))
+        .await;
     match deleted {
         Ok(_) => web.redirect("/settings/inboxes", Flash::InboxDeleted),
         Err(PageError::Domain(Error::Invalid(_) | Error::Conflict(_))) => {
@@ -125,7 +126,7 @@ pub async fn ask_workspace(State(web): State<Arc<Web>>, visitor: Visitor) -> Pag
 async fn workspace_page(web: &Web, visitor: &Visitor) -> Result<DeleteWorkspacePage, PageError> {
     let (frame, counts): (PageLayout, DeletionCounts) = web
         .page(visitor, location(SettingsPage::Data), |tx, cx, _| {
-            actions::workspace_deletion(tx, cx)
+            actions::deletion::workspace_deletion(tx, cx)
         })
         .await?;
     Ok(DeleteWorkspacePage {
@@ -143,8 +144,9 @@ pub async fn delete_workspace(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let typed = form.confirmation.clone();
-    let deleted =
-        web.act(&visitor, move |tx, cx, _| actions::delete_workspace(tx, cx, &typed)).await;
+    let deleted = web
+        .act(&visitor, move |tx, cx, _| actions::deletion::delete_workspace(tx, cx, &typed))
+        .await;
     match deleted {
         Ok(_) => web.redirect("/sign-in", Flash::WorkspaceDeleted),
         Err(PageError::Domain(Error::Invalid(_))) => {
@@ -197,9 +199,9 @@ async fn build_retention(
     let tried = days.filter(|days| (KEPT_DAYS_LEAST..=KEPT_DAYS_MOST).contains(days));
     let (frame, (found, count)): (PageLayout, (InboxRetention, Option<i64>)) = web
         .page(visitor, location(SettingsPage::Inboxes), move |tx, cx, _| {
-            let found = actions::inbox_retention(tx, cx, &wanted)?;
+            let found = actions::deletion::inbox_retention(tx, cx, &wanted)?;
             let count = match tried {
-                Some(days) => Some(actions::count_untouched(tx, cx, &wanted, days)?),
+                Some(days) => Some(actions::deletion::count_untouched(tx, cx, &wanted, days)?),
                 None => None,
             };
             Ok((found, count))
@@ -249,6 +251,7 @@ pub async fn set_retention(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (mailbox, days) = (mailbox_id(&id)?, form.days);
-    web.act(&visitor, move |tx, cx, _| actions::set_retention(tx, cx, &mailbox, days)).await?;
+    web.act(&visitor, move |tx, cx, _| actions::deletion::set_retention(tx, cx, &mailbox, days))
+        .await?;
     web.redirect(&format!("/settings/inboxes/{id}/retention"), Flash::RetentionSaved)
 }

@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use actions::drafting::{InboxDrafting, RequestPreview};
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, InboxDrafting, RequestPreview};
-use inbox::base::ids::MailboxId;
-use inbox::base::limits::{DRAFTS_MEASURED, OUTCOME_DAYS};
-use inbox::model::mailboxes::DraftingMode;
+use base::error::Error;
+use base::ids::MailboxId;
+use base::limits::{DRAFTS_MEASURED, OUTCOME_DAYS};
+use model::mailboxes::DraftingMode;
 use translation::msg;
 
 use super::{SettingsPage, location};
@@ -75,7 +75,9 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 
 async fn build(web: &Web, visitor: &Visitor) -> Result<DraftingPage, PageError> {
     let (frame, (listed, health)) = web
-        .page(visitor, location(SettingsPage::Drafting), |tx, cx, _| actions::list_drafting(tx, cx))
+        .page(visitor, location(SettingsPage::Drafting), |tx, cx, _| {
+            actions::drafting::list_drafting(tx, cx)
+        })
         .await?;
     let trouble = (!health.last_error.is_empty()).then(|| ModelTrouble {
         at: frame.times.long(health.last_at),
@@ -127,7 +129,7 @@ form! {
 }
 
 impl FormValue for DraftingMode {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<DraftingMode> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<DraftingMode> {
         DraftingMode::parse(&fields.get(name))
             .ok_or_else(|| Error::invalid(name, "Choose off, answers or model."))
     }
@@ -142,7 +144,7 @@ pub async fn set(
     let mailbox = mailbox_id(&id)?;
     let listed = web.read(&visitor, |tx, cx, _| {
         cx.actor.must_administer()?;
-        Ok(actions::list_drafting(tx, cx)?.0)
+        Ok(actions::drafting::list_drafting(tx, cx)?.0)
     });
     let known = listed.await?.into_iter().find(|one| one.mailbox.id == mailbox);
     let known = known.ok_or(Error::NotFound("inbox"))?;
@@ -155,7 +157,9 @@ pub async fn set(
     }
     let (mode, calls) = (form.mode, form.calls.unwrap_or(known.calls_a_day));
     let set = web
-        .act(&visitor, move |tx, cx, _| actions::set_drafting(tx, cx, &mailbox, mode, calls))
+        .act(&visitor, move |tx, cx, _| {
+            actions::drafting::set_drafting(tx, cx, &mailbox, mode, calls)
+        })
         .await;
     match set {
         Ok(()) => web.redirect("/settings/drafting", Flash::DraftingSet),
@@ -199,9 +203,9 @@ pub async fn model_page(
     let model = web.model.as_ref().map(|endpoint| endpoint.model.clone()).unwrap_or_default();
     let (frame, (inbox, preview)) = web
         .page(&visitor, location(SettingsPage::Drafting), move |tx, cx, _| {
-            let found = inbox::model::mailboxes::seen_by(tx, cx.actor, &mailbox)?;
+            let found = model::mailboxes::seen_by(tx, cx.actor, &mailbox)?;
             let found = found.ok_or(Error::NotFound("inbox"))?;
-            Ok((found.name, actions::preview_request(tx, cx, &mailbox, &model)?))
+            Ok((found.name, actions::drafting::preview_request(tx, cx, &mailbox, &model)?))
         })
         .await?;
     let Some(endpoint) = web.model.clone() else {
@@ -226,6 +230,6 @@ fn readable(body: &serde_json::Value) -> String {
     serde_json::to_string_pretty(&shown).unwrap_or_default()
 }
 
-fn mailbox_id(id: &str) -> inbox::Result<MailboxId> {
+fn mailbox_id(id: &str) -> base::error::Result<MailboxId> {
     MailboxId::parse(id).ok_or(Error::NotFound("inbox"))
 }

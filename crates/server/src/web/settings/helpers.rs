@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use actions::topics::{SortingReport, TopicReport};
+use api::operations::list_tags;
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, SortingReport, TopicReport};
-use inbox::api::operations::list_tags;
-use inbox::base::ids::{TagId, TopicId};
-use inbox::base::limits::TOPICS;
+use base::error::Error;
+use base::ids::{TagId, TopicId};
+use base::limits::TOPICS;
 use translation::t;
 
 use super::{SettingsPage, location};
@@ -86,7 +86,7 @@ impl TopicForm {
         if self.id.is_empty() { t!("New topic") } else { t!("Change the topic") }
     }
 
-    fn refuse(&mut self, problems: &inbox::ValidationErrors) {
+    fn refuse(&mut self, problems: &base::error::ValidationErrors) {
         for problem in &problems.0 {
             let error = match problem.field.as_str() {
                 "words" => &mut self.words_error,
@@ -177,7 +177,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<HelpersPage, PageError> {
     let (frame, (report, tags)) = web
         .page(visitor, location(SettingsPage::Helpers), |tx, cx, me| {
             let tags = if me.administers() { list_tags(tx, cx)? } else { Vec::new() };
-            Ok((actions::sorting_report(tx, cx)?, tags))
+            Ok((actions::topics::sorting_report(tx, cx)?, tags))
         })
         .await?;
     let is_sure = report.decided >= report.needed;
@@ -214,7 +214,9 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<TopicFields>) -
     let PostedForm { visitor, form } = posted;
     let (name, words) = (form.name.clone(), form.words.clone());
     let add = web
-        .act(&visitor, move |tx, cx, _| actions::add_topic(tx, cx, &name, &words).map(|_| ()))
+        .act(&visitor, move |tx, cx, _| {
+            actions::topics::add_topic(tx, cx, &name, &words).map(|_| ())
+        })
         .await;
     saved(&web, &visitor, "", form, add).await
 }
@@ -228,7 +230,9 @@ pub async fn change(
     let topic = topic_id(&id)?;
     let (name, words) = (form.name.clone(), form.words.clone());
     let change = web
-        .act(&visitor, move |tx, cx, _| actions::change_topic(tx, cx, &topic, &name, &words))
+        .act(&visitor, move |tx, cx, _| {
+            actions::topics::change_topic(tx, cx, &topic, &name, &words)
+        })
         .await;
     saved(&web, &visitor, &id, form, change).await
 }
@@ -260,7 +264,8 @@ pub async fn remove(
     posted: PostedForm,
 ) -> PageResult {
     let topic = topic_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::remove_topic(tx, cx, &topic)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::topics::remove_topic(tx, cx, &topic))
+        .await?;
     web.redirect("/settings/helpers", Flash::TopicRemoved)
 }
 
@@ -272,7 +277,9 @@ pub async fn make_of_tags(
     let tags: Option<Vec<TagId>> = form.tags.iter().map(|tag| TagId::parse(tag)).collect();
     let tags = tags.ok_or(Error::NotFound("tag"))?;
     let made = web
-        .act(&visitor, move |tx, cx, _| actions::make_topics_of_tags(tx, cx, &tags).map(|_| ()))
+        .act(&visitor, move |tx, cx, _| {
+            actions::topics::make_topics_of_tags(tx, cx, &tags).map(|_| ())
+        })
         .await;
     match made {
         Ok(()) => web.redirect("/settings/helpers", Flash::TopicsMade),
@@ -286,10 +293,10 @@ pub async fn make_of_tags(
 }
 
 pub async fn forget(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
-    web.act(&posted.visitor, |tx, cx, _| actions::forget_learned(tx, cx)).await?;
+    web.act(&posted.visitor, |tx, cx, _| actions::topics::forget_learned(tx, cx)).await?;
     web.redirect("/settings/helpers", Flash::SortingForgotten)
 }
 
-fn topic_id(id: &str) -> inbox::Result<TopicId> {
+fn topic_id(id: &str) -> base::error::Result<TopicId> {
     TopicId::parse(id).ok_or(Error::NotFound("topic"))
 }

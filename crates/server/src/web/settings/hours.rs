@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use actions::office_hours::OfficeHoursInput;
 use askama::Template;
 use axum::extract::{Path, State};
+use base::app::Cx;
+use base::error::Error;
+use base::ids::MailboxId;
 use db::Tx;
-use inbox::actions::{self, OfficeHoursInput};
-use inbox::base::ids::MailboxId;
-use inbox::model::office_hours::OfficeHours;
-use inbox::model::{mailboxes, weekly_hours};
-use inbox::{Cx, Error};
+use model::office_hours::OfficeHours;
+use model::{mailboxes, weekly_hours};
 use translation::{sentence, t};
 
 use super::holidays::{HolidayChoice, holiday_choices, next_holidays};
@@ -51,10 +52,10 @@ struct HoursPage {
 }
 
 /// The inboxes that the actor may see, with their hours.
-pub fn hours_rows(tx: &mut Tx<'_>, cx: &Cx<'_>) -> inbox::Result<Vec<HoursRow>> {
+pub fn hours_rows(tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<Vec<HoursRow>> {
     let mut rows = Vec::new();
     for inbox in mailboxes::all_seen_by(tx, cx.actor)? {
-        let hours = inbox::model::office_hours::of(tx, cx.actor.ws, &inbox.id)?;
+        let hours = model::office_hours::of(tx, cx.actor.ws, &inbox.id)?;
         rows.push(HoursRow {
             id: inbox.id.to_string(),
             name: inbox.name,
@@ -102,10 +103,10 @@ async fn build(
     typed: Option<OfficeHoursInput>,
 ) -> Result<HoursPage, PageError> {
     let mailbox = MailboxId::parse(id).ok_or(Error::NotFound("inbox"))?;
-    let read = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &actions::SignedIn| {
+    let read = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &actions::sessions::SignedIn| {
         cx.actor.must_administer()?;
         let seen = mailboxes::seen_by(tx, cx.actor, &mailbox)?.ok_or(Error::NotFound("inbox"))?;
-        let hours = inbox::model::office_hours::of(tx, cx.actor.ws, &seen.id)?;
+        let hours = model::office_hours::of(tx, cx.actor.ws, &seen.id)?;
         Ok((seen.name, hours))
     };
     let (frame, (name, hours)) = web.page(visitor, location(SettingsPage::Rules), read).await?;
@@ -171,8 +172,11 @@ pub async fn save(
         resolve_urgent: form.resolve_urgent,
     };
     let own = input.clone();
-    let saved =
-        web.act(&visitor, move |tx, cx, _| actions::set_office_hours(tx, cx, &mailbox, &own)).await;
+    let saved = web
+        .act(&visitor, move |tx, cx, _| {
+            actions::office_hours::set_office_hours(tx, cx, &mailbox, &own)
+        })
+        .await;
     match saved {
         Ok(()) => web.redirect("/settings/rules", Flash::HoursSaved),
         Err(PageError::Domain(Error::Invalid(problems))) => {

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
+use actions::imap_accounts::FetchedInbox;
+use actions::outgoing_servers::OutgoingServerListing;
 use askama::Template;
 use axum::extract::{Path, State};
+use base::app::Cx;
+use base::error::Error;
+use base::ids::MailboxId;
 use db::Tx;
-use inbox::actions::{self, FetchedInbox, OutgoingServerListing};
-use inbox::base::ids::MailboxId;
-use inbox::model::domains::{self, ListedKey};
-use inbox::model::mailbox_grants::SignInProvider;
-use inbox::model::mailboxes::{self, Mailbox};
-use inbox::model::plus_tags::{self, PlusTags};
-use inbox::model::retention;
-use inbox::{Cx, Error};
+use model::domains::{self, ListedKey};
+use model::mailbox_grants::SignInProvider;
+use model::mailboxes::{self, Mailbox};
+use model::plus_tags::{self, PlusTags};
+use model::retention;
 
 use super::inboxes::name_rule;
 use super::incoming_mail::{self, FetchedView, ListenerView};
@@ -108,7 +110,7 @@ pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, 
                 mailboxes::seen_by(tx, cx.actor, &wanted)?.ok_or(Error::NotFound("inbox"))?;
             let part = me.administers().then(|| admin_part(tx, cx, &found)).transpose()?;
             let mails = reach.leaves_inbox(tx, cx.actor.ws, &found.id)?;
-            let (deletes, ws) = (actions::may_delete(cx, &found), cx.actor.ws);
+            let (deletes, ws) = (actions::deletion::may_delete(cx, &found), cx.actor.ws);
             let kept_days = retention::kept_days(tx, ws, &found.id)?;
             Ok((found, part, mails, deletes, kept_days))
         })
@@ -134,10 +136,10 @@ pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, 
     })
 }
 
-fn admin_part(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> inbox::Result<AdminPart> {
-    let fetched = actions::list_fetched(tx, cx.actor)?;
+fn admin_part(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> base::error::Result<AdminPart> {
+    let fetched = actions::imap_accounts::list_fetched(tx, cx.actor)?;
     let domain = records_view::ascii_domain(&inbox.address);
-    let mut servers = actions::list_outgoing_servers(tx, cx)?;
+    let mut servers = actions::outgoing_servers::list_outgoing_servers(tx, cx)?;
     // The inbox's own comes before the one of all inboxes, whose name is empty.
     servers.retain(|server| server.mailbox.is_empty() || server.mailbox == inbox.id.as_str());
     servers.sort_by(|a, b| b.mailbox.cmp(&a.mailbox));
@@ -191,8 +193,9 @@ pub async fn rename(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (mailbox, name) = (mailbox_id(&id)?, form.name.clone());
-    let renamed =
-        web.act(&visitor, move |tx, cx, _| actions::rename_mailbox(tx, cx, &mailbox, &name)).await;
+    let renamed = web
+        .act(&visitor, move |tx, cx, _| actions::setup::rename_mailbox(tx, cx, &mailbox, &name))
+        .await;
     match renamed {
         Ok(()) => web.redirect(&format!("/settings/inboxes/{id}"), Flash::InboxRenamed),
         Err(PageError::Domain(Error::Invalid(_))) => {
@@ -204,6 +207,6 @@ pub async fn rename(
     }
 }
 
-pub fn mailbox_id(id: &str) -> inbox::Result<MailboxId> {
+pub fn mailbox_id(id: &str) -> base::error::Result<MailboxId> {
     MailboxId::parse(id).ok_or(Error::NotFound("inbox"))
 }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use actions::imap_accounts::FetchedInbox;
+use actions::setup::PersonListing;
 use askama::Template;
 use axum::extract::State;
-use inbox::Error;
-use inbox::actions::{self, FetchedInbox, PersonListing};
-use inbox::base::ids::UserId;
-use inbox::base::limits::PERSON_NAME_CHARS;
-use inbox::model::mailboxes::{self, Mailbox};
+use base::error::Error;
+use base::ids::UserId;
+use base::limits::PERSON_NAME_CHARS;
+use model::mailboxes::{self, Mailbox};
 use translation::{sentence, t};
 
 use super::{SettingsPage, incoming_mail, location};
@@ -69,15 +70,18 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
     let (frame, read): (PageLayout, Read) = web
         .page(visitor, location(SettingsPage::Inboxes), |tx, cx, me| {
-            let fetched =
-                if me.administers() { actions::list_fetched(tx, cx.actor)? } else { Vec::new() };
+            let fetched = if me.administers() {
+                actions::imap_accounts::list_fetched(tx, cx.actor)?
+            } else {
+                Vec::new()
+            };
             Ok(Read {
                 inboxes: mailboxes::all_seen_by(tx, cx.actor)?,
-                people: actions::list_people(tx, cx)?,
+                people: actions::setup::list_people(tx, cx)?,
                 fetched,
-                unseen: actions::unseen_inboxes(tx, cx)?,
-                closed: actions::closed_inboxes(tx, cx)?,
-                erasing: actions::deletions_under_way(tx, cx)?,
+                unseen: actions::inbox_access::unseen_inboxes(tx, cx)?,
+                closed: actions::deletion::closed_inboxes(tx, cx)?,
+                erasing: actions::deletion::deletions_under_way(tx, cx)?,
             })
         })
         .await?;
@@ -121,7 +125,7 @@ form! {
 
 /// `None` for the whole team.
 impl FormValue for Option<UserId> {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<Option<UserId>> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Option<UserId>> {
         let id = fields.opt(name);
         id.map(|id| UserId::parse(&id).ok_or(Error::NotFound("person"))).transpose()
     }
@@ -134,10 +138,10 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewInboxForm>) 
     let added = web
         .act(&visitor, move |tx, cx, _| {
             if let Some(owner) = &owner {
-                let known = actions::list_people(tx, cx)?;
+                let known = actions::setup::list_people(tx, cx)?;
                 known.iter().find(|person| person.id == *owner).ok_or(Error::NotFound("person"))?;
             }
-            actions::add_mailbox(tx, cx, &address, &name, owner.as_ref())
+            actions::setup::add_mailbox(tx, cx, &address, &name, owner.as_ref())
         })
         .await;
     match added {

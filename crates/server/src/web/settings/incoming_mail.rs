@@ -1,8 +1,8 @@
 //! How mail gets into an inbox: fetched by IMAP, or received by SMTP or LMTP.
 
-use inbox::actions::FetchedInbox;
-use inbox::base::limits::FETCHING_OVERDUE_MS;
-use inbox::model::mailbox_grants::SignInProvider;
+use actions::imap_accounts::FetchedInbox;
+use base::limits::FETCHING_OVERDUE_MS;
+use model::mailbox_grants::SignInProvider;
 use translation::{sentence, t};
 
 use crate::net::listen_address::ListenAddress;

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use actions::keys::KeyListing;
+use actions::setup::PersonListing;
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, KeyListing, PersonListing};
-use inbox::base::ids::AgentId;
-use inbox::base::limits::PERSON_NAME_CHARS;
-use inbox::base::scopes::Scope;
+use base::error::Error;
+use base::ids::AgentId;
+use base::limits::PERSON_NAME_CHARS;
+use base::scopes::Scope;
 use translation::{t, text_in_context};
 
 use super::{SettingsPage, location};
@@ -54,7 +55,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, PageError> {
     let (frame, (keys, people)): (PageLayout, (Vec<KeyListing>, Vec<PersonListing>)) = web
         .page(visitor, location(SettingsPage::Keys), |tx, cx, _| {
-            Ok((actions::list_keys(tx, cx)?, actions::list_people(tx, cx)?))
+            Ok((actions::keys::list_keys(tx, cx)?, actions::setup::list_people(tx, cx)?))
         })
         .await?;
     let view = |key: KeyListing| KeyView {
@@ -115,7 +116,7 @@ form! {
 }
 
 impl FormValue for Vec<Scope> {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<Vec<Scope>> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Vec<Scope>> {
         let scope = |word: &String| {
             Scope::parse(word)
                 .ok_or_else(|| Error::invalid(name, "Choose among the scopes of the page."))
@@ -130,8 +131,9 @@ pub async fn make(State(web): State<Arc<Web>>, posted: PostedForm<NewKeyForm>) -
     let chosen = form.scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
     let scopes: Vec<Scope> = [Scope::Read].into_iter().chain(form.scopes).collect();
     let wanted = name.clone();
-    let made =
-        web.act(&visitor, move |tx, cx, _| actions::make_key(tx, cx, &wanted, &scopes, live)).await;
+    let made = web
+        .act(&visitor, move |tx, cx, _| actions::keys::make_key(tx, cx, &wanted, &scopes, live))
+        .await;
     match made {
         Ok(made) => {
             let page = build(&web, &visitor).await?;
@@ -157,6 +159,6 @@ pub async fn revoke(
     posted: PostedForm,
 ) -> PageResult {
     let id = AgentId::parse(&id).ok_or(Error::NotFound("key"))?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::revoke_key(tx, cx, &id)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::keys::revoke_key(tx, cx, &id)).await?;
     web.redirect("/settings/keys", Flash::Revoked)
 }

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
+use actions::notifications::{NoticeSettingsInput, QUIET_DAYS};
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, NoticeSettingsInput, QUIET_DAYS};
-use inbox::base::ids::{MailboxId, SubscriptionId};
-use inbox::base::web_push::PushTarget;
-use inbox::model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice};
-use inbox::model::notifications::push::SubscribedBrowser;
-use inbox::model::notifications::settings::NoticeSettings;
+use base::error::Error;
+use base::ids::{MailboxId, SubscriptionId};
+use base::web_push::PushTarget;
+use model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice};
+use model::notifications::push::SubscribedBrowser;
+use model::notifications::settings::NoticeSettings;
 use serde_json::json;
 use translation::{msg, t};
 
@@ -132,7 +132,7 @@ async fn build(
 ) -> Result<NotificationsPage, PageError> {
     let (frame, (own, session)) = web
         .page(visitor, location(SettingsPage::Notifications), |tx, cx, me| {
-            Ok((actions::own_notifications(tx, cx)?, me.session.clone()))
+            Ok((actions::notifications::own_notifications(tx, cx)?, me.session.clone()))
         })
         .await?;
     let how = typed.unwrap_or_else(|| match &own.settings {
@@ -184,7 +184,7 @@ async fn build(
 pub struct NoticeChoicesForm(Vec<(NoticeKind, NoticeChoice)>);
 
 impl Form for NoticeChoicesForm {
-    fn read(fields: &FormFields) -> inbox::Result<NoticeChoicesForm> {
+    fn read(fields: &FormFields) -> base::error::Result<NoticeChoicesForm> {
         let choice = |kind: &NoticeKind| {
             let mail = MailNotice::parse(&fields.get(&format!("mail-{}", kind.as_str())));
             let browser = fields.has(&format!("browser-{}", kind.as_str()));
@@ -199,7 +199,10 @@ pub async fn choose(
     posted: PostedForm<NoticeChoicesForm>,
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    web.act_quietly(&visitor, move |tx, cx, _| actions::choose_notices(tx, cx, &form.0)).await?;
+    web.act_quietly(&visitor, move |tx, cx, _| {
+        actions::notifications::choose_notices(tx, cx, &form.0)
+    })
+    .await?;
     web.redirect(HERE, Flash::NoticesSaved)
 }
 
@@ -207,7 +210,7 @@ pub async fn choose(
 pub struct InboxNoticesForm(Vec<OwnNoticeChoice>);
 
 impl Form for InboxNoticesForm {
-    fn read(fields: &FormFields) -> inbox::Result<InboxNoticesForm> {
+    fn read(fields: &FormFields) -> base::error::Result<InboxNoticesForm> {
         let choice = |kind: &NoticeKind| OwnNoticeChoice {
             kind: *kind,
             browser: fields.opt(&format!("browser-{}", kind.as_str())).map(|said| said == "yes"),
@@ -225,7 +228,7 @@ pub async fn inbox_page(
     let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
     let (frame, own) = web
         .page(&visitor, location(SettingsPage::Notifications), move |tx, cx, _| {
-            actions::inbox_notices(tx, cx, &mailbox)
+            actions::notifications::inbox_notices(tx, cx, &mailbox)
         })
         .await?;
     let kind = |(kind, usual, own): (NoticeKind, NoticeChoice, OwnNoticeChoice)| InboxKindView {
@@ -254,7 +257,7 @@ pub async fn choose_for_inbox(
     let PostedForm { visitor, form } = posted;
     let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
     web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::choose_inbox_notices(tx, cx, &mailbox, &form.0)
+        actions::notifications::choose_inbox_notices(tx, cx, &mailbox, &form.0)
     })
     .await?;
     web.redirect(HERE, Flash::NoticesSaved)
@@ -295,7 +298,9 @@ pub async fn set_how(State(web): State<Arc<Web>>, posted: PostedForm<HowForm>) -
     };
     let own = input.clone();
     let save = web
-        .act_quietly(&visitor, move |tx, cx, _| actions::set_notice_settings(tx, cx, &own))
+        .act_quietly(&visitor, move |tx, cx, _| {
+            actions::notifications::set_notice_settings(tx, cx, &own)
+        })
         .await;
     match save {
         Ok(()) => web.redirect(HERE, Flash::NoticesSaved),
@@ -316,15 +321,17 @@ pub async fn set_how(State(web): State<Arc<Web>>, posted: PostedForm<HowForm>) -
 }
 
 pub async fn send_test(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
-    let sent =
-        web.act_quietly(&posted.visitor, |tx, cx, _| actions::send_test_notice(tx, cx)).await?;
+    let sent = web
+        .act_quietly(&posted.visitor, |tx, cx, _| actions::notifications::send_test_notice(tx, cx))
+        .await?;
     web.redirect(HERE, if sent { Flash::TestNotice } else { Flash::TooManyNotices })
 }
 
 /// The key that a browser subscribes with.
 pub async fn public_key(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
-    let key =
-        web.act_quietly(&posted.visitor, |tx, cx, _| actions::push_public_key(tx, cx)).await?;
+    let key = web
+        .act_quietly(&posted.visitor, |tx, cx, _| actions::notifications::push_public_key(tx, cx))
+        .await?;
     Ok(responses::json(&json!({ "key": key })))
 }
 
@@ -341,7 +348,7 @@ pub async fn subscribe(
     let subscribed = match vetted {
         Ok(_) => {
             web.act_quietly(&visitor, move |tx, cx, me| {
-                actions::subscribe_browser(tx, cx, &me.session, &device, &target)
+                actions::notifications::subscribe_browser(tx, cx, &me.session, &device, &target)
             })
             .await
         }
@@ -368,7 +375,9 @@ pub async fn remove(
     posted: PostedForm,
 ) -> PageResult {
     let id = SubscriptionId::parse(&id).ok_or(Error::NotFound("browser"))?;
-    web.act_quietly(&posted.visitor, move |tx, cx, _| actions::end_subscription(tx, cx, &id))
-        .await?;
+    web.act_quietly(&posted.visitor, move |tx, cx, _| {
+        actions::notifications::end_subscription(tx, cx, &id)
+    })
+    .await?;
     web.redirect(HERE, Flash::BrowserRemoved)
 }

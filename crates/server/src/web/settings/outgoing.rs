@@ -3,17 +3,18 @@
 
 use std::sync::Arc;
 
+use actions::outgoing_servers::{
+    NewOutgoingServer, OutgoingServerListing, ServerScope, set_outgoing_server,
+};
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::actions::{
-    self, NewOutgoingServer, OutgoingServerListing, ServerScope, set_outgoing_server,
-};
-use inbox::base::ids::MailboxId;
-use inbox::jobs::{RelayOutcome, RelayReason, TestMail, send_test_mail};
-use inbox::model::mailbox_grants::SignInProvider;
-use inbox::model::mailboxes::{self, Mailbox};
-use inbox::model::outgoing_servers::{ALL_INBOXES, SubmissionSecurity};
-use inbox::{Cx, Error};
+use base::app::Cx;
+use base::error::Error;
+use base::ids::MailboxId;
+use jobs::{RelayOutcome, RelayReason, TestMail, send_test_mail};
+use model::mailbox_grants::SignInProvider;
+use model::mailboxes::{self, Mailbox};
+use model::outgoing_servers::{ALL_INBOXES, SubmissionSecurity};
 use translation::{msg, t};
 
 use super::inbox::mailbox_id;
@@ -129,7 +130,7 @@ async fn build(
     let (frame, read) = web
         .page(visitor, place, move |tx, cx, _| {
             cx.actor.must_administer()?;
-            let servers = actions::list_outgoing_servers(tx, cx)?;
+            let servers = actions::outgoing_servers::list_outgoing_servers(tx, cx)?;
             let inboxes = match &wanted {
                 None => mailboxes::all_seen_by(tx, cx.actor)?,
                 Some(id) => {
@@ -230,8 +231,9 @@ async fn save(web: &Web, posted: PostedForm<ServerForm>, scope: ServerScope) -> 
     let PostedForm { visitor, form } = posted;
     let new = form.server();
     let (asked, typed) = (scope.clone(), new.clone());
-    let proposed =
-        web.read(&visitor, move |tx, cx, _| actions::proposed_server(tx, cx, &asked, &typed));
+    let proposed = web.read(&visitor, move |tx, cx, _| {
+        actions::outgoing_servers::proposed_server(tx, cx, &asked, &typed)
+    });
     let server = match proposed.await {
         Ok(server) => server,
         Err(PageError::Domain(Error::Invalid(problems))) => {
@@ -283,7 +285,10 @@ pub async fn remove_for_inbox(
 
 async fn remove(web: &Web, visitor: &Visitor, scope: ServerScope) -> PageResult {
     let path = path_of(&scope);
-    web.act(visitor, move |tx, cx, _| actions::remove_outgoing_server(tx, cx, &scope)).await?;
+    web.act(visitor, move |tx, cx, _| {
+        actions::outgoing_servers::remove_outgoing_server(tx, cx, &scope)
+    })
+    .await?;
     web.redirect(&path, Flash::OutgoingRemoved)
 }
 

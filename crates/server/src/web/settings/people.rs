@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use actions::provider_rules::{LocalSignInPolicy, ProviderRules};
+use actions::setup::PersonListing;
 use askama::Template;
 use axum::extract::{Path, State};
+use base::actor::Role;
+use base::app::Cx;
+use base::error::Error;
+use base::ids::UserId;
+use base::limits::PERSON_NAME_CHARS;
 use db::Tx;
-use inbox::actions::{self, LocalSignInPolicy, PersonListing, ProviderRules};
-use inbox::base::actor::Role;
-use inbox::base::ids::UserId;
-use inbox::base::limits::PERSON_NAME_CHARS;
-use inbox::{Cx, Error};
 use translation::t;
 
 use super::{SettingsPage, location};
@@ -68,12 +70,12 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
     let (frame, (people, mails, two_steps)) = web
         .page(visitor, location(SettingsPage::People), move |tx, cx, me| {
             let mails = reach.to_team(tx, cx.actor.ws)?;
-            let two_steps = actions::wants_two_steps(tx, cx)?;
+            let two_steps = actions::second_step::wants_two_steps(tx, cx)?;
             let accounts = match &known {
                 Some(rules) if me.administers() => accounts(tx, cx, rules)?,
                 _ => Vec::new(),
             };
-            let people = actions::list_people(tx, cx)?.into_iter().map(|person| {
+            let people = actions::setup::list_people(tx, cx)?.into_iter().map(|person| {
                 let account = accounts.iter().find(|(id, _)| *id == person.id);
                 view(person, &me.id, account.map(|(_, words)| words.clone()))
             });
@@ -102,8 +104,8 @@ fn accounts(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     rules: &ProviderRules,
-) -> inbox::Result<Vec<(UserId, String)>> {
-    let linked = actions::linked_people(tx, cx, &rules.issuer)?;
+) -> base::error::Result<Vec<(UserId, String)>> {
+    let linked = actions::provider_accounts::linked_people(tx, cx, &rules.issuer)?;
     let words = |(id, email): (UserId, String)| {
         let name = &rules.name;
         (id, if email.is_empty() { name.clone() } else { format!("{name}: {email}") })
@@ -146,7 +148,7 @@ form! {
 }
 
 impl FormValue for Role {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<Role> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Role> {
         Role::parse(&fields.get(name))
             .ok_or_else(|| Error::invalid(name, "Choose owner, admin or member."))
     }
@@ -161,7 +163,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewPersonForm>)
             if role == Role::Owner && me.role != Role::Owner {
                 return Err(Error::Forbidden("Only an owner can add an owner.".into()));
             }
-            let id = actions::add_person(tx, cx, &email, &name, role)?;
+            let id = actions::setup::add_person(tx, cx, &email, &name, role)?;
             let handed = hand_over(tx, cx, (&id, role), reach, only.as_deref())?;
             Ok((name.trim().to_owned(), handed))
         })
@@ -206,19 +208,20 @@ fn hand_over(
     person: (&UserId, Role),
     reach: MailReach,
     only: Option<&str>,
-) -> inbox::Result<CredentialDelivery> {
+) -> base::error::Result<CredentialDelivery> {
     let (id, role) = person;
     let reaches = reach.to_team(tx, cx.actor.ws)?;
     if let Some(provider) = only.filter(|_| role != Role::Owner) {
         if reaches {
-            actions::invite_to_provider(tx, cx, id, provider)?;
+            actions::sessions::invite_to_provider(tx, cx, id, provider)?;
         }
         return Ok(CredentialDelivery::AtProvider);
     }
     if reaches {
-        actions::invite(tx, cx, id, reach.by_operator()).map(|()| CredentialDelivery::Mailed)
+        actions::sessions::invite(tx, cx, id, reach.by_operator())
+            .map(|()| CredentialDelivery::Mailed)
     } else {
-        actions::make_sign_in_link(tx, cx, id).map(CredentialDelivery::Link)
+        actions::sessions::make_sign_in_link(tx, cx, id).map(CredentialDelivery::Link)
     }
 }
 
@@ -247,7 +250,7 @@ pub async fn set_role(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
-    web.act(&visitor, move |tx, cx, _| actions::set_role(tx, cx, &id, form.role)).await?;
+    web.act(&visitor, move |tx, cx, _| actions::roles::set_role(tx, cx, &id, form.role)).await?;
     web.redirect("/settings/people", Flash::Role)
 }
 
@@ -278,7 +281,7 @@ async fn removal(
     let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
         .page(visitor, location(SettingsPage::People), |tx, cx, me| {
             cx.actor.must_administer()?;
-            Ok((actions::list_people(tx, cx)?, me.id.clone()))
+            Ok((actions::setup::list_people(tx, cx)?, me.id.clone()))
         })
         .await?;
     let found = people.into_iter().find(|person| person.id.as_str() == id);
@@ -293,7 +296,8 @@ pub async fn remove(
 ) -> PageResult {
     let visitor = posted.visitor;
     let person = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
-    let removed = web.act(&visitor, move |tx, cx, _| actions::remove_person(tx, cx, &person)).await;
+    let removed =
+        web.act(&visitor, move |tx, cx, _| actions::removal::remove_person(tx, cx, &person)).await;
     match removed {
         Ok(()) => web.redirect("/settings/people", Flash::Removed),
         Err(PageError::Domain(Error::Invalid(problems))) => {
@@ -316,7 +320,8 @@ pub async fn link(
     let (reach, only) = (web.mail_reach(), web.only_provider());
     let made = web
         .act_quietly(&visitor, move |tx, cx, _| {
-            let known = actions::list_people(tx, cx)?.into_iter().find(|person| person.id == id);
+            let known =
+                actions::setup::list_people(tx, cx)?.into_iter().find(|person| person.id == id);
             let PersonListing { name, role, .. } = known.ok_or(Error::NotFound("person"))?;
             let handed = hand_over(tx, cx, (&id, role), reach, only.as_deref())?;
             Ok((name, handed))

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use actions::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
-use inbox::Error;
-use inbox::actions::{self, SignedIn};
-use inbox::base::actor::{Plan, Role};
+use base::actor::{Plan, Role};
+use base::error::Error;
 use translation::text_in_context;
 
 use super::{SettingsPage, location};
@@ -51,7 +51,7 @@ form! {
 }
 
 impl FormValue for Plan {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<Plan> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Plan> {
         Plan::parse(&fields.get(name))
             .ok_or_else(|| Error::invalid(name, "Choose free, pro or team."))
     }
@@ -60,7 +60,7 @@ impl FormValue for Plan {
 pub async fn set(State(web): State<Arc<Web>>, posted: PostedForm<PlanForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     web.act(&visitor, move |tx, cx, me| match me.role {
-        Role::Owner => actions::set_plan(tx, cx, form.plan),
+        Role::Owner => actions::setup::set_plan(tx, cx, form.plan),
         _ => Err(Error::Forbidden("Only an owner changes the plan.".into())),
     })
     .await?;

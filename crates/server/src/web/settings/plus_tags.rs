@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions;
-use inbox::base::actor::Actor;
-use inbox::base::ids::MailboxId;
-use inbox::base::limits::PLUS_TAG_TEST_MS;
-use inbox::jobs::{RelayOutcome, send_plus_tag_test};
-use inbox::model::mailboxes;
-use inbox::model::plus_tags::{PlusTagState, PlusTags};
+use base::actor::Actor;
+use base::error::Error;
+use base::ids::MailboxId;
+use base::limits::PLUS_TAG_TEST_MS;
+use jobs::{RelayOutcome, send_plus_tag_test};
+use model::mailboxes;
+use model::plus_tags::{PlusTagState, PlusTags};
 use translation::t;
 
 use super::incoming_mail::StatusBadge;
@@ -102,7 +101,7 @@ pub async fn decide(
         }
         _ => return Err(Error::invalid("tags", "must be test, on or off").into()),
     };
-    web.act(&visitor, move |tx, cx, _| actions::set_plus_tags(tx, cx, &mailbox, on)).await?;
+    web.act(&visitor, move |tx, cx, _| actions::setup::set_plus_tags(tx, cx, &mailbox, on)).await?;
     web.redirect(&path, Flash::Saved)
 }
 

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
+use actions::provider_rules::{LocalSignInPolicy, ProviderPlan};
+use actions::sign_in_steps::SignInStep;
 use axum::extract::State;
-use inbox::Error;
-use inbox::actions::{self, LocalSignInPolicy, ProviderPlan, SignInStep};
-use inbox::base::actor::Role;
+use base::actor::Role;
+use base::error::Error;
 
 use super::sign_in::{HERE, not_linked, unproven};
 use crate::oidc::ProviderSignIn;
@@ -38,7 +39,7 @@ pub async fn begin(
     let (app, plan) = (web.app.clone(), ProviderPlan::new(&web.app.ids));
     let planned = plan.clone();
     let begin = web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::begin_provider_step(tx, &app, &planned, "", Some(cx.actor))
+        actions::sign_in_steps::begin_provider_step(tx, &app, &planned, "", Some(cx.actor))
     });
     let token = begin.await?;
     match provider::leave(&web, &plan, &token, HERE).await {
@@ -55,7 +56,7 @@ pub async fn unlink(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResu
                             sign-in.";
             return Err(Error::Forbidden(sentence.into()));
         }
-        actions::unlink_provider_account(tx, cx, &rules, &me.session)
+        actions::provider_accounts::unlink_provider_account(tx, cx, &rules, &me.session)
     });
     unlink.await?;
     web.redirect(HERE, Flash::ProviderUnlinked)
@@ -103,7 +104,7 @@ async fn link(
                 let sentence = "Another person began this. Begin it again.";
                 return Err(Error::invalid("account", sentence));
             }
-            actions::link_provider_account(tx, cx, &rules, &identity)
+            actions::provider_accounts::link_provider_account(tx, cx, &rules, &identity)
         })
         .await;
     match linked {

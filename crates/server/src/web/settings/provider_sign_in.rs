@@ -6,12 +6,15 @@
 
 use std::sync::Arc;
 
+use actions::connect_mailbox::NewConnection;
+use actions::imap_accounts::FetchFrom;
+use actions::mailbox_sign_in::{SignInChoice, SignInPlan};
+use actions::outgoing_servers::NewOutgoingServer;
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, FetchFrom, NewConnection, NewOutgoingServer, SignInChoice, SignInPlan};
-use inbox::inbound::imap::PostFetchAction;
-use inbox::model::mailbox_grants::{MailAuth, NewGrant, SignInProvider};
+use base::error::Error;
+use inbound::imap::PostFetchAction;
+use model::mailbox_grants::{MailAuth, NewGrant, SignInProvider};
 use translation::t;
 
 use super::connect::{self, CONNECT};
@@ -76,8 +79,9 @@ pub async fn begin_again(
 ) -> PageResult {
     let (visitor, mailbox) = (posted.visitor, mailbox_id(&id)?);
     let asked = mailbox.clone();
-    let (provider, account) =
-        web.read(&visitor, move |tx, cx, _| actions::grant_of_inbox(tx, cx, &asked)).await?;
+    let (provider, account) = web
+        .read(&visitor, move |tx, cx, _| actions::mailbox_sign_in::grant_of_inbox(tx, cx, &asked))
+        .await?;
     let choice = SignInChoice { address: account, again: Some(mailbox), ..SignInChoice::default() };
     leave(&web, &visitor, provider, choice, format!("/settings/inboxes/{id}")).await
 }
@@ -91,7 +95,9 @@ async fn leave(
 ) -> PageResult {
     let client = web.oauth_clients.of(provider).ok_or(Error::NotFound("provider"))?;
     let (plan, state) = web
-        .read(visitor, move |_, cx, me| actions::plan_sign_in(cx, me, provider, choice.clone()))
+        .read(visitor, move |_, cx, me| {
+            actions::mailbox_sign_in::plan_sign_in(cx, me, provider, choice.clone())
+        })
         .await?;
     let url = client.sign_in_url(&plan, &state, &web.app.public_url);
     responses::page(&LeavingPage { provider: provider.name(), url, back })
@@ -107,8 +113,9 @@ pub async fn callback(
     // Whoever has to sign in here first begins anew: the code is for this session alone.
     let visitor = Visitor { here: CONNECT.into(), ..visitor };
     let state = asked.get("state");
-    let planned =
-        web.read(&visitor, move |_, cx, me| actions::planned_sign_in(cx, me, &state)).await?;
+    let planned = web
+        .read(&visitor, move |_, cx, me| actions::mailbox_sign_in::planned_sign_in(cx, me, &state))
+        .await?;
     let Some(plan) = planned else {
         let too_old = t!(
             "This sign-in was begun in another browser or session, or too long ago. Begin it again."
@@ -163,8 +170,11 @@ async fn renew(web: &Web, visitor: &Visitor, plan: SignInPlan, granted: CodeGran
     };
     let path = format!("/settings/inboxes/{mailbox}");
     let new = new_grant(plan.provider, &granted);
-    let renewed =
-        web.act(visitor, move |tx, cx, _| actions::renew_grant(tx, cx, &mailbox, &new)).await;
+    let renewed = web
+        .act(visitor, move |tx, cx, _| {
+            actions::mailbox_sign_in::renew_grant(tx, cx, &mailbox, &new)
+        })
+        .await;
     match renewed {
         Ok(()) => web.redirect(&path, Flash::SignedInAgain),
         Err(PageError::Domain(Error::Invalid(problems))) => {

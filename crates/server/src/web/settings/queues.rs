@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
+use base::app::Cx;
+use base::error::Error;
 use db::Tx;
-use inbox::jobs::queues::{
-    self, QueueAct, QueueFilter, QueueItem, QueueKind, QueuePage, QueueState,
-};
-use inbox::{Cx, Error};
+use jobs::queues::{self, QueueAct, QueueFilter, QueueItem, QueueKind, QueuePage, QueueState};
 use translation::{sentence, t};
 
 use super::{SettingsPage, location};

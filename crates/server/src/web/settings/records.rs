@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use axum::extract::{Path, State};
+use base::app::Cx;
+use base::blocking::spawn_blocking;
+use base::error::Error;
+use base::ids::MailboxId;
 use db::Tx;
-use inbox::base::blocking::spawn_blocking;
-use inbox::base::ids::MailboxId;
-use inbox::model::domains::{self, ListedKey};
-use inbox::model::mailboxes;
-use inbox::{Cx, Error};
+use model::domains::{self, ListedKey};
+use model::mailboxes;
 use translation::t;
 
 use super::inbox::{build, mailbox_id};
@@ -101,7 +102,7 @@ pub async fn make_key(
 }
 
 impl Web {
-    async fn domain_key(&self) -> inbox::Result<mail::DkimKey> {
+    async fn domain_key(&self) -> base::error::Result<mail::DkimKey> {
         let failed = || Error::invalid("domain", "The key could not be made. Try again.");
         let _place = self.hashing.acquire().await.map_err(|_| failed())?;
         let ids = self.app.ids.clone();
@@ -115,7 +116,7 @@ fn domain_of(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &MailboxId,
-) -> inbox::Result<(String, Vec<ListedKey>)> {
+) -> base::error::Result<(String, Vec<ListedKey>)> {
     cx.actor.must_administer()?;
     let found = mailboxes::seen_by(tx, cx.actor, mailbox)?.ok_or(Error::NotFound("inbox"))?;
     let domain = ascii_domain(&found.address).unwrap_or_default();

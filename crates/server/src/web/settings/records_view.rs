@@ -1,6 +1,6 @@
 //! The DNS records of a domain, as the page of an inbox shows them.
 
-use inbox::model::domains::{KeyState, ListedKey};
+use model::domains::{KeyState, ListedKey};
 use translation::{sentence, t};
 
 use super::incoming_mail;

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 
+use actions::saved_replies::{SavedReply, SavedReplyFile, SavedReplyInput};
+use actions::sessions::SignedIn;
 use askama::Template;
 use axum::extract::{Path, State};
+use base::app::Cx;
+use base::error::Error;
+use base::ids::{AttachmentId, SavedReplyId};
+use base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
 use db::Tx;
-use inbox::actions::{self, SavedReply, SavedReplyFile, SavedReplyInput, SignedIn};
-use inbox::base::ids::{AttachmentId, SavedReplyId};
-use inbox::base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
-use inbox::{Cx, Error, NewAttachment};
+use model::attachments::NewAttachment;
 use translation::t;
 
 use super::{SettingsPage, location};
@@ -109,7 +112,7 @@ async fn build(
 ) -> Result<(RepliesPage, Vec<SavedReply>), PageError> {
     let (frame, replies) = web
         .page(visitor, location(SettingsPage::Replies), |tx, cx, _| {
-            actions::list_saved_replies(tx, cx)
+            actions::saved_replies::list_saved_replies(tx, cx)
         })
         .await?;
     let view = |reply: &SavedReply| ReplyView {
@@ -142,7 +145,7 @@ async fn build(
         file_error: String::new(),
         query: query.to_owned(),
         folders,
-        placeholders: actions::PLACEHOLDERS,
+        placeholders: actions::saved_replies::PLACEHOLDERS,
     };
     Ok((page, replies))
 }
@@ -173,7 +176,7 @@ pub async fn add(State(web): State<Arc<Web>>, upload: FormUpload<SavedReplyForm>
         Some(files) => {
             let input = form.input();
             let save = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
-                actions::save_reply(tx, cx, &input, &files).map(|_| ())
+                actions::saved_replies::save_reply(tx, cx, &input, &files).map(|_| ())
             };
             web.act(&visitor, save).await
         }
@@ -195,9 +198,9 @@ pub async fn change(
             let change = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
                 if let Some(file) = &removed {
                     let file = AttachmentId::parse(file).ok_or(Error::NotFound("file"))?;
-                    actions::remove_saved_reply_file(tx, cx, &reply, &file)?;
+                    actions::saved_replies::remove_saved_reply_file(tx, cx, &reply, &file)?;
                 }
-                actions::change_saved_reply(tx, cx, &reply, &input, &files)
+                actions::saved_replies::change_saved_reply(tx, cx, &reply, &input, &files)
             };
             web.act(&visitor, change).await
         }
@@ -258,10 +261,13 @@ pub async fn delete(
     posted: PostedForm,
 ) -> PageResult {
     let reply = reply_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::delete_saved_reply(tx, cx, &reply)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| {
+        actions::saved_replies::delete_saved_reply(tx, cx, &reply)
+    })
+    .await?;
     web.redirect("/settings/replies", Flash::ReplyDeleted)
 }
 
-fn reply_id(id: &str) -> inbox::Result<SavedReplyId> {
+fn reply_id(id: &str) -> base::error::Result<SavedReplyId> {
     SavedReplyId::parse(id).ok_or(Error::NotFound("saved reply"))
 }

@@ -5,12 +5,12 @@ mod words;
 
 use std::sync::Arc;
 
+use actions::rules::{RuleInput, TriedConversation};
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, RuleInput, TriedConversation};
-use inbox::base::ids::RuleId;
-use inbox::model::rules::{RuleNames, TeamRule};
+use base::error::Error;
+use base::ids::RuleId;
+use rules::{RuleNames, TeamRule};
 use translation::{sentence, t, text_in_context};
 
 use super::hours::{HoursRow, hours_rows};
@@ -109,14 +109,15 @@ async fn build(
     try_it: bool,
 ) -> Result<RulesPage, PageError> {
     let wanted = editing.clone();
-    let read = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>, _: &actions::SignedIn| {
-        let (rules, names) = actions::list_rules_named(tx, cx)?;
-        let tried = match &wanted {
-            Some(id) if try_it => Some(actions::try_rule(tx, cx, id)?),
-            _ => None,
+    let read =
+        move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>, _: &actions::sessions::SignedIn| {
+            let (rules, names) = actions::rules::list_rules_named(tx, cx)?;
+            let tried = match &wanted {
+                Some(id) if try_it => Some(actions::rules::try_rule(tx, cx, id)?),
+                _ => None,
+            };
+            Ok((rules, names, tried, hours_rows(tx, cx)?))
         };
-        Ok((rules, names, tried, hours_rows(tx, cx)?))
-    };
     let (frame, (rules, names, tried, hours)) =
         web.page(visitor, location(SettingsPage::Rules), read).await?;
     let found = editing.as_ref().map(|id| {
@@ -206,9 +207,10 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<RuleForm>) -> P
         return with_rows(&web, &visitor, None, input, change).await;
     }
     let own = input.clone();
-    let add = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>, _: &actions::SignedIn| {
-        actions::add_rule(tx, cx, &words::in_english(&own))
-    };
+    let add =
+        move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>, _: &actions::sessions::SignedIn| {
+            actions::rules::add_rule(tx, cx, &words::in_english(&own))
+        };
     let added = web.act(&visitor, add).await;
     match added {
         Ok(id) => web.redirect(&format!("{PAGE}/{id}?try=1#edit"), Flash::RuleAdded),
@@ -228,9 +230,10 @@ pub async fn change(
         return with_rows(&web, &visitor, Some(id), input, change).await;
     }
     let (own, rule) = (input.clone(), id.clone());
-    let change = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>, _: &actions::SignedIn| {
-        actions::change_rule(tx, cx, &rule, &words::in_english(&own))
-    };
+    let change =
+        move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>, _: &actions::sessions::SignedIn| {
+            actions::rules::change_rule(tx, cx, &rule, &words::in_english(&own))
+        };
     let changed = web.act(&visitor, change).await;
     match changed {
         Ok(()) if form.try_it => web.redirect(&format!("{PAGE}/{id}?try=1#trial"), Flash::Saved),
@@ -281,7 +284,7 @@ pub async fn switch(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
-    web.act(&visitor, move |tx, cx, _| actions::switch_rule(tx, cx, &id, form.on)).await?;
+    web.act(&visitor, move |tx, cx, _| actions::rules::switch_rule(tx, cx, &id, form.on)).await?;
     web.redirect(PAGE, if form.on { Flash::RuleOn } else { Flash::RuleOff })
 }
 
@@ -292,7 +295,7 @@ pub async fn shift(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
-    web.act(&visitor, move |tx, cx, _| actions::move_rule(tx, cx, &id, form.up)).await?;
+    web.act(&visitor, move |tx, cx, _| actions::rules::move_rule(tx, cx, &id, form.up)).await?;
     web.redirect(PAGE, Flash::RuleMoved)
 }
 
@@ -302,6 +305,6 @@ pub async fn delete(
     posted: PostedForm,
 ) -> PageResult {
     let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::delete_rule(tx, cx, &id)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::rules::delete_rule(tx, cx, &id)).await?;
     web.redirect(PAGE, Flash::RuleDeleted)
 }

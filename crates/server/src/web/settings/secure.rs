@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use actions::secure_settings::SecureSettingsInput;
 use askama::Template;
 use axum::extract::State;
-use inbox::Error;
-use inbox::actions::{self, SecureSettingsInput};
-use inbox::base::ids::MailboxId;
-use inbox::model::secure::SecureSenders;
+use base::error::Error;
+use base::ids::MailboxId;
+use model::secure::SecureSenders;
 
 use super::{SettingsPage, location};
 use crate::web::Web;
@@ -37,7 +37,10 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 async fn build(web: &Web, visitor: &Visitor) -> Result<SecureSettingsPage, PageError> {
     let (frame, (rules, inboxes)) = web
         .page(visitor, location(SettingsPage::Secure), |tx, cx, _| {
-            Ok((actions::secure_rules(tx, cx)?, actions::secure_inboxes(tx, cx)?))
+            Ok((
+                actions::secure_settings::secure_rules(tx, cx)?,
+                actions::secure_settings::secure_inboxes(tx, cx)?,
+            ))
         })
         .await?;
     let inboxes = inboxes.into_iter().map(|(inbox, always)| {
@@ -70,7 +73,9 @@ pub async fn save(State(web): State<Arc<Web>>, posted: PostedForm<SecureForm>) -
         senders: SecureSenders::parse(&form.senders).unwrap_or(SecureSenders::Everybody),
         always: form.always.iter().filter_map(|id| MailboxId::parse(id)).collect(),
     };
-    let saved = web.act(&visitor, move |tx, cx, _| actions::set_secure_rules(tx, cx, &input)).await;
+    let saved = web
+        .act(&visitor, move |tx, cx, _| actions::secure_settings::set_secure_rules(tx, cx, &input))
+        .await;
     match saved {
         Ok(()) => web.redirect("/settings/secure", Flash::SecureSaved),
         Err(PageError::Domain(Error::Invalid(problems))) => {

@@ -1,7 +1,7 @@
 //! The fields of a form that names an outgoing server.
 
-use inbox::ValidationErrors;
-use inbox::actions::OutgoingServerListing;
+use actions::outgoing_servers::OutgoingServerListing;
+use base::error::ValidationErrors;
 use translation::{sentence, t};
 
 use crate::web::form::form;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use actions::services::{NewService, NotedMail, ServiceListing};
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, NewService, NotedMail, ServiceListing};
-use inbox::base::ids::ServiceId;
-use inbox::model::services::{POSTMARK_PASSWORD_CHARS, POSTMARK_USER, SECRET_CHARS, Service};
+use base::error::Error;
+use base::ids::ServiceId;
+use outbound::services::{POSTMARK_PASSWORD_CHARS, POSTMARK_USER, SECRET_CHARS, Service};
 use translation::{sentence, t};
 
 use super::incoming_mail::StatusBadge;
@@ -72,8 +72,8 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<ServicesPage, PageError> 
     let (frame, (listed, has_api)) = web
         .page(visitor, location(SettingsPage::Services), |tx, cx, me| {
             let mut listed = Vec::new();
-            for service in actions::list_services(tx, cx)? {
-                let lately = actions::noted_lately(tx, cx, &service.id)?;
+            for service in actions::services::list_services(tx, cx)? {
+                let lately = actions::services::noted_lately(tx, cx, &service.id)?;
                 listed.push((service, lately));
             }
             Ok((listed, me.plan.has_api()))
@@ -192,7 +192,7 @@ form! {
 }
 
 impl FormValue for Service {
-    fn read(fields: &FormFields, name: &str) -> inbox::Result<Service> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Service> {
         Service::parse(&fields.get(name)).ok_or_else(|| Error::invalid(name, "Choose a service."))
     }
 }
@@ -225,7 +225,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewServiceForm>
         id,
     };
     let connected =
-        web.act(&visitor, move |tx, cx, _| actions::connect_service(tx, cx, &new)).await;
+        web.act(&visitor, move |tx, cx, _| actions::services::connect_service(tx, cx, &new)).await;
     match connected {
         Ok(path) => {
             let address = address(&web.app.public_url, &path, password.as_deref());
@@ -254,7 +254,7 @@ pub async fn set_secret(
     let (service, secret) = (service_id(&id)?, form.secret.trim().to_owned());
     let wanted = service.clone();
     let listed = web.read(&visitor, move |tx, cx, _| {
-        let all = actions::list_services(tx, cx)?;
+        let all = actions::services::list_services(tx, cx)?;
         all.into_iter().find(|one| one.id == wanted).ok_or(Error::NotFound("connection"))
     });
     if !listed.await?.service.is_secret(&secret) {
@@ -269,8 +269,10 @@ pub async fn set_secret(
         return responses::again(&page);
     }
     let sealed = seal(&web, "secret", &service, &secret);
-    web.act(&visitor, move |tx, cx, _| actions::set_service_secret(tx, cx, &service, &sealed))
-        .await?;
+    web.act(&visitor, move |tx, cx, _| {
+        actions::services::set_service_secret(tx, cx, &service, &sealed)
+    })
+    .await?;
     web.redirect("/settings/services", Flash::ServiceSecret)
 }
 
@@ -280,11 +282,12 @@ pub async fn remove(
     posted: PostedForm,
 ) -> PageResult {
     let id = service_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::disconnect_service(tx, cx, &id)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::services::disconnect_service(tx, cx, &id))
+        .await?;
     web.redirect("/settings/services", Flash::ServiceRemoved)
 }
 
-fn service_id(id: &str) -> inbox::Result<ServiceId> {
+fn service_id(id: &str) -> base::error::Result<ServiceId> {
     ServiceId::parse(id).ok_or(Error::NotFound("connection"))
 }
 

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
+use actions::passkeys::PasskeyListing;
+use actions::provider_accounts::ProviderAccount;
+use actions::second_step::{SecondStep, SecondStepEntry, TotpSetUp};
+use actions::sign_in_steps::SignInStepKind;
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{
-    self, PasskeyListing, ProviderAccount, SecondStep, SecondStepEntry, SignInStepKind, TotpSetUp,
-};
-use inbox::base::actor::Role;
-use inbox::base::ids::{PasskeyId, UserId};
-use inbox::base::webauthn::{NewCredential, PasskeyFault};
+use base::actor::Role;
+use base::error::Error;
+use base::ids::{PasskeyId, UserId};
+use base::webauthn::{NewCredential, PasskeyFault};
 use translation::t;
 
 use super::you::{PasswordCheck, own_password};
@@ -99,14 +100,16 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<OwnSignInPage, PageError>
     let (frame, own) = web
         .page(visitor, location(SettingsPage::SignIn), move |tx, cx, me| {
             Ok(OwnSignIn {
-                has_password: actions::has_password(tx, cx)?,
-                passkeys: actions::list_passkeys(tx, cx)?,
-                second_step: actions::own_second_step(tx, cx)?,
-                set_up: actions::totp_set_up(tx, cx, step.as_ref())?,
-                required: actions::wants_two_steps(tx, cx)?,
+                has_password: actions::sessions::has_password(tx, cx)?,
+                passkeys: actions::passkeys::list_passkeys(tx, cx)?,
+                second_step: actions::second_step::own_second_step(tx, cx)?,
+                set_up: actions::sign_in_steps::totp_set_up(tx, cx, step.as_ref())?,
+                required: actions::second_step::wants_two_steps(tx, cx)?,
                 role: me.role,
                 account: match &issuer {
-                    Some(issuer) => actions::own_provider_account(tx, cx, issuer)?,
+                    Some(issuer) => {
+                        actions::provider_accounts::own_provider_account(tx, cx, issuer)?
+                    }
                     None => None,
                 },
             })
@@ -173,7 +176,8 @@ form! {
 }
 
 pub async fn begin_totp(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
-    let begin = web.act_quietly(&posted.visitor, |tx, cx, _| actions::begin_totp(tx, cx));
+    let begin =
+        web.act_quietly(&posted.visitor, |tx, cx, _| actions::sign_in_steps::begin_totp(tx, cx));
     let token = begin.await?;
     let mut response = responses::see_other("/settings/sign-in#app-h");
     web.set_step(&mut response, &token);
@@ -184,7 +188,7 @@ pub async fn confirm_totp(State(web): State<Arc<Web>>, posted: PostedForm<CodeFo
     let PostedForm { visitor, form } = posted;
     let step = visitor.step;
     let confirm = web.act_quietly(&visitor, move |tx, cx, me| {
-        actions::confirm_totp(tx, cx, step.as_ref(), &form.code, &me.session)
+        actions::sign_in_steps::confirm_totp(tx, cx, step.as_ref(), &form.code, &me.session)
     });
     let codes = confirm.await?;
     let page = build(&web, &visitor).await?;
@@ -202,8 +206,9 @@ pub async fn switch_totp_off(
     posted: PostedForm<CodeForm>,
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    let switch =
-        web.act_quietly(&visitor, move |tx, cx, _| actions::switch_totp_off(tx, cx, &form.code));
+    let switch = web.act_quietly(&visitor, move |tx, cx, _| {
+        actions::second_step::switch_totp_off(tx, cx, &form.code)
+    });
     match switch.await?.sentence() {
         None => web.redirect(HERE, Flash::SecondStepOff),
         Some(off_error) => {
@@ -216,8 +221,9 @@ pub async fn switch_totp_off(
 /// Begins to set up an app in the place of one that is lost or old.
 pub async fn replace_totp(State(web): State<Arc<Web>>, posted: PostedForm<CodeForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    let begin =
-        web.act_quietly(&visitor, move |tx, cx, _| actions::begin_other_totp(tx, cx, &form.code));
+    let begin = web.act_quietly(&visitor, move |tx, cx, _| {
+        actions::sign_in_steps::begin_other_totp(tx, cx, &form.code)
+    });
     let (entry, token) = begin.await?;
     let Some(token) = token else {
         let replace_error = entry.sentence().unwrap_or_default();
@@ -231,8 +237,9 @@ pub async fn replace_totp(State(web): State<Arc<Web>>, posted: PostedForm<CodeFo
 
 pub async fn renew_codes(State(web): State<Arc<Web>>, posted: PostedForm<CodeForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    let renew = web
-        .act_quietly(&visitor, move |tx, cx, _| actions::renew_recovery_codes(tx, cx, &form.code));
+    let renew = web.act_quietly(&visitor, move |tx, cx, _| {
+        actions::second_step::renew_recovery_codes(tx, cx, &form.code)
+    });
     let (entry, new_codes) = renew.await?;
     let page = build(&web, &visitor).await?;
     match entry.sentence() {
@@ -262,14 +269,21 @@ pub async fn add_passkey(
     let added = web
         .act_quietly(&visitor, move |tx, cx, me| {
             let begun = match &step {
-                Some(token) => actions::take_step(tx, token, SignInStepKind::NewPasskey, cx.now)?,
+                Some(token) => actions::sign_in_steps::take_step(
+                    tx,
+                    token,
+                    SignInStepKind::NewPasskey,
+                    cx.now,
+                )?,
                 None => None,
             };
             let Some(begun) = begun.filter(|begun| begun.person().as_ref() == Some(&me.id)) else {
                 return Ok(Err(PasskeyFault("the challenge is too old, or another session's")));
             };
             match new.check(&site, &begun.data) {
-                Ok(credential) => actions::add_passkey(tx, cx, &name, &credential).map(Ok),
+                Ok(credential) => {
+                    actions::passkeys::add_passkey(tx, cx, &name, &credential).map(Ok)
+                }
                 Err(fault) => Ok(Err(fault)),
             }
         })
@@ -303,8 +317,9 @@ pub(super) async fn unproven(
     code: String,
     password: String,
 ) -> Result<Option<String>, PageError> {
-    let prove =
-        web.act_quietly(visitor, move |tx, cx, _| actions::prove_second_step(tx, cx, &code));
+    let prove = web.act_quietly(visitor, move |tx, cx, _| {
+        actions::second_step::prove_second_step(tx, cx, &code)
+    });
     if let Some(entry) = prove.await? {
         return Ok(entry.sentence());
     }
@@ -321,8 +336,9 @@ pub async fn rename_passkey(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let id = passkey_id(&id)?;
-    let rename = web
-        .act_quietly(&visitor, move |tx, cx, _| actions::rename_passkey(tx, cx, &id, &form.name));
+    let rename = web.act_quietly(&visitor, move |tx, cx, _| {
+        actions::passkeys::rename_passkey(tx, cx, &id, &form.name)
+    });
     rename.await?;
     web.redirect(HERE, Flash::Saved)
 }
@@ -334,13 +350,13 @@ pub async fn remove_passkey(
 ) -> PageResult {
     let id = passkey_id(&id)?;
     let remove = web.act_quietly(&posted.visitor, move |tx, cx, me| {
-        actions::remove_passkey(tx, cx, &id, &me.session)
+        actions::passkeys::remove_passkey(tx, cx, &id, &me.session)
     });
     remove.await?;
     web.redirect(HERE, Flash::PasskeyRemoved)
 }
 
-fn passkey_id(id: &str) -> inbox::Result<PasskeyId> {
+fn passkey_id(id: &str) -> base::error::Result<PasskeyId> {
     PasskeyId::parse(id).ok_or(Error::NotFound("passkey"))
 }
 
@@ -351,7 +367,7 @@ pub async fn set_two_steps(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let wants = form.everybody;
-    web.act(&visitor, move |tx, cx, _| actions::want_two_steps(tx, cx, wants)).await?;
+    web.act(&visitor, move |tx, cx, _| actions::second_step::want_two_steps(tx, cx, wants)).await?;
     web.redirect("/settings/people", Flash::TwoSteps)
 }
 
@@ -362,6 +378,7 @@ pub async fn reset(
     posted: PostedForm,
 ) -> PageResult {
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::reset_sign_in(tx, cx, &id)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::sign_in_reset::reset_sign_in(tx, cx, &id))
+        .await?;
     web.redirect("/settings/people", Flash::SignInReset)
 }

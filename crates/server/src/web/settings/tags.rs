@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
+use api::operations::list_tags;
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions;
-use inbox::api::operations::list_tags;
-use inbox::base::ids::TagId;
+use base::error::Error;
+use base::ids::TagId;
 use translation::sentence;
 
 use super::{SettingsPage, location};
@@ -66,7 +65,7 @@ pub async fn rename(
     let PostedForm { visitor, form } = posted;
     let (tag, name) = (TagId::parse(&id).ok_or(Error::NotFound("tag"))?, form.name.clone());
     let renamed =
-        web.act(&visitor, move |tx, cx, _| actions::rename_tag(tx, cx, &tag, &name)).await;
+        web.act(&visitor, move |tx, cx, _| actions::tags::rename_tag(tx, cx, &tag, &name)).await;
     match renamed {
         Ok(()) => web.redirect("/settings/tags", Flash::TagRenamed),
         Err(PageError::Domain(Error::Invalid(problems))) => {

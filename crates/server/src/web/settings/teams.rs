@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use actions::setup::PersonListing;
+use actions::teams::TeamListing;
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, PersonListing, TeamListing};
-use inbox::base::ids::{TeamId, UserId};
-use inbox::base::limits::TEAM_NAME_CHARS;
+use base::error::Error;
+use base::ids::{TeamId, UserId};
+use base::limits::TEAM_NAME_CHARS;
 use translation::t;
 
 use super::{SettingsPage, location};
@@ -72,7 +73,7 @@ async fn build(
     let (frame, (teams, people)): (PageLayout, (Vec<TeamListing>, Vec<PersonListing>)) = web
         .page(visitor, location(SettingsPage::Teams), |tx, cx, _| {
             cx.actor.must_administer()?;
-            Ok((actions::list_teams(tx, cx)?, actions::list_people(tx, cx)?))
+            Ok((actions::teams::list_teams(tx, cx)?, actions::setup::list_people(tx, cx)?))
         })
         .await?;
     let edited = match &editing {
@@ -106,7 +107,7 @@ form! {
 }
 
 impl TeamForm {
-    fn people(&self) -> inbox::Result<Vec<UserId>> {
+    fn people(&self) -> base::error::Result<Vec<UserId>> {
         let id = |id: &String| UserId::parse(id).ok_or(Error::NotFound("person"));
         self.people.iter().map(id).collect()
     }
@@ -115,7 +116,8 @@ impl TeamForm {
 pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<TeamForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (name, people) = (form.name.clone(), form.people()?);
-    let made = web.act(&visitor, move |tx, cx, _| actions::make_team(tx, cx, &name, &people)).await;
+    let made =
+        web.act(&visitor, move |tx, cx, _| actions::teams::make_team(tx, cx, &name, &people)).await;
     answer(&web, &visitor, None, form, made.map(|_| ())).await
 }
 
@@ -127,8 +129,9 @@ pub async fn change(
     let PostedForm { visitor, form } = posted;
     let (id, name, people) = (team_id(&id)?, form.name.clone(), form.people()?);
     let editing = id.clone();
-    let changed =
-        web.act(&visitor, move |tx, cx, _| actions::change_team(tx, cx, &id, &name, &people)).await;
+    let changed = web
+        .act(&visitor, move |tx, cx, _| actions::teams::change_team(tx, cx, &id, &name, &people))
+        .await;
     answer(&web, &visitor, Some(editing), form, changed).await
 }
 
@@ -139,7 +142,7 @@ pub async fn remove(
 ) -> PageResult {
     let id = team_id(&id)?;
     let removed =
-        web.act(&posted.visitor, move |tx, cx, _| actions::remove_team(tx, cx, &id)).await;
+        web.act(&posted.visitor, move |tx, cx, _| actions::teams::remove_team(tx, cx, &id)).await;
     match removed {
         Ok(()) => web.redirect("/settings/teams", Flash::TeamRemoved),
         Err(PageError::Domain(Error::Invalid(problems))) => {
@@ -173,7 +176,7 @@ async fn answer(
     }
 }
 
-fn sentence(problems: inbox::ValidationErrors) -> String {
+fn sentence(problems: base::error::ValidationErrors) -> String {
     let sentences = problems.0.into_iter().map(|problem| match problem.field.as_str() {
         "team" => format!("This team {}.", problem.sentence),
         _ => format!("The name {}.", problem.sentence),
@@ -181,6 +184,6 @@ fn sentence(problems: inbox::ValidationErrors) -> String {
     sentences.collect::<Vec<_>>().join(" ")
 }
 
-fn team_id(id: &str) -> inbox::Result<TeamId> {
+fn team_id(id: &str) -> base::error::Result<TeamId> {
     TeamId::parse(id).ok_or(Error::NotFound("team"))
 }

@@ -1,11 +1,9 @@
 //! The fields of a booking type: as a form posts them, as the page shows them, and what is wrong with them.
 
-use inbox::ValidationErrors;
-use inbox::base::ids::UserId;
-use inbox::base::limits::BOOKING_NOTICE_MINUTES;
-use inbox::model::bookings::types::{
-    BookingHost, BookingQuestion, BookingType, BookingTypeInput, HostChoice,
-};
+use base::error::ValidationErrors;
+use base::ids::UserId;
+use base::limits::BOOKING_NOTICE_MINUTES;
+use bookings::types::{BookingHost, BookingQuestion, BookingType, BookingTypeInput, HostChoice};
 use translation::{msg, t};
 
 use crate::web::form::{FormFields, FormValue, form};
@@ -45,7 +43,7 @@ form! {
 pub struct HostWeights(Vec<(UserId, i64)>);
 
 impl FormValue for HostWeights {
-    fn read(fields: &FormFields, _: &str) -> inbox::Result<HostWeights> {
+    fn read(fields: &FormFields, _: &str) -> base::error::Result<HostWeights> {
         let weight = |(name, value): &(String, String)| {
             let person = UserId::parse(name.strip_prefix("weight-")?)?;
             Some((person, number(value, NO_NUMBER)))

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
+use actions::delivery_log::{DeliveryState, LogFilter, LoggedAttempt, LoggedDelivery};
+use actions::webhooks::WebhookDetail;
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
-use inbox::Error;
-use inbox::actions::{
-    self, DeliveryState, LogFilter, LoggedAttempt, LoggedDelivery, WebhookDetail,
-};
-use inbox::base::ids::{EventId, WebhookId};
-use inbox::base::limits::LOG_ITEMS;
-use inbox::model::events::EVENTS;
-use inbox::model::webhooks::State as HookState;
+use base::error::Error;
+use base::ids::{EventId, WebhookId};
+use base::limits::LOG_ITEMS;
+use model::events::EVENTS;
+use model::webhooks::State as HookState;
 use translation::t;
 
 use super::webhooks::hears;
@@ -98,8 +97,8 @@ async fn build(
     let wanted = filter.clone();
     let (mut frame, (detail, log, has_api)) = web
         .page(visitor, location(SettingsPage::Webhooks), move |tx, cx, me| {
-            let detail = actions::look_at_webhook(tx, cx, &hook)?;
-            let log = actions::delivery_log(tx, cx, &hook, &wanted)?;
+            let detail = actions::webhooks::look_at_webhook(tx, cx, &hook)?;
+            let log = actions::delivery_log::delivery_log(tx, cx, &hook, &wanted)?;
             Ok((detail, log, me.plan.has_api()))
         })
         .await?;
@@ -241,7 +240,7 @@ fn log_path(id: &str, state: &str, event: &str, before: Option<&EventId>) -> Str
     format!("/settings/webhooks/{id}?{}#log", query.finish())
 }
 
-fn webhook_id(id: &str) -> inbox::Result<WebhookId> {
+fn webhook_id(id: &str) -> base::error::Result<WebhookId> {
     WebhookId::parse(id).ok_or(Error::NotFound("webhook"))
 }
 
@@ -251,7 +250,9 @@ pub async fn rotate(
     posted: PostedForm,
 ) -> PageResult {
     let (visitor, hook) = (posted.visitor, webhook_id(&id)?);
-    let secret = web.act(&visitor, move |tx, cx, _| actions::rotate_secret(tx, cx, &hook)).await?;
+    let secret = web
+        .act(&visitor, move |tx, cx, _| actions::delivery_log::rotate_secret(tx, cx, &hook))
+        .await?;
     let page = build(&web, &visitor, &id, &FormFields::default()).await?;
     web.show(&visitor, &WebhookPage { secret: Some(secret), ..page })
 }
@@ -269,7 +270,10 @@ pub async fn choose_events(
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     let PostedForm { visitor, form } = posted;
-    web.act(&visitor, move |tx, cx, _| actions::choose_events(tx, cx, &hook, &form.event)).await?;
+    web.act(&visitor, move |tx, cx, _| {
+        actions::webhooks::choose_events(tx, cx, &hook, &form.event)
+    })
+    .await?;
     back(&web, &id, Flash::WebhookEvents)
 }
 
@@ -279,7 +283,8 @@ pub async fn pause(
     posted: PostedForm,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::pause_webhook(tx, cx, &hook)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::delivery_log::pause_webhook(tx, cx, &hook))
+        .await?;
     back(&web, &id, Flash::WebhookPaused)
 }
 
@@ -289,7 +294,8 @@ pub async fn resume(
     posted: PostedForm,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::resume_webhook(tx, cx, &hook)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::delivery_log::resume_webhook(tx, cx, &hook))
+        .await?;
     back(&web, &id, Flash::WebhookResumed)
 }
 
@@ -299,7 +305,10 @@ pub async fn test(
     posted: PostedForm,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::send_test_event(tx, cx, &hook)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| {
+        actions::delivery_log::send_test_event(tx, cx, &hook)
+    })
+    .await?;
     back(&web, &id, Flash::WebhookTested)
 }
 
@@ -309,7 +318,8 @@ pub async fn delete(
     posted: PostedForm,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::delete_webhook(tx, cx, &hook)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::delivery_log::delete_webhook(tx, cx, &hook))
+        .await?;
     web.redirect("/settings/webhooks", Flash::WebhookDeleted)
 }
 
@@ -321,8 +331,11 @@ pub async fn again(
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     let event = EventId::parse(&event).ok_or(Error::NotFound("event"))?;
-    let sent =
-        web.act(&posted.visitor, move |tx, cx, _| actions::redeliver(tx, cx, &hook, &event)).await;
+    let sent = web
+        .act(&posted.visitor, move |tx, cx, _| {
+            actions::delivery_log::redeliver(tx, cx, &hook, &event)
+        })
+        .await;
     match sent {
         Ok(()) => back(&web, &id, Flash::Again),
         Err(PageError::Domain(Error::Invalid(_))) => back(&web, &id, Flash::ResumeFirst),

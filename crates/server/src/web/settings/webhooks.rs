@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use actions::sessions::SignedIn;
+use actions::webhooks::WebhookListing;
 use askama::Template;
 use axum::extract::State;
-use inbox::Error;
-use inbox::actions::{self, SignedIn, WebhookListing};
-use inbox::base::ids::MailboxId;
-use inbox::model::mailboxes::{self, Mailbox};
+use base::error::Error;
+use base::ids::MailboxId;
+use model::mailboxes::{self, Mailbox};
 use translation::t;
 
 use super::{SettingsPage, location};
@@ -51,7 +52,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> 
     let (frame, (hooks, me, inboxes)): (PageLayout, Read) = web
         .page(visitor, location(SettingsPage::Webhooks), |tx, cx, me| {
             let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
-            Ok((actions::list_webhooks(tx, cx)?, me.clone(), inboxes))
+            Ok((actions::webhooks::list_webhooks(tx, cx)?, me.clone(), inboxes))
         })
         .await?;
     let view = |hook: WebhookListing| HookView {
@@ -108,8 +109,8 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewWebhookForm>
         Ok(url) => {
             let inbox = MailboxId::parse(&hears);
             web.act(&visitor, move |tx, cx, _| match &inbox {
-                Some(inbox) => actions::add_inbox_webhook(tx, cx, &url, inbox),
-                None => actions::add_webhook(tx, cx, &url, private, live),
+                Some(inbox) => actions::webhooks::add_inbox_webhook(tx, cx, &url, inbox),
+                None => actions::webhooks::add_webhook(tx, cx, &url, private, live),
             })
             .await
         }

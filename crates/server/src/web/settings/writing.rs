@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use actions::writing_settings::InboxSignature;
 use askama::Template;
 use axum::extract::{Path, State};
-use inbox::Error;
-use inbox::actions::{self, InboxSignature};
-use inbox::base::ids::MailboxId;
-use inbox::model::signatures;
-use inbox::model::written_text::TextFormat;
+use base::error::Error;
+use base::ids::MailboxId;
+use model::signatures;
+use model::written_text::TextFormat;
 use translation::{sentence, t};
 
 use super::{SettingsPage, location};
@@ -57,9 +57,9 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 async fn build(web: &Web, visitor: &Visitor) -> Result<WritingPage, PageError> {
     let (frame, (format, own, inboxes)) = web
         .page(visitor, location(SettingsPage::Writing), |tx, cx, _| {
-            let format = actions::own_format(tx, cx)?;
-            let own = actions::own_signature(tx, cx)?;
-            Ok((format, own, actions::inbox_signatures(tx, cx)?))
+            let format = actions::writing_settings::own_format(tx, cx)?;
+            let own = actions::writing_settings::own_signature(tx, cx)?;
+            Ok((format, own, actions::writing_settings::inbox_signatures(tx, cx)?))
         })
         .await?;
     let inbox = |inbox: InboxSignature| SignatureView {
@@ -104,7 +104,10 @@ pub async fn choose_format(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let format = if form.plain { TextFormat::Plain } else { TextFormat::Markdown };
-    web.act_quietly(&visitor, move |tx, cx, _| actions::choose_format(tx, cx, format)).await?;
+    web.act_quietly(&visitor, move |tx, cx, _| {
+        actions::writing_settings::choose_format(tx, cx, format)
+    })
+    .await?;
     web.redirect("/settings/writing", Flash::Saved)
 }
 
@@ -115,7 +118,9 @@ pub async fn set_own_signature(
     let PostedForm { visitor, form } = posted;
     let signature = form.signature.clone();
     let set = web
-        .act_quietly(&visitor, move |tx, cx, _| actions::set_own_signature(tx, cx, &signature))
+        .act_quietly(&visitor, move |tx, cx, _| {
+            actions::writing_settings::set_own_signature(tx, cx, &signature)
+        })
         .await;
     answer(&web, &visitor, "own", form, set).await
 }
@@ -129,7 +134,9 @@ pub async fn set_inbox_signature(
     let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
     let signature = form.signature.clone();
     let set = web
-        .act(&visitor, move |tx, cx, _| actions::set_inbox_signature(tx, cx, &mailbox, &signature))
+        .act(&visitor, move |tx, cx, _| {
+            actions::writing_settings::set_inbox_signature(tx, cx, &mailbox, &signature)
+        })
         .await;
     answer(&web, &visitor, &id, form, set).await
 }

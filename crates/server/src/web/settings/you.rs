@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use actions::picture_senders::PictureSender;
+use actions::sessions::{SessionListing, SignedIn};
 use askama::Template;
 use axum::extract::{Path, State};
+use base::app::Cx;
+use base::error::Error;
+use base::ids::SessionId;
+use base::limits::{SIGN_IN_ATTEMPTS_PER_ADDRESS, SIGN_IN_WAIT_MINUTES};
 use db::Tx;
-use inbox::actions::{self, PictureSender, SessionListing, SignedIn};
-use inbox::base::ids::SessionId;
-use inbox::base::limits::{SIGN_IN_ATTEMPTS_PER_ADDRESS, SIGN_IN_WAIT_MINUTES};
-use inbox::model::notices;
-use inbox::{Cx, Error};
+use model::notices;
 use translation::{Language, Reader, msg, t};
 
 use super::people::role_word;
@@ -85,16 +87,16 @@ struct OwnSettings {
 }
 
 impl OwnSettings {
-    fn read(tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn) -> inbox::Result<OwnSettings> {
+    fn read(tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn) -> base::error::Result<OwnSettings> {
         Ok(OwnSettings {
             me: me.clone(),
-            has_password: actions::has_password(tx, cx)?,
+            has_password: actions::sessions::has_password(tx, cx)?,
             is_inbox: notices::is_inbox(tx, &me.email)?,
-            follows_mentions: actions::follows_mentions(tx, cx)?,
-            opens_list: actions::opens_list(tx, cx)?,
-            duty: actions::own_duty(tx, cx)?,
-            picture_senders: actions::picture_senders(tx, cx)?,
-            sessions: actions::list_sessions(tx, cx)?,
+            follows_mentions: actions::following::follows_mentions(tx, cx)?,
+            opens_list: actions::after_triage::opens_list(tx, cx)?,
+            duty: actions::profile::own_duty(tx, cx)?,
+            picture_senders: actions::picture_senders::picture_senders(tx, cx)?,
+            sessions: actions::sessions::list_sessions(tx, cx)?,
         })
     }
 }
@@ -170,13 +172,17 @@ pub async fn choose_following(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let follows = form.mentions;
-    web.act_quietly(&visitor, move |tx, cx, _| actions::follow_mentions(tx, cx, follows)).await?;
+    web.act_quietly(&visitor, move |tx, cx, _| {
+        actions::following::follow_mentions(tx, cx, follows)
+    })
+    .await?;
     web.redirect("/settings/you", Flash::FollowingChoice)
 }
 
 pub async fn set_duty(State(web): State<Arc<Web>>, posted: PostedForm<DutyForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    web.act_quietly(&visitor, move |tx, cx, _| actions::set_duty(tx, cx, &form.duty)).await?;
+    web.act_quietly(&visitor, move |tx, cx, _| actions::profile::set_duty(tx, cx, &form.duty))
+        .await?;
     web.redirect("/settings/you", Flash::Duty)
 }
 
@@ -190,7 +196,8 @@ pub async fn choose_language(
         return Err(Error::invalid("language", "Choose a language of the list.").into());
     }
     let chosen = reader::choice(&code);
-    web.act_quietly(&visitor, move |tx, cx, _| actions::choose_language(tx, cx, &code)).await?;
+    web.act_quietly(&visitor, move |tx, cx, _| actions::profile::choose_language(tx, cx, &code))
+        .await?;
     Reader::current().know(chosen);
     web.redirect("/settings/you", Flash::Saved)
 }
@@ -233,7 +240,7 @@ pub async fn set_password(
         PasswordCheck::Right { opens_private: true } => {
             // The password proves who it is, however this session began.
             let open_private = |tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn| {
-                actions::open_private(tx, cx, &me.session)
+                actions::sessions::open_private(tx, cx, &me.session)
             };
             web.act_quietly(&visitor, open_private).await?;
         }
@@ -247,8 +254,10 @@ pub async fn set_password(
         }
         Err(error) => return Err(error.into()),
     };
-    web.act_quietly(&visitor, move |tx, cx, me| actions::set_password(tx, cx, &hash, &me.session))
-        .await?;
+    web.act_quietly(&visitor, move |tx, cx, me| {
+        actions::sessions::set_password(tx, cx, &hash, &me.session)
+    })
+    .await?;
     web.redirect("/settings/you", Flash::Password)
 }
 
@@ -260,7 +269,8 @@ pub async fn open_private(
     let PostedForm { visitor, form } = posted;
     let open_error = match own_password(&web, &visitor, form.password).await? {
         PasswordCheck::Right { opens_private: true } => {
-            web.act(&visitor, |tx, cx, me| actions::open_private(tx, cx, &me.session)).await?;
+            web.act(&visitor, |tx, cx, me| actions::sessions::open_private(tx, cx, &me.session))
+                .await?;
             return web.redirect("/settings/you", Flash::PrivateOpened);
         }
         PasswordCheck::Wrong(sentence) => sentence,
@@ -289,7 +299,7 @@ pub(super) async fn own_password(
 ) -> Result<PasswordCheck, PageError> {
     let (me, stored) = web
         .read(visitor, |tx, _, me| {
-            let mut stored = actions::stored_passwords(tx, &me.email)?;
+            let mut stored = actions::sessions::stored_passwords(tx, &me.email)?;
             stored.retain(|stored| stored.ws == me.actor.ws && stored.person == me.id);
             Ok((me.clone(), stored))
         })
@@ -300,7 +310,7 @@ pub(super) async fn own_password(
     // Counted for the person: somebody who can create links can begin many sessions.
     let (what, now) = (format!("person {}", me.id), web.app.clock.now());
     let may_try = web.app.store.write(move |tx| {
-        actions::count_sign_in_attempt(tx, &what, SIGN_IN_ATTEMPTS_PER_ADDRESS, now)
+        actions::sessions::count_sign_in_attempt(tx, &what, SIGN_IN_ATTEMPTS_PER_ADDRESS, now)
     });
     if !may_try.await? {
         let sentence =
@@ -325,12 +335,15 @@ pub async fn end_session(
     posted: PostedForm,
 ) -> PageResult {
     let id = SessionId::parse(&id).ok_or(Error::NotFound("session"))?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::end_session(tx, cx, &id)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::sessions::end_session(tx, cx, &id)).await?;
     web.redirect("/settings/you", Flash::Ended)
 }
 
 pub async fn end_others(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
-    web.act(&posted.visitor, |tx, cx, me| actions::end_other_sessions(tx, cx, &me.session)).await?;
+    web.act(&posted.visitor, |tx, cx, me| {
+        actions::sessions::end_other_sessions(tx, cx, &me.session)
+    })
+    .await?;
     web.redirect("/settings/you", Flash::Ended)
 }
 
@@ -340,7 +353,7 @@ pub async fn remove_picture_sender(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let remove = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
-        actions::remove_picture_sender(tx, cx, &form.email)
+        actions::picture_senders::remove_picture_sender(tx, cx, &form.email)
     };
     web.act_quietly(&visitor, remove).await?;
     web.redirect("/settings/you", Flash::PicturesHidden)

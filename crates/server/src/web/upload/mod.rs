@@ -14,10 +14,11 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::{Response, StatusCode};
 use axum::middleware::map_response;
 use axum::routing::{get, post};
+use base::app::Cx;
+use base::error::Error;
+use base::limits::{SIGN_IN_WAIT_MINUTES, UPLOADS_BYTES};
 use db::Tx;
-use inbox::base::limits::{SIGN_IN_WAIT_MINUTES, UPLOADS_BYTES};
-use inbox::model::uploads::{self, Ask};
-use inbox::{Cx, Error};
+use model::uploads::{self, Ask};
 use translation::t;
 
 use crate::http::slots::{Slot, SlotOwner};
@@ -25,6 +26,7 @@ use crate::web::Web;
 use crate::web::guest::keep_secret;
 use crate::web::layout::responses::{PageError, html};
 use crate::web::visitor::Visitor;
+
 pub use upload_locks::UploadLocks;
 
 /// Bytes of a form with files beside those of the files.
@@ -67,7 +69,7 @@ impl Web {
         mut read: F,
     ) -> Result<T, PageError>
     where
-        F: FnMut(&mut Tx<'_>, &Ask) -> inbox::Result<T> + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Ask) -> base::error::Result<T> + Send + 'static,
         T: Send + 'static,
     {
         let (wanted, now) = (token.to_owned(), self.app.clock.now());
@@ -89,7 +91,7 @@ impl Web {
         mut operation: F,
     ) -> Result<T, PageError>
     where
-        F: FnMut(&mut Tx<'_>, &Cx<'_>, &Ask) -> inbox::Result<T> + Send + 'static,
+        F: FnMut(&mut Tx<'_>, &Cx<'_>, &Ask) -> base::error::Result<T> + Send + 'static,
         T: Send + 'static,
     {
         let (wanted, app, browser) = (token.to_owned(), self.app.clone(), visitor.guest);

@@ -6,11 +6,11 @@ use askama::Template;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
-use inbox::Error;
-use inbox::base::ids::UploadId;
-use inbox::model::calendar_words::kept_date;
-use inbox::model::guest_forms::GuestFormId;
-use inbox::model::uploads::{self, AskPage, PageFile, PageItem, UploadState};
+use base::error::Error;
+use base::ids::UploadId;
+use model::calendar_words::kept_date;
+use model::guest_forms::GuestFormId;
+use model::uploads::{self, AskPage, PageFile, PageItem, UploadState};
 use translation::{msg, t, text_in_context};
 
 use super::{Web, gone};
@@ -255,7 +255,7 @@ pub async fn stop(
     Path(token): Path<String>,
 ) -> Response<Body> {
     let stopped = web.act_for_ask(&visitor, &token, |tx, cx, ask| {
-        tx.wake(inbox::base::queue::Queue::Pages);
+        tx.wake(base::queue::Queue::Pages);
         uploads::stop_reminders(tx, cx, ask)
     });
     match stopped.await {

@@ -8,11 +8,11 @@ use axum::body::{Body, Bytes};
 use axum::extract::multipart::Field;
 use axum::extract::{Multipart, Path, State};
 use axum::http::Response;
-use inbox::Error;
-use inbox::base::blocking::spawn_blocking;
-use inbox::base::ids::UploadId;
-use inbox::model::guest_forms::GuestFormId;
-use inbox::model::uploads::{self, NewUpload, SentFile, Upload};
+use base::blocking::spawn_blocking;
+use base::error::Error;
+use base::ids::UploadId;
+use model::guest_forms::GuestFormId;
+use model::uploads::{self, NewUpload, SentFile, Upload};
 use sha2::{Digest, Sha256};
 use translation::msg;
 

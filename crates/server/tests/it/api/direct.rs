@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use inbox::api::operations::Method;
+use api::operations::Method;
 use serde_json::{Value, json};
 use testing::{ApiClient, DirectClient, TestCall};
 

@@ -2,9 +2,9 @@
 
 use std::fmt::Debug;
 
+use api::operations::{self, OPERATIONS, Operation, ScopeRule};
 use axum::body::Body;
 use axum::http::{HeaderValue, Request};
-use inbox::api::operations::{self, OPERATIONS, Operation, ScopeRule};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;

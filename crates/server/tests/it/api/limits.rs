@@ -1,8 +1,9 @@
 //! API section 8: every limit at the last value that fits and at the first that does not.
 
+use base::actor::Actor;
+use base::app::Cx;
 use db::Tx;
-use inbox::base::actor::Actor;
-use inbox::{Cx, FiledMail, IncomingMail};
+use inbound::incoming_mail::{FiledMail, IncomingMail};
 use mail::{Attachment, Mail};
 use serde_json::{Value, json};
 
@@ -124,9 +125,10 @@ async fn try_to_deliver(app: &TestApp, mut mail: Mail) -> Result<FiledMail, Stri
             content_hash: None,
         },
     );
-    let receive = move |tx: &mut Tx<'_>, cx: &Cx<'_>| inbox::receive(tx, cx, &inbox, &incoming);
+    let receive =
+        move |tx: &mut Tx<'_>, cx: &Cx<'_>| inbound::receive::receive(tx, cx, &inbox, &incoming);
     app.app.act(&service, receive).await.map_err(|error| match error {
-        inbox::Error::Store(cause) => cause.to_string(),
+        base::error::Error::Store(cause) => cause.to_string(),
         error => error.to_string(),
     })
 }

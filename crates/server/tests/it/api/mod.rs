@@ -27,12 +27,12 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
 
+use api::operations::{self, ReplyInput};
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Request};
-use inbox::api::operations::{self, ReplyInput};
-use inbox::base::actor::{Actor, Principal};
-use inbox::base::ids::ConversationId;
-use inbox::model::bookings::types::BookingTypeInput;
+use base::actor::{Actor, Principal};
+use base::ids::ConversationId;
+use bookings::types::BookingTypeInput;
 use serde_json::{Value, json};
 
 use crate::support::{Answer, TestApp, TestKey, letter, request, text_of};
@@ -386,14 +386,14 @@ pub async fn a_booking(app: &TestApp, key: &TestKey) -> (String, String) {
         .act(&app.owner, |tx, cx| {
             let Principal::Person { id, .. } = &cx.actor.who else { panic!("a person") };
             let weekly = "mon-fri 09:00-17:00";
-            inbox::actions::set_hours(tx, cx, id, "UTC", weekly)?;
+            actions::bookings::set_hours(tx, cx, id, "UTC", weekly)?;
             let input = BookingTypeInput {
                 name: "Call".into(),
                 slug: format!("call{}", cx.ids.token(6)),
                 hosts: vec![id.clone()],
                 ..BookingTypeInput::default()
             };
-            inbox::actions::add_booking_type(tx, cx, &input)
+            actions::bookings::add_booking_type(tx, cx, &input)
         })
         .await;
     let body = json!({

@@ -1,8 +1,7 @@
 //! The order in which a request's mistakes are told: 401, 429, 403, 400, 404.
 
 use axum::body::Body;
-use inbox::actions;
-use inbox::base::actor::Plan;
+use base::actor::Plan;
 
 use super::{ALL, CREATING, OPS, Op, a_conversation, every_op, rows, with_header};
 use crate::support::{TestApp, TestKey, nowhere, on_both, request};
@@ -87,7 +86,7 @@ async fn the_plan_comes_after_the_rate_and_before_the_input(app: TestApp) {
     let nowhere = nowhere();
     let app = app.with_rate(1 + checked().count() as u32);
     app.get(&key, "/me").await.is(200);
-    app.act(&app.owner, |tx, cx| actions::set_plan(tx, cx, Plan::Free)).await;
+    app.act(&app.owner, |tx, cx| actions::setup::set_plan(tx, cx, Plan::Free)).await;
     for op in checked() {
         assert_eq!(status(&app, op, None, wrong(op), &nowhere).await, 401, "{}", op.name);
         assert_eq!(status(&app, op, Some(&key), wrong(op), &nowhere).await, 403, "{}", op.name);

@@ -1,8 +1,7 @@
 //! API section 5.10: the API is part of the Pro and Team plans.
 
 use axum::body::Body;
-use inbox::actions;
-use inbox::base::actor::{Actor, Plan};
+use base::actor::{Actor, Plan};
 
 use super::{ALL, OPS, SENDING, a_conversation, a_test_conversation, op, rows};
 use crate::support::{TestApp, on_both, request};
@@ -15,7 +14,7 @@ on_both!(
 );
 
 async fn set_plan(app: &TestApp, owner: &Actor, plan: Plan) {
-    app.act(owner, move |tx, cx| actions::set_plan(tx, cx, plan)).await;
+    app.act(owner, move |tx, cx| actions::setup::set_plan(tx, cx, plan)).await;
 }
 
 async fn on_the_free_plan_every_operation_is_403_and_afterwards_works_again(app: TestApp) {

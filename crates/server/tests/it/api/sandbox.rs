@@ -2,8 +2,7 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::actions;
-use inbox::base::actor::Plan;
+use base::actor::Plan;
 use serde_json::{Value, json};
 
 use super::limits::{IN_SANDBOX_TEXTS, wide};
@@ -109,7 +108,7 @@ async fn of_several_mistakes_the_first_in_order_is_told(app: TestApp) {
 async fn on_the_free_plan_nothing_is_simulated(app: TestApp) {
     let key = app.test_key(ALL).await;
     let id = a_test_conversation(&app).await;
-    app.act(&app.owner, |tx, cx| actions::set_plan(tx, cx, Plan::Free)).await;
+    app.act(&app.owner, |tx, cx| actions::setup::set_plan(tx, cx, Plan::Free)).await;
     let before = rows(&app).await;
     let answer = op("sandbox_inbound").ask(&app, &key, &id).await.is(403);
     assert!(answer.error().contains("plan"), "{}", answer.error());

@@ -1,9 +1,9 @@
 //! API sections 5.7 and 5.8: what a key cannot see does not exist for it.
 
-use inbox::base::actor::{Actor, Circle, Role};
-use inbox::model::mailboxes::{self, Mailbox};
-use inbox::{FiledMail, IncomingMail};
+use base::actor::{Actor, Circle, Role};
+use inbound::incoming_mail::{FiledMail, IncomingMail};
 use mail::{Attachment, Mail};
+use model::mailboxes::{self, Mailbox};
 use serde_json::{Value, json};
 
 use super::{ALL, OPS, give_message, rows};
@@ -92,7 +92,7 @@ async fn deliver_to(app: &TestApp, owner: &Actor, inbox: &Mailbox) -> FiledMail 
     };
     let service = Actor::system(owner.ws, owner.workspace.clone(), Circle::team());
     let inbox = inbox.clone();
-    app.act(&service, move |tx, cx| inbox::receive(tx, cx, &inbox, &incoming)).await
+    app.act(&service, move |tx, cx| inbound::receive::receive(tx, cx, &inbox, &incoming)).await
 }
 
 /// Everything that a caller could tell two answers apart by.

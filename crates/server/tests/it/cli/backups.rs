@@ -7,10 +7,10 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use inbox::App;
-use inbox::base::ids::UploadId;
-use inbox::inbound::{InboundMail, MailSource, ingest};
-use inbox::maintenance::dump::dump;
+use base::app::App;
+use base::ids::UploadId;
+use inbound::{InboundMail, MailSource, ingest};
+use maintenance::dump::dump;
 use serde_json::{Value, json};
 use server::demo;
 use server::serve::open_app;
@@ -72,7 +72,7 @@ impl Installation {
         let written = store.read(|tx| {
             let mut lines = Vec::new();
             dump(tx, &mut lines, &mut |_, _| {})?;
-            Ok::<_, inbox::Error>(lines)
+            Ok::<_, base::error::Error>(lines)
         });
         String::from_utf8(written.await.unwrap()).unwrap()
     }
@@ -153,7 +153,7 @@ pub(super) async fn ask_for_document(app: &App, contact: &'static str, bytes: &[
              VALUES (?1, 'req_1', ?2, 0, 'a.txt', 'm', 1, 1, 'kept', 'text/plain', FALSE, 0, 0)",
             &[&ws, &UPLOAD],
         )?;
-        Ok::<_, inbox::Error>(())
+        Ok::<_, base::error::Error>(())
     });
     written.await.unwrap();
 }

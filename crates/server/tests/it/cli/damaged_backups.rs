@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use inbox::App;
-use inbox::base::ids::UploadId;
+use base::app::App;
+use base::ids::UploadId;
 use serde_json::{Value, json};
 use server::backup::{BackupPlace, BackupProgress, BackupSource, WrittenBackup, write_backup};
 use server::demo;
@@ -23,7 +23,7 @@ fn blob_file(installation: &Installation, hash: &str) -> PathBuf {
 /// The hashes of an installation's blobs that are files.
 async fn file_hashes(installation: &Installation) -> Vec<String> {
     let store = testing::open(&installation.database.url);
-    store.read(inbox::maintenance::dump::file_hashes).await.unwrap()
+    store.read(maintenance::dump::file_hashes).await.unwrap()
 }
 
 /// Changes one byte in the midst of a file.
@@ -227,7 +227,7 @@ fn every_piece(passphrase: Option<&str>) {
     };
     // As many blobs as before, and none of them.
     let other_list: String = (0..backup["blobs"].as_u64().unwrap())
-        .map(|n| format!("{}\n", inbox::base::blobs::Blobs::hash_of(&n.to_be_bytes())))
+        .map(|n| format!("{}\n", base::blobs::Blobs::hash_of(&n.to_be_bytes())))
         .collect();
     type Harm<'a> = (&'a str, Box<dyn Fn() + 'a>);
     let harms: Vec<Harm<'_>> = vec![
@@ -438,7 +438,7 @@ fn erased_meanwhile(backend: Backend) {
             let erase = erasing.store.write(move |tx| {
                 tx.exec("DELETE FROM uploads", &[])?;
                 tx.exec("DELETE FROM blobs WHERE hash = ?1", &[&hash.as_str()])?;
-                Ok::<_, inbox::Error>(())
+                Ok::<_, base::error::Error>(())
             });
             handle.block_on(erase).unwrap();
             erasing.blobs.remove_file(&erased).unwrap();

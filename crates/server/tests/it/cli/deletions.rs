@@ -1,7 +1,7 @@
 //! Deleting an inbox and a workspace at the command line, also when the command is killed, and sweeping up.
 
-use inbox::App;
-use inbox::inbound::{InboundMail, MailSource, ingest};
+use base::app::App;
+use inbound::{InboundMail, MailSource, ingest};
 use testing::{Backend, TestAuthenticator, becomes_true, raw};
 
 use super::backups::Installation;

@@ -8,7 +8,8 @@ use super::Operator;
 fn lists_are_printed_while_another_process_writes() {
     let operator = Operator::set_up();
     let url = format!("sqlite:{}", operator.data().join("mailroom.db").display());
-    let store = db::Store::open(&url, &db::StoreOptions::default(), inbox::MIGRATIONS).unwrap();
+    let store =
+        db::Store::open(&url, &db::StoreOptions::default(), model::schema::MIGRATIONS).unwrap();
     let (begun, has_begun) = channel();
     let (end, may_end) = channel::<()>();
     let runtime = tokio::runtime::Runtime::new().unwrap();

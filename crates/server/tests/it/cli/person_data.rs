@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use inbox::App;
-use inbox::base::actor::{Actor, Circle};
-use inbox::base::blobs::keep;
-use inbox::base::email_address::EmailAddress;
-use inbox::base::ids::WorkspaceId;
-use inbox::maintenance::forget_person::forget_person;
+use base::actor::{Actor, Circle};
+use base::app::App;
+use base::blobs::keep;
+use base::email_address::EmailAddress;
+use base::ids::WorkspaceId;
+use maintenance::forget_person::forget_person;
 use testing::Backend;
 
 use super::backups::{INBOX, Installation, UPLOAD, ask_for_document, files_in, noise, receive};
@@ -78,7 +78,7 @@ async fn attach_and_book(app: &App) {
              VALUES (?1, 'usr_1', 'bkg_1', 'bkt_1', 1, 2, 1, 2)",
             &[&ws],
         )?;
-        Ok::<_, inbox::Error>(())
+        Ok::<_, base::error::Error>(())
     });
     written.await.unwrap();
 }
@@ -189,7 +189,7 @@ fn break_off(backend: Backend) {
         let app = installation.app();
         fill(&app).await;
         let workspace = app.store.read(|tx| {
-            Ok::<_, inbox::Error>(
+            Ok::<_, base::error::Error>(
                 tx.one::<(i64, WorkspaceId)>("SELECT ws, id FROM workspaces", &[])?,
             )
         });

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use inbox::api::operations::{ReplyInput, reply};
+use api::operations::{ReplyInput, reply};
 use serde_json::Value;
 use server::demo;
 use testing::{Backend, raw};
@@ -88,7 +88,7 @@ fn protected_words_are_in_an_export_only_where_they_are_asked_for() {
                 tx.one("SELECT ws, email FROM users WHERE role = 'owner' LIMIT 1", &[])?;
             let (id,): (String,) =
                 tx.one("SELECT id FROM conversations WHERE contact_email = 'kim@x.example'", &[])?;
-            Ok::<_, inbox::Error>((inbox::base::actor::person(tx, ws, &email)?, id))
+            Ok::<_, base::error::Error>((base::actor::person(tx, ws, &email)?, id))
         });
         let (owner, id) = found.await.unwrap();
         let input = ReplyInput {

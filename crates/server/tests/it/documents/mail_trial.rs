@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use inbox::base::blocking::spawn_blocking;
-use inbox::base::mail_reading::MailParser;
+use base::blocking::spawn_blocking;
+use base::mail_reading::MailParser;
 use server::documents::SandboxedTrial;
 
 use super::program;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use inbox::inbound::{Authenticator, BelievedResults, Credentials, MailSource};
+use inbound::{Authenticator, BelievedResults, Credentials, MailSource};
 use mail::{Authentication, AuthenticationResult, Dmarc, DmarcPolicy};
 use mail_auth::arc::ArcSealer;
 use mail_auth::common::crypto::Ed25519Key;

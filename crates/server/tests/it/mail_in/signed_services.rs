@@ -3,14 +3,14 @@
 
 use std::sync::{Arc, Mutex};
 
+use actions::services::NewService;
 use axum::body::Body;
 use axum::http::Request;
+use base::ids::ServiceId;
 use hmac::{Hmac, Mac};
-use inbox::actions::{self, NewService};
-use inbox::base::ids::ServiceId;
-use inbox::jobs::BoxFuture;
-use inbox::model::services::Service;
+use jobs::BoxFuture;
 use mail::Mail;
+use outbound::services::Service;
 use serde_json::{Value, json};
 use server::mail_in::services::{SnsCalls, SnsPages, purpose, router};
 use server::node::vault::Vault;
@@ -67,7 +67,8 @@ async fn connected(app: &TestApp, service: Service, secret: &str) -> Connected {
         reference_tag: "reference".into(),
         id: id.clone(),
     };
-    let path = app.act(&app.owner, move |tx, cx| actions::connect_service(tx, cx, &new)).await;
+    let path =
+        app.act(&app.owner, move |tx, cx| actions::services::connect_service(tx, cx, &new)).await;
     let pages = AmazonPages::default();
     let sns = SnsCalls::new(Arc::new(pages.clone()));
     Connected { path, pages, sns }
@@ -97,7 +98,7 @@ async fn reference(app: &TestApp, header_id: &str) -> Value {
 }
 
 async fn noted(app: &TestApp) -> i64 {
-    app.act(&app.owner, actions::list_services).await[0].noted
+    app.act(&app.owner, actions::services::list_services).await[0].noted
 }
 
 fn by_mailgun(timestamp: i64, key: &str) -> String {

@@ -1,6 +1,6 @@
 //! The keys of a domain, and what it publishes.
 
-use inbox::model::domains::{self, KeyState};
+use model::domains::{self, KeyState};
 use server::mail_out::dns_records::{self, RecordStatus};
 use server::net::dns_lookup::Lookup;
 
@@ -31,7 +31,7 @@ async fn mail_of_a_domain_with_a_key_is_signed_the_same_on_every_try(app: TestAp
     let key = app.key("send").await;
     let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     app.schedule(&key, &mail.conversation, "It left.").await;
-    app.outside.relay.will_say(&[inbox::jobs::RelayOutcome::Later("busy".into())]);
+    app.outside.relay.will_say(&[jobs::RelayOutcome::Later("busy".into())]);
     app.pass(DAY).await;
     let attempts = app.outside.relay.attempts();
     assert_eq!(attempts.len(), 2);
@@ -124,14 +124,14 @@ async fn only_an_owner_or_admin_and_only_a_domain_of_ours_has_keys(app: TestApp)
     let ann = app.person("Ann").await;
     let refused =
         app.app.act(&ann, |tx, cx| domains::list_keys(tx, cx, "acme.example")).await.unwrap_err();
-    assert!(matches!(refused, inbox::Error::Forbidden(_)), "{refused}");
+    assert!(matches!(refused, base::error::Error::Forbidden(_)), "{refused}");
     for domain in ["other.example", "not a domain", ""] {
         let refused = app
             .app
             .act(&app.owner, move |tx, cx| domains::list_keys(tx, cx, domain))
             .await
             .unwrap_err();
-        assert!(matches!(refused, inbox::Error::Invalid(_)), "{domain}: {refused}");
+        assert!(matches!(refused, base::error::Error::Invalid(_)), "{domain}: {refused}");
     }
 }
 

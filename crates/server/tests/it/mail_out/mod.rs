@@ -16,7 +16,7 @@ mod sts;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inbox::jobs::{OutgoingMail, Relay, RelayOutcome};
+use jobs::{OutgoingMail, Relay, RelayOutcome};
 use server::mail_out::{SmarthostRelay, SmtpTimeouts};
 use server::webhooks::SystemResolver;
 

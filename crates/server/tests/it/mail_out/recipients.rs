@@ -1,8 +1,9 @@
 //! A message to several recipients: who has it does not get it again.
 
-use inbox::actions::{self, NewReply};
-use inbox::model::written_text::TextFormat;
-use inbox::{MessageTimes, Party, RecipientList};
+use actions::compose::NewReply;
+use model::recipients::{Party, RecipientList};
+use model::written_text::TextFormat;
+use outbound::scheduling::MessageTimes;
 use serde_json::json;
 
 use super::*;
@@ -32,7 +33,8 @@ async fn letter_to_three(app: &TestApp) -> String {
         secure: None,
         times: MessageTimes::default(),
     };
-    app.act(&app.owner, move |tx, cx| actions::send_reply(tx, cx, &conversation, &letter)).await;
+    app.act(&app.owner, move |tx, cx| actions::compose::send_reply(tx, cx, &conversation, &letter))
+        .await;
     id
 }
 

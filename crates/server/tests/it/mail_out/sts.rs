@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use inbox::base::future::BoxFuture;
+use base::future::BoxFuture;
 use server::mail_out::PolicySource;
 use tokio_rustls::TlsAcceptor;
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::base::blob_files::BlobFiles;
-use inbox::base::blobs::Blobs;
+use base::blob_files::BlobFiles;
+use base::blobs::Blobs;
 use server::net::dns_health::DnsHealth;
 use server::node::health::{self, Readiness};
 use server::node::quiet::QuietMode;

@@ -62,7 +62,7 @@ fn lines_are_named(backend: Backend) {
         line.contains("mail{id=") && line.contains(" client=127.0.0.1 protocol=smtp}"),
         "{line}"
     );
-    let read = |line: &str| line.contains("inbox::jobs::extract_documents: ");
+    let read = |line: &str| line.contains("jobs::extract_documents: ");
     let line = wait_for(&program, read);
     assert!(line.contains("job{queue=\"documents\" workspace=1 id=\"doc_"), "{line}");
 

@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use inbox::base::agent_presence::share_agents;
-use inbox::base::ids::Ids;
-use inbox::{App, RateLimiter, share_rates};
+use base::agent_presence::share_agents;
+use base::app::App;
+use base::ids::Ids;
+use base::rate_limit::{RateLimiter, share_rates};
 use server::node::roster::NodePlace;
 use server::node::vault::{KEY_FILE, Vault};
 use tokio_util::sync::CancellationToken;
@@ -81,7 +82,7 @@ fn the_rate_of_a_key_is_shared_by_all_nodes() {
         for _ in 0..6 {
             app.get(&key, "/me").await.is(200);
         }
-        let hash = inbox::base::api_key::KeyHash::of(&key.key).unwrap();
+        let hash = base::api_key::KeyHash::of(&key.key).unwrap();
         eventually(async || other.limiter.remaining(&hash, app.now()) == LIMIT - 6).await;
         let there = app.router_of(&other);
         let call = async || {

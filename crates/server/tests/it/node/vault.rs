@@ -1,10 +1,9 @@
 //! Whoever has the database alone cannot sign with our keys or sign in as somebody.
 
-use inbox::actions;
-use inbox::base::secret_sealer::SecretSealer;
-use inbox::model::domains;
-use inbox::model::mail_secret::mail_secret;
-use inbox::model::sealing::seal_plain_secrets;
+use base::secret_sealer::SecretSealer;
+use model::domains;
+use model::mail_secret::mail_secret;
+use model::sealing::seal_plain_secrets;
 use testing::{signature, signatures};
 
 use crate::support::{TestApp, on_both, user};
@@ -17,7 +16,7 @@ on_both!(
 
 /// Everything of these tables that can hold a secret, as it is kept.
 async fn kept(app: &TestApp) -> Vec<Vec<u8>> {
-    let read = app.app.store.read(|tx| -> inbox::Result<_> {
+    let read = app.app.store.read(|tx| -> base::error::Result<_> {
         let texts: Vec<(String, Option<String>)> =
             tx.all("SELECT secret, old_secret FROM webhooks", &[])?;
         let notices: Vec<(String,)> = tx.all("SELECT text FROM notices", &[])?;
@@ -54,10 +53,11 @@ async fn no_secret_that_is_used_again_is_kept_as_it_is(app: TestApp) {
     let app = app.with_mail();
     let hook = app.hook("receiver").await;
     let id = hook.id.clone();
-    let new = app.act(&app.owner, move |tx, cx| actions::rotate_secret(tx, cx, &id)).await;
+    let new =
+        app.act(&app.owner, move |tx, cx| actions::delivery_log::rotate_secret(tx, cx, &id)).await;
     let (signing, mail) = (make_signing_key(&app).await, secret_of_mail(&app).await);
     let ann = user(&app.person("Ann").await);
-    app.act(&app.owner, move |tx, cx| actions::invite(tx, cx, &ann, true)).await;
+    app.act(&app.owner, move |tx, cx| actions::sessions::invite(tx, cx, &ann, true)).await;
     let kept = kept(&app).await;
     assert_eq!(kept.len(), 5);
     assert!(kept.iter().all(|kept| kept.starts_with(b"v1.")));

@@ -8,17 +8,17 @@ use std::ops::{Deref, DerefMut};
 use std::path::Path;
 use std::sync::Arc;
 
+use api::operations::Method;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
+use base::app::App;
+use base::ids::Ids;
+use base::scanner::Scanner;
+use base::secret_sealer::SecretSealer;
 use db::ReplicaOptions;
 use http_body_util::BodyExt;
-use inbox::App;
-use inbox::api::operations::Method;
-use inbox::base::ids::Ids;
-use inbox::base::scanner::Scanner;
-use inbox::base::secret_sealer::SecretSealer;
-use inbox::jobs::{AppMailReader, BoxFuture};
+use jobs::{AppMailReader, BoxFuture};
 use rustls::RootCertStore;
 use server::api::rest;
 use server::drafting::{HttpReplyModel, ModelEndpoint};
@@ -34,17 +34,17 @@ use server::node::quiet::QuietMode;
 use server::node::vault::Vault;
 use server::oidc::{OidcClient, OidcConfig};
 use server::webhooks::{ResolvedAddresses, Resolver, SsrfGuard, SsrfRules, SystemResolver};
+use testing::{ApiClient, Harness, TestCall, TestRelay};
+use tower::ServiceExt;
+
+pub use body::pieces;
+pub use mail_in::Client;
 pub use testing::{
     Answer, Backend, CONNECTIONS, Chance, DAY, Database, FEE_ANSWER, FEE_QUESTION,
     FEE_QUESTION_AGAIN, HOUR, MINUTE, PUBLIC_URL, SECOND, TestKey, UNDO, eventually, file,
     held_warning, letter, no_mailbox, nowhere, on_both, query, raw, raw_with, run, run_at, text_of,
     texts, user,
 };
-use testing::{ApiClient, Harness, TestCall, TestRelay};
-use tower::ServiceExt;
-
-pub use body::pieces;
-pub use mail_in::Client;
 
 pub const DEVELOPER_SITE: &str = "https://developers.mailroom.example";
 

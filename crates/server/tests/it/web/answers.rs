@@ -1,7 +1,7 @@
 //! The pages of answers and of drafting.
 
-use inbox::base::ids::MessageId;
-use inbox::model::mailboxes::DraftingMode;
+use base::ids::MessageId;
+use model::mailboxes::DraftingMode;
 use server::drafting::ModelEndpoint;
 
 use crate::support::*;
@@ -78,10 +78,12 @@ async fn a_helpers_draft_shows_its_sources_and_is_approved(app: TestApp) {
     browser.post(&format!("/approvals/{id}/approve"), &fields).await.goes_to("/approvals");
     let message = MessageId::parse(id).unwrap();
     let sent = app
-        .act(&app.owner, move |tx, cx| Ok(inbox::load_outgoing(tx, cx.actor, &message)?.0.text))
+        .act(&app.owner, move |tx, cx| {
+            Ok(outbound::messages::load_outgoing(tx, cx.actor, &message)?.0.text)
+        })
         .await;
     assert!(sent.ends_with("Olive Owner"), "{sent}");
-    let (listed, _) = app.app.read(&app.owner, inbox::actions::list_drafting).await.unwrap();
+    let (listed, _) = app.app.read(&app.owner, actions::drafting::list_drafting).await.unwrap();
     assert_eq!(listed[0].tally.as_it_was, 1, "the name is no edit");
 }
 

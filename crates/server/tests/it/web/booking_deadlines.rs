@@ -1,9 +1,8 @@
 //! Until when a guest moves or cancels: what their pages offer before that moment, and from it on.
 
-use inbox::actions;
-use inbox::model::bookings::booking::{BookingGuest, NewBooking, book};
-use inbox::model::bookings::manage_token;
-use inbox::model::bookings::types::{BookingType, BookingTypeInput};
+use bookings::booking::{BookingGuest, NewBooking, book};
+use bookings::manage_token;
+use bookings::types::{BookingType, BookingTypeInput};
 use serde_json::json;
 
 use super::booking_pages::csrf_of;
@@ -29,7 +28,7 @@ const LATE: &str = "You could move or cancel it with this link until Sunday 22 N
 async fn bookable(app: &TestApp) -> BookingType {
     let person = user(&app.owner);
     app.act(&app.owner, move |tx, cx| {
-        actions::set_hours(tx, cx, &person, "Europe/Berlin", "mon-fri 09:00-17:00")?;
+        actions::bookings::set_hours(tx, cx, &person, "Europe/Berlin", "mon-fri 09:00-17:00")?;
         let input = BookingTypeInput {
             name: "A talk".into(),
             slug: "talk".into(),
@@ -37,7 +36,7 @@ async fn bookable(app: &TestApp) -> BookingType {
             hosts: vec![person.clone()],
             ..BookingTypeInput::default()
         };
-        actions::add_booking_type(tx, cx, &input)
+        actions::bookings::add_booking_type(tx, cx, &input)
     })
     .await
 }

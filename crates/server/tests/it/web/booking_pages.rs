@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::actions;
-use inbox::jobs::OutgoingMail;
-use inbox::model::bookings::types::{BookingQuestion, BookingTypeInput};
+use bookings::types::{BookingQuestion, BookingTypeInput};
+use jobs::OutgoingMail;
 use serde_json::json;
 use server::http::Peer;
 
@@ -43,7 +42,7 @@ const TYPED: [(&str, &str); 3] =
 async fn bookable(app: &TestApp) -> (String, String) {
     let person = user(&app.owner);
     app.act(&app.owner, move |tx, cx| {
-        actions::set_hours(tx, cx, &person, "Europe/Berlin", "mon-fri 09:00-17:00")?;
+        actions::bookings::set_hours(tx, cx, &person, "Europe/Berlin", "mon-fri 09:00-17:00")?;
         let mut ids = Vec::new();
         for (slug, minutes) in [("short", 30), ("long", 60)] {
             let input = BookingTypeInput {
@@ -55,7 +54,7 @@ async fn bookable(app: &TestApp) -> (String, String) {
                 hosts: vec![person.clone()],
                 ..BookingTypeInput::default()
             };
-            ids.push(actions::add_booking_type(tx, cx, &input)?.id.to_string());
+            ids.push(actions::bookings::add_booking_type(tx, cx, &input)?.id.to_string());
         }
         Ok((ids.remove(0), ids.remove(0)))
     })
@@ -461,7 +460,7 @@ async fn a_list_of_times_ends_with_a_whole_day_and_a_day_off_closes_no_weekday(a
     app.act(&app.owner, move |tx, cx| {
         // Both Wednesdays of the two weeks.
         for date in ["2026-11-25", "2026-12-02"] {
-            actions::set_host_date(tx, cx, &person, (date, ""), "Away")?;
+            actions::bookings::set_host_date(tx, cx, &person, (date, ""), "Away")?;
         }
         let input = BookingTypeInput {
             name: "A word".into(),
@@ -470,7 +469,7 @@ async fn a_list_of_times_ends_with_a_whole_day_and_a_day_off_closes_no_weekday(a
             hosts: vec![person.clone()],
             ..BookingTypeInput::default()
         };
-        actions::add_booking_type(tx, cx, &input)
+        actions::bookings::add_booking_type(tx, cx, &input)
     })
     .await;
     let browser = app.browser();

@@ -1,8 +1,7 @@
 //! Settings of bookings: the types with what they would be offered at, why not, and hours in the reader's language.
 
-use inbox::actions;
-use inbox::base::ids::UserId;
-use inbox::model::bookings::types::BookingTypeInput;
+use base::ids::UserId;
+use bookings::types::BookingTypeInput;
 
 use super::browser::Page;
 use crate::support::*;
@@ -21,14 +20,14 @@ const PAGE: &str = "/settings/bookings";
 pub async fn bookable(app: &TestApp) -> String {
     let person = user(&app.owner);
     app.act(&app.owner, move |tx, cx| {
-        actions::set_hours(tx, cx, &person, "Europe/Berlin", "mon-fri 09:00-17:00")?;
+        actions::bookings::set_hours(tx, cx, &person, "Europe/Berlin", "mon-fri 09:00-17:00")?;
         let input = BookingTypeInput {
             name: "First talk".into(),
             slug: "first-talk".into(),
             hosts: vec![person.clone()],
             ..BookingTypeInput::default()
         };
-        Ok(actions::add_booking_type(tx, cx, &input)?.id.to_string())
+        Ok(actions::bookings::add_booking_type(tx, cx, &input)?.id.to_string())
     })
     .await
 }

@@ -5,8 +5,7 @@ use std::sync::Mutex;
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::actions;
-use inbox::base::actor::{Actor, Circle};
+use base::actor::{Actor, Circle};
 
 use crate::support::{Answer, TestApp, user};
 
@@ -44,7 +43,9 @@ impl TestApp {
     pub async fn sign_in_link(&self, person: &Actor) -> String {
         let id = user(person);
         let service = Actor::system(person.ws, person.workspace.clone(), Circle::team());
-        let url = self.act(&service, move |tx, cx| actions::make_recovery_link(tx, cx, &id)).await;
+        let url = self
+            .act(&service, move |tx, cx| actions::sessions::make_recovery_link(tx, cx, &id))
+            .await;
         url.strip_prefix(crate::support::PUBLIC_URL).expect("our own address").to_owned()
     }
 }

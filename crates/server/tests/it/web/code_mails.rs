@@ -1,7 +1,6 @@
 //! The mails with the codes of customer pages: their language, and the subject that the page names.
 
-use inbox::actions;
-use inbox::model::bookings::types::BookingTypeInput;
+use bookings::types::BookingTypeInput;
 use mail::{Envelope, ParsedMail};
 
 use super::booking_pages::csrf_of;
@@ -25,7 +24,7 @@ fn newest(app: &TestApp, email: &str) -> ParsedMail {
 async fn the_code_of_a_booking_comes_in_the_language_of_the_page(app: TestApp) {
     let person = user(&app.owner);
     app.act(&app.owner, move |tx, cx| {
-        actions::set_hours(tx, cx, &person, "Europe/Berlin", "mon-fri 09:00-17:00")?;
+        actions::bookings::set_hours(tx, cx, &person, "Europe/Berlin", "mon-fri 09:00-17:00")?;
         let input = BookingTypeInput {
             name: "A talk".into(),
             slug: "talk".into(),
@@ -34,7 +33,7 @@ async fn the_code_of_a_booking_comes_in_the_language_of_the_page(app: TestApp) {
             hosts: vec![person.clone()],
             ..BookingTypeInput::default()
         };
-        actions::add_booking_type(tx, cx, &input).map(drop)
+        actions::bookings::add_booking_type(tx, cx, &input).map(drop)
     })
     .await;
     for (language, at, email, subject, lead, held) in [

@@ -84,7 +84,7 @@ async fn a_mailbox_is_found_tried_and_connected_and_its_mail_is_fetched(app: Tes
         .store
         .write(|tx| {
             tx.exec("UPDATE imap_accounts SET host = 'localhost', by_operator = TRUE", &[])?;
-            Ok::<_, inbox::Error>(())
+            Ok::<_, base::error::Error>(())
         })
         .await
         .unwrap();
@@ -272,7 +272,7 @@ async fn plus_tags_of_a_connected_inbox_are_used_once_a_test_mail_came_back(app:
         .store
         .write(|tx| {
             tx.exec("UPDATE imap_accounts SET host = 'localhost', by_operator = TRUE", &[])?;
-            Ok::<_, inbox::Error>(())
+            Ok::<_, base::error::Error>(())
         })
         .await
         .unwrap();

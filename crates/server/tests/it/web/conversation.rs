@@ -1,6 +1,6 @@
 //! The conversation page.
 
-use inbox::base::time::Moment;
+use base::time::Moment;
 use serde_json::json;
 
 use crate::support::*;

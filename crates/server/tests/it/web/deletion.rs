@@ -1,6 +1,6 @@
 //! Deleting an inbox and the workspace in the app, and how long an inbox keeps mail.
 
-use inbox::base::actor::Role;
+use base::actor::Role;
 use serde_json::json;
 
 use crate::support::*;

@@ -3,13 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use api::operations::OPERATIONS;
 use axum::body::Body;
 use axum::http::Request;
-use inbox::RateStatus;
-use inbox::api::operations::OPERATIONS;
-use inbox::base::scopes::Scope;
-use inbox::model::events::EVENTS;
-use inbox::model::webhook_signing::{Signed, is_genuine};
+use base::rate_limit::RateStatus;
+use base::scopes::Scope;
+use model::events::EVENTS;
+use model::webhook_signing::{Signed, is_genuine};
 use serde_json::Value;
 
 use crate::api::ALL;
@@ -108,13 +108,13 @@ async fn programs_find_every_page(app: &TestApp, seen: &BTreeSet<String>) {
     let sentences = browser.get("/developers/errors.md").await.is(200).text;
     let rate = RateStatus { limit: 120, remaining: 0, resets_in: 1, over: true };
     for error in [
-        inbox::Error::Unauthorized,
-        inbox::Error::KeyReused,
-        inbox::Error::NotFound("conversation"),
-        inbox::Error::Lacks { scope: Scope::Send, entirely: true },
-        inbox::Error::TooMany(rate),
-        inbox::Error::Files(std::io::Error::other("")),
-        inbox::Error::LostFile,
+        base::error::Error::Unauthorized,
+        base::error::Error::KeyReused,
+        base::error::Error::NotFound("conversation"),
+        base::error::Error::Lacks { scope: Scope::Send, entirely: true },
+        base::error::Error::TooMany(rate),
+        base::error::Error::Files(std::io::Error::other("")),
+        base::error::Error::LostFile,
     ] {
         assert!(sentences.contains(&error.to_string()), "{error}");
         assert!(sentences.contains(&format!("| {} |", error.status())), "{error}");
@@ -126,7 +126,7 @@ async fn programs_find_every_page(app: &TestApp, seen: &BTreeSet<String>) {
     }
     for operation in OPERATIONS {
         for field in operation.fields {
-            let schema = inbox::api::fields::field_schema(field).to_string();
+            let schema = api::fields::field_schema(field).to_string();
             let is_time = schema.contains("T[0-9]{2}:[0-9]{2}");
             let says_how = ["such as 20", "find_slots"].iter().any(|how| schema.contains(how));
             assert!(!is_time || says_how, "{} {} lacks its form", operation.name, field.name);
@@ -136,16 +136,16 @@ async fn programs_find_every_page(app: &TestApp, seen: &BTreeSet<String>) {
 
 /// The refusals that operations write word for word. Only what no request by key can meet is left out.
 fn written_refusals() -> Vec<String> {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../inbox/src");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut files: Vec<std::path::PathBuf> = Vec::new();
-    let mut folders = vec![root.join("api")];
+    let mut folders = vec![root.join("api/src")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() { folders.push(path) } else { files.push(path) }
         }
     }
-    files.push(root.join("model/bookings/booking.rs"));
+    files.push(root.join("bookings/src/booking.rs"));
     let unmet =
         ["Only a key has an agent.", "The time is not free any more. Please pick another one."];
     let guests = ["Please try again", "Please pick it again"];

@@ -1,6 +1,6 @@
 //! The sorting helper on pages: its settings, and topic and urgency of a conversation.
 
-use inbox::base::actor::Role;
+use base::actor::Role;
 use serde_json::json;
 
 use crate::support::{TestApp, letter, on_both};

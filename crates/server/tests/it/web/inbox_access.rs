@@ -1,11 +1,10 @@
 //! An inbox that is for some is indistinguishable from one that does not exist for everybody else, on
 //! every page and form.
 
-use inbox::actions::{self, InboxAccess};
-use inbox::base::actor::{Actor, Role};
-use inbox::model::inbox_access::{AccessEntry, AccessHolder};
-use inbox::model::mailboxes::Mailbox;
-
+use actions::inbox_access::InboxAccess;
+use base::actor::{Actor, Role};
+use model::inbox_access::{AccessEntry, AccessHolder};
+use model::mailboxes::Mailbox;
 use serde_json::json;
 
 use super::visibility::{ADMINISTERED, NAMING, nothing, things_in};
@@ -25,7 +24,10 @@ async fn close_inbox(app: &TestApp, inbox: &Mailbox, person: &Actor) {
     let entries = vec![AccessEntry { holder, may_see: true, may_send: false }];
     let access = InboxAccess { everybody: false, all_send: true, entries };
     let id = inbox.id.clone();
-    app.act(&app.owner, move |tx, cx| actions::set_inbox_access(tx, cx, &id, &access)).await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::inbox_access::set_inbox_access(tx, cx, &id, &access)
+    })
+    .await;
 }
 
 async fn what_is_in_an_inbox_for_some_is_missing_for_the_others(app: TestApp) {

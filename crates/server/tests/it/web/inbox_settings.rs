@@ -1,7 +1,7 @@
 //! The settings of one inbox: how its mail comes in and goes out, for those who look after that.
 
-use inbox::actions::{self, FetchFrom, MailHistory};
-use inbox::inbound::imap::{self, FetchFailure, FetchFailureKind, PostFetchAction, Security};
+use actions::imap_accounts::{FetchFrom, MailHistory};
+use inbound::imap::{self, FetchFailure, FetchFailureKind, PostFetchAction, Security};
 
 use crate::mail_out::names::Zone;
 use crate::support::*;
@@ -30,7 +30,7 @@ async fn fetch(app: &TestApp) {
         port: 993,
         security: Security::Tls,
         username: "desk@acme.example".into(),
-        auth: inbox::model::mailbox_grants::MailAuth::Password,
+        auth: model::mailbox_grants::MailAuth::Password,
         sealed_password: SEALED.into(),
         folder: "INBOX".into(),
         after: PostFetchAction::Nothing,
@@ -38,8 +38,8 @@ async fn fetch(app: &TestApp) {
         history: MailHistory::Everything,
         by_operator: true,
     };
-    let begin = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
-        actions::fetch_mail_from(tx, cx, "support@acme.example", &from)
+    let begin = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
+        actions::imap_accounts::fetch_mail_from(tx, cx, "support@acme.example", &from)
     };
     app.act(&app.owner, begin).await;
 }
@@ -47,7 +47,7 @@ async fn fetch(app: &TestApp) {
 /// A round of fetching that went well, or had this trouble.
 async fn round(app: &TestApp, trouble: Option<FetchFailure>) {
     let service = app.service(&app.support);
-    let fetch = move |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
+    let fetch = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
         let account = imap::claim_due(tx, cx.ids, cx.now, 1)?.remove(0);
         match &trouble {
             Some(trouble) => imap::note_failure(tx, cx, &account, trouble),
@@ -74,7 +74,7 @@ async fn an_inbox_that_cannot_be_fetched_warns_on_the_list_and_on_its_page(app: 
     fetch(&app).await;
     round(&app, Some(FetchFailure { sentence: REASON.into(), kind: FetchFailureKind::Refused }))
         .await;
-    let admin = app.person_with("Ada", inbox::base::actor::Role::Admin).await;
+    let admin = app.person_with("Ada", base::actor::Role::Admin).await;
     let browser = app.signed_in(&admin).await;
     let page = browser.get(&page_of(&app)).await.is(200);
     page.shows("banner danger").shows("Mail cannot be fetched since").shows(REASON);
@@ -111,8 +111,8 @@ async fn the_records_to_publish_are_shown_and_the_first_key_is_made_by_a_button(
     page.shows("The key is made.").shows("._domainkey.acme.example").shows("v=DKIM1; k=rsa; p=");
     page.hides("No key signs this domain");
     owner.post(&format!("{path}/signing-key"), &[]).await.is(303);
-    let keys = |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
-        inbox::model::domains::list_keys(tx, cx, "acme.example")
+    let keys = |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
+        model::domains::list_keys(tx, cx, "acme.example")
     };
     assert_eq!(app.act(&app.owner, keys).await.len(), 1);
     let log = owner.get("/settings/audit").await.is(200);
@@ -141,17 +141,17 @@ async fn a_check_says_of_every_record_how_it_stands(app: TestApp) {
 
 async fn a_check_finds_everything_and_lets_a_new_key_sign(app: TestApp) {
     let keep = |first: bool| {
-        let key = inbox::model::domains::make_key(&app.app.ids).unwrap();
+        let key = model::domains::make_key(&app.app.ids).unwrap();
         app.act(&app.owner, move |tx, cx| match first {
-            true => inbox::model::domains::keep_first_key(tx, cx, "acme.example", &key),
-            false => inbox::model::domains::keep_next_key(tx, cx, "acme.example", &key),
+            true => model::domains::keep_first_key(tx, cx, "acme.example", &key),
+            false => model::domains::keep_next_key(tx, cx, "acme.example", &key),
         })
     };
     keep(true).await;
     app.advance(DAY);
     keep(false).await;
-    let list = |tx: &mut db::Tx<'_>, cx: &inbox::Cx<'_>| {
-        inbox::model::domains::list_keys(tx, cx, "acme.example")
+    let list = |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
+        model::domains::list_keys(tx, cx, "acme.example")
     };
     let keys = app.act(&app.owner, list).await;
     let mut zone = Zone::default()

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use actions::autosaves::{Autosave, AutosaveKey, AutosaveKind};
 use axum::http::Request;
-use inbox::actions::{self, Autosave, AutosaveKey, AutosaveKind};
-use inbox::base::actor::Actor;
-use inbox::base::ids::ConversationId;
+use base::actor::Actor;
+use base::ids::ConversationId;
 
 use super::browser::{Browser, Page};
 use super::compose::upload;
@@ -31,7 +31,7 @@ on_both!(
 async fn end_sessions(app: &TestApp) {
     let ended = app.app.store.write(|tx| {
         tx.exec("DELETE FROM sessions", &[])?;
-        Ok::<_, inbox::Error>(())
+        Ok::<_, base::error::Error>(())
     });
     ended.await.unwrap();
 }
@@ -61,7 +61,7 @@ async fn come_back(browser: &Browser<'_>, person: &Actor, posted: Page) -> Page 
 async fn keep_reply(app: &TestApp, conversation: &ConversationId, text: &str) {
     let place = AutosaveKey::Conversation(conversation.clone());
     let reply = Autosave::new(AutosaveKind::Reply, text.into());
-    app.act(&app.owner, move |tx, cx| actions::autosave(tx, cx, &place, &reply)).await;
+    app.act(&app.owner, move |tx, cx| actions::autosaves::autosave(tx, cx, &place, &reply)).await;
 }
 
 async fn after_a_session_ended_signing_in_leads_back_to_the_text(app: TestApp) {
@@ -304,13 +304,13 @@ async fn what_was_typed_goes_with_its_writer_or_after_an_hour(app: TestApp) {
     leave(&bo).await;
     leave(&app.owner).await;
     let id = user(&bo);
-    app.act(&app.owner, move |tx, cx| actions::reset_sign_in(tx, cx, &id)).await;
+    app.act(&app.owner, move |tx, cx| actions::sign_in_reset::reset_sign_in(tx, cx, &id)).await;
     assert_eq!(count().await, 1, "the owner's is left");
     leave(&bo).await;
     let id = user(&bo);
-    app.act(&app.owner, move |tx, cx| actions::remove_person(tx, cx, &id)).await;
+    app.act(&app.owner, move |tx, cx| actions::removal::remove_person(tx, cx, &id)).await;
     assert_eq!(count().await, 1, "the owner's is left");
-    app.act(&app.owner, |tx, cx| actions::delete_workspace(tx, cx, "Acme")).await;
+    app.act(&app.owner, |tx, cx| actions::deletion::delete_workspace(tx, cx, "Acme")).await;
     assert_eq!(count().await, 0);
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::jobs::OutgoingMail;
+use jobs::OutgoingMail;
 use translation::Language;
 
 use super::browser::{Browser, Page};
@@ -184,6 +184,13 @@ mod said_texts {
     /// The developer site is English.
     const ENGLISH_ONLY: &str = "developers";
 
+    /// The code of every crate.
+    fn sources() -> Vec<(String, String)> {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        let names = fs::read_dir(crates).unwrap().map(|it| it.unwrap().file_name());
+        names.flat_map(|name| files(&format!("{}/src", name.display()), "rs")).collect()
+    }
+
     fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(folder);
         let (mut folders, mut found) = (vec![root], Vec::<PathBuf>::new());
@@ -233,7 +240,7 @@ mod said_texts {
                 said.extend(literal.filter(|_| is_whole).map(str::to_owned));
             }
         }
-        for (name, text) in ["server/src", "inbox/src"].iter().flat_map(|it| files(it, "rs")) {
+        for (name, text) in sources() {
             let text = text.split("#[cfg(test)]").next().unwrap();
             for call in ["t!(", "msg!("] {
                 for (at, _) in text.match_indices(call) {

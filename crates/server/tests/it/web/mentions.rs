@@ -1,6 +1,6 @@
 //! Somebody is named in a note.
 
-use inbox::jobs::OutgoingMail;
+use jobs::OutgoingMail;
 use serde_json::json;
 
 use crate::support::*;

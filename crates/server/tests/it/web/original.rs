@@ -23,12 +23,12 @@ const WITH_PICTURES: &str = "From: Ann <ann@shop.example>\r\nContent-Type: multi
 async fn with_original(app: &TestApp, raw: &str) -> (String, String) {
     let blob = app.app.blobs.put(raw.as_bytes()).unwrap();
     let incoming = app.incoming(&app.support, letter("ann@shop.example", "Lamps", "Hello"));
-    let incoming = inbox::IncomingMail { raw: Some(blob), ..incoming };
+    let incoming = inbound::incoming_mail::IncomingMail { raw: Some(blob), ..incoming };
     let (service, mailbox) = (app.service(&app.support), app.support.clone());
     let received = app
         .act(&service, move |tx, cx| {
-            inbox::base::blobs::keep(tx, cx.actor.ws, incoming.raw.as_ref().unwrap())?;
-            inbox::receive(tx, cx, &mailbox, &incoming)
+            base::blobs::keep(tx, cx.actor.ws, incoming.raw.as_ref().unwrap())?;
+            inbound::receive::receive(tx, cx, &mailbox, &incoming)
         })
         .await;
     (received.conversation.to_string(), received.message.to_string())

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use inbox::base::actor::Role;
-use inbox::jobs::Worker;
+use base::actor::Role;
+use jobs::Worker;
 use rustls::RootCertStore;
 use server::mail_out::RelayRouter;
 

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use inbox::actions::{self, FetchedInbox};
-use inbox::inbound::imap;
-use inbox::model::mailbox_grants::{GrantKey, SignInProvider};
+use actions::imap_accounts::FetchedInbox;
+use inbound::imap;
+use model::mailbox_grants::{GrantKey, SignInProvider};
 use rustls::RootCertStore;
 use server::mail_oauth::{AccessTokens, MailboxTokens, OAuthClient, OAuthClients, TokenFailure};
 use testing::{Dovecot, OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET, OAuthProviderServer};
@@ -76,7 +76,7 @@ impl World {
         app.with_providers(self.roots.clone(), self.clients.clone())
     }
 
-    fn tokens(&self, app: &inbox::App) -> MailboxTokens {
+    fn tokens(&self, app: &base::app::App) -> MailboxTokens {
         MailboxTokens::new(app.clone(), self.clients.clone()).unwrap()
     }
 
@@ -113,7 +113,8 @@ fn way_out(page: &str) -> String {
 }
 
 async fn health(app: &TestApp) -> FetchedInbox {
-    let mut all = app.act(&app.owner, |tx, cx| actions::list_fetched(tx, cx.actor)).await;
+    let mut all =
+        app.act(&app.owner, |tx, cx| actions::imap_accounts::list_fetched(tx, cx.actor)).await;
     assert_eq!(all.len(), 1);
     all.remove(0)
 }
@@ -203,7 +204,8 @@ async fn an_account_is_not_connected_to_an_address_that_is_not_its_own(app: Test
         page.shows(&format!("You signed in at {name} as {ACCOUNT}, which is not {SUPPORT}"));
         page.shows(right).shows(&format!("put {ACCOUNT} in as the address"));
         page.shows("value=\"support@acme.example\"");
-        let fetched = app.act(&app.owner, |tx, cx| actions::list_fetched(tx, cx.actor)).await;
+        let fetched =
+            app.act(&app.owner, |tx, cx| actions::imap_accounts::list_fetched(tx, cx.actor)).await;
         assert!(fetched.is_empty(), "nothing was connected by {name}");
     }
     world.fetch(&app).await;
@@ -250,7 +252,7 @@ async fn a_state_opens_for_the_session_that_made_it_and_for_a_while_only(app: Te
     owner.get(&changed).await.is(422).shows("begun in another browser or session");
     app.advance(16 * MINUTE);
     owner.get(&back).await.is(422).shows("or too long ago");
-    app.act(&app.owner, |tx, cx| actions::list_fetched(tx, cx.actor))
+    app.act(&app.owner, |tx, cx| actions::imap_accounts::list_fetched(tx, cx.actor))
         .await
         .is_empty()
         .then_some(())
@@ -422,7 +424,7 @@ async fn tokens_are_sealed_and_go_with_what_uses_them(app: TestApp) {
         let rows = app.app.store.read(|tx| {
             let rows: Vec<(String, String)> =
                 tx.all("SELECT refresh_token, access_token FROM mailbox_grants", &[])?;
-            Ok::<_, inbox::Error>(rows)
+            Ok::<_, base::error::Error>(rows)
         });
         rows.await.unwrap()
     };

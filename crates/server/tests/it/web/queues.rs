@@ -1,7 +1,7 @@
 //! The page of the queues, and held and failed messages where they are shown, without a script.
 
-use inbox::base::actor::Role;
-use inbox::jobs::{RelayOutcome, RelayReason};
+use base::actor::Role;
+use jobs::{RelayOutcome, RelayReason};
 
 use crate::support::*;
 

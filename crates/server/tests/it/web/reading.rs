@@ -2,8 +2,9 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::{FiledMail, IncomingMail, SenderAuthentication};
+use inbound::incoming_mail::{FiledMail, IncomingMail};
 use mail::{Attachment, Authentication, Dmarc, Mail};
+use model::authentication::SenderAuthentication;
 
 use crate::support::*;
 
@@ -32,7 +33,7 @@ async fn wire(app: &TestApp, raw: &str, mail: Mail, dmarc: Option<Dmarc>) -> Fil
     let incoming =
         IncomingMail { raw: Some(blob), authentication, ..app.incoming(&app.support, mail) };
     let (service, mailbox) = (app.service(&app.support), app.support.clone());
-    app.act(&service, move |tx, cx| inbox::receive(tx, cx, &mailbox, &incoming)).await
+    app.act(&service, move |tx, cx| inbound::receive::receive(tx, cx, &mailbox, &incoming)).await
 }
 
 fn attached(filename: &str, content_type: &str, bytes: &[u8]) -> Attachment {
@@ -243,7 +244,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 
 async fn previews_are_small_and_made_once(app: TestApp) {
     let mut mail = letter("ann@shop.example", "Papers", "Here");
-    let sheet = inbox::model::pdf::sheet("Invoice 1", &["Total 12.00 EUR"]);
+    let sheet = model::pdf::sheet("Invoice 1", &["Total 12.00 EUR"]);
     mail.attachments = vec![
         attached("a.png", "image/png", &picture()),
         attached("b.pdf", "application/pdf", &sheet),
@@ -350,7 +351,7 @@ async fn a_long_thread_comes_in_parts_and_opens_at_what_is_unread(app: TestApp) 
     let browser = app.signed_in(&bo).await;
     app.advance(HOUR);
     let id = received.conversation.to_string();
-    app.act(&bo, move |tx, cx| inbox::actions::mark_read(tx, cx, &id)).await;
+    app.act(&bo, move |tx, cx| actions::open_conversation::mark_read(tx, cx, &id)).await;
     app.advance(HOUR);
     for n in 60..63 {
         app.advance(SECOND);
@@ -404,7 +405,7 @@ async fn a_page_stays_small_however_much_is_unread(app: TestApp) {
     let browser = app.signed_in(&bo).await;
     app.advance(HOUR);
     let id = first.conversation.to_string();
-    app.act(&bo, move |tx, cx| inbox::actions::mark_read(tx, cx, &id)).await;
+    app.act(&bo, move |tx, cx| actions::open_conversation::mark_read(tx, cx, &id)).await;
     for n in 1..=60 {
         app.advance(SECOND);
         app.ingest(&["support@acme.example"], &mail(n)).await;

@@ -1,7 +1,7 @@
 //! Rules, office hours and reports on pages.
 
-use inbox::base::actor::Role;
-use inbox::base::limits::{RULE_ACTS, RULE_CONDITIONS};
+use base::actor::Role;
+use base::limits::{RULE_ACTS, RULE_CONDITIONS};
 
 use crate::support::{TestApp, on_both};
 

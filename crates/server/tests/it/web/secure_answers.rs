@@ -1,8 +1,8 @@
 //! The reply that a customer sends on a secure page, and sends again; its files and its times; and what the
 //! composer says about quoting.
 
-use inbox::actions::{self, OfficeHoursInput};
-use inbox::base::time::Moment;
+use actions::office_hours::OfficeHoursInput;
+use base::time::Moment;
 use serde_json::Value;
 
 use super::secure_pages::{Reader, after, csrf, form_id, post_form};
@@ -133,7 +133,10 @@ async fn a_file_is_called_by_its_ending(app: TestApp) {
 async fn times_are_those_of_the_inbox_and_name_its_zone(app: TestApp) {
     let mailbox = app.support.id.clone();
     let hours = OfficeHoursInput { zone: "Asia/Tokyo".into(), ..OfficeHoursInput::default() };
-    app.act(&app.owner, move |tx, cx| actions::set_office_hours(tx, cx, &mailbox, &hours)).await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::office_hours::set_office_hours(tx, cx, &mailbox, &hours)
+    })
+    .await;
     let ann = app.protected("Hidden words").await;
     let in_tokyo = |at: i64| format!("{} (Tokyo)", Moment(at + 9 * HOUR).clock_time());
     let browser = app.browser();

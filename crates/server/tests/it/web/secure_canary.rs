@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use inbox::maintenance::dump::dump;
+use maintenance::dump::dump;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use serde_json::{Value, json};
 use server::node::log_filter;
@@ -234,7 +234,7 @@ async fn backup_has_nothing(app: &TestApp) {
     let written = app.app.store.read(|tx| {
         let mut lines = Vec::new();
         dump(tx, &mut lines, &mut |_, _| {})?;
-        Ok::<_, inbox::Error>(lines)
+        Ok::<_, base::error::Error>(lines)
     });
     let lines = String::from_utf8(written.await.unwrap()).unwrap();
     assert!(lines.contains("Protected message"));

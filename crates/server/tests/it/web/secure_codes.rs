@@ -1,6 +1,6 @@
 //! The code of a secure page, as the page tells of it: new ones, and those that work no more.
 
-use inbox::base::time::Moment;
+use base::time::Moment;
 
 use super::secure_pages::csrf;
 use crate::support::*;

@@ -2,7 +2,6 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::actions;
 use serde_json::json;
 
 use super::browser::{Browser, Page};
@@ -478,7 +477,7 @@ async fn links_of_earlier_versions_go_on_to_work(app: TestApp) {
     let ann = app.ask(&key, json!([{ "label": "Passport" }])).await;
     let old = "z".repeat(40);
     app.exec(&format!("UPDATE document_requests SET token_hash = NULL, old_token = '{old}'")).await;
-    assert_eq!(inbox::model::sealing::seal_plain_secrets(&app.app).await.unwrap(), 1);
+    assert_eq!(model::sealing::seal_plain_secrets(&app.app).await.unwrap(), 1);
     assert_eq!(app.count(&format!("document_requests WHERE old_token = '{old}'")).await, 0);
     let page = app.browser().get(&format!("/u/{old}")).await.is(200);
     assert!(page.text.contains("Passport"));
@@ -488,13 +487,16 @@ async fn links_of_earlier_versions_go_on_to_work(app: TestApp) {
 }
 
 async fn until_when_a_page_is_open_is_said_on_the_clock_of_the_inbox(app: TestApp) {
-    let hours = actions::OfficeHoursInput {
+    let hours = actions::office_hours::OfficeHoursInput {
         weekly: "mon-sun 00:00-24:00".into(),
         zone: "America/New_York".into(),
-        ..actions::OfficeHoursInput::default()
+        ..actions::office_hours::OfficeHoursInput::default()
     };
     let mailbox = app.support.id.clone();
-    app.act(&app.owner, move |tx, cx| actions::set_office_hours(tx, cx, &mailbox, &hours)).await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::office_hours::set_office_hours(tx, cx, &mailbox, &hours)
+    })
+    .await;
     let ann = app.protected("Hidden words").await;
     let mail =
         String::from_utf8_lossy(&app.outside.relay.attempts().pop().unwrap().bytes).into_owned();

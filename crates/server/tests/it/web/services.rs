@@ -1,6 +1,6 @@
 //! Sending services, as owners and admins connect them in the app.
 
-use inbox::base::actor::Plan;
+use base::actor::Plan;
 
 use crate::support::*;
 

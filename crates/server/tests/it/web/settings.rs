@@ -1,6 +1,6 @@
 //! The settings pages.
 
-use inbox::base::actor::Role;
+use base::actor::Role;
 use serde_json::json;
 
 use crate::support::*;
@@ -24,7 +24,7 @@ async fn a_key_made_in_the_app_works_and_stops_when_revoked(app: TestApp) {
         .to_owned();
     assert!(key.starts_with("rk_live_"), "{key}");
     let id = page.between("/settings/keys/agt_", "/revoke").to_owned();
-    let key = TestKey { id: inbox::base::ids::AgentId::parse(&format!("agt_{id}")).unwrap(), key };
+    let key = TestKey { id: base::ids::AgentId::parse(&format!("agt_{id}")).unwrap(), key };
     let me = app.get(&key, "/me").await.is(200).json();
     assert_eq!(me["scopes"], json!(["read", "write"]));
     browser.get("/settings/keys").await.is(200).shows("Ledger").hides(&key.key);

@@ -2,7 +2,6 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::actions;
 
 use crate::support::*;
 
@@ -109,8 +108,10 @@ async fn guesses_are_counted_by_what_our_proxy_saw_and_by_ipv6_network(app: Test
     let now = app.now();
     for _ in 0..99 {
         let place = place.clone();
-        app.act(&app.owner, move |tx, _| actions::count_sign_in_attempt(tx, &place, 100, now))
-            .await;
+        app.act(&app.owner, move |tx, _| {
+            actions::sessions::count_sign_in_attempt(tx, &place, 100, now)
+        })
+        .await;
     }
     assert!(!guess(1, "2001:db8:1:2::1").await, "the hundredth is looked at");
     assert!(guess(2, "2001:db8:1:2:ffff::9").await, "and no other of the same network");

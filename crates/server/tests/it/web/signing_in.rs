@@ -1,10 +1,9 @@
 //! Second steps, passkeys, the way back after a lost device, and where a sign-in leads.
 
+use base::actor::{Actor, Role};
+use base::totp::TotpSecret;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use inbox::actions;
-use inbox::base::actor::{Actor, Role};
-use inbox::base::totp::TotpSecret;
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::Value;
@@ -384,7 +383,8 @@ async fn a_passkey_added_while_private_inboxes_are_shut_leaves_them_shut(app: Te
     let ann = app.person_with("Ann", Role::Admin).await;
     app.signed_in(&ann).await;
     let (operator, id) = (app.service(&app.support), user(&ann));
-    let link = app.act(&operator, move |tx, cx| actions::make_sign_in_link(tx, cx, &id)).await;
+    let link =
+        app.act(&operator, move |tx, cx| actions::sessions::make_sign_in_link(tx, cx, &id)).await;
     let shut = app.browser();
     shut.post(link.strip_prefix(PUBLIC_URL).unwrap(), &[]).await.goes_to("/");
     shut.remember_csrf().await;

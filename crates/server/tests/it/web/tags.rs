@@ -1,6 +1,6 @@
 //! Tags on pages.
 
-use inbox::base::actor::Role;
+use base::actor::Role;
 use serde_json::json;
 
 use crate::support::{TestApp, letter, on_both};

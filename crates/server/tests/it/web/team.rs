@@ -1,6 +1,6 @@
 //! Removing people, renaming things, and the log of who changed what.
 
-use inbox::base::actor::Role;
+use base::actor::Role;
 use serde_json::json;
 
 use crate::support::*;
@@ -92,8 +92,7 @@ async fn an_owner_is_removed_by_an_owner_and_nobody_by_themselves(app: TestApp) 
     let ada = app.person_with("Ada", Role::Admin).await;
     let oscar = app.person_with("Oscar", Role::Owner).await;
     let bo = app.person("Bo").await;
-    let remove =
-        |person: &inbox::base::actor::Actor| format!("/settings/people/{}/remove", user(person));
+    let remove = |person: &base::actor::Actor| format!("/settings/people/{}/remove", user(person));
     let (owner, admin, member) =
         (app.signed_in(&app.owner).await, app.signed_in(&ada).await, app.signed_in(&bo).await);
     admin.post(&remove(&oscar), &[]).await.is(403).shows("Only an owner can remove an owner");

@@ -1,11 +1,9 @@
 //! The team's calendar: what is counted, and whose appointments are shown.
 
-use inbox::actions;
-use inbox::base::actor::{Actor, Circle};
-use inbox::base::ids::UserId;
-use inbox::model::bookings;
-use inbox::model::bookings::booking::{self, BookingGuest, NewBooking};
-use inbox::model::bookings::types::{self, BookingTypeInput, HostChoice};
+use base::actor::{Actor, Circle};
+use base::ids::UserId;
+use bookings::booking::{self, BookingGuest, NewBooking};
+use bookings::types::{self, BookingTypeInput, HostChoice};
 use serde_json::json;
 
 use super::booking_settings::bookable;
@@ -24,7 +22,7 @@ async fn bookable_with(app: &TestApp, slug: &str, mode: HostChoice, hosts: &[Use
     let (slug, hosts) = (slug.to_owned(), hosts.to_vec());
     app.act(&app.owner, move |tx, cx| {
         for host in &hosts {
-            actions::set_hours(tx, cx, host, "Europe/Berlin", "mon-fri 09:00-17:00")?;
+            actions::bookings::set_hours(tx, cx, host, "Europe/Berlin", "mon-fri 09:00-17:00")?;
         }
         let input = BookingTypeInput {
             name: format!("Talk {slug}"),
@@ -34,7 +32,7 @@ async fn bookable_with(app: &TestApp, slug: &str, mode: HostChoice, hosts: &[Use
             mode,
             ..BookingTypeInput::default()
         };
-        Ok(actions::add_booking_type(tx, cx, &input)?.id.to_string())
+        Ok(actions::bookings::add_booking_type(tx, cx, &input)?.id.to_string())
     })
     .await
 }

@@ -1,8 +1,8 @@
 //! Somebody else's private inbox is indistinguishable from one that does not exist, on every page
 //! and form.
 
-use inbox::base::actor::{Actor, Role};
-use inbox::model::mailboxes::Mailbox;
+use base::actor::{Actor, Role};
+use model::mailboxes::Mailbox;
 use serde_json::json;
 
 use crate::support::*;
@@ -253,13 +253,13 @@ pub(super) async fn things_in(app: &TestApp, person: &Actor, inbox: Mailbox) -> 
             .put(b"From: zed@shop.example\r\nContent-Type: text/html\r\n\r\n<p>Hidden")
             .unwrap(),
     );
-    let incoming = inbox::IncomingMail { raw, ..incoming };
+    let incoming = inbound::incoming_mail::IncomingMail { raw, ..incoming };
     let (service, mailbox) = (app.service(&inbox), inbox.clone());
     let received = app
         .act(&service, move |tx, cx| {
             let raw = incoming.raw.as_ref().unwrap();
-            inbox::base::blobs::keep(tx, cx.actor.ws, raw)?;
-            inbox::receive(tx, cx, &mailbox, &incoming)
+            base::blobs::keep(tx, cx.actor.ws, raw)?;
+            inbound::receive::receive(tx, cx, &mailbox, &incoming)
         })
         .await;
     let key = app.key_of(person, "Secret agent", "read write draft send", true).await;
@@ -277,7 +277,7 @@ pub(super) async fn things_in(app: &TestApp, person: &Actor, inbox: Mailbox) -> 
     let session = format!("ses_{}", sessions.between("/settings/you/sessions/ses_", "/end"));
     assert!(page.status == 200);
     let (attachment, saved) = attached(app, person, &id).await;
-    let answer = inbox::actions::AnswerInput {
+    let answer = actions::answers::AnswerInput {
         title: "A hidden answer".into(),
         body: "The lamps are hidden and nobody is to know it.".into(),
         inboxes: vec![inbox.id.to_string()],
@@ -295,8 +295,9 @@ pub(super) async fn things_in(app: &TestApp, person: &Actor, inbox: Mailbox) -> 
     let booked = app.post(&key, "/bookings", body).await.is(201).json();
     let webhook = app.webhook(person, true, true).await;
     let tested = webhook.clone();
-    let event =
-        app.act(person, move |tx, cx| inbox::actions::send_test_event(tx, cx, &tested)).await;
+    let event = app
+        .act(person, move |tx, cx| actions::delivery_log::send_test_event(tx, cx, &tested))
+        .await;
     Things {
         message: received.message.to_string(),
         document: text_of(&listed[0], "id"),
@@ -318,36 +319,36 @@ pub(super) async fn things_in(app: &TestApp, person: &Actor, inbox: Mailbox) -> 
 
 /// A file in a letter of somebody's private inbox, and a saved reply of the team.
 async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String, String) {
-    let letter = inbox::actions::NewReply {
+    let letter = actions::compose::NewReply {
         body: "Enclosed".into(),
-        recipients: inbox::RecipientList {
-            to: inbox::actions::parties("zed@shop.example").unwrap(),
-            ..inbox::RecipientList::default()
+        recipients: model::recipients::RecipientList {
+            to: actions::compose::parties("zed@shop.example").unwrap(),
+            ..model::recipients::RecipientList::default()
         },
         format: Default::default(),
         close: false,
         send: false,
         forwards: None,
         secure: None,
-        times: inbox::MessageTimes::default(),
+        times: outbound::scheduling::MessageTimes::default(),
     };
     let wanted = conversation.to_owned();
     let place = app
-        .act(person, move |tx, cx| inbox::actions::AutosaveKey::find(tx, cx, Some(&wanted)))
+        .act(person, move |tx, cx| actions::autosaves::AutosaveKey::find(tx, cx, Some(&wanted)))
         .await;
     let file = ("secret.txt", "text/plain", b"secret".as_slice());
     let id = app.attach(person, &place, &[file]).await.remove(0);
     app.fit_files(person, &place, &letter).await;
     let conversation = conversation.to_owned();
-    let thanks = inbox::actions::SavedReplyInput {
+    let thanks = actions::saved_replies::SavedReplyInput {
         name: "Thanks".into(),
         folder: String::new(),
         body: "Thank you".into(),
     };
     let saved = app
         .act(person, move |tx, cx| {
-            inbox::actions::send_reply(tx, cx, &conversation, &letter)?;
-            inbox::actions::save_reply(tx, cx, &thanks, &[])
+            actions::compose::send_reply(tx, cx, &conversation, &letter)?;
+            actions::saved_replies::save_reply(tx, cx, &thanks, &[])
         })
         .await;
     (id.to_string(), saved.to_string())

@@ -1,7 +1,7 @@
 //! The composers as pages: recipients, first mails, forwarding, rich text, signatures and stopping,
 //! without a script.
 
-use inbox::App;
+use base::app::App;
 use mail::Address;
 
 use super::browser::Browser;

@@ -18,8 +18,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use inbox::base::future::BoxFuture;
-use inbox::jobs::{WebhookRequest, WebhookResponse, WebhookSender};
+use base::future::BoxFuture;
+use jobs::{WebhookRequest, WebhookResponse, WebhookSender};
 use server::webhooks::{
     HttpWebhookSender, NotFound, ResolvedAddresses, Resolver, SsrfGuard, SsrfRules,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use inbox::base::states::Status;
+use base::states::Status;
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! A conversation as any help desk has it, without the bytes of its files.
 
-use inbox::base::states::Status;
+use base::states::Status;
 use jiff::Timestamp;
 use mail::Address;
 use serde_json::Value;

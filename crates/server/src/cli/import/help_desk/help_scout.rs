@@ -1,7 +1,7 @@
 //! Help Scout (Mailbox API 2.0) and FreeScout (API & Webhooks module), whose conversations and threads
 //! have the same form but for some names.
 
-use inbox::base::states::Status;
+use base::states::Status;
 use serde_json::Value;
 
 use super::api::ApiFault;

@@ -5,13 +5,13 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::IsTerminal;
 
+use base::app::App;
+use base::email_address::EmailAddress;
+use base::states::Direction;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use inbox::App;
-use inbox::base::email_address::EmailAddress;
-use inbox::base::states::Direction;
-use inbox::inbound::history::{ImportOutcome, ImportTarget, ImportedMail};
-use inbox::inbound::imported_conversations::{
+use inbound::history::{ImportOutcome, ImportTarget, ImportedMail};
+use inbound::imported_conversations::{
     ConversationOutcome, ImportedConversation, ImportedNote, KnownParts, file_conversations,
     known_parts, preview_marks, read_conversations,
 };

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use inbox::base::states::Status;
+use base::states::Status;
 use serde_json::Value;
 
 use super::api::ApiFault;

@@ -1,6 +1,6 @@
 //! The types of inputs and answers, as a client in any language has them.
 
-use inbox::api::operations::{OPERATIONS, Operation};
+use api::operations::{OPERATIONS, Operation};
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use inbox::api::fields::{InputField, field_schema};
-use inbox::api::operations::{Method, Operation};
+use api::fields::{InputField, field_schema};
+use api::operations::{Method, Operation};
 
 use super::client_type::{ClientDefinition, ClientField, ClientType, answers};
 

@@ -5,17 +5,17 @@ mod tables;
 
 use std::sync::Arc;
 
+use api::operations::{GetReportsInput, get_reports};
 use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
-use inbox::Error;
-use inbox::api::operations::{GetReportsInput, get_reports};
-use inbox::base::time::is_date;
-use inbox::model::mailboxes;
-use inbox::model::office_hours;
-use inbox::model::reports::ReportFigures;
+use base::error::Error;
+use base::time::is_date;
 use jiff::ToSpan;
 use jiff::civil::Date;
+use model::mailboxes;
+use model::office_hours;
+use reports::ReportFigures;
 use translation::{Language, Reader, t};
 
 use crate::web::Web;
@@ -94,7 +94,7 @@ pub async fn page(
     }
 }
 
-fn input(asked: &FormFields) -> inbox::Result<GetReportsInput> {
+fn input(asked: &FormFields) -> base::error::Result<GetReportsInput> {
     let date = |name, sentence| match asked.opt(name) {
         Some(text) if !is_date(&text) => Err(Error::invalid(name, sentence)),
         text => Ok(text),

@@ -1,7 +1,7 @@
 //! The plots of a report, as numbers of an SVG drawing. Every plot has a table that says the same.
 
-use inbox::model::reports::{NamedFigures, ReportFigures};
 use jiff::civil::Date;
+use reports::{NamedFigures, ReportFigures};
 use translation::t;
 
 use super::tables::{WEEKDAYS, duration, shown_name};
@@ -212,7 +212,7 @@ pub fn named_bars(figures: &[NamedFigures]) -> Vec<RowBar> {
 
 pub fn inbox_bars(figures: &ReportFigures) -> Vec<RowBar> {
     let most = figures.inboxes.iter().map(|one| one.received).max().unwrap_or(0).max(1);
-    let bar = |one: &inbox::model::reports::InboxFigures| RowBar {
+    let bar = |one: &reports::InboxFigures| RowBar {
         name: one.name.clone(),
         href: format!("/inbox?mailbox={}", one.id),
         width: percent(one.received, most),
@@ -223,7 +223,7 @@ pub fn inbox_bars(figures: &ReportFigures) -> Vec<RowBar> {
 }
 
 pub fn draft_bars(figures: &ReportFigures) -> Vec<DraftBar> {
-    let bar = |one: &inbox::model::reports::DraftFigures| {
+    let bar = |one: &reports::DraftFigures| {
         let all = one.as_it_was + one.edited + one.discarded;
         let part = |class, before: i64, n: i64| (class, percent(before, all), percent(n, all));
         DraftBar {

@@ -1,6 +1,6 @@
 //! The figures of a report as tables, which the page shows beside the plots and CSV repeats.
 
-use inbox::model::reports::{NamedFigures, ReportFigures, TimeFigures};
+use reports::{NamedFigures, ReportFigures, TimeFigures};
 use translation::{msg, t, text_in_context};
 
 /// A figure at the head of the page.
@@ -116,8 +116,8 @@ pub fn duration(seconds: i64) -> String {
 /// Every table of a report.
 pub fn tables(figures: &ReportFigures) -> Vec<ReportTable> {
     let minutes = |seconds: Option<i64>| seconds.map_or_else(String::new, duration);
-    let steps = |cells: fn(&inbox::model::reports::ReportStep) -> Vec<String>| {
-        let row = |step: &inbox::model::reports::ReportStep| {
+    let steps = |cells: fn(&reports::ReportStep) -> Vec<String>| {
+        let row = |step: &reports::ReportStep| {
             let mut row = vec![step.from.clone()];
             row.extend(cells(step));
             row
@@ -162,7 +162,7 @@ pub fn tables(figures: &ReportFigures) -> Vec<ReportTable> {
             t!("By inbox"),
             &[t!("Inbox"), received, t!("In before"), sent, t!("Out before")],
             {
-                let row = |inbox: &inbox::model::reports::InboxFigures| {
+                let row = |inbox: &reports::InboxFigures| {
                     let (received, sent) = (inbox.received, inbox.sent);
                     let numbers = [received, inbox.received_before, sent, inbox.sent_before];
                     named_row(&inbox.name, &numbers)
@@ -183,9 +183,7 @@ pub fn tables(figures: &ReportFigures) -> Vec<ReportTable> {
             named(&figures.tags),
         ),
         table("people", t!("By person and agent"), &[t!("Who"), t!("Sent"), t!("Closed")], {
-            let row = |one: &inbox::model::reports::MemberFigures| {
-                named_row(&one.name, &[one.sent, one.closed])
-            };
+            let row = |one: &reports::MemberFigures| named_row(&one.name, &[one.sent, one.closed]);
             figures.members.iter().map(row).collect()
         }),
         table(
@@ -193,7 +191,7 @@ pub fn tables(figures: &ReportFigures) -> Vec<ReportTable> {
             t!("What became of drafts"),
             &[t!("Who"), t!("Sent as is"), t!("Sent after edits"), t!("Discarded")],
             {
-                let row = |one: &inbox::model::reports::DraftFigures| {
+                let row = |one: &reports::DraftFigures| {
                     let name = shown_name(one.id.as_deref(), &one.name);
                     named_row(&name, &[one.as_it_was, one.edited, one.discarded])
                 };

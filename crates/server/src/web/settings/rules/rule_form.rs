@@ -1,9 +1,9 @@
 //! The form of a rule: what was typed, and rows that are added and removed before it is saved.
 
-use inbox::actions::RuleInput;
-use inbox::base::limits::{RULE_ACTS, RULE_CONDITIONS};
-use inbox::model::rule_queue::RuleEvent;
-use inbox::model::rules::{ConditionField, RuleActKind, RuleNames, TeamRule};
+use actions::rules::RuleInput;
+use base::limits::{RULE_ACTS, RULE_CONDITIONS};
+use model::rule_queue::RuleEvent;
+use rules::{ConditionField, RuleActKind, RuleNames, TeamRule};
 
 use super::words;
 use crate::web::form::form;

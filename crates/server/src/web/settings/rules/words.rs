@@ -1,8 +1,8 @@
 //! Rules in the reader's language. The domain knows them and their values in English.
 
-use inbox::actions::RuleInput;
-use inbox::model::rule_queue::RuleEvent;
-use inbox::model::rules::{
+use actions::rules::RuleInput;
+use model::rule_queue::RuleEvent;
+use rules::{
     ConditionField, IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, RuleCondition, RuleNames, TeamRule,
 };
 use translation::{t, text_in_context};

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::base::actor::Plan;
+use base::actor::Plan;
 use serde_json::{Value, json};
 
 use super::{MODERN, ask, ask_legacy, call, modern, post};

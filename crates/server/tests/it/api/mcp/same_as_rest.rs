@@ -3,9 +3,9 @@
 
 use std::sync::{Arc, Mutex};
 
+use api::operations::OPERATIONS;
 use axum::body::Body;
-use inbox::api::operations::OPERATIONS;
-use inbox::base::actor::Plan;
+use base::actor::Plan;
 use serde_json::{Value, json};
 
 use super::{INVALID_PARAMS, body_of, call, code};

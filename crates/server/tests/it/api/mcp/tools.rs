@@ -1,6 +1,6 @@
 //! The tools as a model sees them: which, how they are described, what they take and give.
 
-use inbox::api::operations::OPERATIONS;
+use api::operations::OPERATIONS;
 use serde_json::{Map, Value, json};
 
 use super::{ask, body_of, call, done, names, tools_of};
@@ -167,7 +167,7 @@ async fn inputs_are_the_rest_fields_with_their_limits_and_the_id(app: TestApp) {
         assert_eq!(id.is_some(), operation.has_id(), "{}", operation.name);
         let repeat = fields.remove("idempotencyKey");
         assert_eq!(repeat.is_some(), CREATING.contains(&operation.name), "{}", operation.name);
-        let mut rest = inbox::api::fields::object_schema(operation.fields);
+        let mut rest = api::fields::object_schema(operation.fields);
         for field in rest["properties"].as_object_mut().unwrap().values_mut() {
             shortened(field);
         }

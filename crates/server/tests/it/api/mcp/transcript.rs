@@ -1,8 +1,7 @@
 //! A working day of an agent: mail comes in, it reads, tags, notes and drafts, and the draft waits
 //! for a person.
 
-use inbox::actions;
-use inbox::base::ids::MessageId;
+use base::ids::MessageId;
 use serde_json::{Value, json};
 
 use super::{ask, call, done};
@@ -71,8 +70,14 @@ async fn an_agent_reads_tags_and_drafts_and_a_person_decides(app: TestApp) {
     // A person reads it, changes a word and approves it; then it is on its way.
     let message = MessageId::parse(drafted["messageId"].as_str().unwrap()).unwrap();
     app.act(&ines, move |tx, cx| {
-        let (draft, _) = inbox::load_outgoing(tx, cx.actor, &message)?;
-        actions::approve_draft(tx, cx, &message, draft.revision, "Hello Bruno, it left Tuesday.")
+        let (draft, _) = outbound::messages::load_outgoing(tx, cx.actor, &message)?;
+        actions::drafts::approve_draft(
+            tx,
+            cx,
+            &message,
+            draft.revision,
+            "Hello Bruno, it left Tuesday.",
+        )
     })
     .await;
     let read = done(&app, &key, "get_conversation", json!({ "id": id })).await;

@@ -2,9 +2,8 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::actions;
-use inbox::base::actor::Plan;
-use inbox::model::oauth_clients::ClientMetadata;
+use base::actor::Plan;
+use model::oauth_clients::ClientMetadata;
 use serde_json::{Value, json};
 
 use super::{
@@ -30,7 +29,7 @@ async fn documented(app: &TestApp, document: &Value) -> String {
     let metadata = ClientMetadata::of_document(&address, document.to_string().as_bytes());
     let (id, metadata) = (address.clone(), metadata.unwrap());
     app.act(&app.owner, move |tx, cx| {
-        actions::keep_client_document(tx, cx, &id, &metadata).map(drop)
+        actions::oauth_consent::keep_client_document(tx, cx, &id, &metadata).map(drop)
     })
     .await;
     address

@@ -6,11 +6,10 @@ mod tokens;
 
 use axum::body::Body;
 use axum::http::Request;
+use base::actor::Plan;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use inbox::actions;
-use inbox::base::actor::Plan;
-use inbox::model::oauth_clients::ClientMetadata;
+use model::oauth_clients::ClientMetadata;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -389,7 +388,7 @@ async fn a_client_named_by_its_document_shows_its_host(app: TestApp) {
     });
     let metadata = ClientMetadata::of_document(address, document.to_string().as_bytes()).unwrap();
     app.act(&app.owner, move |tx, cx| {
-        actions::keep_client_document(tx, cx, address, &metadata).map(drop)
+        actions::oauth_consent::keep_client_document(tx, cx, address, &metadata).map(drop)
     })
     .await;
     let browser = app.signed_in(&app.owner).await;
@@ -409,7 +408,7 @@ async fn a_mistake_of_a_document_sends_nobody_to_its_site(app: TestApp) {
     let document = json!({ "client_id": address, "redirect_uris": ["https://evil.example/cb"] });
     let metadata = ClientMetadata::of_document(address, document.to_string().as_bytes()).unwrap();
     app.act(&app.owner, move |tx, cx| {
-        actions::keep_client_document(tx, cx, address, &metadata).map(drop)
+        actions::oauth_consent::keep_client_document(tx, cx, address, &metadata).map(drop)
     })
     .await;
     let browser = app.signed_in(&app.owner).await;

@@ -6,20 +6,20 @@ mod troubles;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use inbox::actions::{self, FetchFrom, FetchedInbox, MailHistory};
-use inbox::inbound::imap::{self, PostFetchAction, Security};
-use inbox::inbound::{BelievedResults, MailSource};
-use inbox::model::mailbox_grants::MailAuth;
+use actions::imap_accounts::{FetchFrom, FetchedInbox, MailHistory};
+use inbound::imap::{self, PostFetchAction, Security};
+use inbound::{BelievedResults, MailSource};
+use model::mailbox_grants::MailAuth;
 use rustls::RootCertStore;
 use server::mail_in::imap::{Fetchers, ImapTiming};
 use server::mail_oauth::{AccessTokens, NoTokens};
 use server::node::vault::{Vault, imap_purpose};
+use testing::{Dovecot, MAILBOX_PASSWORD as PASSWORD, MAILBOX_USER as USER};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{
     Backend, DAY, SECOND, TestApp, TestKey, dialling, eventually, on_both, run, texts,
 };
-use testing::{Dovecot, MAILBOX_PASSWORD as PASSWORD, MAILBOX_USER as USER};
 
 on_both!(
     what_is_in_the_mailbox_becomes_conversations_in_its_order,
@@ -67,7 +67,7 @@ async fn history_is_listed_by_when_its_mailbox_took_it(app: TestApp) {
     app.mail("cara@x.example", "Today", "text").await;
     fetchers.fetch_due().await.unwrap();
     assert_eq!(subjects(&app, &key).await, ["Today", "Lamp 1", "Lamp 3", "Lamp 2"]);
-    let taken = inbox::base::time::Moment(app.now() - 2 * DAY).iso();
+    let taken = base::time::Moment(app.now() - 2 * DAY).iso();
     assert_eq!(app.list(&key, "").await[1]["lastMessageAt"], taken);
 }
 
@@ -132,7 +132,7 @@ async fn history_is_brought_in_as_far_back_as_is_asked_for(app: TestApp) {
     assert_eq!(subjects(&app, &key).await, ["Lamp 4", "Lamp 3"]);
     let nothing = Dovecot::start();
     nothing.deliver_at(&letter(5), at(app.now() - 90 * DAY));
-    app.act(&app.owner, |tx, cx| actions::stop_fetching(tx, cx, ADDRESS)).await;
+    app.act(&app.owner, |tx, cx| actions::imap_accounts::stop_fetching(tx, cx, ADDRESS)).await;
     let fetchers = set_up(&app, &nothing, &from).await;
     fetchers.fetch_due().await.unwrap();
     assert_eq!(subjects(&app, &key).await.len(), 2, "nothing is that new");
@@ -154,7 +154,7 @@ async fn a_filed_mail_is_marked_or_moved_where_that_is_asked_for(app: TestApp) {
         assert_eq!(moved.len(), 1, "{capability}: {:?}", health(&app).await);
         let left = dovecot.mails("").iter().filter(|name| !name.contains('T')).count();
         assert_eq!(left, 1, "{capability}: {:?}", dovecot.mails(""));
-        app.act(&app.owner, |tx, cx| actions::stop_fetching(tx, cx, ADDRESS)).await;
+        app.act(&app.owner, |tx, cx| actions::imap_accounts::stop_fetching(tx, cx, ADDRESS)).await;
     }
 }
 
@@ -288,7 +288,10 @@ async fn set_up(app: &TestApp, dovecot: &Dovecot, from: &FetchFrom) -> Fetchers 
     }
     let sealed = vault(app).seal(&app.app.ids, &imap_purpose(ADDRESS), &from.sealed_password);
     from.sealed_password = sealed;
-    app.act(&app.owner, move |tx, cx| actions::fetch_mail_from(tx, cx, ADDRESS, &from)).await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::imap_accounts::fetch_mail_from(tx, cx, ADDRESS, &from)
+    })
+    .await;
     fetchers_trusting(app, dovecot.roots.clone())
 }
 
@@ -318,7 +321,8 @@ fn vault(app: &TestApp) -> Vault {
 }
 
 async fn health(app: &TestApp) -> FetchedInbox {
-    let mut all = app.act(&app.owner, |tx, cx| actions::list_fetched(tx, cx.actor)).await;
+    let mut all =
+        app.act(&app.owner, |tx, cx| actions::imap_accounts::list_fetched(tx, cx.actor)).await;
     assert_eq!(all.len(), 1);
     all.remove(0)
 }

@@ -1,6 +1,6 @@
 //! SMTP sessions from greeting to goodbye.
 
-use inbox::inbound::MailSource;
+use inbound::MailSource;
 use server::mail_in::smtp::SmtpLimits;
 use tokio::net::UnixStream;
 

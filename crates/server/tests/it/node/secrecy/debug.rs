@@ -4,14 +4,16 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use actions::keys::MadeKey;
+use actions::oauth_tokens::{CodeExchange, IssuedTokens};
+use actions::provider_rules::ProviderPlan;
+use actions::sign_in_steps::SignInProgress;
+use actions::webhooks::MadeWebhook;
+use base::ids::{AgentId, Ids, WebhookId};
+use base::web_push::PushTarget;
+use bookings::calendars::{CalendarKind, CalendarSource, NewCalendar};
 use db::{DatabaseUrl, ReplicaOptions};
-use inbox::actions::{
-    CodeExchange, IssuedTokens, MadeKey, MadeWebhook, ProviderPlan, SignInProgress,
-};
-use inbox::base::ids::{AgentId, Ids, WebhookId};
-use inbox::base::web_push::PushTarget;
-use inbox::jobs::{PushRequest, WebhookRequest};
-use inbox::model::bookings::calendars::{CalendarKind, CalendarSource, NewCalendar};
+use jobs::{PushRequest, WebhookRequest};
 use server::documents::ReaderEndpoint;
 use server::drafting::ModelEndpoint;
 use server::settings::{Flags, Settings};

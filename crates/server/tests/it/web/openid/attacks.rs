@@ -315,8 +315,8 @@ async fn sign_ins_are_not_begun_without_end(app: TestApp) {
     let (now, place) = (app.now(), "provider from unknown".to_owned());
     for _ in 0..200 {
         let place = place.clone();
-        let count = move |tx: &mut db::Tx<'_>, _: &inbox::Cx<'_>| {
-            inbox::actions::count_sign_in_attempt(tx, &place, 200, now)
+        let count = move |tx: &mut db::Tx<'_>, _: &base::app::Cx<'_>| {
+            actions::sessions::count_sign_in_attempt(tx, &place, 200, now)
         };
         app.act(&app.owner, count).await;
     }

@@ -5,9 +5,9 @@ mod attacks;
 mod provider;
 mod sign_out;
 
-use inbox::actions::{self, LocalSignInPolicy};
-use inbox::base::actor::Role;
-use inbox::base::totp::TotpSecret;
+use actions::provider_rules::LocalSignInPolicy;
+use base::actor::Role;
+use base::totp::TotpSecret;
 use serde_json::{Value, json};
 use server::oidc::{OidcConfig, ProviderSecondStep};
 
@@ -430,7 +430,8 @@ async fn what_is_going_on_is_mailed_and_written_down(app: TestApp) {
     }
     let log = owner.get("/settings/audit").await.is(200);
     log.shows("linked a sign-in provider to").shows("unlinked the sign-in provider of");
-    let kept = app.act(&app.owner, |tx, cx| actions::linked_people(tx, cx, "x")).await;
+    let kept =
+        app.act(&app.owner, |tx, cx| actions::provider_accounts::linked_people(tx, cx, "x")).await;
     assert!(kept.is_empty());
 }
 

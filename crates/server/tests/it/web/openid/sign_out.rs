@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use base::actor::Role;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use inbox::base::actor::Role;
 use serde_json::{Value, json};
 use url::Url;
 

@@ -169,7 +169,7 @@ async fn a_test_request_works_the_same_within_the_sandbox(app: TestApp) {
 }
 
 async fn a_private_inboxs_request_is_heard_by_its_own_webhooks_alone(app: TestApp) {
-    let ann = app.person_with("Ann", inbox::base::actor::Role::Admin).await;
+    let ann = app.person_with("Ann", base::actor::Role::Admin).await;
     let inbox = app.private_inbox(&ann).await;
     let key = app.key_of(&ann, "Anns", "read send", true).await;
     let team = app.key("read").await;

@@ -1,7 +1,7 @@
 //! Links are secrets: guessing finds nothing, and one link opens one request.
 
 use axum::body::Body;
-use inbox::model::guest_tokens::GuestToken;
+use model::guest_tokens::GuestToken;
 use serde_json::json;
 
 use super::*;
@@ -107,8 +107,9 @@ async fn the_page_ends_30_days_after_completion_and_at_once_when_taken_back(app:
     ann.begin(0, "late.pdf", 10).await.is(404);
     ann.call("POST", "", &[], Body::empty()).await.is(404);
     let bo = app.ask(&key, json!([{ "label": "Passport" }])).await;
-    let id = inbox::base::ids::RequestId::parse(&bo.request).unwrap();
-    app.act(&app.owner, move |tx, cx| inbox::actions::revoke_request(tx, cx, &id)).await;
+    let id = base::ids::RequestId::parse(&bo.request).unwrap();
+    app.act(&app.owner, move |tx, cx| actions::document_requests::revoke_request(tx, cx, &id))
+        .await;
     bo.call("GET", "", &[], Body::empty()).await.is(404);
     bo.begin(0, "late.pdf", 10).await.is(404);
 }

@@ -18,14 +18,14 @@ use std::sync::{Arc, Mutex};
 
 use axum::body::Body;
 use axum::http::Request;
-use inbox::base::scanner::{ScanResult, Scanner, Scanning};
+use base::scanner::{ScanResult, Scanner, Scanning};
 use serde_json::{Value, json};
 
 use crate::support::*;
 
 /// A small file that is a whole PDF.
 pub fn pdf(words: &str) -> Vec<u8> {
-    inbox::model::pdf::sheet("PAPER", &[words])
+    model::pdf::sheet("PAPER", &[words])
 }
 
 /// A PDF of about this many bytes that no packing makes small.

@@ -1,7 +1,7 @@
 //! Reminders by mail on days 2, 4 and 7 (API section 8), with the clock moved.
 
 use axum::body::Body;
-use inbox::jobs::RelayOutcome;
+use jobs::RelayOutcome;
 use serde_json::json;
 
 use super::*;
@@ -66,8 +66,8 @@ async fn days_are_counted_from_when_the_message_really_left(app: TestApp) {
     let draft = app.on(&key, &mail.conversation, "document-requests", body).await.is(201).json();
     app.pass(20 * DAY).await;
     assert!(app.outside.relay.attempts().is_empty());
-    let id = inbox::base::ids::MessageId::parse(&text_of(&draft, "messageId")).unwrap();
-    app.act(&app.owner, move |tx, cx| inbox::actions::approve_draft(tx, cx, &id, 1, "Please."))
+    let id = base::ids::MessageId::parse(&text_of(&draft, "messageId")).unwrap();
+    app.act(&app.owner, move |tx, cx| actions::drafts::approve_draft(tx, cx, &id, 1, "Please."))
         .await;
     app.outside.relay.will_say(&[RelayOutcome::Later("busy".into())]);
     app.pass(UNDO).await;

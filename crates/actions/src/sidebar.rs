@@ -1,0 +1,254 @@
+//! The sidebar with its counts, and the lists that only the app has.
+
+use std::collections::{HashMap, HashSet};
+
+use base::actor::Actor;
+use base::app::Cx;
+use base::error::{Error, Result};
+use base::ids::{ConversationId, MailboxId, MessageId, TagId};
+use db::{Arg, Tx};
+use model::counters::{self, CounterKind};
+use model::{mailboxes, tags};
+use search::list::{self, ConversationSummary};
+
+/// Counts in the sidebar stop here, so that their cost is bounded.
+pub const COUNTED: i64 = 100;
+/// Tags that the navigation names.
+const TAGS_SHOWN: i64 = 12;
+/// Held conversations that are listed; a person looks at each.
+const HELD_LISTED: i64 = 100;
+
+/// The navigation of one person. Every number but `open` ends at [`COUNTED`].
+#[derive(Clone, Debug, Default)]
+pub struct Sidebar {
+    pub mine: i64,
+    pub unassigned: i64,
+    pub open: i64,
+    pub waiting: i64,
+    pub snoozed: i64,
+    pub held: i64,
+    pub spam: i64,
+    pub trash: i64,
+    /// Notes that name them and that they have not read.
+    pub mentions: i64,
+    /// Conversations with a draft that waits for a person, one entry for each draft.
+    pub drafts: Vec<ConversationId>,
+    /// Scheduled messages, the next one first.
+    pub leaving: Vec<(ConversationId, MessageId, Option<i64>)>,
+    pub inboxes: Vec<SidebarInbox>,
+    pub tags: Vec<SidebarTag>,
+}
+
+#[derive(Clone, Debug)]
+pub struct SidebarInbox {
+    pub id: MailboxId,
+    pub name: String,
+    pub private: bool,
+    pub open: i64,
+}
+
+#[derive(Clone, Debug)]
+pub struct SidebarTag {
+    pub id: TagId,
+    pub name: String,
+}
+
+pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
+    let actor = cx.actor;
+    let (first, second) = actor.circles.pair();
+    let open = counters::of_kind(tx, actor, CounterKind::Open)?;
+    let inboxes = mailboxes::all_seen_by(tx, actor)?;
+    let me = actor.member().map(|member| member.as_str().to_owned()).unwrap_or_default();
+    let [mine, unassigned, waiting, snoozed, held, spam, trash] = counts(
+        tx,
+        actor,
+        &me,
+        [
+            "assignee = ?3 AND view = 'open'",
+            "assignee = '' AND view = 'open'",
+            "view = 'waiting'",
+            "view = 'snoozed'",
+            "held = TRUE AND removed IS NULL",
+            "view = 'spam'",
+            "view = 'trash'",
+        ],
+    )?;
+    Ok(Sidebar {
+        mine,
+        unassigned,
+        open: open.values().sum(),
+        waiting,
+        snoozed,
+        held,
+        spam,
+        trash,
+        mentions: count_mentions(tx, actor, &me)?,
+        drafts: drafts(tx, actor)?,
+        leaving: leaving(tx, actor)?,
+        inboxes: inboxes
+            .into_iter()
+            .map(|mailbox| SidebarInbox {
+                open: open.get(mailbox.id.as_str()).copied().unwrap_or(0),
+                private: mailbox.circle.person().is_some(),
+                id: mailbox.id,
+                name: mailbox.name,
+            })
+            .collect(),
+        tags: tx
+            .all::<(TagId, String)>(
+                "SELECT id, name FROM tags WHERE ws = ?1 AND circle IN ('team', ?2, ?3)
+                 ORDER BY folded LIMIT ?4",
+                &[&actor.ws, first, second, &TAGS_SHOWN],
+            )?
+            .into_iter()
+            .map(|(id, name)| SidebarTag { id, name })
+            .collect(),
+    })
+}
+
+/// The conversations that match each condition, in which `?3` is the person: those of all circles together,
+/// up to the limit. The ORDER BY of each circle's list makes the planner use that list's index.
+fn counts<const N: usize>(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    me: &str,
+    conditions: [&str; N],
+) -> Result<[i64; N]> {
+    let mut args: Vec<&dyn Arg> = vec![&actor.ws, &COUNTED, &me];
+    args.extend(actor.circles.distinct().map(|circle| circle as &dyn Arg));
+    let of_circle = |condition: &str, place: usize| {
+        format!(
+            "(SELECT count(*) FROM (
+                SELECT 1 FROM conversations WHERE ws = ?1 AND circle = ?{place} AND {condition}
+                ORDER BY last_message_at DESC, id DESC LIMIT ?2
+             ) AS counted)"
+        )
+    };
+    let columns = conditions.map(|condition| {
+        let counts = (4..=args.len()).map(|place| of_circle(condition, place));
+        format!("CAST({} AS BIGINT)", counts.collect::<Vec<_>>().join(" + "))
+    });
+    let mut found = [0; N];
+    tx.each(&format!("SELECT {}", columns.join(", ")), &args, |row| {
+        for count in &mut found {
+            *count = row.take::<i64>()?.min(COUNTED);
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn count_mentions(tx: &mut Tx<'_>, actor: &Actor, me: &str) -> Result<i64> {
+    let (first, second) = actor.circles.pair();
+    let (n,): (i64,) = tx.one(
+        "SELECT CAST(count(*) AS BIGINT) FROM (
+             SELECT 1 FROM mentions m
+             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             WHERE m.ws = ?1 AND m.person = ?2 AND m.read_at IS NULL AND c.circle IN (?3, ?4)
+               AND c.removed IS NULL
+             LIMIT ?5
+         ) AS counted",
+        &[&actor.ws, &me, first, second, &COUNTED],
+    )?;
+    Ok(n)
+}
+
+fn drafts(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>> {
+    let (first, second) = actor.circles.pair();
+    let rows: Vec<(ConversationId,)> = tx.all(
+        "SELECT m.conversation
+         FROM mailboxes b CROSS JOIN messages m
+         JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
+           AND c.removed IS NULL AND m.status = 'draft' AND m.discarded_at IS NULL
+         LIMIT ?4",
+        &[&actor.ws, first, second, &COUNTED],
+    )?;
+    Ok(rows.into_iter().map(|(id,)| id).collect())
+}
+
+/// The scheduled messages with their times; those that are held have none.
+fn leaving(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+) -> Result<Vec<(ConversationId, MessageId, Option<i64>)>> {
+    let (first, second) = actor.circles.pair();
+    Ok(tx.all(
+        "SELECT m.conversation, m.id, m.sends_at
+         FROM mailboxes b CROSS JOIN messages m
+         WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
+           AND m.status = 'scheduled'
+         ORDER BY m.sends_at LIMIT ?4",
+        &[&actor.ws, first, second, &COUNTED],
+    )?)
+}
+
+/// Conversations whose mail was held as a likely scam, newest first.
+pub fn list_held(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ConversationSummary>> {
+    let (first, second) = cx.actor.circles.pair();
+    Ok(tx.all(
+        &format!(
+            "{} WHERE c.ws = ?1 AND c.circle IN (?2, ?3) AND c.held = TRUE
+               AND c.removed IS NULL
+             ORDER BY c.last_message_at DESC, c.id DESC LIMIT ?4",
+            list::select("conversations c")
+        ),
+        &[&cx.actor.ws, first, second, &HELD_LISTED],
+    )?)
+}
+
+/// Conversations that have a tag, whatever their status, the latest begun first: that is the order
+/// in which the index holds them.
+pub fn list_tagged(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    tag: &TagId,
+    after: Option<&ConversationId>,
+    limit: i64,
+) -> Result<Vec<ConversationSummary>> {
+    let (first, second) = cx.actor.circles.pair();
+    let below = after.map_or("cnv_~", |id| id.as_str());
+    Ok(tx.all(
+        &format!(
+            "{} WHERE t.ws = ?1 AND t.tag = ?2 AND t.conversation < ?3 AND c.circle IN (?4, ?5)
+               AND c.removed IS NULL
+             ORDER BY t.conversation DESC LIMIT ?6",
+            list::select(
+                "conversation_tags t
+                 JOIN conversations c ON c.ws = t.ws AND c.id = t.conversation"
+            )
+        ),
+        &[&cx.actor.ws, tag, &below, first, second, &limit],
+    )?)
+}
+
+pub fn tag_name(tx: &mut Tx<'_>, cx: &Cx<'_>, tag: &TagId) -> Result<String> {
+    Ok(tags::seen_by(tx, cx.actor, tag)?.ok_or(Error::NotFound("tag"))?.name)
+}
+
+/// Which of these conversations have mail that the actor has not read.
+pub fn unread(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    listed: &[ConversationSummary],
+) -> Result<HashSet<ConversationId>> {
+    let Some(me) = cx.actor.member().filter(|_| !listed.is_empty()) else {
+        return Ok(HashSet::new());
+    };
+    let places: Vec<String> = (3..listed.len() + 3).map(|place| format!("?{place}")).collect();
+    let mut args: Vec<&dyn Arg> = vec![&cx.actor.ws, &me];
+    args.extend(listed.iter().map(|summary| &summary.id as &dyn Arg));
+    let rows: Vec<(ConversationId, i64)> = tx.all(
+        &format!(
+            "SELECT conversation, read_at FROM read_marks
+             WHERE ws = ?1 AND person = ?2 AND conversation IN ({})",
+            places.join(", ")
+        ),
+        &args,
+    )?;
+    let read: HashMap<ConversationId, i64> = rows.into_iter().collect();
+    let is_new = |summary: &&ConversationSummary| {
+        read.get(&summary.id).is_none_or(|read_at| summary.last_message_at > *read_at)
+    };
+    Ok(listed.iter().filter(is_new).map(|summary| summary.id.clone()).collect())
+}

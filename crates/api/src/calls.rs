@@ -1,0 +1,266 @@
+//! A call with an API key or an access token, the same for REST and MCP: authentication, rate limit, scope, idempotency
+//! and the operation itself.
+
+use std::sync::Arc;
+
+use base::actor::{Actor, Principal, authenticate, counted_as};
+use base::api_key::KeyHash;
+use base::app::{App, Cx};
+use base::error::{Error, Result, ValidationErrors};
+use base::ids::BookingTypeId;
+use base::queue::Queue;
+use base::rate_limit::RateStatus;
+use base::scopes::{Scope, Scopes};
+use bookings::types;
+use db::Tx;
+use model::api_keys;
+use serde_json::{Map, Value};
+
+use crate::idempotency::{self, IdempotencyKey};
+use crate::operations::{Access, Operation, OperationOutput, ScopeRule, with_id};
+
+/// A request for an operation, before validation.
+pub struct ApiCall {
+    pub operation: &'static Operation,
+    pub key: KeyHash,
+    /// The conversation in the path.
+    pub id: Option<String>,
+    /// The input as received, where it is valid JSON: it determines the scope.
+    pub raw: Value,
+    /// The input after the check against the operation's fields.
+    pub input: Result<Map<String, Value>, ValidationErrors>,
+    pub idempotency_key: Option<IdempotencyKey>,
+}
+
+/// Counts the request, then does everything else in one transaction, so that a revoked key,
+/// a changed plan or a moved conversation counts at once. What a standby answers is checked on
+/// the database before. The order of checks is fixed: 401, 429, 403, 400, 404.
+pub async fn call(app: &App, call: ApiCall) -> (Result<OperationOutput>, RateStatus) {
+    let (key, access) = (call.key, call.operation.access);
+    if let Some((ws, kind)) = booked_type(app, &call).await {
+        // If they cannot be read now, what is known counts.
+        let _ = bookings::freshen_calendars(app, ws, &kind).await;
+    }
+    let checked = Arc::new(CheckedCall::new(call));
+    let (own, mut simulated) = (app.clone(), None);
+    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
+        if checked.simulates() && !cx.actor.livemode() {
+            // Counted once, however often the transaction has to be run.
+            let counted = || {
+                own.limiter.announce_simulated(cx.actor.ws);
+                own.limiter.take_simulated(cx.actor.ws, cx.now)
+            };
+            let rate: RateStatus = *simulated.get_or_insert_with(counted);
+            if rate.over {
+                return Err(Error::TooMany(rate));
+            }
+        }
+        let answer = checked.run(tx, cx)?;
+        checked.record_activity(&own, cx);
+        Ok(answer)
+    };
+    with_key(app, key, access, work).await
+}
+
+/// The type that a call is about to book or to move, if its key may. The call itself checks both
+/// again, in its transaction.
+async fn booked_type(app: &App, call: &ApiCall) -> Option<(i64, BookingTypeId)> {
+    let name = call.operation.name;
+    if !matches!(name, "create_booking" | "move_booking") {
+        return None;
+    }
+    let text = |name: &str| Some(call.input.as_ref().ok()?.get(name)?.as_str()?.to_owned());
+    let id = call.id.clone().or_else(|| text("typeId")).or_else(|| text("id"))?;
+    let (own, key) = (app.clone(), call.key);
+    let work = move |tx: &mut Tx<'_>| {
+        let (actor, _) = authenticate(tx, &key, own.clock.now())?;
+        if !scopes_of(&own.cx(&actor)).has(Scope::Send) {
+            return Err(Error::NotFound("booking type"));
+        }
+        let kind = match name {
+            "create_booking" => types::load_active(tx, &actor, &id)?.id,
+            _ => bookings::load(tx, &actor, &id)?.type_id,
+        };
+        Ok((actor.ws, kind))
+    };
+    app.store.read(work).await.ok()
+}
+
+/// Authorizes a key for requests without an operation, such as listing tools: the same rate
+/// limit and checks as a call; returns its scopes.
+pub async fn admit(app: &App, key: KeyHash) -> (Result<Scopes>, RateStatus) {
+    let scopes = |_: &mut Tx<'_>, cx: &Cx<'_>| Ok(scopes_of(cx).clone());
+    with_key(app, key, Access::Read, scopes).await
+}
+
+/// Whether this is a key, for a caller that has to decide before it has the whole call. Nothing
+/// is counted: the call itself checks the key again, in its transaction.
+pub async fn check_key(app: &App, key: KeyHash) -> Result<()> {
+    let now = app.clock.now();
+    app.store.read(move |tx| authenticate(tx, &key, now).map(drop)).await
+}
+
+/// What a key may do, for a caller that explains a refusal. Nothing is counted.
+pub async fn scopes(app: &App, key: KeyHash) -> Result<Scopes> {
+    let own = app.clone();
+    let scopes = move |tx: &mut Tx<'_>| {
+        let (actor, _) = authenticate(tx, &key, own.clock.now())?;
+        Ok(scopes_of(&own.cx(&actor)).clone())
+    };
+    app.store.read(scopes).await
+}
+
+/// Counts the request, and does the work of a key that is one, is not too fast, and whose
+/// workspace's plan has the API.
+async fn with_key<T, F>(
+    app: &App,
+    key: KeyHash,
+    access: Access,
+    mut work: F,
+) -> (Result<T>, RateStatus)
+where
+    T: Send + 'static,
+    F: FnMut(&mut Tx<'_>, &Cx<'_>) -> Result<T> + Clone + Send + 'static,
+{
+    let counted = match counted_key(app, key).await {
+        Ok(counted) => counted,
+        Err(error) => return (Err(error), app.limiter.untouched()),
+    };
+    let rate = app.limiter.take(&counted, app.clock.now());
+    let clock = app.clock.clone();
+    let admit = move |tx: &mut Tx<'_>| {
+        let (actor, plan) = authenticate(tx, &key, clock.now())?;
+        if rate.over {
+            return Err(Error::TooMany(rate));
+        }
+        if !plan.has_api() {
+            return Err(Error::Forbidden(
+                "The API is part of the Pro and Team plans; this workspace is on Free.".into(),
+            ));
+        }
+        Ok(actor)
+    };
+    let own = app.clone();
+    let mut work = move |tx: &mut Tx<'_>, actor: Actor| work(tx, &own.cx(&actor));
+    let result = match access {
+        Access::Read => {
+            let whole = move |tx: &mut Tx<'_>| {
+                let actor = admit(tx)?;
+                work(tx, actor)
+            };
+            app.store.read(whole).await
+        }
+        Access::ReadReplica => app.store.read_from_replica(admit, work).await,
+        Access::Write => {
+            let whole = move |tx: &mut Tx<'_>| {
+                let actor = admit(tx)?;
+                tx.wake(Queue::Pages);
+                work(tx, actor)
+            };
+            app.store.write(whole).await
+        }
+    };
+    let rate = match &result {
+        Err(Error::Unauthorized) => {
+            app.limiter.forget(&counted);
+            app.limiter.untouched()
+        }
+        Err(Error::TooMany(over)) => *over,
+        _ => {
+            app.limiter.announce(&counted);
+            rate
+        }
+    };
+    if result.is_ok() && rate.remaining + 1 == rate.limit {
+        mark_used(app, key);
+    }
+    (result, rate)
+}
+
+/// A key is counted for itself; which app a token belongs to must be looked up.
+async fn counted_key(app: &App, key: KeyHash) -> Result<KeyHash> {
+    if !key.is_access_token() {
+        return Ok(key);
+    }
+    let now = app.clock.now();
+    app.store.read(move |tx| counted_as(tx, &key, now)).await
+}
+
+/// Written in the background with the first call of a minute.
+fn mark_used(app: &App, key: KeyHash) {
+    let (store, now) = (app.store.clone(), app.clock.now());
+    app.background.start("key usage", async move {
+        store.write(move |tx| api_keys::mark_used(tx, &key, now)).await
+    });
+}
+
+/// A call with validated input or its errors.
+struct CheckedCall {
+    operation: &'static Operation,
+    scope: Scope,
+    input: Result<Value, ValidationErrors>,
+    idempotency_key: Option<(IdempotencyKey, Vec<u8>)>,
+}
+
+impl CheckedCall {
+    fn new(call: ApiCall) -> CheckedCall {
+        let operation = call.operation;
+        let scope = operation.scope.scope(&call.raw);
+        let input = call.input.map(|input| with_id(input, call.id.as_deref()));
+        let idempotency_key = match (&input, call.idempotency_key) {
+            (Ok(input), Some(key)) if operation.takes_idempotency_key() => {
+                Some((key, idempotency::fingerprint(operation, input)))
+            }
+            _ => None,
+        };
+        CheckedCall { operation, scope, input, idempotency_key }
+    }
+
+    fn simulates(&self) -> bool {
+        matches!(self.operation.scope, ScopeRule::InSandbox(_))
+    }
+
+    /// People with the conversation open see the agent's presence for a while.
+    fn record_activity(&self, app: &App, cx: &Cx<'_>) {
+        let Principal::Agent { id: agent, name, .. } = &cx.actor.who else { return };
+        let id = self.input.as_ref().ok().and_then(|input| input["id"].as_str());
+        let Some(id) = id.filter(|_| cx.actor.livemode()) else { return };
+        let writes = self.operation.access == Access::Write;
+        let news = app.agents.note(cx.actor.ws, id, agent, name, writes, cx.now);
+        if let Some(news) = news.filter(|_| app.store.is_shared()) {
+            app.store.notify_others(news);
+        }
+    }
+
+    fn run(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<OperationOutput> {
+        if self.simulates() && cx.actor.livemode() {
+            return Err(Error::Forbidden(
+                "This works in the sandbox alone. Use a test key (rk_test_…).".into(),
+            ));
+        }
+        let scopes = scopes_of(cx);
+        if !scopes.has(self.scope) {
+            let entirely = !self.operation.scope.is_met_at_all(scopes);
+            return Err(Error::Lacks { scope: self.scope, entirely });
+        }
+        let input = self.input.clone().map_err(Error::Invalid)?;
+        let Some((key, fingerprint)) = &self.idempotency_key else {
+            return (self.operation.run)(tx, cx, input);
+        };
+        if let Some(answer) = idempotency::recall(tx, cx, key, fingerprint)? {
+            return Ok(answer);
+        }
+        let answer = (self.operation.run)(tx, cx, input)?;
+        idempotency::keep(tx, cx, key, fingerprint, &answer)?;
+        Ok(answer)
+    }
+}
+
+/// A person or the service has none: only keys make calls.
+fn scopes_of<'a>(cx: &'a Cx<'_>) -> &'a Scopes {
+    static NONE: Scopes = Scopes::none();
+    match &cx.actor.who {
+        Principal::Agent { scopes, .. } => scopes,
+        Principal::Person { .. } | Principal::System | Principal::Rule { .. } => &NONE,
+    }
+}

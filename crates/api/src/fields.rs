@@ -1,0 +1,482 @@
+//! What an operation takes in, as data: the source of the checks, of `openapi.json` and of the
+//! tool schemas alike.
+
+use base::error::{ValidationError, ValidationErrors};
+use base::limits::{ADDRESS_CHARS, thousands};
+use base::reference::is_reference;
+use base::time::{NamedTime, is_date};
+use model::answers::is_language;
+use serde_json::{Map, Value, json};
+
+/// One named input.
+pub struct InputField {
+    pub name: &'static str,
+    pub kind: InputKind,
+    pub required: bool,
+    /// What is assumed when it is missing, as JSON; empty for nothing.
+    pub default: &'static str,
+    pub about: &'static str,
+}
+
+pub enum InputKind {
+    /// Lengths are in Unicode scalar values.
+    Text {
+        min: usize,
+        max: usize,
+        rule: Rule,
+    },
+    Choice(&'static [&'static str]),
+    Whole {
+        min: i64,
+        max: i64,
+    },
+    Flag,
+    List {
+        min: usize,
+        max: usize,
+        of: &'static InputKind,
+    },
+    Object(&'static [InputField]),
+    /// The same, or null.
+    Nullable(&'static InputKind),
+}
+
+/// What text must look like beyond its length. Each rule is a pattern that says exactly the same
+/// as its check, so that a client can know beforehand.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    Any,
+    /// Anything but NUL, which PostgreSQL cannot hold and no one can read.
+    Plain,
+    /// Plain, and something other than white space.
+    Filled,
+    Date,
+    Email,
+    /// An address on a `.test` domain.
+    TestAddress,
+    Reference,
+    Assignee,
+    Cursor,
+    /// A language as ISO 639-1 has it.
+    Language,
+    /// Parts of a conversation that a reader can do without.
+    Omit,
+    /// A day, or a moment with its offset.
+    Time,
+    /// A moment with its offset.
+    Moment,
+}
+
+impl InputField {
+    pub const fn required(name: &'static str, kind: InputKind, about: &'static str) -> InputField {
+        InputField { name, kind, required: true, default: "", about }
+    }
+
+    pub const fn optional(name: &'static str, kind: InputKind, about: &'static str) -> InputField {
+        InputField { name, kind, required: false, default: "", about }
+    }
+
+    pub const fn or(mut self, default: &'static str) -> InputField {
+        self.default = default;
+        self
+    }
+}
+
+/// Validates a JSON body; returns the known fields, or all errors at once.
+pub fn check_body(
+    fields: &[InputField],
+    body: &Value,
+) -> Result<Map<String, Value>, ValidationErrors> {
+    let Value::Object(body) = body else {
+        return Err(one_problem("body", "must be a JSON object"));
+    };
+    check(fields, |name| {
+        let value = body.get(name)?;
+        let field = fields.iter().find(|field| field.name == name)?;
+        Some(Ok(match field.kind {
+            InputKind::Whole { .. } => whole(value),
+            _ => value.clone(),
+        }))
+    })
+}
+
+/// JSON has one kind of number: `5.0` is a whole one.
+fn whole(value: &Value) -> Value {
+    match value.as_f64() {
+        Some(number) if number.fract() == 0.0 && number.abs() < MOST_WHOLE => {
+            json!(number as i64)
+        }
+        _ => value.clone(),
+    }
+}
+
+/// Below this every whole number is exact.
+const MOST_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// Checks query parameters, whose values arrive as text.
+pub fn check_query(
+    fields: &[InputField],
+    pairs: &[(String, String)],
+) -> Result<Map<String, Value>, ValidationErrors> {
+    check(fields, |name| {
+        let mut values = pairs.iter().filter(|(key, _)| key == name).map(|(_, value)| value);
+        let value = values.next()?;
+        if values.next().is_some() {
+            return Some(Err("was given more than once"));
+        }
+        let field = fields.iter().find(|field| field.name == name)?;
+        Some(Ok(match field.kind {
+            InputKind::Whole { .. } => {
+                canonical_whole(value).map_or_else(|| json!(value), Value::from)
+            }
+            InputKind::Flag => value.parse::<bool>().map_or_else(|_| json!(value), Value::from),
+            _ => json!(value),
+        }))
+    })
+}
+
+/// `5` is a number; `+5`, `05` and ` 5` are not.
+fn canonical_whole(text: &str) -> Option<i64> {
+    text.parse::<i64>().ok().filter(|number| number.to_string() == text)
+}
+
+pub fn one_problem(field: &str, sentence: &str) -> ValidationErrors {
+    ValidationErrors(vec![ValidationError { field: field.into(), sentence: sentence.into() }])
+}
+
+fn check(
+    fields: &[InputField],
+    given: impl Fn(&str) -> Option<Result<Value, &'static str>>,
+) -> Result<Map<String, Value>, ValidationErrors> {
+    let mut found = Map::new();
+    let mut problems = ValidationErrors::default();
+    for field in fields {
+        match given(field.name) {
+            Some(Ok(value)) => {
+                check_value(&field.kind, field.name, &value, &mut problems);
+                found.insert(field.name.into(), known(&field.kind, value));
+            }
+            Some(Err(sentence)) => problems.add(field.name, sentence),
+            None if field.required => problems.add(field.name, "is required"),
+            None => {}
+        }
+    }
+    if problems.0.is_empty() { Ok(found) } else { Err(problems) }
+}
+
+fn check_value(kind: &InputKind, path: &str, value: &Value, problems: &mut ValidationErrors) {
+    match (kind, value) {
+        (InputKind::Text { min, max, rule }, Value::String(text)) => {
+            let chars = text.chars().count();
+            if chars < *min || chars > *max {
+                problems.add(path, length_sentence(*min, *max));
+            } else if let Some(sentence) = rule.objection(text) {
+                problems.add(path, sentence);
+            }
+        }
+        (InputKind::Text { .. }, _) => problems.add(path, "must be a string"),
+        (InputKind::Choice(words), value) => {
+            if !value.as_str().is_some_and(|text| words.contains(&text)) {
+                problems.add(path, format!("must be one of {}", words.join(", ")));
+            }
+        }
+        (InputKind::Whole { min, max }, value) => {
+            if !value.as_i64().is_some_and(|number| (*min..=*max).contains(&number)) {
+                problems.add(path, format!("must be a whole number from {min} to {max}"));
+            }
+        }
+        (InputKind::Flag, Value::Bool(_)) => {}
+        (InputKind::Flag, _) => problems.add(path, "must be true or false"),
+        (InputKind::List { min, max, of }, Value::Array(items)) => {
+            if items.len() < *min || items.len() > *max {
+                problems.add(path, items_sentence(*min, *max));
+            }
+            for (index, item) in items.iter().enumerate().take(*max) {
+                check_value(of, &format!("{path}[{index}]"), item, problems);
+            }
+        }
+        (InputKind::List { .. }, _) => problems.add(path, "must be a list"),
+        (InputKind::Object(fields), Value::Object(object)) => {
+            for field in *fields {
+                let path = format!("{path}.{}", field.name);
+                match object.get(field.name) {
+                    Some(value) => check_value(&field.kind, &path, value, problems),
+                    None if field.required => problems.add(&path, "is required"),
+                    None => {}
+                }
+            }
+        }
+        (InputKind::Object(_), _) => problems.add(path, "must be an object"),
+        (InputKind::Nullable(_), Value::Null) => {}
+        (InputKind::Nullable(of), value) => check_value(of, path, value, problems),
+    }
+}
+
+/// A value without unknown fields, the others in the table's order.
+fn known(kind: &InputKind, value: Value) -> Value {
+    match (kind, value) {
+        (InputKind::List { of, .. }, Value::Array(items)) => {
+            items.into_iter().map(|item| known(of, item)).collect()
+        }
+        (InputKind::Object(fields), Value::Object(mut object)) => {
+            let kept = fields.iter().filter_map(|field| {
+                let value = object.remove(field.name)?;
+                Some((field.name.to_owned(), known(&field.kind, value)))
+            });
+            Value::Object(kept.collect())
+        }
+        (InputKind::Nullable(_), Value::Null) => Value::Null,
+        (InputKind::Nullable(of), value) => known(of, value),
+        (_, value) => value,
+    }
+}
+
+impl Rule {
+    fn objection(self, text: &str) -> Option<&'static str> {
+        let (fits, sentence) = match self {
+            Rule::Any => (true, ""),
+            Rule::Plain => (!text.contains('\0'), "must not contain a NUL character"),
+            Rule::Filled => {
+                let filled = text.chars().any(|c| !c.is_whitespace());
+                let plain = !text.contains('\0');
+                (
+                    filled && plain,
+                    "must hold something other than white space, and no NUL character",
+                )
+            }
+            Rule::Date => (is_date(text), "must be a date such as 2026-11-30"),
+            Rule::Email => (mail::is_address(text), "must be an e-mail address"),
+            Rule::TestAddress => {
+                (is_test_address(text), "must be an e-mail address on a .test domain")
+            }
+            Rule::Reference => {
+                (is_reference(text), "must be letters, digits, _ and -, with at least one digit")
+            }
+            Rule::Assignee => (
+                is_assignee(text),
+                "must be user:usr_…, agent:agt_…, me or none (the ids are in the conversation's team)",
+            ),
+            Rule::Cursor => (
+                crate::cursor::PageCursor::parse(text).is_some(),
+                "must be a cursor of an earlier answer (from its Link header, or a tool's nextCursor)",
+            ),
+            Rule::Time => (
+                NamedTime::parse(text).is_some(),
+                "must be a date such as 2026-11-30, or a time such as 2026-11-30T09:00:00Z",
+            ),
+            Rule::Moment => (
+                text.len() > DATE_CHARS && NamedTime::parse(text).is_some(),
+                "must be a time such as 2026-11-30T09:00:00Z",
+            ),
+            Rule::Language => (is_language(text), "must be two letters such as en"),
+            Rule::Omit => (
+                text.split(',').all(|part| matches!(part, "team" | "events")),
+                "must be team, events, or both with a comma between them",
+            ),
+        };
+        (!fits).then_some(sentence)
+    }
+
+    /// The same rule for a client, in the pattern language all schema tools share.
+    fn pattern(self) -> Option<&'static str> {
+        match self {
+            Rule::Any => None,
+            Rule::Plain => Some(r"^[^\u0000]*$"),
+            Rule::Filled => Some(r"^[^\u0000]*[^\s\u0000][^\u0000]*$"),
+            Rule::Date => Some(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
+            Rule::Email => Some(
+                r#"^[^\s@<>,;:"\u0000-\u001f\u007f-\u009f]+@[^\s@<>,;:"\u0000-\u001f\u007f-\u009f]+$"#,
+            ),
+            Rule::TestAddress => Some(
+                r#"^[^\s@<>,;:"\u0000-\u001f\u007f-\u009f]+@([A-Za-z0-9-]+\.)+[Tt][Ee][Ss][Tt]$"#,
+            ),
+            Rule::Reference => Some(r"^[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]*$"),
+            Rule::Assignee => Some(r"^(user:usr_[0-9a-z]+|agent:agt_[0-9a-z]+|me|none)$"),
+            Rule::Cursor => Some(crate::cursor::PATTERN),
+            Rule::Time => Some(
+                r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",
+            ),
+            Rule::Moment => Some(
+                r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})$",
+            ),
+            Rule::Language => Some("^[a-z]{2}$"),
+            Rule::Omit => Some(r"^(team|events)(,(team|events))*$"),
+        }
+    }
+}
+
+fn is_test_address(text: &str) -> bool {
+    let plain = |label: &str| {
+        !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    mail::is_address(text)
+        && text.rsplit_once('@').and_then(|(_, domain)| domain.rsplit_once('.')).is_some_and(
+            |(before, last)| last.eq_ignore_ascii_case("test") && before.split('.').all(plain),
+        )
+}
+
+fn is_assignee(text: &str) -> bool {
+    use base::ids::{AgentId, UserId};
+    matches!(text, "me" | "none")
+        || text.strip_prefix("user:").is_some_and(|id| UserId::parse(id).is_some())
+        || text.strip_prefix("agent:").is_some_and(|id| AgentId::parse(id).is_some())
+}
+
+fn length_sentence(min: usize, max: usize) -> String {
+    match min {
+        0 => format!("must be at most {} characters", thousands(max)),
+        min => format!("must be {min} to {} characters", thousands(max)),
+    }
+}
+
+fn items_sentence(min: usize, max: usize) -> String {
+    match min {
+        0 => format!("must hold at most {max} items"),
+        min => format!("must hold {min} to {max} items"),
+    }
+}
+
+/// The fields as the JSON Schema of an object.
+pub fn object_schema(fields: &[InputField]) -> Value {
+    let properties: Map<String, Value> =
+        fields.iter().map(|field| (field.name.to_owned(), field_schema(field))).collect();
+    let required: Vec<&str> = fields.iter().filter(|f| f.required).map(|f| f.name).collect();
+    let mut schema = json!({ "type": "object", "properties": properties });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+pub fn field_schema(field: &InputField) -> Value {
+    let mut schema = kind_schema(&field.kind);
+    schema["description"] = json!(field.about);
+    if let Ok(default) = serde_json::from_str::<Value>(field.default) {
+        schema["default"] = default;
+    }
+    schema
+}
+
+fn kind_schema(kind: &InputKind) -> Value {
+    match kind {
+        InputKind::Text { min, max, rule } => {
+            let mut schema = json!({ "type": "string", "maxLength": max });
+            if *min > 0 {
+                schema["minLength"] = json!(min);
+            }
+            if let Some(pattern) = rule.pattern() {
+                schema["pattern"] = json!(pattern);
+            }
+            if *rule == Rule::Date {
+                schema["format"] = json!("date");
+            }
+            schema
+        }
+        InputKind::Choice(words) => json!({ "type": "string", "enum": words }),
+        InputKind::Whole { min, max } => {
+            json!({ "type": "integer", "minimum": min, "maximum": max })
+        }
+        InputKind::Flag => json!({ "type": "boolean" }),
+        InputKind::List { min, max, of } => {
+            let mut schema = json!({ "type": "array", "items": kind_schema(of), "maxItems": max });
+            if *min > 0 {
+                schema["minItems"] = json!(min);
+            }
+            schema
+        }
+        InputKind::Object(fields) => object_schema(fields),
+        InputKind::Nullable(of) => {
+            // Not every client understands a list of types.
+            json!({ "anyOf": [kind_schema(of), { "type": "null" }] })
+        }
+    }
+}
+
+/// Text of any content up to a length.
+pub const fn text(max: usize) -> InputKind {
+    InputKind::Text { min: 0, max, rule: Rule::Plain }
+}
+
+/// Text that says something.
+pub const fn filled(max: usize) -> InputKind {
+    InputKind::Text { min: 1, max, rule: Rule::Filled }
+}
+
+/// A day, or a moment with its offset.
+pub const TIME: InputKind = InputKind::Text { min: 10, max: 40, rule: Rule::Time };
+
+/// A moment with its offset.
+pub const MOMENT: InputKind = InputKind::Text { min: 17, max: 40, rule: Rule::Moment };
+
+/// Characters of a day, such as `2026-11-30`.
+const DATE_CHARS: usize = 10;
+
+/// A day.
+pub const DATE: InputKind = InputKind::Text { min: DATE_CHARS, max: DATE_CHARS, rule: Rule::Date };
+
+pub const EMAIL: InputKind = InputKind::Text { min: 3, max: ADDRESS_CHARS, rule: Rule::Email };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIELDS: &[InputField] = &[
+        InputField::required("body", filled(5), "b"),
+        InputField::optional("limit", InputKind::Whole { min: 1, max: 100 }, "l").or("25"),
+        InputField::optional("send", InputKind::Flag, "s").or("false"),
+        InputField::optional("to", InputKind::List { min: 1, max: 2, of: &EMAIL }, "t"),
+        InputField::optional("topic", InputKind::Nullable(&filled(5)), "n"),
+    ];
+
+    #[test]
+    fn null_is_a_value_where_the_table_says_so() {
+        let found = check_body(FIELDS, &json!({ "body": "x", "topic": null })).expect("fine");
+        assert_eq!(Value::Object(found), json!({ "body": "x", "topic": null }));
+        assert!(check_body(FIELDS, &json!({ "body": "x", "topic": "much too long" })).is_err());
+        assert!(check_body(FIELDS, &json!({ "body": null })).is_err());
+        assert_eq!(kind_schema(&FIELDS[4].kind)["anyOf"][1], json!({ "type": "null" }));
+    }
+
+    #[test]
+    fn every_problem_is_named_at_once_by_its_path() {
+        let body = json!({ "body": "  ", "limit": 0, "send": "yes", "to": ["a@b", 3, "c@d"] });
+        let problems = check_body(FIELDS, &body).expect_err("four problems").to_string();
+        assert_eq!(
+            problems,
+            "body: must hold something other than white space, and no NUL character; \
+             limit: must be a whole number from 1 to 100; send: must be true or false; \
+             to: must hold 1 to 2 items; to[1]: must be a string"
+        );
+    }
+
+    #[test]
+    fn unknown_fields_are_ignored_and_missing_ones_named() {
+        let found = check_body(FIELDS, &json!({ "body": "x", "else": 1 })).expect("fine");
+        assert_eq!(Value::Object(found), json!({ "body": "x" }));
+        let problems = check_body(FIELDS, &json!({})).expect_err("a problem").to_string();
+        assert_eq!(problems, "body: is required");
+        assert!(check_body(FIELDS, &json!([])).is_err());
+    }
+
+    #[test]
+    fn lengths_count_unicode_scalar_values() {
+        assert!(check_body(FIELDS, &json!({ "body": "äöü漢😀" })).is_ok());
+        assert!(check_body(FIELDS, &json!({ "body": "äöü漢😀x" })).is_err());
+    }
+
+    #[test]
+    fn numbers_in_a_query_are_plain_and_given_once() {
+        let query = |text: &str| {
+            let pairs: Vec<_> = text
+                .split('&')
+                .filter_map(|pair| pair.split_once('='))
+                .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                .collect();
+            check_query(&FIELDS[1..2], &pairs)
+        };
+        assert_eq!(query("limit=7").map(|m| m["limit"].clone()), Ok(json!(7)));
+        for bad in ["limit=", "limit=07", "limit=+7", "limit=7.0", "limit=101", "limit=1&limit=1"] {
+            assert!(query(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! The one table of operations. The REST routes, `openapi.json` and the MCP tool list are
+//! renderings of it, so an operation that is in one and not in another cannot be written.
+
+mod add_note;
+mod assign_conversation;
+mod cancel_booking;
+mod create_booking;
+mod discard_draft;
+mod download_document;
+mod find_slots;
+mod get_contact;
+mod get_conversation;
+mod get_reports;
+mod list_booking_types;
+mod list_bookings;
+mod list_conversations;
+mod list_events;
+mod list_mailboxes;
+mod list_messages;
+mod list_rules;
+mod list_tags;
+mod list_team;
+mod list_topics;
+mod me;
+mod merge_conversations;
+mod move_booking;
+mod read_document;
+mod record_sent;
+mod reply;
+mod request_documents;
+mod revoke_message;
+mod sandbox_inbound;
+mod search_answers;
+mod search_documents;
+mod set_sorting;
+mod set_status;
+mod split_conversation;
+mod start_conversation;
+mod stop_message;
+mod tag_conversation;
+mod tool;
+mod update_draft;
+mod warning;
+
+use base::app::Cx;
+use base::error::{Error, Result};
+use base::scopes::{Scope, Scopes};
+use db::Tx;
+use model::documents::StoredFile;
+use schemars::{Schema, SchemaGenerator};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::fields::InputField;
+use crate::wire::DocumentText;
+
+pub use add_note::{AddNoteInput, add_note};
+pub use assign_conversation::{AssignConversationInput, assign_conversation};
+pub use cancel_booking::{CancelBookingInput, cancel_booking};
+pub use create_booking::{CreateBookingInput, create_booking};
+pub use find_slots::{FindSlotsInput, find_slots};
+pub use get_reports::{GetReportsInput, get_reports};
+pub use list_booking_types::list_booking_types;
+pub use list_conversations::{
+    ListConversationsInput, OPERATION as LIST_CONVERSATIONS, count_conversations,
+    list_conversations,
+};
+pub use list_rules::list_rules;
+pub use list_tags::list_tags;
+pub use list_topics::list_topics;
+pub use merge_conversations::{MergeConversationsInput, merge_conversations};
+pub use move_booking::{MoveBookingInput, move_booking};
+pub use record_sent::{RecordSentInput, record_sent};
+pub use reply::{ReplyInput, reply};
+pub use request_documents::{
+    OPERATION as REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents,
+};
+pub use sandbox_inbound::{SandboxInboundInput, sandbox_inbound};
+pub use search::list::{CountEffort, ListCount};
+pub use search_documents::{OPERATION as SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
+pub use set_sorting::{SetSortingInput, set_sorting};
+pub use set_status::{SetStatusInput, set_status};
+pub use split_conversation::{SplitConversationInput, split_conversation};
+pub use start_conversation::{StartConversationInput, start_conversation};
+pub use stop_message::{StopMessageInput, stop_message};
+pub use tag_conversation::{TagConversationInput, tag_conversation};
+pub use tool::{Tool, with_tool};
+
+/// Characters of an id in a body.
+const CONVERSATION_ID_CHARS: usize = 104;
+
+pub struct Operation {
+    /// As a person would say it; also the OpenAPI operation id.
+    pub name: &'static str,
+    pub method: Method,
+    /// Relative to the REST prefix; `{id}` is what stands before it, such as a conversation.
+    pub path: &'static str,
+    /// The MCP tool, where there is one.
+    pub tool: Option<Tool>,
+    pub scope: ScopeRule,
+    pub access: Access,
+    /// True when repeating the same request is harmless.
+    pub repeatable: bool,
+    pub title: &'static str,
+    pub about: &'static str,
+    /// The query of a GET, the body of a POST.
+    pub fields: &'static [InputField],
+    /// True when the body itself may be left out.
+    pub body_optional: bool,
+    /// The status code of success.
+    pub success: u16,
+    pub output: fn(&mut SchemaGenerator) -> Schema,
+    pub example_input: &'static str,
+    pub example_output: &'static str,
+    pub run: fn(&mut Tx<'_>, &Cx<'_>, Value) -> Result<OperationOutput>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    Get,
+    Post,
+}
+
+impl Method {
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Get => "GET",
+            Method::Post => "POST",
+        }
+    }
+}
+
+/// The scope that a call needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ScopeRule {
+    Always(Scope),
+    /// `send` when the input says `send: true`, `draft` otherwise.
+    DraftOrSend,
+    /// A scope of a test key.
+    InSandbox(Scope),
+}
+
+impl ScopeRule {
+    /// Known even when the rest of the input is not right.
+    pub fn scope(self, input: &Value) -> Scope {
+        match self {
+            ScopeRule::Always(scope) | ScopeRule::InSandbox(scope) => scope,
+            ScopeRule::DraftOrSend if input.get("send") == Some(&Value::Bool(true)) => Scope::Send,
+            ScopeRule::DraftOrSend => Scope::Draft,
+        }
+    }
+
+    /// True when a key of these scopes can make some call, though perhaps not every one.
+    pub fn is_met_at_all(self, scopes: &Scopes) -> bool {
+        match self {
+            ScopeRule::Always(scope) | ScopeRule::InSandbox(scope) => scopes.has(scope),
+            ScopeRule::DraftOrSend => scopes.has(Scope::Draft) || scopes.has(Scope::Send),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Access {
+    Read,
+    /// A read of much, which a standby of the database may answer.
+    ReadReplica,
+    Write,
+}
+
+/// The result of an operation: JSON, and for a list the next cursor.
+#[derive(Debug, Default)]
+pub struct OperationOutput {
+    pub body: Vec<u8>,
+    pub next: Option<String>,
+    /// How many things the whole list has, where that was asked for.
+    pub count: Option<ListCount>,
+    /// What a model must know before it reads the body.
+    pub warning: Option<String>,
+    /// A file that the server sends or reads before it answers.
+    pub file: Option<FileOutput>,
+}
+
+/// What becomes of the file in an answer.
+#[derive(Debug)]
+pub enum FileOutput {
+    /// It is sent as it is, in place of the JSON.
+    Download(StoredFile),
+    /// Its text is put into the answer, which is then the JSON.
+    Text(DocumentText, Vec<u8>),
+}
+
+/// A page of a list.
+pub struct ListPage<T> {
+    pub items: Vec<T>,
+    pub next: Option<String>,
+}
+
+impl Operation {
+    /// True when the answer is a file instead of JSON.
+    pub fn is_download(&self) -> bool {
+        self.path.ends_with("/file")
+    }
+
+    /// True when the server reads a file for the answer.
+    pub fn reads_text(&self) -> bool {
+        self.path.ends_with("/text")
+    }
+
+    /// True when the path names one thing.
+    pub fn has_id(&self) -> bool {
+        self.path.contains("{id}")
+    }
+
+    /// The id in a path of this operation's shape; `None` when the path has another shape.
+    pub fn match_path(&self, path: &str) -> Option<Option<String>> {
+        let Some((before, after)) = self.path.split_once("{id}") else {
+            return (self.path == path).then_some(None);
+        };
+        let id = path.strip_prefix(before)?.strip_suffix(after)?;
+        (!id.is_empty() && !id.contains('/')).then(|| Some(id.to_owned()))
+    }
+
+    /// True when an `Idempotency-Key` makes a repeat harmless.
+    pub fn takes_idempotency_key(&self) -> bool {
+        !self.repeatable
+    }
+}
+
+pub fn named(name: &str) -> Option<&'static Operation> {
+    OPERATIONS.iter().find(|operation| operation.name == name)
+}
+
+pub static OPERATIONS: &[Operation] = &[
+    me::OPERATION,
+    list_conversations::OPERATION,
+    get_conversation::OPERATION,
+    get_contact::OPERATION,
+    add_note::OPERATION,
+    set_status::OPERATION,
+    set_sorting::OPERATION,
+    tag_conversation::OPERATION,
+    assign_conversation::OPERATION,
+    merge_conversations::OPERATION,
+    split_conversation::OPERATION,
+    reply::OPERATION,
+    start_conversation::OPERATION,
+    request_documents::OPERATION,
+    list_mailboxes::OPERATION,
+    list_rules::OPERATION,
+    list_tags::OPERATION,
+    list_team::OPERATION,
+    list_topics::OPERATION,
+    search_answers::OPERATION,
+    search_documents::OPERATION,
+    download_document::OPERATION,
+    read_document::OPERATION,
+    record_sent::OPERATION,
+    list_messages::OPERATION,
+    update_draft::OPERATION,
+    discard_draft::OPERATION,
+    stop_message::OPERATION,
+    revoke_message::OPERATION,
+    get_reports::OPERATION,
+    list_booking_types::OPERATION,
+    find_slots::OPERATION,
+    list_bookings::OPERATION,
+    create_booking::OPERATION,
+    cancel_booking::OPERATION,
+    move_booking::OPERATION,
+    list_events::OPERATION,
+    sandbox_inbound::OPERATION,
+];
+
+/// The checked input as the type its operation takes.
+fn typed<T: serde::de::DeserializeOwned>(input: Value) -> Result<T> {
+    serde_json::from_value(input).map_err(|error| Error::invalid("body", error.to_string()))
+}
+
+fn answer<T: Serialize>(value: &T) -> Result<OperationOutput> {
+    Ok(OperationOutput { body: json_bytes(value), ..OperationOutput::default() })
+}
+
+fn page<T: Serialize>(page: ListPage<T>) -> Result<OperationOutput> {
+    Ok(OperationOutput {
+        body: json_bytes(&page.items),
+        next: page.next,
+        ..OperationOutput::default()
+    })
+}
+
+fn json_bytes<T: Serialize>(value: &T) -> Vec<u8> {
+    serde_json::to_vec(value).expect("wire types hold only what JSON can")
+}
+
+/// The place of the path's id in an operation's input.
+pub fn with_id(mut input: Map<String, Value>, id: Option<&str>) -> Value {
+    if let Some(id) = id {
+        input.insert("id".into(), id.into());
+    }
+    Value::Object(input)
+}

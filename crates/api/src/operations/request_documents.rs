@@ -1,0 +1,156 @@
+//! `POST /conversations/{id}/document-requests`: asks the customer for documents.
+
+use base::app::Cx;
+use base::error::Result;
+use base::limits::{REQUEST_ITEMS, REQUEST_MESSAGE_CHARS, reminder_days};
+use db::Tx;
+use model::conversations::{self, Conversation};
+use model::document_requests::{self, RequestedDocument};
+use model::mail_language::{self, salutation};
+use model::recipients::RecipientList;
+use model::secure::SecureSendOptions;
+use outbound::drafts::{self, DraftContent, ReplyResult};
+use outbound::messages;
+use serde::Deserialize;
+use translation::t;
+
+use super::reply::{ITEM, ONLY_IF_NO_DRAFT, SECURE, SECURE_LIFETIME};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use crate::fields::{InputField, InputKind, Rule, text};
+use crate::wire::ReplyResultJson;
+
+pub const OPERATION: Operation = Operation {
+    name: "request_documents",
+    method: Method::Post,
+    path: "/conversations/{id}/document-requests",
+    tool: Some(Tool {
+        name: "request_documents",
+        about: concat!(
+            "Asks the contact for documents: a mail with a checklist and a private upload link, which \
+             are added for you. Use it when files are all you need; reply can ask along with an \
+             answer. Drafts, send and repeats are as in reply: without send nothing reaches the \
+             customer until a person approves it. Then they are reminded on days ",
+            reminder_days!(),
+            " until everything required is in.",
+        ),
+        example: r#"{
+            "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+            "documents": [{ "label": "Passport", "description": "The page with your photo" }],
+            "dueDate": "2026-11-30",
+            "idempotencyKey": "passport-keller"
+        }"#,
+        list: None,
+        loses: false,
+    }),
+    scope: ScopeRule::DraftOrSend,
+    access: Access::Write,
+    repeatable: false,
+    title: "Ask the customer for documents",
+    about: concat!(
+        "Writes to the contact with a checklist and a private upload link; reminders follow on \
+         days ",
+        reminder_days!(),
+        ", and ask.completed tells when everything is in. A draft gets its link when a person \
+         approves it. Each call makes a new request, unless it repeats an Idempotency-Key.",
+    ),
+    fields: &[
+        InputField::required(
+            "documents",
+            InputKind::List { min: 1, max: REQUEST_ITEMS, of: &ITEM },
+            "What is asked for.",
+        ),
+        InputField::optional(
+            "message",
+            text(REQUEST_MESSAGE_CHARS),
+            "A short note above the checklist; do not write a link yourself.",
+        ),
+        InputField::optional(
+            "dueDate",
+            InputKind::Text { min: 10, max: 10, rule: Rule::Date },
+            "The day it is needed by, such as 2026-11-30.",
+        ),
+        InputField::optional(
+            "send",
+            InputKind::Flag,
+            "true sends after the undo window; needs send scope.",
+        )
+        .or("false"),
+        ONLY_IF_NO_DRAFT,
+        SECURE,
+        SECURE_LIFETIME,
+    ],
+    body_optional: false,
+    success: 201,
+    output: |schemas| schemas.subschema_for::<ReplyResultJson>(),
+    example_input: r#"{
+        "documents": [{ "label": "Passport", "description": "The page with your photo" }],
+        "message": "To open your account we need one more paper.",
+        "dueDate": "2026-11-30"
+    }"#,
+    example_output: r#"{
+        "messageId": "msg_01kag12d3f4g5h6j7k8m9n0p1q",
+        "status": "draft",
+        "requestId": "req_01kag12d3f4g5h6j7k8m9n0p1r",
+        "note": "Waits for a person to approve it."
+    }"#,
+    run: |tx, cx, input| answer(&ReplyResultJson::from(request_documents(tx, cx, typed(input)?)?)),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestDocumentsInput {
+    pub id: String,
+    pub documents: Vec<RequestedDocument>,
+    pub message: Option<String>,
+    pub due_date: Option<String>,
+    #[serde(default)]
+    pub send: bool,
+    #[serde(default)]
+    pub only_if_no_draft: bool,
+    pub secure: Option<bool>,
+    pub secure_days: Option<i64>,
+}
+
+/// Asks for documents in a message of its own.
+pub fn request_documents(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: RequestDocumentsInput,
+) -> Result<ReplyResult> {
+    let conversation = conversations::load(tx, cx.actor, &input.id)?;
+    let given = input.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
+    let text = match given {
+        Some(given) => given.to_owned(),
+        None => {
+            let reader = mail_language::of_conversation(tx, cx.actor.ws, &conversation.id)?;
+            reader.run(|| greeting(&conversation))
+        }
+    };
+    if input.only_if_no_draft {
+        drafts::must_be_only_draft(tx, cx, &conversation)?;
+    }
+    let draft = DraftContent {
+        recipients: RecipientList::contact(&conversation),
+        text: &text,
+        documents: &input.documents,
+        due_date: input.due_date.as_deref(),
+        secure: SecureSendOptions { secure: input.secure, days: input.secure_days },
+        ..DraftContent::default()
+    };
+    let result = if input.send {
+        drafts::send(tx, cx, &conversation, &draft)?
+    } else {
+        drafts::keep_as_draft(tx, cx, &conversation, &draft)?
+    };
+    if let Some(request) = &result.request_id
+        && !messages::is_secure(tx, cx.actor.ws, &result.message_id)?
+    {
+        document_requests::explain(tx, cx, request, &text)?;
+    }
+    Ok(result)
+}
+
+fn greeting(conversation: &Conversation) -> String {
+    let salutation = salutation(conversation.contact_name.as_deref());
+    format!("{salutation}\n\n{}", t!("to go on we need a few documents from you."))
+}

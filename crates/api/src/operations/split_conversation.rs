@@ -1,0 +1,72 @@
+//! `POST /conversations/{id}/split`: splits a message off into a conversation of its own.
+
+use base::app::Cx;
+use base::error::{Error, Result};
+use base::ids::MessageId;
+use base::scopes::Scope;
+use db::Tx;
+use model::{conversations, merges};
+use serde::Deserialize;
+
+use super::{Access, CONVERSATION_ID_CHARS, Method, Operation, ScopeRule, Tool, answer, typed};
+use crate::fields::{InputField, filled};
+use crate::wire::SplitConversation;
+
+pub const OPERATION: Operation = Operation {
+    name: "split_conversation",
+    method: Method::Post,
+    path: "/conversations/{id}/split",
+    tool: Some(Tool {
+        name: "split_conversation",
+        about: "Splits one received or sent message off into a conversation of its own. Use it when a \
+                customer asks about something else in the same thread. The customer notices \
+                nothing; replies to that message join the new conversation.",
+        example: r#"{
+            "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+            "messageId": "msg_01kag13z8m4s6y2t9r5w1q3n7x"
+        }"#,
+        list: None,
+        loses: false,
+    }),
+    scope: ScopeRule::Always(Scope::Write),
+    access: Access::Write,
+    repeatable: true,
+    title: "Split a message off",
+    about: "Moves one received or sent message, with its documents, to a new conversation of the same \
+            inbox. Later mail that answers it joins the new one. The last message of a conversation \
+            cannot be split off. Splitting it off again returns the same conversation.",
+    fields: &[InputField::required(
+        "messageId",
+        filled(CONVERSATION_ID_CHARS),
+        "The message that begins the new conversation.",
+    )],
+    body_optional: false,
+    success: 200,
+    output: |schemas| schemas.subschema_for::<SplitConversation>(),
+    example_input: r#"{ "messageId": "msg_01kag13z8m4s6y2t9r5w1q3n7x" }"#,
+    example_output: r#"{ "conversationId": "cnv_01kag14b6d8f0h2k4m6p8r0t2v" }"#,
+    run: |tx, cx, input| answer(&split_conversation(tx, cx, typed(input)?)?),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SplitConversationInput {
+    pub id: String,
+    pub message_id: String,
+}
+
+pub fn split_conversation(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: SplitConversationInput,
+) -> Result<SplitConversation> {
+    let conversation = conversations::load(tx, cx.actor, &input.id)?;
+    let Some(message) = MessageId::parse(&input.message_id) else {
+        return Err(Error::invalid("messageId", "is not a message of this conversation"));
+    };
+    if let Some(conversation_id) = merges::split_before(tx, cx, &conversation, &message)? {
+        return Ok(SplitConversation { conversation_id });
+    }
+    let new = merges::split(tx, cx, &conversation, &message)?;
+    Ok(SplitConversation { conversation_id: new.id })
+}

@@ -1,0 +1,139 @@
+//! `POST /conversations`: writes the first mail to somebody.
+
+use base::app::Cx;
+use base::error::{Error, Result};
+use base::limits::{FILTER_CHARS, REPLY_CHARS, REPLY_SUMMARY_CHARS, SUBJECT_CHARS};
+use base::time::Moment;
+use db::Tx;
+use model::mailboxes;
+use model::recipients::{Party, RecipientList};
+use model::secure::SecureSendOptions;
+use outbound::drafts::{self, DraftContent};
+use serde::Deserialize;
+
+use super::reply::{ADDRESSES, FOLLOW_UP_AT, SECURE, SECURE_LIFETIME, SEND_AT, message_times};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use crate::fields::{InputField, InputKind, filled, text};
+use crate::wire::StartedConversation;
+
+pub const OPERATION: Operation = Operation {
+    name: "start_conversation",
+    method: Method::Post,
+    path: "/conversations",
+    tool: Some(Tool {
+        name: "start_conversation",
+        about: "Writes the first mail to a customer. Use it only when there is no \
+                conversation with them about this yet; otherwise reply. Drafts, send and \
+                repeats are as in reply: without send nothing leaves until a person approves \
+                it.",
+        example: r#"{
+            "mailbox": "mbx_01kag0x2m4s6y2t9r5w1q3n7xd",
+            "to": ["bruno@keller.example"],
+            "subject": "Your order 20418",
+            "body": "Hello Bruno, the lamp you ordered is here. When may we deliver it?",
+            "summary": "Asks Bruno when order 20418 may be delivered",
+            "idempotencyKey": "order-20418-delivery"
+        }"#,
+        list: None,
+        loses: false,
+    }),
+    scope: ScopeRule::DraftOrSend,
+    access: Access::Write,
+    repeatable: false,
+    title: "Start a conversation",
+    about: "Writes the first mail to somebody. It is a draft that waits for a person, unless send \
+            is true (which needs the send scope): then it leaves after the undo window. Once it \
+            has left, the conversation waits for them. Each call starts a new conversation, \
+            unless it repeats an Idempotency-Key.",
+    fields: &[
+        InputField::required(
+            "mailbox",
+            filled(FILTER_CHARS),
+            "The inbox that it is sent from: its id (mbx_…) or its address.",
+        ),
+        InputField::required("to", ADDRESSES, "Who it goes to; the first is the contact."),
+        InputField::optional("cc", ADDRESSES, "Who gets a copy."),
+        InputField::required("subject", filled(SUBJECT_CHARS), "Its subject."),
+        InputField::required("body", filled(REPLY_CHARS), "Plain text."),
+        InputField::optional(
+            "send",
+            InputKind::Flag,
+            "true sends after the undo window; needs send scope.",
+        )
+        .or("false"),
+        InputField::optional(
+            "summary",
+            text(REPLY_SUMMARY_CHARS),
+            "One line for the person who approves it.",
+        ),
+        SECURE,
+        SECURE_LIFETIME,
+        SEND_AT,
+        FOLLOW_UP_AT,
+    ],
+    body_optional: false,
+    success: 201,
+    output: |schemas| schemas.subschema_for::<StartedConversation>(),
+    example_input: r#"{
+        "mailbox": "mbx_01kag0x2m4s6y2t9r5w1q3n7xd",
+        "to": ["bruno@keller.example"],
+        "subject": "Your order 20418",
+        "body": "Hello Bruno, the lamp you ordered is here. When may we deliver it?"
+    }"#,
+    example_output: r#"{
+        "conversationId": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+        "messageId": "msg_01kag11q2w3e4r5t6y7z8a9b0c",
+        "status": "draft",
+        "note": "Waits for a person to approve it."
+    }"#,
+    run: |tx, cx, input| answer(&start_conversation(tx, cx, typed(input)?)?),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct StartConversationInput {
+    pub mailbox: String,
+    pub to: Vec<String>,
+    pub cc: Option<Vec<String>>,
+    pub subject: String,
+    pub body: String,
+    #[serde(default)]
+    pub send: bool,
+    pub summary: Option<String>,
+    pub secure: Option<bool>,
+    #[serde(rename = "secureDays")]
+    pub secure_days: Option<i64>,
+    #[serde(rename = "sendAt")]
+    pub send_at: Option<Moment>,
+    #[serde(rename = "followUpAt")]
+    pub follow_up_at: Option<Moment>,
+}
+
+/// Starts a conversation with a message of ours: a draft, or one that leaves after the undo window.
+pub fn start_conversation(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: StartConversationInput,
+) -> Result<StartedConversation> {
+    let mailbox = mailboxes::named(tx, cx.actor, &input.mailbox)?;
+    let mailbox = mailbox.ok_or(Error::NotFound("mailbox"))?;
+    let recipients = RecipientList {
+        to: Party::unnamed(&input.to),
+        cc: Party::unnamed(&input.cc.unwrap_or_default()),
+        bcc: Vec::new(),
+    };
+    let conversation = drafts::begin_conversation(tx, cx, &mailbox, &input.subject, &recipients)?;
+    let draft = DraftContent {
+        recipients,
+        text: &input.body,
+        summary: input.summary.as_deref(),
+        secure: SecureSendOptions { secure: input.secure, days: input.secure_days },
+        times: message_times(input.send_at, input.follow_up_at),
+        ..DraftContent::default()
+    };
+    let result = if input.send {
+        drafts::send(tx, cx, &conversation, &draft)?
+    } else {
+        drafts::keep_as_draft(tx, cx, &conversation, &draft)?
+    };
+    Ok(StartedConversation { conversation_id: conversation.id, reply: result.into() })
+}

@@ -1,0 +1,91 @@
+//! `POST /conversations/{id}/tags`: adds and removes tags.
+
+use base::app::Cx;
+use base::error::Result;
+use base::limits::{TAG_CHARS, TAGS_PER_CALL};
+use base::scopes::Scope;
+use db::Tx;
+use model::conversations;
+use model::tags::{self, TagName};
+use model::timeline::{self, TimelineEvent};
+use serde::Deserialize;
+
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use crate::fields::{InputField, InputKind, filled};
+use crate::wire::ChangedTags;
+
+const NAMES: InputKind = InputKind::List { min: 0, max: TAGS_PER_CALL, of: &filled(TAG_CHARS) };
+
+pub const OPERATION: Operation = Operation {
+    name: "tag_conversation",
+    method: Method::Post,
+    path: "/conversations/{id}/tags",
+    tool: Some(Tool {
+        name: "tag_conversation",
+        about: "Adds and removes tags. Use it to sort; prefer a tag of list_tags, for an \
+                unknown name becomes a new tag of the whole team. The customer notices \
+                nothing.",
+        example: r#"{
+            "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+            "add": ["shipping"],
+            "remove": ["new"]
+        }"#,
+        list: None,
+        loses: false,
+    }),
+    scope: ScopeRule::Always(Scope::Write),
+    access: Access::Write,
+    repeatable: true,
+    title: "Add and remove tags",
+    about: "Adds and removes tags. Unknown names are created; a tag that is there is not added \
+            twice; upper and lower case are the same tag.",
+    fields: &[
+        InputField::optional("add", NAMES, "Names of tags to add.").or("[]"),
+        InputField::optional("remove", NAMES, "Names of tags to remove.").or("[]"),
+    ],
+    body_optional: true,
+    success: 200,
+    output: |schemas| schemas.subschema_for::<ChangedTags>(),
+    example_input: r#"{ "add": ["shipping"], "remove": ["new"] }"#,
+    example_output: r#"{ "ok": true, "tags": ["shipping"] }"#,
+    run: |tx, cx, input| answer(&tag_conversation(tx, cx, typed(input)?)?),
+};
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct TagConversationInput {
+    pub id: String,
+    #[serde(default)]
+    pub add: Vec<String>,
+    #[serde(default)]
+    pub remove: Vec<String>,
+}
+
+/// Removes first, so that a name in both lists ends up on the conversation. Tags are taken in the
+/// order of their names, so that two callers never wait for each other in a circle.
+pub fn tag_conversation(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: TagConversationInput,
+) -> Result<ChangedTags> {
+    let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
+    let mut removed = Vec::new();
+    for tag in sorted(&input.remove) {
+        removed.extend(tags::take_off(tx, cx, &mut conversation, &tag)?);
+    }
+    let mut added = Vec::new();
+    for tag in sorted(&input.add) {
+        added.extend(tags::put_on(tx, cx, &mut conversation, &tag)?);
+    }
+    if !added.is_empty() || !removed.is_empty() {
+        tags::save_names(tx, cx, &conversation)?;
+        timeline::record(tx, cx, &conversation.id, &TimelineEvent::Tagged { added, removed })?;
+    }
+    Ok(ChangedTags { ok: true, tags: conversation.tags.0 })
+}
+
+fn sorted(names: &[String]) -> Vec<TagName> {
+    let mut tags: Vec<TagName> = names.iter().map(|name| TagName::new(name)).collect();
+    tags.sort_by(|a, b| a.folded.cmp(&b.folded));
+    tags.dedup_by(|a, b| a.folded == b.folded);
+    tags
+}

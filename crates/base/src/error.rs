@@ -1,0 +1,134 @@
+//! Errors of operations, each with a sentence for the caller.
+
+use std::fmt;
+
+use crate::rate_limit::RateStatus;
+use crate::scopes::Scope;
+
+/// While the database is down, clients are asked to wait this long, in seconds: it is looked for more often.
+pub const OUTAGE_RETRY_SECONDS: u32 = 5;
+
+/// Why an operation was refused. The sentence is for the caller; the cause is for the log.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{0}")]
+    Invalid(ValidationErrors),
+    #[error(
+        "This needs a valid API key. Send it as the header Authorization: Bearer rk_live_… or rk_test_…"
+    )]
+    Unauthorized,
+    #[error("{0}")]
+    Forbidden(String),
+    #[error(
+        "This key lacks the scope {}. Make a key that has it: a key's scopes cannot be changed later. \
+         Those of a connected app can, under Settings, Connected apps.",
+        .scope.as_str()
+    )]
+    Lacks {
+        scope: Scope,
+        /// True when the key cannot use the operation in any way, not only in this one.
+        entirely: bool,
+    },
+    #[error("There is no such {0}, or you cannot see it.")]
+    NotFound(&'static str),
+    #[error("Too many requests. Slow down to {} a minute.", .0.limit)]
+    TooMany(RateStatus),
+    /// A conflict with existing data.
+    #[error("{0}")]
+    Conflict(String),
+    #[error("This Idempotency-Key was used before with a different request.")]
+    KeyReused,
+    #[error("Something failed on our side. Try again shortly.")]
+    Store(#[from] db::StoreError),
+    #[error("Something failed on our side. Try again shortly.")]
+    Files(#[from] std::io::Error),
+    /// The bytes of a file that a row names are gone or damaged. The log names it.
+    #[error(
+        "This file is lost or damaged on our side. Whoever runs this service finds out more with mailroom \
+         check."
+    )]
+    LostFile,
+}
+
+/// Work on another thread panicked. The panic message is left out, because it may quote a mail.
+impl From<tokio::task::JoinError> for Error {
+    fn from(_: tokio::task::JoinError) -> Error {
+        Error::Files(std::io::Error::other("the work on it panicked"))
+    }
+}
+
+/// A value could not be written as JSON. Nothing may be stored in its place.
+impl From<serde_json::Error> for Error {
+    fn from(error: serde_json::Error) -> Error {
+        Error::Files(std::io::Error::other(error))
+    }
+}
+
+impl Error {
+    /// True while the database is down. The store logs that itself, once a second.
+    pub fn is_outage(&self) -> bool {
+        matches!(self, Error::Store(error) if error.is_outage())
+    }
+
+    /// True where the same may work later, because the database is away or cannot write just now.
+    pub fn is_temporary(&self) -> bool {
+        matches!(self, Error::Store(error) if error.is_temporary())
+    }
+
+    /// The HTTP status that says the same (API section 7).
+    pub fn status(&self) -> u16 {
+        match self {
+            Error::Invalid(_) => 400,
+            Error::Unauthorized => 401,
+            Error::Forbidden(_) | Error::Lacks { .. } => 403,
+            Error::NotFound(_) => 404,
+            Error::Conflict(_) => 409,
+            Error::KeyReused => 422,
+            Error::TooMany(_) => 429,
+            Error::Store(error) if error.is_outage() => 503,
+            Error::Store(_) | Error::Files(_) | Error::LostFile => 500,
+        }
+    }
+
+    /// An error with one problem, `field: sentence`.
+    pub fn invalid(field: impl Into<String>, sentence: impl Into<String>) -> Error {
+        Error::Invalid(ValidationErrors(vec![ValidationError {
+            field: field.into(),
+            sentence: sentence.into(),
+        }]))
+    }
+}
+
+/// Everything that is wrong with an input (API section 7: all at once, separated by semicolons).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ValidationErrors(pub Vec<ValidationError>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValidationError {
+    pub field: String,
+    pub sentence: String,
+}
+
+impl ValidationErrors {
+    pub fn add(&mut self, field: &str, sentence: impl Into<String>) {
+        self.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
+    }
+
+    /// These problems and others.
+    pub fn and(mut self, others: ValidationErrors) -> ValidationErrors {
+        self.0.extend(others.0);
+        self
+    }
+}
+
+impl fmt::Display for ValidationErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, problem) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(f, "{separator}{}: {}", problem.field, problem.sentence)?;
+        }
+        Ok(())
+    }
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,238 @@
+//! Times that a reply offers: a link under its text, and the times as links. What the customer picks
+//! belongs to the conversation.
+
+use base::app::Cx;
+use base::error::{Error, Result};
+use base::ids::{BookingTypeId, ConversationId, MessageId};
+use base::limits::{BOOKING_GUEST_NAME_CHARS, NEXT_TIMES, OFFER_MS, OFFERED_TIMES};
+use base::time::Moment;
+use db::{Json, Tx};
+use jiff::tz::TimeZone;
+use model::calendar_words::date_and_clock;
+use model::conversations::Conversation;
+use model::guest_tokens::{GuestToken, GuestTokenHash};
+use model::mail_language;
+use model::recipients::Party;
+use serde::Deserialize;
+use translation::{Reader, t};
+
+use super::types::{self, BookingType};
+use super::{availability, zone_or_utc};
+
+/// What a reply offers (`booking` of the operation `reply`).
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OfferInput {
+    pub type_id: String,
+    #[serde(default)]
+    pub times: Vec<Moment>,
+}
+
+db::row! {
+    /// The offer of one message.
+    #[derive(Clone, Debug)]
+    pub struct BookingOffer from "o" {
+        pub ws: i64,
+        pub message: MessageId,
+        pub conversation: ConversationId,
+        pub type_id: BookingTypeId = "o.type",
+        pub times: Json<Vec<i64>>,
+        pub guest_name: Option<String>,
+        pub guest_email: String,
+        pub expires_at: Option<i64>,
+    }
+}
+
+/// An offer that was checked, to be written with its message.
+pub struct CheckedOffer {
+    kind: BookingType,
+    times: Vec<i64>,
+}
+
+/// Checks that there is such a type and that the times are free.
+pub fn check(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &OfferInput) -> Result<CheckedOffer> {
+    let kind = types::load_active(tx, cx.actor, &input.type_id).map_err(|_| {
+        Error::invalid("booking.typeId", "is not a booking type (see GET /booking-types)")
+    })?;
+    let mut times: Vec<i64> = input.times.iter().map(|time| time.0).collect();
+    times.sort_unstable();
+    times.dedup();
+    if times.len() > OFFERED_TIMES {
+        let sentence = format!("must hold at most {OFFERED_TIMES} items");
+        return Err(Error::invalid("booking.times", sentence));
+    }
+    for at in &times {
+        let loaded = availability::load(tx, cx, &kind, (*at, *at + 1_000), None)?;
+        if loaded.free_at(*at)?.is_none() {
+            let next = availability::next_free(tx, cx, &kind, *at, NEXT_TIMES, None)?;
+            let next: Vec<String> = next.iter().map(|one| Moment(one.starts_at).iso()).collect();
+            let sentence = format!(
+                "{} is not free; the next free times are {}",
+                Moment(*at).iso(),
+                if next.is_empty() { "none".to_owned() } else { next.join(", ") }
+            );
+            return Err(Error::invalid("booking.times", sentence));
+        }
+    }
+    Ok(CheckedOffer { kind, times })
+}
+
+/// Writes the offer of a message. Its link works once the message is scheduled.
+pub fn create(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &MessageId,
+    guest: Option<&Party>,
+    offer: &CheckedOffer,
+) -> Result<()> {
+    let token = token(tx, cx, message)?;
+    let (name, email) = match guest {
+        Some(party) => (party.name.clone(), party.email.clone()),
+        None => (conversation.contact_name.clone(), conversation.contact_email.to_string()),
+    };
+    let is_contact = conversation.contact_email == email.as_str();
+    let name = name.or_else(|| conversation.contact_name.clone().filter(|_| is_contact));
+    // A name that no booking may have is asked for on the page.
+    let is_name = |name: &String| {
+        let chars = name.trim().chars().count();
+        (1..=BOOKING_GUEST_NAME_CHARS).contains(&chars) && !name.contains('\0')
+    };
+    let name = name.filter(is_name);
+    tx.exec(
+        "INSERT INTO booking_offers (
+            ws, message, conversation, type, times, guest_name, guest_email, token_hash
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        &[
+            &cx.actor.ws,
+            message,
+            &conversation.id,
+            &offer.kind.id,
+            &Json(&offer.times),
+            &name,
+            &email,
+            &token.hash(),
+        ],
+    )?;
+    Ok(())
+}
+
+/// The offer of a message, if it has one.
+pub fn of_message(tx: &mut Tx<'_>, ws: i64, message: &MessageId) -> Result<Option<BookingOffer>> {
+    Ok(tx.opt(
+        &format!(
+            "SELECT {} FROM booking_offers o WHERE o.ws = ?1 AND o.message = ?2",
+            BookingOffer::COLUMNS
+        ),
+        &[&ws, message],
+    )?)
+}
+
+/// The offer behind a link, while it works.
+pub fn with_token(tx: &mut Tx<'_>, hash: GuestTokenHash, now: i64) -> Result<Option<BookingOffer>> {
+    Ok(tx.opt(
+        &format!(
+            "SELECT {} FROM booking_offers o WHERE o.token_hash = ?1 AND o.expires_at > ?2",
+            BookingOffer::COLUMNS
+        ),
+        &[&hash, &now],
+    )?)
+}
+
+/// Opens the link of a message's offer; returns what stands under its text, or `None` without an
+/// offer.
+pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<Option<OfferLines>> {
+    let Some(offer) = of_message(tx, cx.actor.ws, message)? else { return Ok(None) };
+    tx.exec(
+        "UPDATE booking_offers SET expires_at = ?3 WHERE ws = ?1 AND message = ?2",
+        &[&cx.actor.ws, message, &(cx.now + OFFER_MS)],
+    )?;
+    let kind = types::of_booking(tx, cx.actor.ws, &offer.type_id)?;
+    let times = still_free(tx, cx, &kind, &offer.times)?;
+    let hosts = types::hosts(tx, cx.actor.ws, &kind.id)?;
+    let zone = hosts.first().and_then(|host| host.zone.clone()).unwrap_or_else(|| "UTC".into());
+    let link = format!("{}/b/o/{}", cx.public_url, token(tx, cx, message)?.as_str());
+    let reader = mail_language::of_conversation(tx, cx.actor.ws, &offer.conversation)?;
+    Ok(Some(OfferLines { link, times, zone: zone_or_utc(&zone), reader }))
+}
+
+/// A reply may wait for long until somebody lets it leave: times that are over or taken are left out.
+fn still_free(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: &BookingType, times: &[i64]) -> Result<Vec<i64>> {
+    let mut free = Vec::new();
+    for at in times {
+        let loaded = availability::load(tx, cx, kind, (*at, *at + 1_000), None)?;
+        if loaded.free_at(*at)?.is_some() {
+            free.push(*at);
+        }
+    }
+    Ok(free)
+}
+
+/// What stands under the text of a reply that offers times.
+pub struct OfferLines {
+    link: String,
+    times: Vec<i64>,
+    zone: TimeZone,
+    /// The customer, in whose language they are.
+    reader: Reader,
+}
+
+impl OfferLines {
+    /// The text with the link and the times below it. One that has them already stays as it is.
+    pub fn below(&self, text: &str) -> String {
+        if text.contains(&self.link) {
+            return text.to_owned();
+        }
+        format!("{}\n\n{}", text.trim_end(), self.reader.run(|| self.lines()))
+    }
+
+    fn lines(&self) -> String {
+        let link = &self.link;
+        if self.times.is_empty() {
+            return format!("{}\n", t!("Pick a time that suits you: {link}", link));
+        }
+        let zone = self.zone.iana_name().unwrap_or("UTC");
+        let mut lines = format!("{}\n", t!("Pick one of these times ({zone}):", zone));
+        for at in &self.times {
+            let local = date_and_clock(*at, &self.zone);
+            lines.push_str(&format!("- {local}: {link}?at={}\n", at / 1_000));
+        }
+        lines.push_str(&format!("\n{}\n", t!("Or another one: {link}", link)));
+        lines
+    }
+}
+
+fn token(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<GuestToken> {
+    GuestToken::derive(tx, cx, &format!("offer {message}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use translation::Language;
+
+    use super::*;
+
+    #[test]
+    fn link_and_times_stand_under_the_text_once() {
+        let lines = OfferLines {
+            link: "https://m.example/b/o/x".into(),
+            times: vec![1_795_600_800_000],
+            zone: TimeZone::UTC,
+            reader: Reader::default(),
+        };
+        let text = lines.below("When suits you?\n");
+        assert!(
+            text.starts_with("When suits you?\n\nPick one of these times (UTC):\n- "),
+            "{text}"
+        );
+        assert!(text.contains(": https://m.example/b/o/x?at=1795600800\n"), "{text}");
+        assert!(text.ends_with("Or another one: https://m.example/b/o/x\n"), "{text}");
+        assert_eq!(lines.below(&text), text);
+        let german = Reader::new(Language::parse("de").unwrap());
+        let text = OfferLines { reader: german, ..lines }.below("Wann passt es?");
+        assert!(
+            text.contains("Wählen Sie eine dieser Zeiten (UTC):\n- Mittwoch, 25. Nov"),
+            "{text}"
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! Quoted history at the beginning of an answer that nothing announces. A mail alone does not tell it from
+//! a question that is answered below; the conversation does, which has the words already.
+
+use base::app::Cx;
+use base::error::Result;
+use db::Tx;
+use model::conversations::Conversation;
+
+/// Messages of the conversation, the latest, that a quote may come from.
+const MESSAGES: i64 = 20;
+/// Lines of a quote that are compared.
+const LINES: usize = 500;
+/// Bytes of each message that are compared.
+const TEXT_BYTES: usize = 64 * 1024;
+
+/// The writer's own words of a text that begins with lines that the conversation has; `None` for any other.
+/// Where more is quoted below, the writer answers between the lines, and all of it stays.
+pub(super) fn own_words<'t>(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    text: &'t str,
+) -> Result<Option<&'t str>> {
+    let Some((quote, own)) = leading_quote(text) else { return Ok(None) };
+    let texts: Vec<(String,)> = tx.all(
+        "SELECT text FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL
+         ORDER BY at DESC, id DESC LIMIT ?3",
+        &[&cx.actor.ws, &conversation.id, &MESSAGES],
+    )?;
+    let cut = |text: &str| words(&text[..text.floor_char_boundary(TEXT_BYTES)]);
+    let texts: Vec<String> = texts.iter().map(|(text,)| cut(text)).collect();
+    let is_known = |line: &String| texts.iter().any(|text| text.contains(line.as_str()));
+    Ok(quote.iter().all(is_known).then_some(own))
+}
+
+/// The quoted lines that a text begins with, and what stands below; `None` unless both are there and
+/// nothing below is quoted.
+fn leading_quote(text: &str) -> Option<(Vec<String>, &str)> {
+    let is_quote = |line: &str| line.starts_with('>');
+    let mut end = 0;
+    let mut quote = Vec::new();
+    for line in text.split_inclusive('\n') {
+        match is_quote(line) {
+            true => quote.push(words(line.trim_start_matches(['>', ' ']))),
+            false if line.trim().is_empty() => {}
+            false => break,
+        }
+        end += line.len();
+    }
+    let own = text[end..].trim();
+    quote.retain(|line| line.trim() != "");
+    let fits = !quote.is_empty() && quote.len() <= LINES && !own.is_empty();
+    (fits && !own.lines().any(is_quote)).then_some((quote, own))
+}
+
+/// The words of a text, each with a space around it.
+fn words(text: &str) -> String {
+    let words = text.split_whitespace().map(str::to_lowercase);
+    format!(" {} ", words.collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quote_counts_where_the_answer_stands_below_all_of_it() {
+        let (quote, own) = leading_quote("> It is\n> broken.\n\nStill so.").unwrap();
+        assert_eq!(
+            (quote.as_slice(), own),
+            ([" it is ", " broken. "].map(String::from).as_slice(), "Still so.")
+        );
+        for other in ["> a\n\nb\n\n> c\n\nd", "> a", "", "b\n> a", ">\n>\nb"] {
+            assert_eq!(leading_quote(other), None, "{other}");
+        }
+    }
+}

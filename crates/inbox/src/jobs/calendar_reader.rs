@@ -1,9 +1,0 @@
-//! The port through which hosts' calendars are read.
-
-use crate::base::future::BoxFuture;
-use crate::model::bookings::calendars::{CalendarAnswer, CalendarSource};
-
-/// Reads a calendar where it is kept.
-pub trait CalendarReader: Send + Sync {
-    fn read<'a>(&'a self, source: &'a CalendarSource) -> BoxFuture<'a, CalendarAnswer>;
-}

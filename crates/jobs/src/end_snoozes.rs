@@ -1,0 +1,94 @@
+//! Ends the snoozes that are due.
+
+use base::actor::Circle;
+use base::app::{App, Cx};
+use base::error::Result;
+use base::future::BoxFuture;
+use base::ids::{MailboxId, TopicId};
+use base::queue::Queue;
+use db::Tx;
+use model::counters::{self, Counter};
+use model::{conversations, follow_ups};
+
+use super::failures::{JobFailure, JobRevival, JobRule, notify_owners, system};
+use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+
+/// Snoozes ended in one round.
+const AT_ONCE: i64 = 100;
+
+const DUE: &str = "SELECT ws, id FROM conversations WHERE snoozed_until <= ?1
+                   ORDER BY snoozed_until LIMIT ?2";
+
+/// A conversation whose snooze cannot be ended as usual is reopened, because otherwise it would
+/// stay hidden.
+pub(super) const RULE: JobRule = JobRule {
+    queue: Queue::Snoozes,
+    put_off: Some(
+        "UPDATE conversations SET snoozed_until = ?1
+         WHERE ws = ?2 AND id = ?3 AND snoozed_until IS NOT NULL",
+    ),
+    stop: "UPDATE conversations SET snoozed_until = NULL, status = 'open', view = 'open'
+           WHERE ws = ?1 AND id = ?2 AND snoozed_until IS NOT NULL",
+    revival: JobRevival::Never,
+    report: record_and_count,
+};
+
+pub(super) struct EndSnoozes {
+    pub runtime: JobRuntime,
+}
+
+impl BackgroundJob for EndSnoozes {
+    fn queue(&self) -> Queue {
+        Queue::Snoozes
+    }
+
+    fn earliest(&self) -> &'static str {
+        "SELECT min(snoozed_until) FROM conversations WHERE snoozed_until IS NOT NULL"
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let due = self.runtime.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
+            Ok(self.runtime.run_each(&RULE, due, end).await.into())
+        })
+    }
+}
+
+fn end(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
+    let (now, id) = (app.clock.now(), &job.key[0]);
+    let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
+    let due: Option<(i64,)> = tx.opt(
+        &format!(
+            "SELECT num FROM conversations
+             WHERE ws = ?1 AND id = ?2 AND snoozed_until <= ?3{lock}"
+        ),
+        &[&job.ws, id, &now],
+    )?;
+    if due.is_none() {
+        return Ok(false);
+    }
+    let (circle,): (Circle,) =
+        tx.one("SELECT circle FROM conversations WHERE ws = ?1 AND id = ?2", &[&job.ws, id])?;
+    let actor = system(tx, job.ws, circle)?;
+    let cx = Cx { now, ..app.cx(&actor) };
+    let mut conversation = conversations::load(tx, &actor, id)?;
+    follow_ups::end_snooze(tx, &cx, &mut conversation)?;
+    tx.wake(Queue::Pages);
+    Ok(true)
+}
+
+fn record_and_count(tx: &mut Tx<'_>, app: &App, failure: &JobFailure) -> Result<()> {
+    if failure.given_up {
+        let (ws, id) = (failure.job.ws, &failure.job.key[0]);
+        let (circle, mailbox, topic): (Circle, MailboxId, Option<TopicId>) = tx.one(
+            "SELECT circle, mailbox, topic FROM conversations WHERE ws = ?1 AND id = ?2",
+            &[&ws, id],
+        )?;
+        counters::add(tx, ws, &circle, Counter::Open(&mailbox), id, 1)?;
+        if let Some(topic) = topic {
+            counters::add(tx, ws, &circle, Counter::OpenOfTopic(&topic), id, 1)?;
+        }
+        tx.wake(Queue::Pages);
+    }
+    notify_owners(tx, app, failure)
+}

@@ -1,0 +1,260 @@
+//! What the team knows, as short texts: answers, and saved replies, which are answers too.
+
+use std::collections::{HashMap, HashSet};
+
+use base::actor::{Actor, Circle, Circles};
+use base::error::Result;
+use base::ids::{AnswerId, MailboxId, SavedReplyId};
+use base::limits::{ANSWERS, SAVED_REPLIES};
+use base::string_enum::string_enum;
+use db::{Json, Tx};
+use search::{Piece, pieces};
+use sorter::{PastMail, TextFeatures};
+
+/// Words of a question that are looked for.
+const QUERY_WORDS: usize = 40;
+/// How alike a question and an answer must be to be found without a word in common.
+const ALIKE: f32 = 0.2;
+
+string_enum! {
+    /// Where an answer is written: among the answers, or as a saved reply.
+    AnswerKind { Answer = "answer", SavedReply = "saved-reply" }
+}
+
+db::row! {
+    /// An answer as it is stored.
+    #[derive(Clone, Debug)]
+    pub struct TeamAnswer from "a" {
+        pub id: AnswerId,
+        pub circle: Circle,
+        pub title: String,
+        /// Markdown with placeholders.
+        pub body: String,
+        /// Two letters.
+        pub language: String,
+        /// The inboxes that it is for; empty for all.
+        pub inboxes: Json<Vec<MailboxId>>,
+        pub valid_until: Option<i64>,
+        pub created_at: i64,
+        pub changed_at: i64,
+        pub retired_at: Option<i64>,
+    }
+}
+
+/// An answer or a saved reply that can be used now.
+#[derive(Clone, Debug)]
+pub struct KnownAnswer {
+    pub id: AnswerId,
+    pub kind: AnswerKind,
+    pub title: String,
+    /// Markdown with placeholders.
+    pub body: String,
+    /// Two letters; `None` for a saved reply whose language is not clear.
+    pub language: Option<String>,
+    pub inboxes: Vec<MailboxId>,
+    pub changed_at: i64,
+}
+
+impl KnownAnswer {
+    pub fn is_for(&self, mailbox: &MailboxId) -> bool {
+        self.inboxes.is_empty() || self.inboxes.contains(mailbox)
+    }
+}
+
+/// Every answer that somebody of these circles may use now: neither retired nor past its date.
+pub fn in_use(tx: &mut Tx<'_>, ws: i64, circles: &Circles, now: i64) -> Result<Vec<KnownAnswer>> {
+    let (first, second) = circles.pair();
+    let answers: Vec<TeamAnswer> = tx.all(
+        &format!(
+            "SELECT {} FROM answers a
+             WHERE a.ws = ?1 AND a.circle IN (?2, ?3, ?4) AND a.retired_at IS NULL
+               AND (a.valid_until IS NULL OR a.valid_until >= ?5)
+             ORDER BY a.id LIMIT ?6",
+            TeamAnswer::COLUMNS
+        ),
+        &[&ws, &shared_circle(circles), first, second, &now, &ANSWERS],
+    )?;
+    let answers = answers.into_iter().map(|answer| KnownAnswer {
+        id: answer.id,
+        kind: AnswerKind::Answer,
+        title: answer.title,
+        body: answer.body,
+        language: Some(answer.language),
+        inboxes: answer.inboxes.0,
+        changed_at: answer.changed_at,
+    });
+    // Saved replies are the team's.
+    let most = if shared_circle(circles).is_team() { SAVED_REPLIES } else { 0 };
+    let saved: Vec<(SavedReplyId, String, String, i64)> = tx.all(
+        "SELECT id, name, body, changed_at FROM saved_replies WHERE ws = ?1 ORDER BY id LIMIT ?2",
+        &[&ws, &most],
+    )?;
+    let saved = saved.into_iter().map(|(id, name, body, changed_at)| KnownAnswer {
+        id: AnswerId::of_saved_reply(&id),
+        kind: AnswerKind::SavedReply,
+        title: name,
+        language: language_of(&body).map(str::to_owned),
+        body,
+        inboxes: Vec::new(),
+        changed_at,
+    });
+    Ok(answers.chain(saved).collect())
+}
+
+/// Whose answers are used beside one's own: the team's, but in the sandbox, which sees nothing of the
+/// live workspace (API section 5.8).
+fn shared_circle(circles: &Circles) -> Circle {
+    if circles.is_sandbox() { Circle::sandbox() } else { Circle::team() }
+}
+
+/// A stored answer that the actor may see, retired or not.
+pub fn load(tx: &mut Tx<'_>, actor: &Actor, id: &AnswerId) -> Result<Option<TeamAnswer>> {
+    let (first, second) = actor.circles.pair();
+    Ok(tx.opt(
+        &format!(
+            "SELECT {} FROM answers a WHERE a.ws = ?1 AND a.id = ?2 AND a.circle IN (?3, ?4, ?5)",
+            TeamAnswer::COLUMNS
+        ),
+        &[&actor.ws, id, &shared_circle(&actor.circles), first, second],
+    )?)
+}
+
+/// Two letters for the language of a text, where it is clear.
+pub fn language_of(text: &str) -> Option<&'static str> {
+    sorter::language(text).map(sorter::MailLanguage::as_str)
+}
+
+/// True for a language as it is written here: `en`.
+pub fn is_language(text: &str) -> bool {
+    text.len() == 2 && text.bytes().all(|letter| letter.is_ascii_lowercase())
+}
+
+/// The answers that fit a question, the best first: by words in the title and the text, rare words
+/// counting more, and by likeness, which forgives spelling. Without words, the newest first.
+pub fn best_matches(mut answers: Vec<KnownAnswer>, question: &str) -> Vec<KnownAnswer> {
+    let wanted: Vec<String> = words(question).into_iter().take(QUERY_WORDS).collect();
+    if wanted.is_empty() {
+        answers.sort_by(|a, b| (b.changed_at, &b.id).cmp(&(a.changed_at, &a.id)));
+        return answers;
+    }
+    let texts: Vec<AnswerWords> = answers.iter().map(AnswerWords::of).collect();
+    let rarity = rarity(&wanted, &texts);
+    let features: Vec<TextFeatures> = answers
+        .iter()
+        .map(|answer| TextFeatures::of(&format!("{} {}", answer.title, answer.body)))
+        .collect();
+    let alike = PastMail::new(&features).likeness(&TextFeatures::of(question));
+    let score = |place: usize| {
+        let text = &texts[place];
+        let words: f32 = wanted.iter().map(|word| text.fits(word) * rarity[word.as_str()]).sum();
+        let likeness = if alike[place] >= ALIKE { alike[place] } else { 0.0 };
+        (words > 0.0 || likeness > 0.0).then_some(words + likeness)
+    };
+    let mut found: Vec<(f32, usize)> =
+        (0..answers.len()).filter_map(|place| Some((score(place)?, place))).collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    found.into_iter().map(|(_, place)| answers[place].clone()).collect()
+}
+
+/// The words of an answer, to look others up in.
+struct AnswerWords {
+    title: HashSet<String>,
+    body: HashSet<String>,
+}
+
+impl AnswerWords {
+    fn of(answer: &KnownAnswer) -> AnswerWords {
+        AnswerWords {
+            title: words(&answer.title).into_iter().collect(),
+            body: words(&answer.body).into_iter().collect(),
+        }
+    }
+
+    /// How well a word fits: in the title or the text, whole or as a beginning.
+    fn fits(&self, word: &str) -> f32 {
+        let begins = |words: &HashSet<String>| {
+            word.chars().count() >= 3 && words.iter().any(|one| one.starts_with(word))
+        };
+        if self.title.contains(word) {
+            3.0
+        } else if begins(&self.title) {
+            2.0
+        } else if self.body.contains(word) {
+            1.0
+        } else if begins(&self.body) {
+            0.5
+        } else {
+            0.0
+        }
+    }
+}
+
+fn rarity<'a>(wanted: &'a [String], texts: &[AnswerWords]) -> HashMap<&'a str, f32> {
+    let all = texts.len() as f32;
+    let rare = |word: &'a String| {
+        let with_it = texts.iter().filter(|text| text.fits(word) > 0.0).count() as f32;
+        (word.as_str(), ((1.0 + all) / (1.0 + with_it)).ln() + 0.1)
+    };
+    wanted.iter().map(rare).collect()
+}
+
+/// The words of a text without case and accents.
+pub fn words(text: &str) -> Vec<String> {
+    let word = |piece| match piece {
+        Piece::Word(word) => word,
+        Piece::Run(run) => run.into_iter().collect(),
+    };
+    pieces(text).into_iter().map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use base::ids::Ids;
+
+    use super::*;
+
+    fn answers(texts: &[(&str, &str)]) -> Vec<KnownAnswer> {
+        let ids = Ids::seeded(1);
+        let answer = |(title, body): &(&str, &str)| KnownAnswer {
+            id: AnswerId::new(&ids, 1),
+            kind: AnswerKind::Answer,
+            title: (*title).to_owned(),
+            body: (*body).to_owned(),
+            language: Some("en".into()),
+            inboxes: Vec::new(),
+            changed_at: 0,
+        };
+        texts.iter().map(answer).collect()
+    }
+
+    fn found(question: &str) -> Vec<String> {
+        let known = answers(&[
+            ("Fee taken twice", "When a fee is debited two times, we send the second one back."),
+            ("Opening hours", "The office is open from nine to five."),
+            ("Which receipts we need", "Date, total, seller and what was bought."),
+        ]);
+        best_matches(known, question).into_iter().map(|answer| answer.title).collect()
+    }
+
+    #[test]
+    fn the_best_match_comes_first() {
+        assert_eq!(found("my fee was taken two times")[0], "Fee taken twice");
+        assert_eq!(found("receipts")[0], "Which receipts we need");
+        assert_eq!(found("recei")[0], "Which receipts we need");
+        assert_eq!(found("zebra"), Vec::<String>::new());
+        assert_eq!(found("").len(), 3);
+    }
+
+    #[test]
+    fn the_sandbox_shares_no_answers_with_the_team() {
+        assert!(shared_circle(&Circles::only(Circle::team())).is_team());
+        assert!(shared_circle(&Circles::only(Circle::sandbox())).is_sandbox());
+    }
+
+    #[test]
+    fn a_saved_reply_has_an_id_among_the_answers() {
+        let reply = SavedReplyId::parse("sav_01a").unwrap();
+        let answer = AnswerId::of_saved_reply(&reply);
+        assert_eq!((answer.as_str(), answer.saved_reply()), ("ans_01a", Some(reply)));
+    }
+}

@@ -1,0 +1,12 @@
+//! What leaves: drafts, messages and when they leave, and the mails that follow from what happens.
+
+pub mod app_mail;
+pub mod away_reply;
+pub mod drafts;
+pub mod failed_messages;
+pub mod link_mail;
+pub mod messages;
+pub mod reminders;
+pub mod removals;
+pub mod scheduling;
+pub mod services;

@@ -1,0 +1,179 @@
+//! When a message leaves: after the undo window, or at a later time that its writer chose.
+
+use base::actor::Principal;
+use base::app::Cx;
+use base::error::{Error, Result};
+use base::ids::{MessageId, UserId};
+use base::limits::{LATER_DAYS, LATER_MS, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use base::queue::Queue;
+use bookings::offers;
+use db::Tx;
+use model::conversations::{self, Conversation};
+use model::helper_drafts;
+use model::secure;
+use model::timeline::RetiredBy;
+use model::written_text::WrittenText;
+use model::{document_requests, inbox_access, search_index, signatures};
+
+use crate::messages::{self, OutgoingMessage};
+
+/// The field of the error when no server takes outgoing mail, and what it says.
+const NO_RELAY_FIELD: &str = "send";
+const NO_RELAY: &str = "Nothing can be sent yet: no server for outgoing mail is set up. An owner or \
+                            admin names one, in the settings of the inbox or as MAILROOM_RELAY. \
+                            Until then it can be kept as a draft.";
+
+/// The times that the writer of a message chose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MessageTimes {
+    /// When it leaves; `None` is the end of the undo window.
+    pub leaves_at: Option<i64>,
+    /// When the conversation comes back if nobody has answered by then.
+    pub follow_up_at: Option<i64>,
+}
+
+impl MessageTimes {
+    /// When a message that is sent now leaves. A time within the undo window means its end.
+    pub fn departure(self, cx: &Cx<'_>, conversation: &Conversation) -> Result<i64> {
+        let earliest = cx.now + undo_window(conversation);
+        match self.leaves_at {
+            None => Ok(earliest),
+            Some(at) if at <= cx.now => {
+                Err(Error::invalid("sendAt", "The time to leave is over. Choose one to come."))
+            }
+            Some(at) if at > cx.now + LATER_MS => {
+                let sentence = format!("A message can wait for at most {LATER_DAYS} days.");
+                Err(Error::invalid("sendAt", sentence))
+            }
+            Some(at) => Ok(at.max(earliest)),
+        }
+    }
+
+    /// Refuses a follow-up that would come before the message has left, or too far ahead.
+    pub fn check_follow_up(self, cx: &Cx<'_>, departure: i64) -> Result<()> {
+        match self.follow_up_at {
+            Some(at) if at <= departure => {
+                let sentence = "The reminder must come after the message has left.";
+                Err(Error::invalid("followUpAt", sentence))
+            }
+            Some(at) if at > cx.now + LATER_MS => {
+                let sentence = format!("A reminder comes after at most {LATER_DAYS} days.");
+                Err(Error::invalid("followUpAt", sentence))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+}
+
+/// How long a message of this conversation can be stopped before it leaves.
+fn undo_window(conversation: &Conversation) -> i64 {
+    if conversation.circle.is_sandbox() { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }
+}
+
+/// The times that were chosen for a message that waits for them. A message that leaves within the undo
+/// window was given no time, or one that has come.
+pub fn chosen_times(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &MessageId,
+) -> Result<MessageTimes> {
+    let (sends_at, follow_up_at): (Option<i64>, Option<i64>) = tx.one(
+        "SELECT sends_at, follow_up_at FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, message],
+    )?;
+    let window_ends = cx.now + undo_window(conversation);
+    Ok(MessageTimes { leaves_at: sends_at.filter(|at| *at > window_ends), follow_up_at })
+}
+
+/// Refuses to let a message wait whose offered times may be taken meanwhile.
+pub fn must_not_wait_with_offer(times: MessageTimes, offers_times: bool) -> Result<()> {
+    if times.leaves_at.is_some() && offers_times {
+        let sentence = "A message that offers times cannot wait: they may be taken meanwhile.";
+        return Err(Error::invalid("sendAt", sentence));
+    }
+    Ok(())
+}
+
+/// Schedules a message for a time, with its upload link if it requests documents.
+pub fn schedule_at(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &OutgoingMessage,
+    written: &WrittenText,
+    sends_at: i64,
+) -> Result<()> {
+    inbox_access::must_send(tx, cx.actor, &message.mailbox)?;
+    let is_person = matches!(cx.actor.who, Principal::Person { .. });
+    if is_person && !messages::can_leave(tx, cx, conversation)? {
+        return Err(Error::invalid(NO_RELAY_FIELD, NO_RELAY));
+    }
+    if !message.secure && secure::is_always_secure(tx, cx.actor.ws, &message.mailbox)? {
+        return Err(Error::invalid("secure", secure::ALWAYS_SECURE));
+    }
+    helper_drafts::retire(tx, cx, conversation, Some(&message.id), RetiredBy::Team)?;
+    let text = match &message.request {
+        Some(request) => document_requests::open(tx, cx, request, &written.text)?,
+        None => written.text.clone(),
+    };
+    let offer = offers::open(tx, cx, &message.id)?;
+    let offered = |text: String| offer.as_ref().map_or(text.clone(), |offer| offer.below(&text));
+    let (text, markdown) = (offered(text), written.markdown.clone().map(offered));
+    let signature = signature(tx, cx, message)?;
+    let quotes = quoted_below(tx, cx, message)?;
+    let written = WrittenText { text, markdown };
+    let WrittenText { text, markdown } = messages::kept_words(tx, cx, message, written)?;
+    let moved = tx.exec(
+        "UPDATE messages
+         SET status = 'scheduled', sends_at = ?3, text = ?4, markdown = ?5, signature = ?6,
+             quotes = ?7, revision = revision + 1
+         WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
+        &[&cx.actor.ws, &message.id, &sends_at, &text, &markdown, &signature, &quotes],
+    )?;
+    if moved == 0 {
+        return Err(Error::NotFound("draft"));
+    }
+    if text != message.text {
+        search_index::draft(tx, cx.actor.ws, &message.id)?;
+    }
+    if message.secure {
+        secure::open_links(tx, cx, (&conversation.id, &message.id), sends_at)?;
+    }
+    if conversation.has_draft {
+        conversations::note_drafts(tx, cx, conversation)?;
+    }
+    tx.wake(Queue::Messages);
+    Ok(())
+}
+
+/// The signature that a message gets; empty where there is none.
+fn signature(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Result<String> {
+    let author = message.author.as_deref().and_then(UserId::parse);
+    let (name,): (Option<String>,) = tx.one(
+        "SELECT from_name FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id],
+    )?;
+    let name = name.unwrap_or_default();
+    signatures::in_effect(tx, cx.actor.ws, author.as_ref(), &name, &message.mailbox)
+}
+
+/// The message that is quoted below a reply: the newest that was received or sent before it. What was
+/// said on a secure page is not quoted, and a secure message quotes nothing.
+fn quoted_below(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &OutgoingMessage,
+) -> Result<Option<MessageId>> {
+    if message.forwards.is_some() || message.secure {
+        return Ok(None);
+    }
+    let newest: Option<(MessageId, bool)> = tx.opt(
+        "SELECT id, secure FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND counted_at IS NOT NULL AND NOT automatic
+           AND forwards IS NULL
+         ORDER BY at DESC, id DESC LIMIT 1",
+        &[&cx.actor.ws, &message.conversation],
+    )?;
+    Ok(newest.filter(|(_, secure)| !secure).map(|(id, _)| id))
+}

@@ -1,0 +1,91 @@
+//! The list of a conversation's different words, which tells at once what it does not contain.
+
+use std::collections::HashSet;
+
+use base::error::Result;
+use db::Tx;
+
+use super::fold::index_words;
+use super::{IndexRowKey, TAG_CHARS};
+
+/// How long the list may grow, in bytes; then it is left empty.
+const CONVERSATION_WORDS_BYTES: usize = 64 * 1024;
+
+/// Adds the words that the conversation did not have yet, without the workspace's tag.
+pub(super) fn add(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    place: IndexRowKey<'_>,
+    words: &[String],
+) -> Result<()> {
+    let sql = tx.pick(
+        "SELECT words FROM conversation_index WHERE num = ?1",
+        "SELECT words FROM conversation_index WHERE num = ?1 FOR UPDATE",
+    );
+    let kept: Option<(String,)> = tx.opt(sql, &[&place.num])?;
+    let (is_known, mut text) = match kept {
+        Some((text,)) if text.is_empty() => return Ok(()),
+        Some((text,)) => (true, text),
+        None => (false, indexed_before(tx, ws, place)?),
+    };
+    let words = words.iter().map(|word| &word[TAG_CHARS as usize..]);
+    let mut missing: HashSet<&str> = words.clone().collect();
+    for word in text.lines() {
+        missing.remove(word);
+    }
+    if is_known && missing.is_empty() {
+        return Ok(());
+    }
+    for word in words {
+        if missing.remove(word) {
+            text.push_str(word);
+            text.push('\n');
+        }
+    }
+    if text.len() > CONVERSATION_WORDS_BYTES {
+        text.clear();
+    }
+    let sql = match is_known {
+        true => "UPDATE conversation_index SET words = ?2 WHERE num = ?1",
+        false => "INSERT INTO conversation_index (num, words) VALUES (?1, ?2)",
+    };
+    tx.exec(sql, &[&place.num, &text])?;
+    Ok(())
+}
+
+/// The lines of a text with words that a conversation does not have; `None` where its list is too long
+/// to be kept.
+pub fn unknown_lines(tx: &mut Tx<'_>, num: i64, text: &str) -> Result<Option<String>> {
+    let kept: Option<(String,)> =
+        tx.opt("SELECT words FROM conversation_index WHERE num = ?1", &[&num])?;
+    Ok(match kept {
+        Some((list,)) if list.is_empty() => None,
+        Some((list,)) => Some(lines_beside(text, &list.lines().collect())),
+        None => Some(text.to_owned()),
+    })
+}
+
+/// The lines of a text with words that others do not have.
+pub fn lines_beside(text: &str, known: &HashSet<&str>) -> String {
+    let has_other = |line: &&str| index_words(line).iter().any(|word| !known.contains(&**word));
+    text.lines().filter(has_other).collect::<Vec<_>>().join("\n")
+}
+
+/// The list of a conversation that has none yet: empty for a new one. PostgreSQL's conversations from
+/// before there were lists have messages in the index.
+fn indexed_before(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>) -> Result<String> {
+    let mut text = "\n".to_owned();
+    if tx.pick(true, false) {
+        return Ok(text);
+    }
+    let words: Vec<(String,)> = tx.all(
+        "SELECT DISTINCT CAST(w.lexeme AS TEXT) FROM message_index m, unnest(m.words) w
+         WHERE m.ws = ?1 AND m.conversation = ?2",
+        &[&ws, place.conversation],
+    )?;
+    for (word,) in &words {
+        text.push_str(&word[TAG_CHARS as usize..]);
+        text.push('\n');
+    }
+    Ok(text)
+}
