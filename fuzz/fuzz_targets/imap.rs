@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use inbound::imap::{ImapServer, PostFetchAction, Security};
 use libfuzzer_sys::fuzz_target;
-use server::imap_client::{Folder, ImapConnection, ImapCredential, ImapTimeouts, ImapWire};
+use transport::imap_client::{Folder, ImapConnection, ImapCredential, ImapTimeouts, ImapWire};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 fuzz_target!(|input: (u8, &[u8])| {

@@ -13,9 +13,9 @@ fn main() -> ExitCode {
 
 /// Files and memory of this process are not accessible to other users of the machine.
 fn keep_private() {
-    server::node::permissions::make_private_files();
+    node::permissions::make_private_files();
     // Where the system does not allow it, other processes of the same user can look.
-    let _ = server::documents::hide_memory();
+    let _ = document_reader::hide_memory();
 }
 
 /// The allocator requests huge pages and uses little of each: ten of them are half of an idle

@@ -12,19 +12,19 @@ mod setting_sources;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use backup::BackupSettings;
 use base::limits::RATE_PER_MINUTE;
 use clap::Args;
+use document_reader::ReaderEndpoint;
+use document_reader::clamd::Clamd;
+use transport::http::secure_listeners::HttpsListen;
+use transport::mail_oauth::OAuthClients;
+use transport::mail_out::RelayTarget;
+use transport::net::bucket::BucketConfig;
+use transport::net::listen_address::{ListenAddress, Networks, SocketAccess};
+use transport::oidc::OidcConfig;
+use transport::reply_model::ModelEndpoint;
 
-use crate::backup::BackupSettings;
-use crate::documents::ReaderEndpoint;
-use crate::documents::clamd::Clamd;
-use crate::drafting::ModelEndpoint;
-use crate::http::secure_listeners::HttpsListen;
-use crate::mail_oauth::OAuthClients;
-use crate::mail_out::RelayTarget;
-use crate::net::bucket::BucketConfig;
-use crate::net::listen_address::{ListenAddress, Networks, SocketAccess};
-use crate::oidc::OidcConfig;
 use setting_sources::SettingSources;
 
 pub use backups::BackupFlags;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use server::mail_oauth::{OAuthClient, OAuthClients};
 use testing::{
     Dovecot, MAILBOX_PASSWORD, MAILBOX_USER, OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET,
     OAuthProviderServer, becomes_true,
 };
+use transport::mail_oauth::{OAuthClient, OAuthClients};
 
 use crate::browser::{Browser, Kind};
 use crate::new_workspace::NewWorkspaceServer;

@@ -13,26 +13,28 @@ use base::ids::{Ids, UserId};
 use base::limits::UNDO_LIVE_MS;
 use base::rate_limit::RateLimiter;
 use base::time::{Clock, SystemClock};
+use document_reader::BuiltInReader;
 use inbound::{Authenticator, Checking, Credentials};
 use jobs::Worker;
 use mail::Authentication;
+use node::quiet::QuietMode;
+use node::vault::Vault;
 use rustls::RootCertStore;
-use server::documents::BuiltInReader;
-use server::http::router;
 use server::mail_in::imap::{Fetchers, ImapTiming};
 use server::mail_in::smtp::ListenAddress;
-use server::mail_oauth::{MailboxTokens, OAuthClients};
-use server::mail_out::dns_records::SendingSetup;
-use server::mail_out::{RelayConfig, RelayRouter, RelayTarget, ServerConnectConfig, SmtpTimeouts};
-use server::mailbox_setup::MailboxFinder;
-use server::net::config::NetConfig;
-use server::net::host_guard::HostGuard;
-use server::node::quiet::QuietMode;
-use server::node::vault::Vault;
+use server::router;
 use server::serve::serve_router;
-use server::webhooks::{DEADLINE, HttpWebhookSender, SsrfGuard, SsrfRules, SystemResolver};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+use transport::mail_oauth::{MailboxTokens, OAuthClients};
+use transport::mail_out::dns_records::SendingSetup;
+use transport::mail_out::{
+    RelayConfig, RelayRouter, RelayTarget, ServerConnectConfig, SmtpTimeouts,
+};
+use transport::mailbox_setup::MailboxFinder;
+use transport::net::config::NetConfig;
+use transport::net::host_guard::HostGuard;
+use transport::webhooks::{DEADLINE, HttpWebhookSender, SsrfGuard, SsrfRules, SystemResolver};
 
 use crate::test_server::program;
 

@@ -3,6 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use backup::{
+    BackupDamage, BackupManifest, BackupPlace, BackupSource, DamagedFile, KeepRule, OnDamage,
+    RestoreFailure, RestoreTarget, Restored, name_damaged, read_passphrase, restore, write_backup,
+};
 use base::app::App;
 use base::time::{Clock, SystemClock};
 use clap::{Args, Subcommand};
@@ -10,6 +14,8 @@ use jobs::finish_deletions;
 use maintenance::check::CheckReport;
 use maintenance::sweep::SweptBlobs;
 use maintenance::{check, dump, reindex, sweep, waiting};
+use node::data_lock::DataLock;
+use node::quiet::HOW_TO_GO_ON;
 use serde_json::json;
 
 use super::Json;
@@ -17,12 +23,6 @@ use super::backup_words::{lines, missing_blobs, show_progress};
 use super::command::{CommandFailure, CommandResult, open, print, sentence};
 use super::purging::purge_all;
 use super::quiet::about_waiting;
-use crate::backup::{
-    BackupDamage, BackupManifest, BackupPlace, BackupSource, DamagedFile, KeepRule, OnDamage,
-    RestoreFailure, RestoreTarget, Restored, name_damaged, read_passphrase, restore, write_backup,
-};
-use crate::node::data_lock::DataLock;
-use crate::node::quiet::HOW_TO_GO_ON;
 use crate::serve::{open_app, open_app_as_is, open_blobs};
 use crate::settings::Settings;
 

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use backup::{
+    BackupManifest, BackupPlace, BackupVerification, VerifiedBackups, name_damaged,
+    read_passphrase, verify_backups,
+};
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::Json;
 use super::backup_words::{lines, missing_blobs, show_progress};
 use super::command::{CommandFailure, CommandResult, print};
-use crate::backup::{
-    BackupManifest, BackupPlace, BackupVerification, VerifiedBackups, name_damaged,
-    read_passphrase, verify_backups,
-};
 use crate::settings::Settings;
 
 #[derive(Args)]

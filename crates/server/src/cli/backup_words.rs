@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use crate::backup::{DamagedFile, FileFault};
+use backup::{DamagedFile, FileFault};
 
 /// Every so many blobs of a backup are shown, to who watches.
 const SHOWN_EVERY: u64 = 100;

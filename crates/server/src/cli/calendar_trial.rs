@@ -7,10 +7,10 @@ use bookings::calendars::{CalendarAnswer, CalendarKind, CalendarSource, busy_ran
 use clap::Args;
 use jobs::CalendarReader;
 use serde_json::{Value, json};
+use transport::calendars::HttpCalendarReader;
 
 use super::command::{CommandResult, say_line};
 use super::small_file::first_line;
-use crate::calendars::HttpCalendarReader;
 use crate::serve::net_config;
 use crate::settings::Settings;
 

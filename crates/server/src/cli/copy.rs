@@ -12,15 +12,15 @@ use db::{DatabaseUrl, Store, StoreOptions};
 use maintenance::dump::{self, DumpContents};
 use maintenance::load;
 use model::installation::QuietReason;
+use node::data_lock::settle_database;
+use node::quiet::HOW_TO_GO_ON;
+use node::vault::KEY_FILE;
 use serde_json::json;
 
 use super::Json;
 use super::backup::{about_missing, findings, finish};
 use super::backup_words::lines;
 use super::command::{CommandFailure, CommandResult, print, sentence};
-use crate::node::data_lock::settle_database;
-use crate::node::quiet::HOW_TO_GO_ON;
-use crate::node::vault::KEY_FILE;
 use crate::serve::{open_app, open_app_as_is, open_blobs};
 use crate::settings::Settings;
 

@@ -5,10 +5,10 @@ use base::app::App;
 use clap::Subcommand;
 use model::domains;
 use serde_json::json;
+use transport::mail_out::dns_records::{self, PublishedRecord, RecordStatus, SendingSetup};
+use transport::net::dns_lookup::Lookup;
 
 use super::command::{CommandFailure, CommandResult, WorkspaceArgs, open, print, sentence};
-use crate::mail_out::dns_records::{self, PublishedRecord, RecordStatus, SendingSetup};
-use crate::net::dns_lookup::Lookup;
 use crate::serve::relay_config;
 use crate::settings::Settings;
 

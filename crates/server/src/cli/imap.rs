@@ -11,14 +11,14 @@ use clap::Args;
 use inbound::imap::{ImapServer, PostFetchAction, Security};
 use inbound::{RecipientInbox, find_inbox};
 use model::mailbox_grants::MailAuth;
+use node::vault::{Vault, imap_purpose};
 use serde_json::json;
+use transport::imap_client::{Dialer, ImapCredential, try_out};
+use transport::net::host_guard::HostGuard;
+use transport::net::http_client::system_roots;
 use url::Url;
 
 use super::command::{CommandResult, WorkspaceArgs, counted, print, sentence};
-use crate::imap_client::{Dialer, ImapCredential, try_out};
-use crate::net::host_guard::HostGuard;
-use crate::net::http_client::system_roots;
-use crate::node::vault::{Vault, imap_purpose};
 use crate::serve::net_config;
 use crate::settings::Settings;
 

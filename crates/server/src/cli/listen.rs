@@ -9,11 +9,11 @@ use model::webhook_signing;
 use reqwest::header::{CONTENT_TYPE, LINK};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
+use transport::net::http_client::own_client;
 use url::Url;
 
 use super::command::say_line;
 use crate::api::rest::PREFIX;
-use crate::net::http_client::own_client;
 use crate::settings::Settings;
 
 /// The wait between two looks; a key has 120 requests a minute.

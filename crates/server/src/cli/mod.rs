@@ -40,14 +40,14 @@ use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, Parser, Subcommand};
-use command::{CommandFailure, CommandResult, say_line};
+use document_reader::ParserTask;
+use node::data_lock::settle_database;
+use node::log_fields::SpanFields;
+use node::log_filter;
 use serde_json::json;
 
-use crate::documents::ParserTask;
-use crate::node::data_lock::settle_database;
-use crate::node::log_fields::SpanFields;
-use crate::node::log_filter;
 use crate::settings::{Flags, Settings, unknown_variables};
+use command::{CommandFailure, CommandResult, say_line};
 
 /// A shared customer-email inbox in which people and software agents work together.
 #[derive(Parser)]

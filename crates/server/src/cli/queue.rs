@@ -7,11 +7,11 @@ use jobs::queues::{
     self, QUEUE_PAGE_MOST, QueueAct, QueueFilter, QueueItem, QueueKind, QueueState,
 };
 use serde_json::{Value, json};
+use web::queue_words::why;
 
 use super::Json;
 use super::command::{CommandResult, open, print, sentence, workspaces};
 use crate::settings::Settings;
-use crate::web::queue_words::why;
 
 #[derive(Subcommand)]
 pub enum QueueCommand {

@@ -6,11 +6,11 @@ use base::app::App;
 use clap::Subcommand;
 use maintenance::waiting;
 use model::installation::{QuietReason, begin_quiet, end_quiet, installation};
+use node::quiet::HOW_TO_GO_ON;
 use serde_json::json;
 
 use super::Json;
 use super::command::{CommandResult, open, print, sentence};
-use crate::node::quiet::HOW_TO_GO_ON;
 use crate::settings::Settings;
 
 #[derive(Subcommand)]

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use base::limits::DOCUMENT_READ_BYTES;
 use clap::Args;
+use document_reader::{BuiltInReader, FileReading};
 use serde_json::{Value, json};
 
 use super::command::say_line;
-use crate::documents::{BuiltInReader, FileReading};
 
 /// Read documents as the library does, without touching any data.
 ///

@@ -4,23 +4,23 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+use backup::{BackupPlace, read_passphrase};
 use base::actor::{self, Actor, Circle, Role};
 use base::app::App;
 use base::scopes::Scope;
 use model::installation::keep_address;
+use node::data_lock::{DataLock, settle_database};
+use node::roster::NodePlace;
+use node::storage_check::require_writable;
+use node::supervisor::Supervisor;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
+use transport::mail_out::RelayTarget;
+use transport::net::descriptors::raise_open_files;
+use transport::net::listen_address::ListenAddress;
 
 use super::command::say_line;
-use crate::backup::{BackupPlace, read_passphrase};
 use crate::demo;
-use crate::mail_out::RelayTarget;
-use crate::net::descriptors::raise_open_files;
-use crate::net::listen_address::ListenAddress;
-use crate::node::data_lock::{DataLock, settle_database};
-use crate::node::roster::NodePlace;
-use crate::node::storage_check::require_writable;
-use crate::node::supervisor::Supervisor;
 use crate::serve::{
     MailIn, listen, open_app, open_mail, open_worker, reload_on_hangup, serve as serve_requests,
     stop_signal, warn_without_workspace, with_replica,

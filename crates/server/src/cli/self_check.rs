@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use backup::{BackupPlace, read_passphrase};
 use base::limits::DAY_MS;
 use base::private_files::FILE_MODE;
 use base::time::{Clock, Moment, SystemClock};
@@ -12,16 +13,15 @@ use clap::Args;
 use maintenance::load;
 use model::installation::installation;
 use model::scheduled_backups::{ScheduledBackups, scheduled_backups};
+use node::storage_check::require_writable;
+use node::vault::KEY_FILE;
 use serde_json::json;
+use transport::mail_out::RelayTarget;
+use transport::net::tls_certificate::{certificate_facts, self_signed_sentence};
+use transport::oidc::oidc_redirect_uri;
 
 use super::Json;
 use super::command::{CommandFailure, CommandResult, print, sentence};
-use crate::backup::{BackupPlace, read_passphrase};
-use crate::mail_out::RelayTarget;
-use crate::net::tls_certificate::{certificate_facts, self_signed_sentence};
-use crate::node::storage_check::require_writable;
-use crate::node::vault::KEY_FILE;
-use crate::oidc::oidc_redirect_uri;
 use crate::serve::{open_app, open_oidc};
 use crate::settings::Settings;
 

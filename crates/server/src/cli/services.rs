@@ -8,13 +8,13 @@ use base::app::App;
 use base::ids::ServiceId;
 use clap::Subcommand;
 use clap::builder::PossibleValuesParser;
+use node::vault::Vault;
 use outbound::services::Service as Kind;
 use serde_json::json;
 use url::{Host, Url};
 
 use super::command::{CommandResult, WorkspaceArgs, counted, open, person, print, sentence};
 use crate::mail_in::services::{POSTMARK_USER, purpose};
-use crate::node::vault::Vault;
 use crate::settings::Settings;
 
 /// Characters of the password that Postmark is to name.

@@ -6,9 +6,9 @@ use base::limits::{HOUR_MS, OLD_SECRET_MS};
 use base::public_ip::is_public_host;
 use clap::{Args, Subcommand};
 use serde_json::json;
+use transport::net::ssrf_guard::SsrfGuard;
 
 use super::command::{CommandResult, WorkspaceArgs, open, person, print, sentence};
-use crate::net::ssrf_guard::SsrfGuard;
 use crate::serve::net_config;
 use crate::settings::Settings;
 

@@ -3,22 +3,22 @@
 use std::pin::pin;
 use std::sync::Arc;
 
+use backup::BackupRunner;
 use base::agent_presence::share_agents;
 use base::app::App;
 use base::rate_limit::share_rates;
 use jobs::Worker;
+use node::metrics::MetricsListener;
+use node::quiet::QuietMode;
+use node::supervisor::Supervisor;
+use node::watch::Watch;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use transport::net::tls_certificate::TlsCertificate;
 
-use crate::backup::BackupRunner;
 use crate::mail_in::imap::Fetchers;
 use crate::mail_in::smtp::start_refusal_counters;
-use crate::net::tls_certificate::TlsCertificate;
-use crate::node::metrics::MetricsListener;
-use crate::node::quiet::QuietMode;
-use crate::node::supervisor::Supervisor;
-use crate::node::watch::Watch;
 use crate::settings::Settings;
 
 /// Serves the metrics where the settings say so. Comes first, because figures are kept from here on.

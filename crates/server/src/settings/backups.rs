@@ -1,9 +1,9 @@
 //! The settings of scheduled backups.
 
+use backup::{BackupSettings, BackupTiming};
 use clap::Args;
 
 use super::setting_sources::SettingSources;
-use crate::backup::{BackupSettings, BackupTiming};
 
 /// When backups are written unless the settings say otherwise.
 const USUAL_TIME: &str = "03:00";

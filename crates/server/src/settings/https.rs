@@ -1,10 +1,10 @@
 //! The settings of the HTTPS listeners.
 
 use clap::Args;
+use transport::http::secure_listeners::HttpsListen;
 
 use super::Settings;
 use super::setting_sources::SettingSources;
-use crate::http::secure_listeners::HttpsListen;
 
 pub(super) const NAMES: &[&str] = &["https_listen", "redirect_listen", "hsts"];
 

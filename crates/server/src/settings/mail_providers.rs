@@ -4,9 +4,9 @@
 use std::fs;
 
 use clap::Args;
+use transport::mail_oauth::{OAuthClient, OAuthClients};
 
 use super::setting_sources::SettingSources;
-use crate::mail_oauth::{OAuthClient, OAuthClients};
 
 /// Any account, of an organisation or of a person.
 const USUAL_TENANT: &str = "common";

@@ -2,10 +2,10 @@
 
 use actions::provider_rules::{LocalSignInPolicy, ProviderRules};
 use clap::Args;
+use transport::oidc::{OidcConfig, issuer_address};
 
 use super::mail_providers::secret_in;
 use super::setting_sources::SettingSources;
-use crate::oidc::{OidcConfig, issuer_address};
 
 /// Characters of the name on the button.
 const NAME_CHARS: usize = 40;
@@ -151,8 +151,8 @@ mod tests {
 
     use actions::provider_rules::LocalSignInPolicy;
 
-    use crate::oidc::ProviderSecondStep;
     use crate::settings::{Flags, Settings};
+    use transport::oidc::ProviderSecondStep;
 
     fn load(lines: &str) -> Result<Settings, Vec<String>> {
         let folder = tempfile::tempdir().unwrap();

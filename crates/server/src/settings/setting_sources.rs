@@ -5,13 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use document_reader::ReaderEndpoint;
+use transport::mail_out::RelayTarget;
+use transport::net::bucket::BucketConfig;
+use transport::net::listen_address::{SocketAccess, SocketMode, SystemGroup};
+use transport::reply_model::ModelEndpoint;
+
 use super::environment::nearest;
 use super::{Flags, S3};
-use crate::documents::ReaderEndpoint;
-use crate::drafting::ModelEndpoint;
-use crate::mail_out::RelayTarget;
-use crate::net::bucket::BucketConfig;
-use crate::net::listen_address::{SocketAccess, SocketMode, SystemGroup};
 
 /// The settings of the file, and the mistakes found so far.
 pub(super) struct SettingSources {

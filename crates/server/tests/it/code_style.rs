@@ -52,7 +52,7 @@ fn a_boolean_is_decided_by_if() {
 }
 
 fn web() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../crates/server/src/web")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/src")
 }
 
 /// The names after `struct`, `enum`, `trait` and `type` of items that other modules can see.

@@ -15,9 +15,9 @@ use rules::{RuleAct, RuleCondition};
 use search::{Query, excerpt, query_parts};
 use serde_json::Value;
 use server::api::oauth::Parameters;
-use server::imap_client::{ImapConnection, ImapCredential, ImapFault, ImapWire};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::runtime::Builder;
+use transport::imap_client::{ImapConnection, ImapCredential, ImapFault, ImapWire};
 
 /// The stack of a thread that says nothing about it.
 const STACK_BYTES: usize = 2 << 20;

@@ -9,8 +9,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use model::mailboxes::DraftingMode;
 use serde_json::{Value, json};
-use server::drafting::ModelEndpoint;
 use tokio::net::TcpListener;
+use transport::reply_model::ModelEndpoint;
 
 use crate::support::*;
 

@@ -9,7 +9,6 @@ mod depth;
 mod documents;
 mod drafting;
 mod http;
-mod layers;
 mod mail_in;
 mod mail_out;
 mod node;

@@ -93,14 +93,14 @@ fn only_a_text_about_sending_spells_the_undo_window() {
 
 #[test]
 fn pages_take_the_fields_of_an_operation_from_its_constant() {
-    for (path, text) in files("crates/server/src/web") {
+    for (path, text) in files("crates/web/src") {
         assert!(!text.contains("operations::named("), "{}", path.display());
     }
 }
 
 #[test]
 fn every_line_about_what_just_happened_is_set_somewhere() {
-    let sources = files("crates/server/src/web");
+    let sources = files("crates/web/src");
     let (_, table) = sources.iter().find(|(path, _)| path.ends_with("flash.rs")).unwrap();
     let (_, table) = table.split_once("flashes! {\n    ").unwrap();
     let (table, _) = table.split_once("\n}").unwrap();

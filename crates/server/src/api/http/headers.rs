@@ -4,9 +4,9 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{self, HeaderMap, HeaderName};
 use axum::http::{HeaderValue, Method, Request, Response, StatusCode};
 use base::rate_limit::RateStatus;
+use transport::http::request_log::REQUEST_ID;
 
 use super::response::ApiResponse;
-use crate::http::request_log::REQUEST_ID;
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");

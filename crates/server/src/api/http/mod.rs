@@ -16,12 +16,12 @@ use base::app::App;
 use base::error::Error;
 use base::limits::megabytes;
 use base::rate_limit::RateStatus;
+use document_reader::DocumentTexts;
 use metrics::{counter, histogram};
+use transport::http::request_body::{LARGE_BODIES_EACH, RequestBody};
+use transport::http::request_log::RequestLog;
+use transport::http::slots::{SlotOwner, Slots};
 
-use crate::documents::DocumentTexts;
-use crate::http::request_body::{LARGE_BODIES_EACH, RequestBody};
-use crate::http::request_log::RequestLog;
-use crate::http::slots::{SlotOwner, Slots};
 use headers::Origin;
 
 pub(crate) use headers::{TOTAL_AT_LEAST, TOTAL_COUNT};

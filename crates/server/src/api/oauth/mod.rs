@@ -18,10 +18,10 @@ use base::actor::Actor;
 use db::Tx;
 use model::oauth_clients::{ClientMetadata, MetadataProblem, find_client};
 use serde_json::Value;
+use transport::http::request_body::RequestBody;
+use transport::http::{ClientNetwork, Peer};
 
 use crate::api::http::{ApiContext, ApiResponse};
-use crate::http::request_body::RequestBody;
-use crate::http::{ClientNetwork, Peer};
 use answers::OauthError;
 use metadata::resource;
 
@@ -97,7 +97,7 @@ async fn answer(server: &OauthServer, path: &'static str, request: Request<Body>
 }
 
 /// No request of a client is larger.
-const BODY_BYTES: usize = crate::http::request_body::SMALL_BODY_BYTES;
+const BODY_BYTES: usize = transport::http::request_body::SMALL_BODY_BYTES;
 
 async fn register(
     server: &OauthServer,

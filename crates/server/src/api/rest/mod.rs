@@ -16,12 +16,12 @@ use axum::http::{HeaderName, Method, Request, Response, StatusCode, header};
 use base::error::Error;
 use base::rate_limit::RateStatus;
 use serde_json::{Map, Value};
+use transport::http::download::disposition;
 
 use crate::api::http::{
     ApiContext, ApiResponse, TOTAL_AT_LEAST, TOTAL_COUNT, UnreadBody, bearer, body_sentence,
 };
 use crate::api::openapi;
-use crate::http::download::disposition;
 use route::Route;
 
 pub use crate::api::http::PREFIX;

@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use inbound::imap::{ImapServer, PostFetchAction};
+use transport::imap_client::{Dialer, Folder, ImapCredential, ImapFault, ImapTimeouts};
+use transport::net::host_guard::HostGuard;
+use transport::net::http_client::system_roots;
 
 use super::listing::{ListedMail, MailLocation};
 use crate::cli::imap::server;
-use crate::imap_client::{Dialer, Folder, ImapCredential, ImapFault, ImapTimeouts};
-use crate::net::host_guard::HostGuard;
-use crate::net::http_client::system_roots;
 use crate::serve::net_config;
 use crate::settings::Settings;
 

@@ -22,8 +22,8 @@ use mail_auth::{
 };
 use metrics::counter;
 use tokio::time::{Instant, timeout_at};
+use transport::net::dns_health::DnsHealth;
 
-use crate::net::dns_health::DnsHealth;
 use results::AuthenticationResults;
 
 pub use spf::Spf;

@@ -8,9 +8,9 @@ use db::Tx;
 use inbound::imap::{self, FolderCursor, ImapAccount};
 use inbound::{FetchedMail, InboundMail, IngestError, Ingested, MailSource};
 use metrics::counter;
+use transport::imap_client::{Folder, ImapFault, MailOutline};
 
 use super::{Fetchers, trust};
-use crate::imap_client::{Folder, ImapFault, MailOutline};
 
 /// Mails whose metadata is requested at once.
 const OUTLINES: usize = 100;

@@ -19,17 +19,17 @@ use base::queue::Queue;
 use inbound::Authenticator;
 use inbound::imap::{self, ImapAccount};
 use metrics::gauge;
+use node::vault::{Vault, imap_purpose};
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::{Instrument, Span};
+use transport::imap_client::{Dialer, Folder, ImapCredential, ImapFault, ImapTimeouts};
+use transport::mail_oauth::{AccessTokens, with_fresh_token};
+use transport::net::host_guard::HostGuard;
 
-use crate::imap_client::{Dialer, Folder, ImapCredential, ImapFault, ImapTimeouts};
-use crate::mail_oauth::{AccessTokens, with_fresh_token};
-use crate::net::host_guard::HostGuard;
-use crate::node::vault::{Vault, imap_purpose};
 use leases::HeldLeases;
 use sent::SentFolderProgress;
 

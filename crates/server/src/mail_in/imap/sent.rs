@@ -5,9 +5,9 @@ use base::limits::FETCHED_MAIL_BYTES;
 use inbound::imap::{self, ImapAccount, SentCursor};
 use inbound::{FetchedMail, InboundMail, IngestError, MailSource};
 use jobs::sent_copy;
+use transport::imap_client::{Folder, ImapFault};
 
 use super::{Fetchers, fetch_round::ours};
-use crate::imap_client::{Folder, ImapFault};
 
 /// Mails whose metadata is requested at once.
 const OUTLINES: usize = 100;

@@ -3,8 +3,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-
-use crate::net::der::{SEQUENCE, any, element};
+use transport::net::der::{SEQUENCE, any, element};
 
 const BIT_STRING: u8 = 0x03;
 const VERSION: u8 = 0xa0;

@@ -22,15 +22,14 @@ use base::app::App;
 use base::error::Error;
 use base::error::OUTAGE_RETRY_SECONDS;
 use base::ids::ServiceId;
+use node::vault::{Vault, service_purpose};
 use outbound::services::{self, Service, ServiceConnection};
 use serde_json::{Value, json};
 use tracing::Span;
 use tracing::field::display;
-
-use crate::http::request_body::RequestBody;
-use crate::http::request_log::RequestLog;
-use crate::http::slots::Slots;
-use crate::node::vault::{Vault, service_purpose};
+use transport::http::request_body::RequestBody;
+use transport::http::request_log::RequestLog;
+use transport::http::slots::Slots;
 
 pub use outbound::services::POSTMARK_USER;
 pub use reader::HttpReader;

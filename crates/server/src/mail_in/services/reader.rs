@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use jobs::{AppMailBody, AppMailReader, AppMailRequest, BoxFuture};
+use node::vault::Vault;
 use outbound::services::Service;
 use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
 use tokio::time::timeout;
+use transport::net::http_client::api_client;
 
 use super::formats;
 use super::purpose;
-use crate::net::http_client::api_client;
-use crate::node::vault::Vault;
 
 /// The timeout of one request.
 const WITHIN: Duration = Duration::from_secs(30);

@@ -12,10 +12,10 @@ use ring::signature::{
     RSA_PKCS1_2048_8192_SHA1_FOR_LEGACY_USE_ONLY, RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey,
 };
 use serde_json::Value;
+use transport::net::https_fetch::Pages;
 use url::{Host, Url};
 
 use super::certificate;
-use crate::net::https_fetch::Pages;
 
 /// Bytes of a certificate or of the answer to a confirmation.
 const PAGE_BYTES: usize = 64 * 1024;

@@ -10,17 +10,17 @@ use std::time::Duration;
 
 use mail::smtp::{Protocol, RefusedEnvelope};
 use metrics::counter;
+use node::supervisor::Supervisor;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
+use transport::net::listen_address::{ListenAddress, SocketAccess};
+use transport::net::listening::{AcceptPause, cannot_listen};
 
 use super::connection::SmtpConnection;
 use super::refusals::TOO_MANY_CONNECTIONS;
 use super::shared::{ConnectionPermit, MailListeners, protocol_name};
-use crate::net::listen_address::{ListenAddress, SocketAccess};
-use crate::net::listening::{AcceptPause, cannot_listen};
-use crate::node::supervisor::Supervisor;
 
 /// Mail that is being taken in when the server stops has this long to be filed.
 const GRACE: Duration = Duration::from_secs(2);

@@ -13,8 +13,8 @@ mod listener;
 mod refusals;
 mod shared;
 
-pub use crate::net::listen_address::ListenAddress;
 pub use limits::SmtpLimits;
 pub use listener::MailListener;
 pub use refusals::start_refusal_counters;
 pub use shared::MailListeners;
+pub use transport::net::listen_address::ListenAddress;

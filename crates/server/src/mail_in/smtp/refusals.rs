@@ -8,8 +8,7 @@ use std::time::Duration;
 use mail::smtp::{REASONS, RefusedEnvelope};
 use metrics::counter;
 use tokio::time::Instant;
-
-use crate::http::ClientNetwork;
+use transport::http::ClientNetwork;
 
 /// Lines are counted over this time.
 const WINDOW: Duration = Duration::from_secs(60);

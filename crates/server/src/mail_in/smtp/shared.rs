@@ -10,12 +10,12 @@ use inbound::Authenticator;
 use mail::smtp::Protocol;
 use metrics::gauge;
 use tokio_util::sync::CancellationToken;
+use transport::http::ClientNetwork;
+use transport::net::listen_address::Networks;
+use transport::net::tls_certificate::TlsCertificate;
 
 use super::limits::SmtpLimits;
 use super::refusals::RefusalLog;
-use crate::http::ClientNetwork;
-use crate::net::listen_address::Networks;
-use crate::net::tls_certificate::TlsCertificate;
 
 /// State shared by all connections.
 pub struct MailListeners {

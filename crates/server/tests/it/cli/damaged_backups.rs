@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use backup::{BackupPlace, BackupProgress, BackupSource, WrittenBackup, write_backup};
 use base::app::App;
 use base::ids::UploadId;
 use serde_json::{Value, json};
-use server::backup::{BackupPlace, BackupProgress, BackupSource, WrittenBackup, write_backup};
 use server::demo;
 use testing::Backend;
 

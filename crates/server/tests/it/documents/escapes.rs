@@ -6,7 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use server::documents::{ALLOCATOR_RESERVES, PageRenderer};
+use document_reader::{ALLOCATOR_RESERVES, PageRenderer};
 
 use super::program;
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use server::documents::FileReading;
+use document_reader::FileReading;
 use tokio::task::JoinSet;
 
 use super::files::{INVOICE, file, invoice_xml, pdf, pdf_with_xml, stream};

@@ -6,8 +6,8 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
+use document_reader::{Endpoint, ModelReader};
 use serde_json::{Value, json};
-use server::documents::{Endpoint, ModelReader};
 use tokio::net::TcpListener;
 
 use super::files::{INVOICE, invoice_xml, pdf};

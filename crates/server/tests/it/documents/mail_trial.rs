@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::blocking::spawn_blocking;
 use base::mail_reading::MailParser;
-use server::documents::SandboxedTrial;
+use document_reader::SandboxedTrial;
 
 use super::program;
 

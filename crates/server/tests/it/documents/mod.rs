@@ -12,7 +12,7 @@ mod reader;
 
 use std::path::PathBuf;
 
-use server::documents::{BuiltInReader, FileReading};
+use document_reader::{BuiltInReader, FileReading};
 
 /// The built-in reader, which starts the program that these tests belong to.
 fn built_in() -> BuiltInReader {

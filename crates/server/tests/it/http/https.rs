@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use rcgen::generate_simple_self_signed;
-use server::http::redirect;
-use server::http::secure_listeners::{HttpsListen, SecureListeners};
-use server::net::tls_certificate::{CertificateSource, TlsCertificate, certificate};
 use tokio::io::AsyncRead;
 use tokio_rustls::client::TlsStream;
+use transport::http::redirect;
+use transport::http::secure_listeners::{HttpsListen, SecureListeners};
+use transport::net::tls_certificate::{CertificateSource, TlsCertificate, certificate};
 
 use super::*;
 use crate::mail_in::smtp::tls::{certificate_of, encrypted};

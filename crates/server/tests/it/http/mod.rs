@@ -12,13 +12,13 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::routing::get;
-use server::http::{HttpLimits, HttpServer, Stopping};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use transport::http::{HttpLimits, HttpServer, Stopping};
 
 use crate::support::pieces;
 

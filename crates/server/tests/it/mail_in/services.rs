@@ -15,10 +15,10 @@ use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, Mac};
 use jobs::BoxFuture;
 use mail::{Dmarc, Mail};
+use node::vault::Vault;
 use outbound::services::Service;
 use serde_json::{Value, json};
 use server::mail_in::services::{HttpReader, POSTMARK_USER, SnsCalls, SnsPages, purpose, router};
-use server::node::vault::Vault;
 use sha2::Sha256;
 
 use crate::support::{Answer, DAY, HOUR, MINUTE, SECOND, TestApp, letter, on_both};

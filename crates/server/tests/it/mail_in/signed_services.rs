@@ -10,10 +10,10 @@ use base::ids::ServiceId;
 use hmac::{Hmac, Mac};
 use jobs::BoxFuture;
 use mail::Mail;
+use node::vault::Vault;
 use outbound::services::Service;
 use serde_json::{Value, json};
 use server::mail_in::services::{SnsCalls, SnsPages, purpose, router};
-use server::node::vault::Vault;
 use sha2::Sha256;
 
 use crate::support::{Answer, HOUR, MINUTE, TestApp, letter, on_both};

@@ -3,8 +3,8 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use server::mail_out::MxRelay;
-use server::net::dns_lookup::Lookup;
+use transport::mail_out::MxRelay;
+use transport::net::dns_lookup::Lookup;
 
 use super::names::Zone;
 use super::sts::Published;

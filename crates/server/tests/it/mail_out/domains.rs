@@ -1,8 +1,8 @@
 //! The keys of a domain, and what it publishes.
 
 use model::domains::{self, KeyState};
-use server::mail_out::dns_records::{self, RecordStatus};
-use server::net::dns_lookup::Lookup;
+use transport::mail_out::dns_records::{self, RecordStatus};
+use transport::net::dns_lookup::Lookup;
 
 use super::names::Zone;
 use crate::support::*;

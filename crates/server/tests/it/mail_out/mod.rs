@@ -17,8 +17,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jobs::{OutgoingMail, Relay, RelayOutcome};
-use server::mail_out::{SmarthostRelay, SmtpTimeouts};
-use server::webhooks::SystemResolver;
+use transport::mail_out::{SmarthostRelay, SmtpTimeouts};
+use transport::webhooks::SystemResolver;
 
 use crate::webhooks::receiver::Authority;
 use peer::{Manner, Peer};

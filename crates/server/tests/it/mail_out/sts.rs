@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 
 use base::future::BoxFuture;
-use server::mail_out::PolicySource;
 use tokio_rustls::TlsAcceptor;
+use transport::mail_out::PolicySource;
 
 use super::direct::{direct_with, peers};
 use super::names::Zone;

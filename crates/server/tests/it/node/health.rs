@@ -8,13 +8,13 @@ use axum::body::Body;
 use axum::http::Request;
 use base::blob_files::BlobFiles;
 use base::blobs::Blobs;
-use server::net::dns_health::DnsHealth;
-use server::node::health::{self, Readiness};
-use server::node::quiet::QuietMode;
-use server::node::storage_check::StorageCheck;
-use server::node::supervisor::Supervisor;
+use node::health::{self, Readiness};
+use node::quiet::QuietMode;
+use node::storage_check::StorageCheck;
+use node::supervisor::Supervisor;
 use test_dns::{DnsAnswer, DnsServer};
 use tokio_util::sync::CancellationToken;
+use transport::net::dns_health::DnsHealth;
 
 use crate::support::*;
 
@@ -144,14 +144,14 @@ fn said(answer: &Answer) -> String {
 /// A task that is spawned otherwise would end in silence.
 #[test]
 fn what_runs_as_long_as_the_server_is_started_by_the_supervisor_alone() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let single = ["serve.rs", "cli/run.rs", "mail_in/smtp/listener.rs"];
-    let mut files = single.map(|file| source.join(file)).to_vec();
-    for folder in ["serve", "node", "backup"] {
-        let entries = std::fs::read_dir(source.join(folder)).unwrap();
+    let mut files = single.map(|file| crates.join("server/src").join(file)).to_vec();
+    for folder in ["server/src/serve", "node/src", "backup/src"] {
+        let entries = std::fs::read_dir(crates.join(folder)).unwrap();
         files.extend(entries.map(|entry| entry.unwrap().path()));
     }
-    files.retain(|file| !file.ends_with("node/supervisor.rs"));
+    files.retain(|file| !file.ends_with("node/src/supervisor.rs"));
     assert!(files.len() > 20, "{files:?}");
     for file in files {
         let text = std::fs::read_to_string(&file).unwrap();

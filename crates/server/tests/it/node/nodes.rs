@@ -7,8 +7,8 @@ use base::agent_presence::share_agents;
 use base::app::App;
 use base::ids::Ids;
 use base::rate_limit::{RateLimiter, share_rates};
-use server::node::roster::NodePlace;
-use server::node::vault::{KEY_FILE, Vault};
+use node::roster::NodePlace;
+use node::vault::{KEY_FILE, Vault};
 use tokio_util::sync::CancellationToken;
 
 use crate::support::*;

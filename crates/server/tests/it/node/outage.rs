@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::http::Request;
-use server::net::dns_health::DnsHealth;
-use server::node::health::{self, Readiness};
-use server::node::quiet::QuietMode;
-use server::node::storage_check::StorageCheck;
-use server::node::supervisor::Supervisor;
+use node::health::{self, Readiness};
+use node::quiet::QuietMode;
+use node::storage_check::StorageCheck;
+use node::supervisor::Supervisor;
 use tokio_util::sync::CancellationToken;
+use transport::net::dns_health::DnsHealth;
 
 use crate::support::*;
 

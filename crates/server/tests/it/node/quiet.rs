@@ -1,6 +1,6 @@
 //! Quiet mode as people see it.
 
-use server::node::quiet::QUIET_SENTENCE;
+use node::quiet::QUIET_SENTENCE;
 
 use crate::support::{TestApp, on_both};
 

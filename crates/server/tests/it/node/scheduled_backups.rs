@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use backup::{BackupRunner, BackupSettings};
 use model::scheduled_backups::{ScheduledBackups, scheduled_backups};
-use server::backup::{BackupRunner, BackupSettings};
 
 use crate::support::*;
 

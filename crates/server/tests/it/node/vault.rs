@@ -103,7 +103,7 @@ async fn a_webhook_whose_secret_does_not_open_sends_nothing_and_says_why(app: Te
     let (shut, fine) = (app.hook("shut").await, app.hook("fine").await);
     let id = shut.id.clone();
     let elsewhere = tempfile::tempdir().unwrap();
-    let other = server::node::vault::Vault::open(elsewhere.path(), &app.app.ids).unwrap();
+    let other = node::vault::Vault::open(elsewhere.path(), &app.app.ids).unwrap();
     let sealed = SecretSealer::seal(&other, &app.app.ids, "x", "whsec_AAAA");
     app.act(&app.owner, move |tx, _| {
         tx.exec("UPDATE webhooks SET secret = ?2 WHERE id = ?1", &[&id, &sealed])?;

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mail::smtp::Protocol;
+use node::supervisor::Supervisor;
 use server::mail_in::smtp::{ListenAddress, MailListener, MailListeners, SmtpLimits};
-use server::net::tls_certificate::{CertificateSource, certificate};
-use server::node::supervisor::Supervisor;
 use testing::PATIENCE;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
+use transport::net::tls_certificate::{CertificateSource, certificate};
 
 use super::TestApp;
 

@@ -2,7 +2,7 @@
 
 use base::ids::MessageId;
 use model::mailboxes::DraftingMode;
-use server::drafting::ModelEndpoint;
+use transport::reply_model::ModelEndpoint;
 
 use crate::support::*;
 

@@ -8,7 +8,7 @@ use axum::http::Request;
 use bookings::types::{BookingQuestion, BookingTypeInput};
 use jobs::OutgoingMail;
 use serde_json::json;
-use server::http::Peer;
+use transport::http::Peer;
 
 use super::browser::{Browser, Page};
 use crate::support::*;

@@ -212,7 +212,7 @@ mod said_texts {
     }
 
     fn templates() -> impl Iterator<Item = (String, String)> {
-        files("server/templates", "html")
+        files("web/templates", "html")
             .into_iter()
             .filter(|(name, _)| !name.starts_with(ENGLISH_ONLY))
     }
@@ -233,7 +233,7 @@ mod said_texts {
                 }
             }
         }
-        for (_, text) in files("server/assets", "js") {
+        for (_, text) in files("web/assets", "js") {
             for (at, call) in text.match_indices("t(\"") {
                 let is_whole = !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
                 let literal = text[at + call.len()..].split('"').next();

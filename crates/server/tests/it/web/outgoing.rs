@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::actor::Role;
 use jobs::Worker;
 use rustls::RootCertStore;
-use server::mail_out::RelayRouter;
+use transport::mail_out::RelayRouter;
 
 use crate::mail_out::peer::{Manner, Peer};
 use crate::support::*;

@@ -7,8 +7,8 @@ use actions::imap_accounts::FetchedInbox;
 use inbound::imap;
 use model::mailbox_grants::{GrantKey, SignInProvider};
 use rustls::RootCertStore;
-use server::mail_oauth::{AccessTokens, MailboxTokens, OAuthClient, OAuthClients, TokenFailure};
 use testing::{Dovecot, OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET, OAuthProviderServer};
+use transport::mail_oauth::{AccessTokens, MailboxTokens, OAuthClient, OAuthClients, TokenFailure};
 
 use super::browser::Browser;
 use crate::mail_in::imap::fetchers_with;

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use maintenance::dump::dump;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use node::log_filter;
 use serde_json::{Value, json};
-use server::node::log_filter;
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;

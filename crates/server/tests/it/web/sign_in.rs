@@ -98,7 +98,7 @@ async fn guesses_are_counted_by_what_our_proxy_saw_and_by_ipv6_network(app: Test
             .header("content-type", "application/x-www-form-urlencoded")
             .header("x-forwarded-for", format!("203.0.113.{}", number % 250))
             .header("x-forwarded-for", seen_from)
-            .extension(server::http::Peer::new(proxy, Default::default()))
+            .extension(transport::http::Peer::new(proxy, Default::default()))
             .body(Body::from(form))
             .unwrap();
         let answer = app.send(request).await.is(422);

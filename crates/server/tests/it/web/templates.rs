@@ -7,7 +7,7 @@ const LINE_CHARS: usize = 140;
 
 /// Lines that break the rule, as `file:line: text`.
 fn lines_that(breaks: impl Fn(&str) -> bool) -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/templates");
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -50,7 +50,7 @@ fn the_length_of_an_input_comes_from_a_named_limit() {
 /// White space around tags becomes one character, so that indentation does not make pages larger.
 #[test]
 fn every_page_is_rendered_without_the_indentation_of_its_tags() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/src");
     let (mut folders, mut count) = (vec![root], 0);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
@@ -73,7 +73,7 @@ fn every_page_is_rendered_without_the_indentation_of_its_tags() {
 
 #[test]
 fn a_form_that_is_one_button_is_a_macro() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/templates");
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();

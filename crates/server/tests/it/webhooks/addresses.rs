@@ -153,7 +153,7 @@ async fn the_next_address_is_dialled_when_one_does_not_answer() {
 #[tokio::test]
 async fn development_may_call_private_and_http_addresses() {
     let receiver = Receiver::plain(OUTSIDE, || answer(200, "here")).await;
-    let resolver = Arc::new(server::webhooks::SystemResolver::default());
+    let resolver = Arc::new(transport::webhooks::SystemResolver::default());
     let ssrf_guard = SsrfGuard::new(resolver, SsrfRules::new(true));
     let webhook_sender =
         HttpWebhookSender::new(ssrf_guard, Authority::new().roots(), LONG).unwrap();

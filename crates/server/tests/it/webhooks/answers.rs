@@ -1,7 +1,7 @@
 //! What the receiver gets, and what is made of its answer.
 
 use axum::http::Version;
-use server::webhooks::BODY_BYTES;
+use transport::webhooks::BODY_BYTES;
 
 use super::receiver::{Authority, HTTP1, HTTP2, Receiver, answer, write};
 use super::*;

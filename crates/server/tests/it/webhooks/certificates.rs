@@ -1,6 +1,6 @@
 //! Only a receiver that proves its name is told anything.
 
-use server::net::config::NetConfig;
+use transport::net::config::NetConfig;
 
 use super::receiver::{Authority, HTTP1, Receiver, answer};
 use super::*;

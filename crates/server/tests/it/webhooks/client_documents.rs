@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 use axum::body::Body;
 use axum::http::Response;
 use serde_json::json;
-use server::web::fetch_client_document;
-use server::webhooks::Pages;
+use transport::webhooks::Pages;
+use web::fetch_client_document;
 
 use super::receiver::{Authority, HTTP1, HTTP2, Receiver};
 use super::*;

@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use server::webhooks::DnsResolver;
 use tokio::net::UdpSocket;
+use transport::webhooks::DnsResolver;
 
 use super::receiver::Authority;
 use super::*;

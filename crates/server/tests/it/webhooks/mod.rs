@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use base::future::BoxFuture;
 use jobs::{WebhookRequest, WebhookResponse, WebhookSender};
-use server::webhooks::{
+use transport::webhooks::{
     HttpWebhookSender, NotFound, ResolvedAddresses, Resolver, SsrfGuard, SsrfRules,
 };
 

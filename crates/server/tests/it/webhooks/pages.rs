@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use axum::http::Response;
-use server::webhooks::Pages;
+use transport::webhooks::Pages;
 
 use super::receiver::{Authority, HTTP1, HTTP2, Receiver, answer};
 use super::*;

@@ -112,7 +112,7 @@ async fn a_gigabyte_over_http_1_is_left_unread() {
     .await;
     let webhook_sender = courier_outside(&authority, LONG);
     let answer = post(&webhook_sender, receiver.url()).await;
-    assert_eq!(answer, status(200, &"a".repeat(server::webhooks::BODY_BYTES)));
+    assert_eq!(answer, status(200, &"a".repeat(transport::webhooks::BODY_BYTES)));
     // The buffers of both sockets fill; nothing else does.
     cut_off(&sent, 16 * 1024 * 1024).await;
 }
@@ -128,7 +128,7 @@ async fn a_gigabyte_over_http_2_is_left_unread() {
     .await;
     let webhook_sender = courier_outside(&authority, LONG);
     let answer = post(&webhook_sender, receiver.url()).await;
-    assert_eq!(answer, status(200, &"a".repeat(server::webhooks::BODY_BYTES)));
+    assert_eq!(answer, status(200, &"a".repeat(transport::webhooks::BODY_BYTES)));
     cut_off(&sent, 2 * 1024 * 1024).await;
     // The connection is as good as before for the next event.
     assert!(matches!(

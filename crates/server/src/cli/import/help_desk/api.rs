@@ -8,12 +8,11 @@ use reqwest::header::{HeaderName, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Response};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
+use transport::net::failures;
+use transport::net::http_client::{WebhookClient, api_client, system_roots};
+use transport::net::pins::DnsPins;
+use transport::net::ssrf_guard::{Allowed, Blocked, SsrfGuard};
 use url::{Host, Url};
-
-use crate::net::failures;
-use crate::net::http_client::{WebhookClient, api_client, system_roots};
-use crate::net::pins::DnsPins;
-use crate::net::ssrf_guard::{Allowed, Blocked, SsrfGuard};
 
 /// How long one request may take, a large file included.
 const DEADLINE: Duration = Duration::from_secs(300);

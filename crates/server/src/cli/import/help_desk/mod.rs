@@ -13,9 +13,9 @@ mod zammad;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use transport::net::ssrf_guard::SsrfGuard;
 use url::Url;
 
-use crate::net::ssrf_guard::SsrfGuard;
 use crate::serve::net_config;
 use crate::settings::Settings;
 use api::{ApiFault, base_address};

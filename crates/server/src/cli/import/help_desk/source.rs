@@ -5,11 +5,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use transport::net::ssrf_guard::SsrfGuard;
 use url::Url;
 
 use super::api::{ApiFault, DeskApi, JSON_BYTES};
 use super::conversation::DeskFile;
-use crate::net::ssrf_guard::SsrfGuard;
 
 /// A question to a help desk.
 pub struct DeskRequest {

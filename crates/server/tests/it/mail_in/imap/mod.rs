@@ -10,12 +10,12 @@ use actions::imap_accounts::{FetchFrom, FetchedInbox, MailHistory};
 use inbound::imap::{self, PostFetchAction, Security};
 use inbound::{BelievedResults, MailSource};
 use model::mailbox_grants::MailAuth;
+use node::vault::{Vault, imap_purpose};
 use rustls::RootCertStore;
 use server::mail_in::imap::{Fetchers, ImapTiming};
-use server::mail_oauth::{AccessTokens, NoTokens};
-use server::node::vault::{Vault, imap_purpose};
 use testing::{Dovecot, MAILBOX_PASSWORD as PASSWORD, MAILBOX_USER as USER};
 use tokio_util::sync::CancellationToken;
+use transport::mail_oauth::{AccessTokens, NoTokens};
 
 use crate::support::{
     Backend, DAY, SECOND, TestApp, TestKey, dialling, eventually, on_both, run, texts,

@@ -46,8 +46,8 @@ async fn a_password_that_another_key_sealed_is_told(app: TestApp) {
     let fetchers = set_up(&app, &dovecot, &plain()).await;
     let elsewhere = tempfile::tempdir().unwrap();
     let ids = &app.app.ids;
-    let vault = server::node::vault::Vault::open(elsewhere.path(), ids).unwrap();
-    let sealed_password = vault.seal(ids, &server::node::vault::imap_purpose(ADDRESS), "x");
+    let vault = node::vault::Vault::open(elsewhere.path(), ids).unwrap();
+    let sealed_password = vault.seal(ids, &node::vault::imap_purpose(ADDRESS), "x");
     let from = FetchFrom { port: dovecot.tls_port, sealed_password, ..plain() };
     app.act(&app.owner, move |tx, cx| {
         actions::imap_accounts::fetch_mail_from(tx, cx, ADDRESS, &from)
@@ -181,7 +181,7 @@ async fn what_is_kept_of_a_password_does_not_show_it(app: TestApp) {
     let kept = app.app.store.read(move |tx| tx.one::<(String,)>(sql, &[]));
     let (kept,) = kept.await.unwrap_or_else(|error: db::StoreError| panic!("{error}"));
     assert!(kept.starts_with("v1.") && !kept.contains("sesame"));
-    let purpose = server::node::vault::imap_purpose(ADDRESS);
+    let purpose = node::vault::imap_purpose(ADDRESS);
     assert_eq!(vault(&app).unseal(&purpose, &kept).unwrap(), PASSWORD);
 }
 

@@ -13,10 +13,10 @@ use base::ids::{AgentId, Ids, WebhookId};
 use base::web_push::PushTarget;
 use bookings::calendars::{CalendarKind, CalendarSource, NewCalendar};
 use db::{DatabaseUrl, ReplicaOptions};
+use document_reader::ReaderEndpoint;
 use jobs::{PushRequest, WebhookRequest};
-use server::documents::ReaderEndpoint;
-use server::drafting::ModelEndpoint;
 use server::settings::{Flags, Settings};
+use transport::reply_model::ModelEndpoint;
 
 const SECRET: &str = "grumblewort";
 

@@ -9,7 +9,7 @@ use actions::provider_rules::LocalSignInPolicy;
 use base::actor::Role;
 use base::totp::TotpSecret;
 use serde_json::{Value, json};
-use server::oidc::{OidcConfig, ProviderSecondStep};
+use transport::oidc::{OidcConfig, ProviderSecondStep};
 
 use self::provider::ScriptedProvider;
 use super::browser::{Browser, Page};

@@ -13,8 +13,8 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::rand::SystemRandom;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
-use server::oidc::{OidcConfig, ProviderSecondStep, issuer_address};
 use sha2::{Digest, Sha256};
+use transport::oidc::{OidcConfig, ProviderSecondStep, issuer_address};
 use url::{Url, form_urlencoded};
 
 pub const CLIENT_ID: &str = "mailroom:test";

@@ -1,0 +1,275 @@
+//! The developer site: pages made from the table of operations, readable by anybody, as HTML and as
+//! Markdown; and for signed-in people a console and a catcher of events of the sandbox.
+
+mod catcher;
+mod clients;
+mod console;
+mod events;
+mod examples;
+mod html;
+mod preparations;
+mod reference;
+mod schema_words;
+mod site;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, HeaderValue, Response, header};
+use axum::routing::{get, post};
+use base::error::Error;
+use base::scopes::Scope;
+use transport::http::download::disposition;
+
+use crate::Web;
+use crate::form::{Asked, PostedForm, form};
+use crate::layout::filters;
+use crate::layout::responses::{self, PageError, PageResult};
+use crate::visitor::{CsrfToken, Visitor};
+use site::ROOT;
+
+pub use site::DeveloperSite;
+
+/// Characters of a search.
+const SEARCH_CHARS: usize = 200;
+/// What stands in code for a test key.
+const KEY_PLACE: &str = "rk_test_…";
+/// How long the texts may be kept, in seconds.
+const KEPT: &str = "public, max-age=300";
+
+pub fn router() -> Router<Arc<Web>> {
+    Router::new()
+        .route("/llms.txt", get(llms))
+        .route("/llms-full.txt", get(llms_full))
+        .route("/developers", get(start))
+        .route("/developers.md", get(start_markdown))
+        .route("/developers/search", get(search))
+        .route("/developers/key", post(make_key))
+        .route("/developers/clients/{name}", get(client))
+        .route("/developers/console", get(console::page).post(console::run))
+        .route("/developers/catcher", get(catcher::page))
+        .route("/developers/catcher.json", get(catcher::for_programs))
+        .route("/developers/{*page}", get(page))
+}
+
+impl Web {
+    fn site(&self) -> &DeveloperSite {
+        self.developer_site.get_or_init(|| DeveloperSite::new(&self.app.public_url))
+    }
+
+    /// What stands around a page of the site.
+    async fn site_frame(&self, visitor: &Visitor, path: &str, title: &str) -> SiteFrame {
+        let person = match visitor.session {
+            Some(_) => self
+                .read(visitor, |_, cx, me| Ok((cx.actor.name().to_owned(), me.administers())))
+                .await
+                .ok(),
+            None => None,
+        };
+        let link = |page: &site::SitePage| SiteLink {
+            href: page.path.clone(),
+            label: page.label.clone(),
+            verb: page.verb,
+            current: page.path == path,
+        };
+        let navigation = self.site().navigation().into_iter();
+        SiteFrame {
+            title: title.to_owned(),
+            twin: format!("{path}.md"),
+            here: path.to_owned(),
+            navigation: navigation
+                .map(|(group, pages)| (group, pages.into_iter().map(link).collect()))
+                .collect(),
+            administers: person.as_ref().is_some_and(|(_, administers)| *administers),
+            person: person.map(|(name, _)| name),
+            csrf: visitor.csrf.clone(),
+            version: env!("CARGO_PKG_VERSION"),
+        }
+    }
+}
+
+struct SiteFrame {
+    title: String,
+    /// The same page as Markdown.
+    twin: String,
+    here: String,
+    navigation: Vec<(&'static str, Vec<SiteLink>)>,
+    person: Option<String>,
+    administers: bool,
+    csrf: CsrfToken,
+    version: &'static str,
+}
+
+struct SiteLink {
+    href: String,
+    label: String,
+    verb: &'static str,
+    current: bool,
+}
+
+#[derive(Template)]
+#[template(path = "developers_page.html", whitespace = "minimize")]
+struct ArticlePage {
+    frame: SiteFrame,
+    article: String,
+    /// True where the code has a place for a test key.
+    takes_key: bool,
+    /// The lines for a terminal with a key that was made just now.
+    made: Option<String>,
+    /// What a search was for.
+    words: String,
+}
+
+async fn start(State(web): State<Arc<Web>>, visitor: Visitor, headers: HeaderMap) -> PageResult {
+    show(&web, &visitor, &headers, ROOT).await
+}
+
+async fn start_markdown(State(web): State<Arc<Web>>) -> PageResult {
+    let page = web.site().find(ROOT).ok_or(Error::NotFound("page"))?;
+    Ok(text(page.markdown.clone(), "text/markdown; charset=utf-8"))
+}
+
+async fn page(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    Path(page): Path<String>,
+) -> PageResult {
+    let path = format!("{ROOT}/{page}");
+    match path.strip_suffix(".md") {
+        Some(path) => {
+            let found = web.site().find(path).ok_or(Error::NotFound("page"))?;
+            Ok(text(found.markdown.clone(), "text/markdown; charset=utf-8"))
+        }
+        None => show(&web, &visitor, &headers, &path).await,
+    }
+}
+
+/// A page as the reader asked for it.
+async fn show(web: &Web, visitor: &Visitor, headers: &HeaderMap, path: &str) -> PageResult {
+    let found = web.site().find(path).ok_or(Error::NotFound("page"))?;
+    if wants_markdown(headers) {
+        return Ok(text(found.markdown.clone(), "text/markdown; charset=utf-8"));
+    }
+    let frame = web.site_frame(visitor, &found.path, &found.title).await;
+    let article = found.article.clone();
+    let takes_key = with_key(&article, "").is_some();
+    let page = ArticlePage { frame, article, takes_key, made: None, words: String::new() };
+    let mut response = responses::page(&page)?;
+    response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept, Cookie"));
+    Ok(response)
+}
+
+/// No browser asks for it by itself.
+fn wants_markdown(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/markdown"))
+}
+
+async fn search(
+    State(web): State<Arc<Web>>,
+    visitor: Visitor,
+    headers: HeaderMap,
+    Asked(asked): Asked,
+) -> PageResult {
+    let words: String = asked.get("q").chars().take(SEARCH_CHARS).collect();
+    let found = web.site().search(&words);
+    if wants_markdown(&headers) {
+        return Ok(text(found, "text/markdown; charset=utf-8"));
+    }
+    let mut frame = web.site_frame(&visitor, "/developers/search", "Search").await;
+    frame.twin.clear();
+    let article = html::article(&found);
+    responses::page(&ArticlePage { frame, article, takes_key: false, made: None, words })
+}
+
+async fn llms(State(web): State<Arc<Web>>) -> Response<Body> {
+    text(web.site().llms(), "text/plain; charset=utf-8")
+}
+
+async fn llms_full(State(web): State<Arc<Web>>) -> Response<Body> {
+    text(web.site().llms_full(), "text/plain; charset=utf-8")
+}
+
+/// The typed clients.
+async fn client(Path(name): Path<String>) -> PageResult {
+    let (code, kind) = match name.as_str() {
+        "mailroom.py" => (clients::python_client(), "text/x-python; charset=utf-8"),
+        "mailroom.ts" => (clients::typescript_client(), "text/x-typescript; charset=utf-8"),
+        _ => return Err(Error::NotFound("client").into()),
+    };
+    let mut response = text(code, kind);
+    if let Ok(value) = HeaderValue::from_str(&disposition("attachment", &name)) {
+        response.headers_mut().insert(header::CONTENT_DISPOSITION, value);
+    }
+    Ok(response)
+}
+
+fn text(text: String, kind: &'static str) -> Response<Body> {
+    let mut response = responses::plain(text);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(KEPT));
+    headers.insert(header::VARY, HeaderValue::from_static("Accept"));
+    response
+}
+
+form! {
+    pub struct TestKeyForm {
+        /// The page that it is filled in on.
+        page: String,
+    }
+}
+
+/// A test key in one click, shown once: with the lines for a terminal, and in the code of the page.
+async fn make_key(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<TestKeyForm>,
+) -> Result<Response<Body>, PageError> {
+    let PostedForm { visitor, form } = posted;
+    let found = web.site().find(&form.page).or_else(|| web.site().find(ROOT));
+    let found = found.ok_or(Error::NotFound("page"))?;
+    let all = [Scope::Read, Scope::Write, Scope::Draft, Scope::Send, Scope::Record];
+    let made = web
+        .act(&visitor, move |tx, cx, _| {
+            actions::keys::make_key(tx, cx, "Developer site", &all, false)
+        })
+        .await?;
+    let address = &web.app.public_url;
+    let lines = format!("export MAILROOM={address}/api/v1\nexport MAILROOM_KEY={}", made.key);
+    let frame = web.site_frame(&visitor, &found.path, &found.title).await;
+    let article = with_key(&found.article, &made.key).unwrap_or_else(|| found.article.clone());
+    let (made, words) = (Some(lines), String::new());
+    responses::page(&ArticlePage { frame, article, takes_key: true, made, words })
+}
+
+/// An article with a key in its code, in the place of the words for one. `None` where no code has them.
+fn with_key(article: &str, key: &str) -> Option<String> {
+    let (mut filled, mut is_filled) = (String::with_capacity(article.len()), false);
+    for (place, part) in article.split("<pre").enumerate() {
+        if place == 0 {
+            filled.push_str(part);
+            continue;
+        }
+        let (code, rest) = part.split_once("</pre>").unwrap_or((part, ""));
+        is_filled |= code.contains(KEY_PLACE);
+        filled.push_str(&format!("<pre{}</pre>{rest}", code.replace(KEY_PLACE, key)));
+    }
+    is_filled.then_some(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_filled_into_code_and_nowhere_else() {
+        let article = "<p>rk_test_…</p><pre class=\"code\">K=rk_test_…</pre><p>rk_test_…</p>";
+        let filled = "<p>rk_test_…</p><pre class=\"code\">K=rk_test_1</pre><p>rk_test_…</p>";
+        assert_eq!(with_key(article, "rk_test_1").as_deref(), Some(filled));
+        assert_eq!(with_key("<p>rk_test_…</p><pre>ls</pre>", "rk_test_1"), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! The filters of templates.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use askama::filters::{Escaper, Html, Safe};
+use askama::{Result, Values};
+use mail::TextSegment;
+use translation::InterpolatedText;
+
+use crate::layout::asset_files::VERSION;
+
+/// An icon of the sprite by name.
+#[askama::filter_fn]
+pub fn icon<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
+    Ok(Safe(Icon { name, class: "i" }))
+}
+
+/// The same, beside small text.
+#[askama::filter_fn]
+pub fn icon_s<'a>(name: &'a str, _: &dyn Values) -> Result<Safe<Icon<'a>>> {
+    Ok(Safe(Icon { name, class: "i s" }))
+}
+
+/// The code of the reader's language.
+pub fn language() -> &'static str {
+    translation::current().code()
+}
+
+/// A text of the app in the reader's language.
+#[askama::filter_fn]
+pub fn t<'a>(english: &'a str, _: &dyn Values) -> Result<&'a str> {
+    Ok(translation::text(english))
+}
+
+/// A word with several meanings in English, in the reader's language.
+#[askama::filter_fn]
+pub fn tc<'a>(english: &'a str, _: &dyn Values, context: &str) -> Result<&'a str> {
+    Ok(translation::text_in_context(context, english))
+}
+
+/// The text with a value in the place that bears its name.
+#[askama::filter_fn]
+pub fn fill<T: Into<InterpolatedText>, V: fmt::Display>(
+    text: T,
+    _: &dyn Values,
+    name: &str,
+    value: V,
+) -> Result<InterpolatedText> {
+    Ok(text.into().with(name, &value))
+}
+
+/// A finished English sentence of the domain in the reader's language.
+#[askama::filter_fn]
+pub fn sentence<'a>(english: &'a str, _: &dyn Values) -> Result<Cow<'a, str>> {
+    Ok(translation::sentence(english))
+}
+
+/// The texts of the scripts in the reader's language, for `language.js`; nothing in English.
+pub fn script_texts() -> &'static str {
+    crate::layout::script_texts::json(translation::current())
+}
+
+/// A text whose addresses can be followed, in a new tab that learns nothing of this page.
+#[askama::filter_fn]
+pub fn linked(text: &str, _: &dyn Values) -> Result<Safe<String>> {
+    let mut html = String::with_capacity(text.len() + 64);
+    for segment in mail::text_blocks(text).into_iter().flat_map(|block| block.segments) {
+        match segment {
+            TextSegment::Words(words) => escape(words, &mut html)?,
+            TextSegment::Link { text, href } => {
+                html.push_str("<a target=\"_blank\" rel=\"noopener noreferrer\" href=\"");
+                escape(&href, &mut html)?;
+                html.push_str("\">");
+                escape(text, &mut html)?;
+                html.push_str("</a>");
+            }
+        }
+    }
+    Ok(Safe(html))
+}
+
+fn escape(text: &str, into: &mut String) -> Result<()> {
+    Ok(Html.write_escaped_str(into, text)?)
+}
+
+/// The address of one of our files.
+#[askama::filter_fn]
+pub fn asset(name: &str, _: &dyn Values) -> Result<Safe<String>> {
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((name, ""));
+    Ok(Safe(format!("/assets/{stem}.{}.{ending}", *VERSION)))
+}
+
+/// A page has a hundred of these, so each is written without an allocation.
+pub struct Icon<'a> {
+    name: &'a str,
+    class: &'static str,
+}
+
+impl fmt::Display for Icon<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        debug_assert!(self.name.bytes().all(|b| b.is_ascii_lowercase()), "{}", self.name);
+        for part in [
+            "<svg class=\"",
+            self.class,
+            "\" viewBox=\"0 0 16 16\" aria-hidden=\"true\"><use href=\"/assets/icons.",
+            VERSION.as_str(),
+            ".svg#i-",
+            self.name,
+            "\"/></svg>",
+        ] {
+            f.write_str(part)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,14 @@
+//! What every page shares: its layout, wording, assets, flash messages and HTTP responses.
+
+pub mod asset_files;
+pub mod assets;
+pub mod file_kinds;
+pub mod filters;
+pub mod flash;
+pub mod hrefs;
+pub mod page_layout;
+pub mod page_parts;
+pub mod qr_code;
+pub mod responses;
+pub mod script_texts;
+pub mod wording;

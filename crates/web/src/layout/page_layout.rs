@@ -1,0 +1,318 @@
+//! The layout of every page: the sidebar, the flash message about what just happened, and the
+//! message that can still be stopped.
+
+use actions::sessions::SignedIn;
+use actions::sidebar::Sidebar;
+use base::app::Cx;
+use base::ids::UserId;
+use db::Tx;
+use translation::msg;
+
+use crate::layout::flash::Flash;
+use crate::layout::wording::{Avatar, TimeFormat, act_words, count};
+use crate::page_version::{PageVersion, PartVersion};
+use crate::visitor::{CsrfToken, Visitor};
+
+/// A page's title, and which entries of the menus are current on it.
+#[derive(Clone, Default)]
+pub struct PageLocation {
+    pub title: String,
+    /// The address of the navigation's current entry.
+    pub current: String,
+    /// The menu of the settings; empty on other pages.
+    pub menu: Vec<MenuEntry>,
+}
+
+/// An entry of the menu of the settings.
+#[derive(Clone)]
+pub struct MenuEntry {
+    pub href: &'static str,
+    pub title: &'static str,
+    pub current: bool,
+    /// True for what only owners and admins see; `Web::page` refuses others.
+    pub for_admins: bool,
+}
+
+impl PageLocation {
+    pub fn new(title: &str) -> PageLocation {
+        PageLocation { title: title.into(), ..PageLocation::default() }
+    }
+
+    pub fn at(title: &str, current: &str) -> PageLocation {
+        PageLocation { current: current.into(), ..PageLocation::new(title) }
+    }
+
+    /// True on the pages of a menu entry that only owners and admins see.
+    pub fn is_for_admins(&self) -> bool {
+        self.menu.iter().any(|entry| entry.current && entry.for_admins)
+    }
+}
+
+pub struct PageLayout {
+    pub title: String,
+    pub csrf: CsrfToken,
+    /// Who reads the page.
+    pub person: UserId,
+    pub name: String,
+    pub avatar: Avatar,
+    pub workspace: String,
+    pub administers: bool,
+    pub views: Vec<NavEntry>,
+    pub inboxes: Vec<NavEntry>,
+    pub tags: Vec<NavEntry>,
+    /// Today's next appointments.
+    pub bookings: Vec<NavEntry>,
+    pub calendar_current: bool,
+    /// Saved searches.
+    pub saved_views: Vec<NavEntry>,
+    pub settings_current: bool,
+    /// True while the first steps of the workspace are shown to the reader.
+    pub first_steps: bool,
+    pub first_steps_current: bool,
+    pub menu: Vec<MenuEntry>,
+    /// True while this server sends and fetches nothing.
+    pub quiet: bool,
+    pub documents_current: bool,
+    pub answers_current: bool,
+    pub reports_current: bool,
+    pub flash: Option<Flash>,
+    pub undo: Option<Undo>,
+    /// The act that the flash is about, while it can be undone: its id and what was done.
+    pub act: Option<(String, String)>,
+    pub times: TimeFormat,
+    pub sidebar: Sidebar,
+    /// What the live connection watches; empty on pages that do not change.
+    pub live: String,
+    /// The version of what is shown, by which a live page learns of what changed meanwhile.
+    pub mark: String,
+    /// The query of the list that is shown, to return to: `view=waiting`.
+    pub from: String,
+}
+
+pub struct NavEntry {
+    pub href: String,
+    pub icon: &'static str,
+    /// Two letters where there is no icon.
+    pub abbr: String,
+    pub label: String,
+    pub count: String,
+    pub hot: bool,
+    pub current: bool,
+}
+
+/// A scheduled message that every page offers to stop.
+pub struct Undo {
+    pub message: String,
+    pub conversation: String,
+    pub contact: String,
+    pub leaves: String,
+    pub seconds: i64,
+    pub iso: String,
+}
+
+impl PageLayout {
+    pub fn read(
+        tx: &mut Tx<'_>,
+        cx: &Cx<'_>,
+        me: &SignedIn,
+        visitor: &Visitor,
+        location: &PageLocation,
+    ) -> base::error::Result<PageLayout> {
+        let sidebar = actions::sidebar::sidebar(tx, cx)?;
+        let times = TimeFormat::new(cx.now, visitor.zone.clone());
+        let undo = match &visitor.undo {
+            Some(id) => actions::approvals::under_way(tx, cx, id)?,
+            None => None,
+        };
+        let act = match visitor.flash {
+            Some(Flash::Triaged) => actions::undo_triage::undo_offer(tx, cx)?,
+            _ => None,
+        };
+        let name = cx.actor.name().to_owned();
+        Ok(PageLayout {
+            act: act.map(|offer| (offer.id.to_string(), act_words(&offer))),
+            title: location.title.clone(),
+            csrf: visitor.csrf.clone(),
+            person: me.id.clone(),
+            avatar: Avatar::person(&name),
+            name,
+            workspace: me.workspace_name.clone(),
+            administers: me.administers(),
+            views: views(&sidebar, &location.current),
+            inboxes: inboxes(&sidebar, &location.current),
+            tags: tags(&sidebar, &location.current),
+            bookings: bookings(
+                &actions::conversation_bookings::next_bookings(tx, cx, times.end_of_today())?,
+                &times,
+            ),
+            calendar_current: location.current == "/calendar",
+            saved_views: saved_views(&actions::saved_views::list_views(tx, cx)?, &location.current),
+            quiet: false,
+            settings_current: location.current == "/settings",
+            first_steps: me.is_new && me.administers(),
+            first_steps_current: location.current == "/welcome",
+            menu: menu(me, location),
+            documents_current: location.current == "/documents",
+            answers_current: location.current == "/answers",
+            reports_current: location.current == "/reports",
+            flash: visitor.flash,
+            undo: undo.and_then(|message| {
+                let sends_at = message.sends_at?;
+                Some(Undo {
+                    message: message.id.to_string(),
+                    conversation: message.conversation.to_string(),
+                    contact: message.contact,
+                    leaves: times.leaving(sends_at),
+                    seconds: (sends_at - cx.now) / 1_000,
+                    iso: base::time::Moment(sends_at).iso(),
+                })
+            }),
+            times,
+            sidebar,
+            live: String::new(),
+            mark: String::new(),
+            from: String::new(),
+        })
+    }
+}
+
+fn menu(me: &SignedIn, location: &PageLocation) -> Vec<MenuEntry> {
+    let shown = location.menu.iter().filter(|entry| me.administers() || !entry.for_admins);
+    shown.cloned().collect()
+}
+
+impl PageLayout {
+    /// Makes the page a live one: what it watches, and the version of what it shows.
+    pub fn watch_live(&mut self, live: String, shown: PartVersion, present: PartVersion) {
+        self.live = live;
+        self.mark = PageVersion::new(&self.sidebar, shown, present).hex();
+    }
+}
+
+/// An entry of the sidebar that shows conversations or messages by what they wait for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SidebarView {
+    Mine,
+    Mentions,
+    Approvals,
+    Unassigned,
+    Open,
+    Scheduled,
+    Waiting,
+    Snoozed,
+    Held,
+    Closed,
+    Spam,
+    Trash,
+}
+
+/// The views with address, icon and label, in the order of a day's work.
+const VIEWS: &[(SidebarView, &str, &str, &str)] = &[
+    (SidebarView::Mine, "/inbox?view=mine", "you", msg!("For you")),
+    (SidebarView::Mentions, "/mentions", "bell", msg!("Mentions")),
+    (SidebarView::Approvals, "/approvals", "approve", msg!("To approve")),
+    (SidebarView::Unassigned, "/inbox?view=unassigned", "none", msg!("Unassigned")),
+    (SidebarView::Open, "/inbox?view=open", "tray", msg!("All open")),
+    (SidebarView::Scheduled, "/leaving", "leaving", msg!("Leaving soon")),
+    (SidebarView::Waiting, "/inbox?view=waiting", "wait", msg!("Waiting on customer")),
+    (SidebarView::Snoozed, "/inbox?view=snoozed", "snooze", msg!("Snoozed")),
+    (SidebarView::Held, "/inbox?view=held", "held", msg!("Held")),
+    (SidebarView::Closed, "/inbox?view=closed", "closed", msg!("Closed")),
+    (SidebarView::Spam, "/inbox?view=spam", "spam", msg!("Spam")),
+    (SidebarView::Trash, "/inbox?view=trash", "trash", msg!("Trash")),
+];
+
+fn views(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
+    let entry = |(view, href, icon, label): &(SidebarView, &str, &'static str, &str)| NavEntry {
+        count: match view {
+            SidebarView::Mine => count(sidebar.mine),
+            SidebarView::Mentions => count(sidebar.mentions),
+            SidebarView::Approvals => count(sidebar.drafts.len() as i64),
+            SidebarView::Unassigned => count(sidebar.unassigned),
+            SidebarView::Open if sidebar.open > 0 => sidebar.open.to_string(),
+            SidebarView::Scheduled => count(sidebar.leaving.len() as i64),
+            SidebarView::Waiting => count(sidebar.waiting),
+            SidebarView::Snoozed => count(sidebar.snoozed),
+            SidebarView::Held => count(sidebar.held),
+            SidebarView::Spam => count(sidebar.spam),
+            SidebarView::Open | SidebarView::Closed | SidebarView::Trash => String::new(),
+        },
+        href: (*href).to_owned(),
+        icon,
+        abbr: String::new(),
+        label: translation::text(label).to_owned(),
+        hot: matches!(view, SidebarView::Approvals | SidebarView::Mentions),
+        current: *href == current,
+    };
+    VIEWS.iter().map(entry).collect()
+}
+
+fn inboxes(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
+    let entry = |inbox: &actions::sidebar::SidebarInbox| {
+        let href = format!("/inbox?mailbox={}", inbox.id);
+        NavEntry {
+            current: href == current,
+            href,
+            icon: if inbox.private { "lock" } else { "" },
+            abbr: inbox.name.chars().take(2).collect(),
+            label: inbox.name.clone(),
+            count: if inbox.open > 0 { inbox.open.to_string() } else { String::new() },
+            hot: false,
+        }
+    };
+    sidebar.inboxes.iter().map(entry).collect()
+}
+
+/// The address of a search.
+pub fn search_href(q: &str) -> String {
+    let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("q", q).finish();
+    format!("/search?{query}")
+}
+
+fn saved_views(views: &[actions::saved_views::SavedView], current: &str) -> Vec<NavEntry> {
+    let entry = |view: &actions::saved_views::SavedView| {
+        let href = search_href(&view.q);
+        NavEntry {
+            current: href == current,
+            href,
+            icon: if view.is_team { "search" } else { "you" },
+            abbr: String::new(),
+            label: view.name.clone(),
+            count: String::new(),
+            hot: false,
+        }
+    };
+    views.iter().map(entry).collect()
+}
+
+fn bookings(
+    next: &[actions::conversation_bookings::SidebarBooking],
+    times: &TimeFormat,
+) -> Vec<NavEntry> {
+    let entry = |one: &actions::conversation_bookings::SidebarBooking| NavEntry {
+        href: format!("/calendar/{}", one.id),
+        icon: "wait",
+        abbr: String::new(),
+        label: format!("{} {}", times.clock(one.starts_at), one.guest_name),
+        count: String::new(),
+        hot: false,
+        current: false,
+    };
+    next.iter().map(entry).collect()
+}
+
+fn tags(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
+    let entry = |tag: &actions::sidebar::SidebarTag| {
+        let href = format!("/inbox?tag={}", tag.id);
+        NavEntry {
+            current: href == current,
+            href,
+            icon: "tag",
+            abbr: String::new(),
+            label: tag.name.clone(),
+            count: String::new(),
+            hot: false,
+        }
+    };
+    sidebar.tags.iter().map(entry).collect()
+}
