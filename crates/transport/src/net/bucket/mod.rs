@@ -43,15 +43,15 @@ const NO_CONDITIONS: StatusCode = StatusCode::NOT_IMPLEMENTED;
 /// Where a bucket is, and who may use it.
 #[derive(Clone)]
 pub struct BucketConfig {
-    bucket: String,
+    pub bucket: String,
     /// Leads every name; empty, or with a slash at its end.
-    prefix: String,
+    pub prefix: String,
     /// Without a slash at the end; buckets are the first part of its paths.
-    endpoint: Option<String>,
-    region: String,
-    access_key: String,
-    secret_key: String,
-    session_token: Option<String>,
+    pub endpoint: Option<String>,
+    pub region: String,
+    pub access_key: String,
+    pub secret_key: String,
+    pub session_token: Option<String>,
 }
 
 /// Keys are never printed.
