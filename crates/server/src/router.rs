@@ -84,7 +84,8 @@ pub fn router(app: App, options: HttpOptions) -> Router {
         model: options.model,
         presence: options.presence.unwrap_or_else(|| Presence::new(&app, None)),
     };
-    let router = web::router(Web::new(app, web)).merge(oauth);
+    let others = settings_pages::router().merge(developer_site::router());
+    let router = web::router(Web::new(app, web), others).merge(oauth);
     let router =
         if has_oauth { router } else { router.route("/register", any_service(rest.clone())) };
     router

@@ -110,6 +110,7 @@ impl FormValue for Vec<String> {
 }
 
 /// Declares the structs of forms. A field is read under its own name, or under the one in quotes.
+#[macro_export]
 macro_rules! form {
     ($(
         $(#[$about:meta])*
@@ -134,7 +135,7 @@ macro_rules! form {
     (@key $field:ident) => { stringify!($field) };
     (@key $field:ident $key:literal) => { $key };
 }
-pub(crate) use form;
+pub use form;
 
 /// A form that was posted from a page of the same session.
 pub struct PostedForm<F = ()> {

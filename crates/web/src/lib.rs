@@ -3,36 +3,38 @@
 //! Each page is one read transaction: whose session it is, the navigation, and what the page
 //! shows. Each form is one write transaction. Templates get ready-made view structs.
 
-mod booking;
-mod client_documents;
-mod compression;
-mod developers;
-mod form;
-mod guest;
-mod interrupted;
-mod layout;
-mod left_form;
-mod live;
-mod log;
-mod mail_reach;
-mod mail_setup;
-mod multipart;
-mod page_version;
-mod pages;
-mod passwords;
-mod picture_cache;
-mod presence;
+// Templates of other crates and of this one name it the same.
+extern crate self as web;
+
+pub mod booking;
+pub mod client_documents;
+pub mod compression;
+pub mod form;
+mod form_values;
+pub mod guest;
+pub mod interrupted;
+pub mod layout;
+pub mod left_form;
+pub mod live;
+pub mod log;
+pub mod mail_reach;
+pub mod mail_setup;
+pub mod multipart;
+pub mod page_version;
+pub mod pages;
+pub mod passwords;
+pub mod picture_cache;
+pub mod presence;
 pub mod queue_words;
-mod reader;
-mod remote_pictures;
-mod secure_pages;
-mod settings;
-mod signed_in;
-mod upload;
-mod visitor;
+pub mod reader;
+pub mod remote_pictures;
+pub mod secure_pages;
+pub mod signed_in;
+pub mod upload;
+pub mod visitor;
 
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -49,7 +51,6 @@ use transport::oidc::OidcClient;
 use transport::reply_model::ModelEndpoint;
 
 use client_documents::ClientDocumentFetcher;
-use developers::DeveloperSite;
 use layout::{assets, responses};
 use multipart::FORMS_WITH_FILES;
 use pages::{
@@ -57,7 +58,6 @@ use pages::{
     conversation, document_requests, documents, files, inbox_page, mail_frame, mentions, merging,
     new_conversation, offer_times, originals, passkeys, previews, protected, provider, reports,
     request_documents, scheduled, search, second_step, sign_in, sign_out, sorting, triage, unsent,
-    welcome,
 };
 use picture_cache::PictureCache;
 use remote_pictures::RemotePictureFetcher;
@@ -80,40 +80,38 @@ const LISTENERS: usize = 5_000;
 pub struct Web {
     pub app: App,
     /// True if the public address is https, so that cookies are sent over https only.
-    https: bool,
-    ssrf_guard: SsrfGuard,
-    outgoing: OutgoingMailSetup,
-    mailbox_finder: Arc<MailboxFinder>,
-    oauth_clients: OAuthClients,
+    pub https: bool,
+    pub ssrf_guard: SsrfGuard,
+    pub outgoing: OutgoingMailSetup,
+    pub mailbox_finder: Arc<MailboxFinder>,
+    pub oauth_clients: OAuthClients,
     /// The provider at which people sign in, if there is one.
-    oidc: Option<OidcClient>,
-    quiet: QuietMode,
-    mail_setup: MailSetup,
-    hashing: Semaphore,
-    lookups: Semaphore,
+    pub oidc: Option<OidcClient>,
+    pub quiet: QuietMode,
+    pub mail_setup: MailSetup,
+    pub hashing: Semaphore,
+    pub lookups: Semaphore,
     /// Mail servers that are being tried out.
-    trials: Semaphore,
+    pub trials: Semaphore,
     /// Forms with files that are being read.
-    forms: Arc<Slots>,
+    pub forms: Arc<Slots>,
     /// Other large bodies that are being read, including those of the API.
-    large_bodies: Arc<Slots>,
-    listeners: Arc<Semaphore>,
+    pub large_bodies: Arc<Slots>,
+    pub listeners: Arc<Semaphore>,
     /// Files of customers that are being uploaded.
-    streams: Arc<Slots>,
-    locks: upload::UploadLocks,
-    page_renderer: Arc<PageRenderer>,
-    previewer: Previewer,
-    mail_parsers: mail_frame::MailParsers,
-    picture_cache: Arc<PictureCache>,
-    remote_pictures: RemotePictureFetcher,
-    client_documents: ClientDocumentFetcher,
-    presence: Arc<Presence>,
+    pub streams: Arc<Slots>,
+    pub locks: upload::UploadLocks,
+    pub page_renderer: Arc<PageRenderer>,
+    pub previewer: Previewer,
+    pub mail_parsers: mail_frame::MailParsers,
+    pub picture_cache: Arc<PictureCache>,
+    pub remote_pictures: RemotePictureFetcher,
+    pub client_documents: ClientDocumentFetcher,
+    pub presence: Arc<Presence>,
     /// The language model that drafts replies, if there is one.
-    model: Option<ModelEndpoint>,
+    pub model: Option<ModelEndpoint>,
     /// Makes the calls of the developer site's console.
-    document_texts: Arc<DocumentTexts>,
-    /// Made when the first of its pages is asked for.
-    developer_site: OnceLock<DeveloperSite>,
+    pub document_texts: Arc<DocumentTexts>,
 }
 
 /// What the app is started with.
@@ -193,12 +191,12 @@ impl Web {
             presence,
             model,
             document_texts,
-            developer_site: OnceLock::new(),
         })
     }
 }
 
-pub fn router(web: Arc<Web>) -> Router {
+/// The routes of the app, beside `others`: those of pages that lie in crates above.
+pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
     Router::new()
         .route("/", get(inbox_page::home))
         .route("/assets/{name}", get(assets::asset))
@@ -223,8 +221,6 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/help", get(signed_in::help))
         .route("/session", get(signed_in::session))
         .route("/unsent", get(interrupted::page))
-        .route("/welcome", get(welcome::page))
-        .route("/welcome/over", post(welcome::end))
         .route("/live", get(live::listen))
         .route("/conversations/{id}", get(conversation::page))
         .route("/conversations/{id}/reply", post(compose::reply))
@@ -313,13 +309,12 @@ pub fn router(web: Arc<Web>) -> Router {
         .route("/approvals/{id}/approve", post(approvals::approve))
         .route("/approvals/{id}/save", post(approvals::save))
         .route("/approvals/{id}/discard", post(approvals::discard))
-        .merge(developers::router())
+        .merge(others)
         .route("/calendar", get(calendar_page::page))
         .route("/calendar/feed/{token}", get(calendar_page::feed))
         .route("/calendar/{id}", get(calendar_page::booking))
         .route("/calendar/{id}/move", post(calendar_page::reschedule))
         .route("/calendar/{id}/cancel", post(calendar_page::cancel))
-        .merge(settings::router())
         .merge(upload::router())
         .merge(secure_pages::router())
         .merge(booking::router())

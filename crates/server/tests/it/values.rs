@@ -24,6 +24,12 @@ fn files(folder: &str) -> Vec<(PathBuf, String)> {
     found
 }
 
+/// The code of the web app.
+fn pages() -> Vec<(PathBuf, String)> {
+    let crates = ["web", "settings_pages", "developer_site"];
+    crates.iter().flat_map(|name| files(&format!("crates/{name}/src"))).collect()
+}
+
 fn is_shipped(path: &Path) -> bool {
     let shipped = ["src", "templates"].map(OsStr::new);
     path.components().any(|part| shipped.contains(&part.as_os_str()))
@@ -93,14 +99,14 @@ fn only_a_text_about_sending_spells_the_undo_window() {
 
 #[test]
 fn pages_take_the_fields_of_an_operation_from_its_constant() {
-    for (path, text) in files("crates/web/src") {
+    for (path, text) in pages() {
         assert!(!text.contains("operations::named("), "{}", path.display());
     }
 }
 
 #[test]
 fn every_line_about_what_just_happened_is_set_somewhere() {
-    let sources = files("crates/web/src");
+    let sources = pages();
     let (_, table) = sources.iter().find(|(path, _)| path.ends_with("flash.rs")).unwrap();
     let (_, table) = table.split_once("flashes! {\n    ").unwrap();
     let (table, _) = table.split_once("\n}").unwrap();

@@ -3,8 +3,8 @@
 //! Opening a page changes nothing, because programs that scan mail open links too: every effect is a
 //! form. A link that is unknown, taken back or not for this reader has one answer.
 
-mod browser;
-mod form;
+pub mod browser;
+pub mod form;
 pub mod refusals;
 
 use axum::body::Body;

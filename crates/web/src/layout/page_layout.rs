@@ -33,6 +33,17 @@ pub struct MenuEntry {
     pub for_admins: bool,
 }
 
+impl MenuEntry {
+    /// In the reader's language.
+    pub fn title(&self) -> &str {
+        match self.title {
+            // Elsewhere the word stands for a person.
+            "You" => translation::text_in_context("settings", "You"),
+            title => translation::text(title),
+        }
+    }
+}
+
 impl PageLocation {
     pub fn new(title: &str) -> PageLocation {
         PageLocation { title: title.into(), ..PageLocation::default() }

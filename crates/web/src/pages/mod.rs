@@ -55,4 +55,3 @@ pub mod targets;
 pub mod timeline;
 pub mod triage;
 pub mod unsent;
-pub mod welcome;

@@ -184,10 +184,11 @@ mod said_texts {
     /// The developer site is English.
     const ENGLISH_ONLY: &str = "developers";
 
-    /// The code of every crate.
+    /// The code of every crate, but for that whose examples are texts.
     fn sources() -> Vec<(String, String)> {
         let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
         let names = fs::read_dir(crates).unwrap().map(|it| it.unwrap().file_name());
+        let names = names.filter(|name| name != "translation");
         names.flat_map(|name| files(&format!("{}/src", name.display()), "rs")).collect()
     }
 
@@ -212,8 +213,9 @@ mod said_texts {
     }
 
     fn templates() -> impl Iterator<Item = (String, String)> {
-        files("web/templates", "html")
+        ["web", "settings_pages", "developer_site"]
             .into_iter()
+            .flat_map(|name| files(&format!("{name}/templates"), "html"))
             .filter(|(name, _)| !name.starts_with(ENGLISH_ONLY))
     }
 

@@ -1,16 +1,25 @@
 //! Rules for how the templates are written.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const LINE_CHARS: usize = 140;
 
+/// A folder of each crate that has pages.
+fn folders(name: &str) -> Vec<PathBuf> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    ["web", "settings_pages", "developer_site"].map(|one| crates.join(one).join(name)).to_vec()
+}
+
+fn templates() -> impl Iterator<Item = PathBuf> {
+    let files = folders("templates").into_iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    files.map(|entry| entry.unwrap().path())
+}
+
 /// Lines that break the rule, as `file:line: text`.
 fn lines_that(breaks: impl Fn(&str) -> bool) -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/templates");
     let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for path in templates() {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         for (number, line) in fs::read_to_string(&path).unwrap().lines().enumerate() {
             if breaks(line) {
@@ -50,8 +59,7 @@ fn the_length_of_an_input_comes_from_a_named_limit() {
 /// White space around tags becomes one character, so that indentation does not make pages larger.
 #[test]
 fn every_page_is_rendered_without_the_indentation_of_its_tags() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/src");
-    let (mut folders, mut count) = (vec![root], 0);
+    let (mut folders, mut count) = (folders("src"), 0);
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -73,9 +81,7 @@ fn every_page_is_rendered_without_the_indentation_of_its_tags() {
 
 #[test]
 fn a_form_that_is_one_button_is_a_macro() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/templates");
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for path in templates() {
         let text = fs::read_to_string(&path).unwrap();
         if path.ends_with("macros.html") {
             continue;

@@ -172,7 +172,7 @@ const KNOWN_TO_ALL: &[&str] = &[
 fn every_route_that_names_a_thing_is_in_the_table() {
     let sources = [
         include_str!("../../../../web/src/lib.rs"),
-        include_str!("../../../../web/src/settings/mod.rs"),
+        include_str!("../../../../settings_pages/src/lib.rs"),
     ];
     let routes = sources.iter().flat_map(|source| source.split(".route(\"").skip(1));
     let routes = routes.map(|rest| rest.split('"').next().unwrap());

@@ -1,0 +1,194 @@
+//! The first steps of a new workspace: a list of what is done and what is left, and the step that is
+//! next.
+
+use std::sync::Arc;
+
+use actions::first_steps::FirstSteps;
+use askama::Template;
+use axum::extract::State;
+use model::mailbox_grants::SignInProvider;
+use model::notices;
+use translation::{sentence, t};
+use web::Web;
+use web::form::PostedForm;
+use web::layout::filters;
+use web::layout::flash::Flash;
+use web::layout::page_layout::{PageLayout, PageLocation};
+use web::layout::responses::PageResult;
+use web::layout::wording::DisplayTime;
+use web::page_version::PartVersion;
+use web::visitor::Visitor;
+
+use crate::connect_fields::{ConnectFields, TriedView};
+use crate::incoming_mail::{self, ListenerView};
+
+#[derive(Template)]
+#[template(path = "welcome.html", whitespace = "minimize")]
+struct WelcomePage {
+    frame: PageLayout,
+    first_name: String,
+    steps: Vec<StepView>,
+    /// The reader's address, where it is an inbox, to which no link is mailed.
+    own_inbox: Option<String>,
+    done: usize,
+    /// The first inbox: its id and address.
+    inbox: Option<(String, String)>,
+    /// Mail of an inbox is fetched.
+    fetches: bool,
+    fetch_error: Option<String>,
+    /// How this server receives mail.
+    listeners: Vec<ListenerView>,
+    arrived: Option<ArrivedView>,
+    /// What the form that connects a mailbox shows.
+    fields: ConnectFields,
+    providers: Vec<SignInProvider>,
+    tried: Option<TriedView>,
+    people: Vec<(String, String)>,
+    known: bool,
+}
+
+/// One line of the list.
+struct StepView {
+    title: &'static str,
+    text: String,
+    href: &'static str,
+    link: &'static str,
+    done: bool,
+    /// The first that is not done.
+    now: bool,
+}
+
+struct ArrivedView {
+    id: String,
+    subject: String,
+    from: String,
+    at: DisplayTime,
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    let (reach, location) = (web.mail_reach(), PageLocation::at(t!("First steps"), "/welcome"));
+    let (mut frame, (steps, sends, people, own_inbox)) = web
+        .page(&visitor, location, move |tx, cx, me| {
+            let is_inbox = notices::is_inbox(tx, &me.email)?;
+            let own_inbox = is_inbox.then(|| me.email.to_string());
+            let steps = actions::first_steps::first_steps(tx, cx)?;
+            let sends = match &steps.inbox {
+                Some((id, _)) => reach.leaves_inbox(tx, cx.actor.ws, id)?,
+                None => false,
+            };
+            Ok((steps, sends, actions::setup::list_people(tx, cx)?, own_inbox))
+        })
+        .await?;
+    let shown = PartVersion::of(&steps);
+    frame.watch_live("page=welcome".into(), shown, PartVersion::default());
+    let people = people.into_iter().map(|person| (person.id.to_string(), person.name)).collect();
+    let page = view(&web, frame, steps, sends, people);
+    web.show(&visitor, &WelcomePage { own_inbox, ..page })
+}
+
+fn view(
+    web: &Web,
+    frame: PageLayout,
+    steps: FirstSteps,
+    sends: bool,
+    people: Vec<(String, String)>,
+) -> WelcomePage {
+    let mut list = step_views(&frame, &steps, sends);
+    if let Some(next) = list.iter_mut().find(|step| !step.done) {
+        next.now = true;
+    }
+    let address = steps.inbox.as_ref().map(|(_, address)| address.clone());
+    let fields = ConnectFields {
+        address: address.unwrap_or_default(),
+        welcome: true,
+        ..ConnectFields::default()
+    };
+    WelcomePage {
+        first_name: frame.name.split(' ').next().unwrap_or_default().to_owned(),
+        done: list.iter().filter(|step| step.done).count(),
+        steps: list,
+        own_inbox: None,
+        known: steps.inbox.is_some(),
+        inbox: steps.inbox.map(|(id, address)| (id.to_string(), address)),
+        fetches: steps.fetches,
+        fetch_error: steps.fetch_error.map(|error| sentence(&error).into_owned()),
+        listeners: incoming_mail::listeners(&web.mail_setup),
+        arrived: steps.arrived.map(|mail| ArrivedView {
+            id: mail.id.to_string(),
+            subject: mail.subject,
+            from: mail.contact_email.unwrap_or_default(),
+            at: frame.times.long(mail.at),
+        }),
+        fields,
+        providers: web.oauth_clients.providers(),
+        tried: None,
+        people,
+        frame,
+    }
+}
+
+fn step_views(frame: &PageLayout, steps: &FirstSteps, sends: bool) -> Vec<StepView> {
+    let made = frame.times.long(steps.created_at);
+    let receives = steps.fetches || steps.arrived.is_some();
+    let step = |title, text: String, href, link, done| StepView {
+        title,
+        text,
+        href,
+        link,
+        done,
+        now: false,
+    };
+    vec![
+        step(
+            t!("Your workspace"),
+            t!("{workspace}, made {time}.", workspace = frame.workspace, time = made.text),
+            "",
+            "",
+            true,
+        ),
+        step(
+            t!("Connect a mailbox"),
+            t!("Mailroom reads and sends from the address that your customers know.").into(),
+            "#connect-h",
+            t!("Connect it"),
+            receives,
+        ),
+        step(
+            t!("See a message arrive"),
+            t!("Write to the inbox from any other address, and watch it come in.").into(),
+            "#watch-h",
+            t!("Watch"),
+            steps.arrived.is_some(),
+        ),
+        step(
+            t!("Let mail leave"),
+            t!("Replies need an outgoing server; a connected mailbox brings its own.").into(),
+            "/settings/outgoing",
+            t!("Set it up"),
+            sends,
+        ),
+        step(
+            t!("Invite your team"),
+            match steps.people {
+                1 => t!("You are alone here so far.").into(),
+                people => t!("{people} people are here.", people),
+            },
+            "/settings/people",
+            t!("Invite somebody"),
+            steps.people > 1,
+        ),
+        step(
+            t!("Make a key for software"),
+            t!("An agent reads, drafts and asks through the API, and you approve.").into(),
+            "/settings/keys",
+            t!("Make a key"),
+            steps.has_key,
+        ),
+    ]
+}
+
+/// Puts the page away for everybody.
+pub async fn end(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
+    web.act(&posted.visitor, |tx, cx, _| actions::first_steps::end_first_steps(tx, cx)).await?;
+    web.redirect("/inbox?view=open", Flash::StepsOver)
+}
