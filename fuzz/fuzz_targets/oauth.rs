@@ -2,7 +2,7 @@
 #![no_main]
 
 use http::{HeaderMap, HeaderValue, header};
-use model::oauth_clients::{ClientMetadata, is_document_address};
+use model::people::oauth_clients::{ClientMetadata, is_document_address};
 use libfuzzer_sys::fuzz_target;
 use server::api::oauth::Parameters;
 

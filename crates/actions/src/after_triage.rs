@@ -4,7 +4,7 @@ use base::actor::Circle;
 use base::app::Cx;
 use base::error::Result;
 use db::Tx;
-use model::members;
+use model::people::members;
 
 use super::triage::person;
 

@@ -8,10 +8,10 @@ use db::Tx;
 use drafting::examples::{self, ReplyLesson};
 use drafting::matching::GAP;
 use drafting::named_entities::{NamedEntity, NamedEntityKind, named_entities};
-use model::answers::language_of;
 use model::conversations::Conversation;
-use model::members;
-use model::placeholders::first_word;
+use model::messages::answers::language_of;
+use model::messages::placeholders::first_word;
+use model::people::members;
 use outbound::messages::{self, OutgoingMessage};
 
 use super::answers::{AnswerInput, add_answer};

@@ -9,8 +9,8 @@ use base::ids::{AnswerId, MailboxId};
 use base::limits::{ANSWER_CHARS, ANSWER_STALE_MS, ANSWER_TITLE_CHARS, ANSWERS, thousands};
 use base::time::NamedTime;
 use db::{Json, Tx};
-use model::answers::{self, TeamAnswer, is_language, language_of};
 use model::mailboxes;
+use model::messages::answers::{self, TeamAnswer, is_language, language_of};
 
 use super::saved_replies::PLACEHOLDERS;
 use super::saved_replies::unknown_placeholder;

@@ -6,8 +6,8 @@ use base::ids::{ConversationId, MessageId};
 use base::states::{ConversationRisk, MessageStatus};
 use db::Tx;
 use model::conversations::Conversation;
-use model::helper_drafts;
 use model::mailboxes::{self, Mailbox};
+use model::messages::helper_drafts;
 use outbound::messages;
 
 use super::conversation_bookings::{MessageOffer, offer_of};

@@ -6,7 +6,7 @@ use base::error::Result;
 use base::ids::AuditId;
 use base::limits::RESTRICTED_INBOXES;
 use db::Tx;
-use model::audit_log::Action;
+use model::installation::audit_log::Action;
 
 /// Entries on one page.
 pub const AUDIT_LISTED: i64 = 50;

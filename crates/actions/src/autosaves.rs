@@ -6,7 +6,8 @@ use base::ids::{ConversationId, MessageId};
 use base::limits::{REPLY_CHARS, thousands};
 use base::string_enum::string_enum;
 use db::Tx;
-use model::{conversations, sealing};
+use model::conversations;
+use model::installation::sealing;
 use outbound::scheduling::MessageTimes;
 
 /// Stands around the times before a kept text: the unit separator, which nobody types.

@@ -4,8 +4,9 @@ use base::app::Cx;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result};
 use db::Tx;
-use model::blocked_senders::{self, BlockedSender};
-use model::{contact_addresses, contacts};
+use model::contacts;
+use model::contacts::blocked_senders::{self, BlockedSender};
+use model::contacts::contact_addresses;
 
 /// Senders on one page.
 pub const BLOCKED_LISTED: usize = 50;

@@ -8,7 +8,7 @@ use bookings::calendars::{self, NewCalendar};
 use bookings::hours::{self, HostStay};
 use bookings::types::{self, BookingType, BookingTypeInput};
 use db::Tx;
-use model::audit_log::{self, Action};
+use model::installation::audit_log::{self, Action};
 
 /// Adds a booking type; owners and admins do.
 pub fn add_booking_type(

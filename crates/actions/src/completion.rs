@@ -5,7 +5,7 @@ use base::error::Result;
 use base::limits::QUERY_CHARS;
 use db::Tx;
 use model::contacts;
-use model::recipients::Party;
+use model::messages::recipients::Party;
 
 /// The people whose name or address begins with what was asked, the latest first. Only those from
 /// inboxes that the actor sees.

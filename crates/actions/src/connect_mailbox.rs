@@ -6,11 +6,11 @@ use base::error::{Error, Result};
 use base::ids::{MailboxId, UserId};
 use base::limits::IMAP_WORD_CHARS;
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::mailbox_grants::{self, GrantKey, MailAuth, NewGrant};
+use model::installation::audit_log::{self, Action};
+use model::installation::sealing::{self, imap_purpose};
 use model::mailboxes;
-use model::outgoing_servers::{SubmissionLogin, SubmissionServer};
-use model::sealing::{self, imap_purpose};
+use model::mailboxes::mailbox_grants::{self, GrantKey, MailAuth, NewGrant};
+use model::mailboxes::outgoing_servers::{SubmissionLogin, SubmissionServer};
 
 use super::imap_accounts::{FetchFrom, fetch_mail_from, stop_fetching};
 use super::outgoing_servers::{

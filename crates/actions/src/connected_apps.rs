@@ -6,9 +6,9 @@ use base::error::{Error, Result};
 use base::ids::{AgentId, UserId};
 use base::scopes::{Scope, Scopes};
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::oauth_clients::ClientKind;
-use model::oauth_tokens::end_tokens;
+use model::installation::audit_log::{self, Action};
+use model::people::oauth_clients::ClientKind;
+use model::people::oauth_tokens::end_tokens;
 
 use super::oauth_consent::must_connect_apps;
 use super::sessions::own_id;

@@ -11,8 +11,8 @@ use base::time::Moment;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::guest_tokens;
+use model::guests::guest_tokens;
+use model::installation::audit_log::{self, Action};
 
 /// Events of the sandbox that the catcher shows.
 const CAUGHT_EVENTS: i64 = 50;

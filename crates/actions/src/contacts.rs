@@ -6,8 +6,8 @@ use base::error::{Error, Result};
 use base::ids::{BookingId, ContactNoteId};
 use base::states::View;
 use db::Tx;
-use model::contact_profile::{self, ContactProfile, SharedConversation};
-use model::{contact_addresses, contact_notes};
+use model::contacts::contact_profile::{self, ContactProfile, SharedConversation};
+use model::contacts::{contact_addresses, contact_notes};
 use search::list::ListCount;
 
 /// A contact with what their page shows beside the list of conversations.

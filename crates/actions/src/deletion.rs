@@ -7,10 +7,10 @@ use base::ids::MailboxId;
 use base::limits::{DAY_MS, RESTRICTED_INBOXES};
 use base::queue::Queue;
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::deletions::{self, DeletionCounts};
+use model::erasure::deletions::{self, DeletionCounts};
+use model::erasure::retention::{self, KEPT_DAYS_LEAST, KEPT_DAYS_MOST};
+use model::installation::audit_log::{self, Action};
 use model::mailboxes::Mailbox;
-use model::retention::{self, KEPT_DAYS_LEAST, KEPT_DAYS_MOST};
 
 use super::inbox_access::{end_webhooks, is_owner};
 

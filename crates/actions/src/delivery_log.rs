@@ -9,11 +9,11 @@ use base::queue::Queue;
 use base::string_enum::string_enum;
 use base::time::Moment;
 use db::{Arg, Tx};
-use model::audit_log::{self, Action};
-use model::events::{self, Event};
-use model::sealing;
-use model::webhook_signing;
+use model::installation::audit_log::{self, Action};
+use model::installation::sealing;
 use model::webhooks::State;
+use model::webhooks::events::{self, Event};
+use model::webhooks::webhook_signing;
 use serde::Serialize;
 
 /// Gives a webhook a new secret, shown this once. The old one signs too for 24 hours.

@@ -7,9 +7,9 @@ use base::limits::UPLOAD_PAGE_MS;
 use base::queue::Queue;
 use db::Tx;
 use model::conversations;
-use model::document_requests;
-use model::inbox_access;
-use model::timeline::{self, TimelineEvent};
+use model::conversations::timeline::{self, TimelineEvent};
+use model::documents::document_requests;
+use model::mailboxes::inbox_access;
 
 /// How far a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,13 +15,13 @@ use drafting::markdown_values::escape_markdown;
 use drafting::matching::find_answers;
 use drafting::redaction::Redaction;
 use drafting::request::request_body;
-use model::answers::{self, KnownAnswer};
-use model::audit_log::{self, Action};
 use model::conversations;
-use model::draft_outcomes::{self, OutcomeTally};
+use model::guests::secure;
+use model::installation::audit_log::{self, Action};
 use model::mailboxes::{self, DraftingMode, Mailbox};
-use model::placeholders::{fill, first_word};
-use model::secure;
+use model::messages::answers::{self, KnownAnswer};
+use model::messages::draft_outcomes::{self, OutcomeTally};
+use model::messages::placeholders::{fill, first_word};
 use serde_json::Value;
 
 use super::autosaves::{Autosave, AutosaveKey, AutosaveKind, autosave, load_autosave};

@@ -4,9 +4,11 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{AttachmentId, DocumentId, MessageId};
 use db::Tx;
-use model::attachments::{self, OutgoingAttachment};
+use model::conversations;
 use model::documents;
-use model::{conversations, sealed_attachments, secure};
+use model::guests::secure;
+use model::messages::attachments::{self, OutgoingAttachment};
+use model::messages::sealed_attachments;
 use outbound::messages;
 
 use super::timeline::{FileLocation, TimelineFile};

@@ -4,7 +4,7 @@ use base::app::Cx;
 use base::error::Result;
 use base::ids::ConversationId;
 use db::Tx;
-use model::followers;
+use model::conversations::followers;
 
 use super::sessions::own_id;
 

@@ -10,8 +10,8 @@ use base::queue::Queue;
 use base::time::Moment;
 use db::Tx;
 use inbound::imap::{PostFetchAction, Security};
-use model::mailbox_grants::{self, MailAuth, SignInProvider};
-use model::plus_tags;
+use model::mailboxes::mailbox_grants::{self, MailAuth, SignInProvider};
+use model::mailboxes::plus_tags;
 use serde::Serialize;
 
 /// Where an inbox's mail is fetched from.

@@ -6,11 +6,11 @@ use base::error::{Error, Result};
 use base::ids::{MailboxId, MemberId, UserId, WebhookId};
 use base::limits::{ACCESS_HOLDERS, ACCESS_MOVED, RESTRICTED_INBOXES, thousands};
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::circle_move::CircleMove;
-use model::inbox_access::{self, AccessEntry, AccessHolder};
+use model::conversations::circle_move::CircleMove;
+use model::installation::audit_log::{self, Action};
+use model::mailboxes::inbox_access::{self, AccessEntry, AccessHolder};
 use model::mailboxes::{self, Mailbox};
-use model::{members, teams};
+use model::people::{members, teams};
 use serde::Serialize;
 
 use super::delivery_log::forget_webhook;

@@ -6,7 +6,7 @@ use base::error::Result;
 use base::ids::UserId;
 use base::limits::{INTERRUPTED_FORM_MS, INTERRUPTED_FORMS_PER_NETWORK};
 use db::Tx;
-use model::sealing;
+use model::installation::sealing;
 
 use super::sessions::{TokenHash, count_sign_in_attempt, own_id};
 use super::sign_in_steps::{

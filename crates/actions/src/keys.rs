@@ -9,7 +9,7 @@ use base::limits::PERSON_NAME_CHARS;
 use base::scopes::{Scope, Scopes};
 use base::time::Moment;
 use db::Tx;
-use model::audit_log::{self, Action};
+use model::installation::audit_log::{self, Action};
 use serde::Serialize;
 
 /// A key, shown this once; only its hash is kept.

@@ -7,10 +7,10 @@ use base::ids::{MailboxId, UserId};
 use base::limits::MINUTE_MS;
 use base::queue::Queue;
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::mailbox_grants::{self, NewGrant, SignInProvider};
+use model::installation::audit_log::{self, Action};
+use model::installation::sealing;
 use model::mailboxes;
-use model::sealing;
+use model::mailboxes::mailbox_grants::{self, NewGrant, SignInProvider};
 use serde::{Deserialize, Serialize};
 
 use super::outgoing_servers::{ServerScope, retry_waiting};

@@ -7,9 +7,9 @@ use base::error::{Error, Result};
 use base::ids::ConversationId;
 use base::limits::{MERGED_INDEXED, MERGED_MESSAGES, MERGED_TOGETHER};
 use db::Tx;
+use model::conversations::merges::{self, MergeRefusal};
 use model::conversations::{self, Conversation};
-use model::merges::{self, MergeRefusal};
-use model::originals::cut;
+use model::messages::originals::cut;
 
 use super::triage::{ActKind, TRIAGED_AT_ONCE, TriageAct, begin_act, triage_one};
 

@@ -6,8 +6,8 @@ use base::error::Result;
 use base::ids::ConversationId;
 use base::states::{Status, View};
 use db::Tx;
+use model::conversations::merges;
 use model::conversations::{self, Conversation};
-use model::merges;
 use search::Query;
 use search::list::{Filter, ListWalk};
 

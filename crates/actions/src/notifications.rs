@@ -7,10 +7,10 @@ use base::web_push::PushTarget;
 use calendar::zone_named;
 use db::Tx;
 use model::mailboxes::{self, Mailbox};
-use model::notifications::choices::{self, NoticeChoice, NoticeKind, OwnNoticeChoice};
-use model::notifications::dispatch;
-use model::notifications::push::{self, SubscribedBrowser};
-use model::notifications::settings::{DigestPace, NoticeSettings, WEEK};
+use model::people::notifications::choices::{self, NoticeChoice, NoticeKind, OwnNoticeChoice};
+use model::people::notifications::dispatch;
+use model::people::notifications::push::{self, SubscribedBrowser};
+use model::people::notifications::settings::{DigestPace, NoticeSettings, WEEK};
 
 use super::sessions::own_id;
 

@@ -12,10 +12,10 @@ use base::limits::{
 use base::redirect_uri::RedirectUri;
 use base::scopes::{Scope, Scopes};
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::notices::{Notice, notify};
-use model::oauth_clients::{self, ClientKind, ClientMetadata, OauthClient};
-use model::oauth_tokens::{self, OauthHash};
+use model::installation::audit_log::{self, Action};
+use model::people::notices::{Notice, notify};
+use model::people::oauth_clients::{self, ClientKind, ClientMetadata, OauthClient};
+use model::people::oauth_tokens::{self, OauthHash};
 
 use super::sessions::{count_sign_in_attempt, own_id};
 

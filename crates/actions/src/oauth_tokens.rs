@@ -14,10 +14,12 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use db::Tx;
 use hmac::{Hmac, Mac};
-use model::audit_log::{self, Action};
-use model::mail_secret::mail_secret;
-use model::notices::{Notice, notify};
-use model::oauth_tokens::{CODE_PREFIX, OauthHash, REFRESH_TOKEN_PREFIX, TokenKind, end_tokens};
+use model::installation::audit_log::{self, Action};
+use model::installation::mail_secret::mail_secret;
+use model::people::notices::{Notice, notify};
+use model::people::oauth_tokens::{
+    CODE_PREFIX, OauthHash, REFRESH_TOKEN_PREFIX, TokenKind, end_tokens,
+};
 use sha2::{Digest, Sha256};
 
 use super::sessions::count_sign_in_attempt;

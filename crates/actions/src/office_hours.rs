@@ -7,10 +7,10 @@ use base::limits::{AWAY_REPLY_CHARS, HOLIDAYS_CHARS, OFFICE_HOURS_CHARS};
 use base::time::is_date;
 use calendar::{holiday_place, zone_named};
 use db::{Json, Tx};
-use model::audit_log::{self, Action};
+use model::installation::audit_log::{self, Action};
 use model::mailboxes;
-use model::office_hours::OfficeHours;
-use model::weekly_hours;
+use model::mailboxes::office_hours::OfficeHours;
+use model::mailboxes::weekly_hours;
 
 /// The longest target: 90 days.
 const TARGET_MINUTES: i64 = 90 * 24 * 60;

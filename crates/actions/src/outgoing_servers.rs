@@ -8,13 +8,13 @@ use base::limits::{IMAP_WORD_CHARS, MINUTE_MS};
 use base::queue::Queue;
 use base::time::Moment;
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::mailbox_grants::{self, MailAuth, SignInProvider};
+use model::installation::audit_log::{self, Action};
+use model::installation::sealing;
 use model::mailboxes;
-use model::outgoing_servers::{
+use model::mailboxes::mailbox_grants::{self, MailAuth, SignInProvider};
+use model::mailboxes::outgoing_servers::{
     self, ALL_INBOXES, SubmissionLogin, SubmissionSecurity, SubmissionServer,
 };
-use model::sealing;
 
 /// A message that is being sent is due again within this long; one that is due later waits.
 const BEING_SENT_MS: i64 = MINUTE_MS;

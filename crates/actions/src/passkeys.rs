@@ -7,7 +7,7 @@ use base::ids::{PasskeyId, SessionId, UserId};
 use base::limits::{PASSKEY_NAME_CHARS, PASSKEYS_PER_PERSON};
 use base::webauthn::{Assertion, CheckedCredential, PasskeyFault, RelyingParty};
 use db::Tx;
-use model::audit_log::Action;
+use model::installation::audit_log::Action;
 
 use super::provider_rules::LocalSignInPolicy;
 use super::second_step::tell;

@@ -11,8 +11,8 @@ use base::error::{Error, Result};
 use base::ids::{SessionId, UserId, WorkspaceId};
 use base::limits::PERSON_NAME_CHARS;
 use db::Tx;
-use model::audit_log::Action;
-use model::removed_people::was_removed;
+use model::installation::audit_log::Action;
+use model::people::removed_people::was_removed;
 
 use super::provider_rules::{ProviderIdentity, ProviderRefusal, ProviderRules};
 use super::second_step::tell;

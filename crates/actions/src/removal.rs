@@ -7,10 +7,12 @@ use base::error::{Error, Result};
 use base::ids::{ConversationId, MailboxId, UserId, WebhookId};
 use base::limits::thousands;
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::owners::hold_owners;
-use model::removed_people::remember_removed;
-use model::{conversations, deletions, inbox_access};
+use model::conversations;
+use model::erasure::deletions;
+use model::installation::audit_log::{self, Action};
+use model::mailboxes::inbox_access;
+use model::people::owners::hold_owners;
+use model::people::removed_people::remember_removed;
 
 use super::delivery_log::forget_webhook;
 

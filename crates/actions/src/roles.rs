@@ -5,8 +5,8 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::UserId;
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::owners::hold_owners;
+use model::installation::audit_log::{self, Action};
+use model::people::owners::hold_owners;
 
 /// Changes a person's role. Only an owner makes or unmakes owners, and one owner stays.
 pub fn set_role(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId, role: Role) -> Result<()> {

@@ -9,10 +9,10 @@ use base::limits::{
 };
 use base::states::View;
 use db::{Json, Tx};
-use model::audit_log::{self, Action};
 use model::conversations::{self, Conversation};
-use model::counters::{self, Counter};
-use model::members;
+use model::figures::counters::{self, Counter};
+use model::installation::audit_log::{self, Action};
+use model::people::members;
 use model::rule_queue::RuleEvent;
 use rules::{
     ConditionField, RuleAct, RuleActKind, RuleCase, RuleCondition, RuleNames, TeamRule, case_of,

@@ -9,8 +9,8 @@ use base::limits::{
     megabytes, thousands,
 };
 use db::Tx;
-use model::attachments::{self, NewAttachment, StoredAttachment};
-use model::placeholders::{fill, first_word};
+use model::messages::attachments::{self, NewAttachment, StoredAttachment};
+use model::messages::placeholders::{fill, first_word};
 use model::{conversations, mailboxes};
 
 use super::autosaves::AutosaveKey;

@@ -4,8 +4,11 @@ use base::app::Cx;
 use base::error::Result;
 use base::ids::ConversationId;
 use db::Tx;
-use model::search_index::{self, IndexedItem};
-use model::{mailboxes, members, search_filter, topics};
+use model::conversations::topics;
+use model::indexing::search_filter;
+use model::indexing::search_index::{self, IndexedItem};
+use model::mailboxes;
+use model::people::members;
 use search::list::ConversationSummary;
 use search::{Excerpt, Query};
 

@@ -7,10 +7,10 @@ use base::ids::UserId;
 use base::limits::{RECOVERY_CODES, SECOND_STEP_TRIES, SIGN_IN_WAIT_MINUTES};
 use base::totp::TotpSecret;
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::guest_tokens::keyed_digest;
-use model::notices::{Notice, notify};
-use model::sealing;
+use model::guests::guest_tokens::keyed_digest;
+use model::installation::audit_log::{self, Action};
+use model::installation::sealing;
+use model::people::notices::{Notice, notify};
 
 use super::sessions::{count_sign_in_attempt, forget_sign_in_attempts, own_id};
 

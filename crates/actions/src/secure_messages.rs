@@ -5,7 +5,8 @@ use base::error::{Error, Result};
 use base::ids::{ConversationId, MessageId};
 use db::Tx;
 use model::conversations::{self, Conversation};
-use model::{inbox_access, secure};
+use model::guests::secure;
+use model::mailboxes::inbox_access;
 use outbound::{link_mail, messages};
 
 use super::files::StoredFile;

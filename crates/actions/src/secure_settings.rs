@@ -6,9 +6,9 @@ use base::error::{Error, Result};
 use base::ids::MailboxId;
 use base::limits::SECURE_DAYS_MAX;
 use db::Tx;
-use model::audit_log::{self, Action};
+use model::guests::secure::{self, SecureRules, SecureSenders};
+use model::installation::audit_log::{self, Action};
 use model::mailboxes::{self, Mailbox};
-use model::secure::{self, SecureRules, SecureSenders};
 
 /// What owners and admins set. Inboxes that the actor does not see stay as they are.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use base::ids::{ServiceId, UserId};
 use base::limits::{REFERENCE_TAG_CHARS, SERVICE_TOKEN_CHARS, SERVICES};
 use base::time::Moment;
 use db::{Json, Tx};
-use model::audit_log::{self, Action};
+use model::installation::audit_log::{self, Action};
 use outbound::services::Service;
 use serde::Serialize;
 

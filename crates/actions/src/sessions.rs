@@ -10,9 +10,9 @@ use base::limits::{
     SIGN_IN_LINK_MS, SIGN_IN_TOKEN_CHARS, SIGN_IN_WINDOW_MS, WORKSPACES_PER_ADDRESS, duration,
 };
 use db::{Arg, Tx, Value};
-use model::audit_log::{self, Action};
-use model::notices::{Notice, notify};
-use model::notifications::push;
+use model::installation::audit_log::{self, Action};
+use model::people::notices::{Notice, notify};
+use model::people::notifications::push;
 use sha2::{Digest, Sha256};
 
 use super::provider_rules::LocalSignInPolicy;

@@ -8,8 +8,10 @@ use base::ids::{MailboxId, UserId, WorkspaceId};
 use base::limits::PERSON_NAME_CHARS;
 use bookings::types;
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::{mailboxes, plus_tags, removed_people};
+use model::installation::audit_log::{self, Action};
+use model::mailboxes;
+use model::mailboxes::plus_tags;
+use model::people::removed_people;
 use serde::Serialize;
 
 /// Parts of addresses that are not a workspace's: `/b/m/…` and `/b/o/…` are pages of guests.

@@ -7,8 +7,9 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{ConversationId, MailboxId, MessageId, TagId};
 use db::{Arg, Tx};
-use model::counters::{self, CounterKind};
-use model::{mailboxes, tags};
+use model::conversations::tags;
+use model::figures::counters::{self, CounterKind};
+use model::mailboxes;
 use search::list::{self, ConversationSummary};
 
 /// Counts in the sidebar stop here, so that their cost is bounded.

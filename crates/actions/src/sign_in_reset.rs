@@ -5,8 +5,8 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::UserId;
 use db::Tx;
-use model::audit_log::Action;
-use model::notifications::push;
+use model::installation::audit_log::Action;
+use model::people::notifications::push;
 
 use super::second_step::{forget_second_step, tell};
 

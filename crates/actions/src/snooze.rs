@@ -4,7 +4,8 @@ use base::app::Cx;
 use base::error::Result;
 use db::Tx;
 use inbound::receive;
-use model::{conversations, sorting};
+use model::conversations;
+use model::conversations::sorting;
 
 /// Puts an open conversation away until a time.
 pub fn snooze(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str, until: i64) -> Result<()> {

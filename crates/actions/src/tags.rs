@@ -5,8 +5,8 @@ use base::error::{Error, Result};
 use base::ids::TagId;
 use base::limits::{TAG_CHARS, thousands};
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::tags::{self, TagListing, TagName};
+use model::conversations::tags::{self, TagListing, TagName};
+use model::installation::audit_log::{self, Action};
 
 /// Gives a tag another name on every conversation that has it. If another tag has that name, the
 /// two become one.

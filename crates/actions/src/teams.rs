@@ -6,9 +6,10 @@ use base::error::{Error, Result};
 use base::ids::{TeamId, UserId};
 use base::limits::{TEAM_NAME_CHARS, TEAMS};
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::teams::{self, TeamName};
-use model::{inbox_access, members};
+use model::installation::audit_log::{self, Action};
+use model::mailboxes::inbox_access;
+use model::people::members;
+use model::people::teams::{self, TeamName};
 use serde::Serialize;
 
 use super::inbox_access::{is_owner, shut_out};

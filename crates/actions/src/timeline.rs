@@ -9,14 +9,14 @@ use base::ids::{AttachmentId, ConversationId, DocumentId, EventId, MessageId, No
 use base::limits::READ_TEXT_CHARS;
 use base::states::{Direction, MessageStatus};
 use db::{Arg, Json, Tx};
-use model::attachments;
 use model::authentication::SenderAuthentication;
-use model::helper_drafts::{self, DraftSource};
-use model::placeholders::signed_text;
-use model::recipients::Party;
-use model::secure::{self, ProtectedState};
-use model::send_failure::{self, SendFailure};
-use model::timeline::StoredTimelineEvent;
+use model::conversations::timeline::StoredTimelineEvent;
+use model::guests::secure::{self, ProtectedState};
+use model::messages::attachments;
+use model::messages::helper_drafts::{self, DraftSource};
+use model::messages::placeholders::signed_text;
+use model::messages::recipients::Party;
+use model::messages::send_failure::{self, SendFailure};
 use serde_json::{Map, Value};
 
 use super::document_requests::{RequestCard, card};

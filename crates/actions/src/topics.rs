@@ -8,11 +8,12 @@ use base::ids::{ConversationId, TagId, TopicId};
 use base::limits::{TAGGED_EXAMPLES, TAGS_MADE_TOPICS};
 use base::sorter_models::{ExampleKind, ModelKey};
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::counters::{self, CounterKind};
-use model::sorter_examples::{self, GuessCount};
-use model::topics::{self, Topic};
-use model::{conversations, sorting, tags};
+use model::conversations;
+use model::conversations::sorter_examples::{self, GuessCount};
+use model::conversations::topics::{self, Topic};
+use model::conversations::{sorting, tags};
+use model::figures::counters::{self, CounterKind};
+use model::installation::audit_log::{self, Action};
 use sorter::{DECISIONS, GuessOutcome, SorterExample, TopicModel};
 
 /// Adds a topic; owners and admins do.

@@ -8,10 +8,12 @@ use base::ids::{ConversationId, MemberId, MessageId, UndoId};
 use base::states::{Removal, Status};
 use base::string_enum::string_enum;
 use db::{Arg, Json, Tx};
+use model::contacts::blocked_senders;
+use model::conversations::tags::{self, TagName};
+use model::conversations::timeline::{self, TimelineEvent};
 use model::conversations::{self, Conversation};
-use model::tags::{self, TagName};
-use model::timeline::{self, TimelineEvent};
-use model::{blocked_senders, followers, members, merges, sorting};
+use model::conversations::{followers, merges, sorting};
+use model::people::members;
 use outbound::removals;
 use serde::{Deserialize, Serialize};
 

@@ -6,10 +6,13 @@ use base::ids::{ConversationId, UndoId};
 use base::limits::UNDO_ACT_MS;
 use base::states::{Removal, Status};
 use db::{Json, Tx};
+use model::contacts::blocked_senders;
+use model::conversations::tags::{self, TagName};
+use model::conversations::targets;
 use model::conversations::{self, Conversation};
-use model::tags::{self, TagName};
-use model::{blocked_senders, followers, members, merges, sorting};
-use model::{report_facts, targets};
+use model::conversations::{followers, merges, sorting};
+use model::figures::report_facts;
+use model::people::members;
 use outbound::removals;
 
 use super::pins::{pin, unpin};

@@ -6,9 +6,9 @@ use base::blobs::Blob;
 use base::error::Result;
 use base::ids::AttachmentId;
 use db::Tx;
-use model::attachments::OutgoingAttachment;
-use model::sealed_attachments::{self, RefittedFile, UnfitFile};
-use model::secure::{self, ProtectedFile};
+use model::guests::secure::{self, ProtectedFile};
+use model::messages::attachments::OutgoingAttachment;
+use model::messages::sealed_attachments::{self, RefittedFile, UnfitFile};
 use model::{conversations, mailboxes};
 
 use super::autosaves::{AutosaveKey, forget_autosave};

@@ -8,12 +8,12 @@ use base::limits::{WEBHOOK_URL_CHARS, WEBHOOKS, thousands};
 use base::public_ip::is_public_host;
 use base::time::Moment;
 use db::{Json, Tx};
-use model::audit_log::{self, Action};
-use model::events::EVENTS;
+use model::installation::audit_log::{self, Action};
+use model::installation::sealing;
 use model::mailboxes;
-use model::sealing;
-use model::webhook_signing;
 use model::webhooks::State;
+use model::webhooks::events::EVENTS;
+use model::webhooks::webhook_signing;
 use serde::Serialize;
 use url::Url;
 

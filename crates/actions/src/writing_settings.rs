@@ -6,9 +6,11 @@ use base::error::{Error, Result};
 use base::ids::MailboxId;
 use base::limits::{SIGNATURE_CHARS, thousands};
 use db::Tx;
-use model::audit_log::{self, Action};
-use model::written_text::TextFormat;
-use model::{mailboxes, secure, signatures};
+use model::guests::secure;
+use model::installation::audit_log::{self, Action};
+use model::mailboxes;
+use model::messages::signatures;
+use model::messages::written_text::TextFormat;
 
 use super::sessions::own_id;
 

@@ -13,7 +13,7 @@ use base::rate_limit::RateStatus;
 use base::scopes::{Scope, Scopes};
 use bookings::types;
 use db::Tx;
-use model::api_keys;
+use model::people::api_keys;
 use serde_json::{Map, Value};
 
 use crate::idempotency::{self, IdempotencyKey};

@@ -2,7 +2,7 @@
 
 use base::ids::ContactNoteId;
 use base::time::Moment;
-use model::contact_notes::ContactNote;
+use model::contacts::contact_notes::ContactNote;
 use schemars::JsonSchema;
 use serde::Serialize;
 

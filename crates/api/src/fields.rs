@@ -5,7 +5,7 @@ use base::error::{ValidationError, ValidationErrors};
 use base::limits::{ADDRESS_CHARS, thousands};
 use base::reference::is_reference;
 use base::time::{NamedTime, is_date};
-use model::answers::is_language;
+use model::messages::answers::is_language;
 use serde_json::{Map, Value, json};
 
 /// One named input.

@@ -9,10 +9,10 @@ use base::ids::{
 use base::scopes::Scope;
 use base::states::MessageStatus;
 use base::time::Moment;
-use model::answers::AnswerKind;
 use model::documents::{DocumentFields, DocumentKind};
-use model::members::{Team, TeamMember};
-use model::send_failure::SendFailure;
+use model::messages::answers::AnswerKind;
+use model::messages::send_failure::SendFailure;
+use model::people::members::{Team, TeamMember};
 use outbound::app_mail::AppMail;
 use outbound::drafts::{ReplyResult, ReplyStatus};
 use schemars::JsonSchema;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::app::App;
-use model::scheduled_backups::{
+use model::installation::scheduled_backups::{
     self, BackupPlan, LackingFiles, ScheduledBackups, scheduled_backups,
 };
 use node::quiet::QuietMode;

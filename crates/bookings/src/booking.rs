@@ -12,9 +12,9 @@ use base::queue::Queue;
 use base::time::Moment;
 use db::{Json, Tx};
 use model::conversations::Conversation;
-use model::counting_turns::take_turns;
-use model::events::{self, BookingChange, BookingEvent};
-use model::timeline::{self, TimelineEvent};
+use model::conversations::timeline::{self, TimelineEvent};
+use model::figures::counting_turns::take_turns;
+use model::webhooks::events::{self, BookingChange, BookingEvent};
 
 use super::availability::{self, FreeTime};
 use super::types::{self, BookingType, HostChoice};

@@ -12,8 +12,8 @@ use base::queue::Queue;
 use base::string_enum::string_enum;
 use calendar::{BusyQuery, TimeRange};
 use db::Tx;
-use model::notices::{self, Notice};
-use model::sealing;
+use model::installation::sealing;
+use model::people::notices::{self, Notice};
 
 use super::host_times::HostTimes;
 use super::{hours, mail, timestamp, zone_or_utc};

@@ -8,7 +8,7 @@ use base::ids::{UserId, WorkspaceId};
 use base::limits::DAY_MS;
 use calendar::{BookingFeed, BookingFeedEntry, BookingFeedStatus, TimeRange};
 use db::Tx;
-use model::guest_tokens::GuestToken;
+use model::guests::guest_tokens::GuestToken;
 
 use super::{Booking, BookingFilter, BookingStatus, hours, list, timestamp};
 

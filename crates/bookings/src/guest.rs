@@ -8,9 +8,9 @@ use base::ids::{BookingId, WorkspaceId};
 use base::limits::{BOOKING_HOLD_MS, DAY_MS, HOLDS_PER_ADDRESS, HOLDS_PER_TYPE, OFFER_MS};
 use db::Tx;
 use model::conversations;
-use model::counting_turns::take_turns;
-use model::guest_tokens::{GuestToken, GuestTokenHash};
-use model::one_time_codes::{self, CodeEntry, CodeHolder, CodeRequest, SentCode};
+use model::figures::counting_turns::take_turns;
+use model::guests::guest_tokens::{GuestToken, GuestTokenHash};
+use model::people::one_time_codes::{self, CodeEntry, CodeHolder, CodeRequest, SentCode};
 
 use super::booking::{self, NewBooking};
 use super::entries::{self, BookingHostPerson};

@@ -10,7 +10,7 @@ use base::time::is_date;
 use calendar::{HostHours, TravelStay, clock_ranges, zone_named};
 use db::Tx;
 use jiff::civil::Date;
-use model::weekly_hours;
+use model::mailboxes::weekly_hours;
 
 /// Characters of a note on a date.
 const NOTE_CHARS: usize = 100;

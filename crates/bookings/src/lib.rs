@@ -42,7 +42,7 @@ use base::limits::HOUR_MS;
 use base::string_enum::string_enum;
 use db::{Json, Tx};
 use jiff::Timestamp;
-use model::guest_tokens::{GuestToken, GuestTokenHash};
+use model::guests::guest_tokens::{GuestToken, GuestTokenHash};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

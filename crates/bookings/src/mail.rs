@@ -8,8 +8,10 @@ use base::error::{Error, Result};
 use base::ids::{ConversationId, MailboxId, UserId};
 use base::limits::DAY_MS;
 use db::Tx;
-use model::notices::{self, CustomerNotice, Notice, NoticeCalendar};
-use model::{inbox_access, mail_language, mailboxes};
+use model::mailboxes;
+use model::mailboxes::inbox_access;
+use model::messages::mail_language;
+use model::people::notices::{self, CustomerNotice, Notice, NoticeCalendar};
 use translation::{Reader, t};
 
 use super::entries::{

@@ -6,8 +6,8 @@ use base::ids::UserId;
 use base::limits::{BOOKING_HOLD_MS, CODE_MS, MINUTE_MS, duration};
 use db::Tx;
 use jiff::tz::TimeZone;
-use model::calendar_words::{date_and_clock, short_date_and_clock};
-use model::mail_language;
+use model::messages::mail_language;
+use model::times::calendar_words::{date_and_clock, short_date_and_clock};
 use translation::{msg, t, text_in_context};
 
 use super::entries::BookingHostPerson;

@@ -8,11 +8,11 @@ use base::limits::{BOOKING_GUEST_NAME_CHARS, NEXT_TIMES, OFFER_MS, OFFERED_TIMES
 use base::time::Moment;
 use db::{Json, Tx};
 use jiff::tz::TimeZone;
-use model::calendar_words::date_and_clock;
 use model::conversations::Conversation;
-use model::guest_tokens::{GuestToken, GuestTokenHash};
-use model::mail_language;
-use model::recipients::Party;
+use model::guests::guest_tokens::{GuestToken, GuestTokenHash};
+use model::messages::mail_language;
+use model::messages::recipients::Party;
+use model::times::calendar_words::date_and_clock;
 use serde::Deserialize;
 use translation::{Reader, t};
 

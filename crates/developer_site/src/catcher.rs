@@ -13,7 +13,7 @@ use base::app::Cx;
 use base::error::Error;
 use base::scopes::Scope;
 use db::Tx;
-use model::webhook_signing;
+use model::webhooks::webhook_signing;
 use serde_json::{Value, json};
 use web::Web;
 use web::layout::filters;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use model::events::{EVENTS, WebhookEventType};
+use model::webhooks::events::{EVENTS, WebhookEventType};
 use serde_json::{Map, Value, json};
 
 use super::schema_words::kind;

@@ -7,7 +7,7 @@ use base::limits::{
     DOCUMENT_TEXT_CHARS, EVENTS_KEPT_MS, HOUR_MS, LIST_ITEMS, RATE_PER_MINUTE, UNDO_MINUTES,
     thousands,
 };
-use model::events::EVENTS;
+use model::webhooks::events::EVENTS;
 
 use super::events::{event_list, event_page};
 use super::html::article;

@@ -5,13 +5,13 @@ use base::error::Result;
 use base::ids::{ConversationId, MessageId};
 use base::states::{Direction, Status};
 use db::{Json, Tx};
-use model::answers::language_of;
 use model::conversations::{self, Conversation};
+use model::guests::secure;
 use model::mailboxes::{self, DraftingMode, Mailbox};
-use model::members;
-use model::placeholders::first_word;
-use model::recipients::Party;
-use model::secure;
+use model::messages::answers::language_of;
+use model::messages::placeholders::first_word;
+use model::messages::recipients::Party;
+use model::people::members;
 
 use super::grounding::GroundingValues;
 

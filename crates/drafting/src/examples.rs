@@ -8,8 +8,8 @@ use base::app::Cx;
 use base::error::Result;
 use base::ids::{AnswerId, ConversationId, MessageId};
 use db::Tx;
-use model::answers::{self, KnownAnswer, language_of, words};
 use model::conversations::Conversation;
+use model::messages::answers::{self, KnownAnswer, language_of, words};
 use outbound::messages::OutgoingMessage;
 use sorter::TextFeatures;
 
@@ -227,5 +227,5 @@ fn made_of<'a>(text: &str, known: &'a [KnownAnswer]) -> Option<&'a KnownAnswer> 
 }
 
 fn without_placeholders(body: &str) -> String {
-    model::placeholders::fill(body, |_| Some(String::new()))
+    model::messages::placeholders::fill(body, |_| Some(String::new()))
 }

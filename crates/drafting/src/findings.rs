@@ -6,8 +6,8 @@ use base::error::Result;
 use base::ids::{AnswerId, ConversationId, MessageId};
 use base::limits::{ANSWERED_BEFORE, ANSWERS_OFFERED};
 use db::Tx;
-use model::answers::{self, KnownAnswer};
 use model::conversations::Conversation;
+use model::messages::answers::{self, KnownAnswer};
 
 use super::matching::HelperMatch;
 

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::answers::words;
+use model::messages::answers::words;
 
 use super::named_entities::{NamedEntityKind, named_entities};
 

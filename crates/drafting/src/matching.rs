@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use base::ids::ConversationId;
 use base::limits::{ANSWERED_BEFORE, ANSWERS_OFFERED};
-use model::answers::{KnownAnswer, words};
-use model::placeholders::fill;
+use model::messages::answers::{KnownAnswer, words};
+use model::messages::placeholders::fill;
 use sorter::{PastMail, TextFeatures};
 
 use super::case::DraftingCase;

@@ -1,6 +1,6 @@
 //! Sentences that say that something was done or will be done: only a person can say so.
 
-use model::answers::words;
+use model::messages::answers::words;
 
 /// True for a sentence in which we did something, or will.
 pub fn is_promise(sentence: &str, language: &str) -> bool {

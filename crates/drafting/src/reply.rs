@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use base::ids::AnswerId;
 use base::limits::REPLY_SUMMARY_CHARS;
-use model::answers::{KnownAnswer, language_of, words};
+use model::messages::answers::{KnownAnswer, language_of, words};
 use serde::Deserialize;
 
 use super::case::DraftingCase;
@@ -252,7 +252,7 @@ fn shortened(text: &str) -> String {
 mod tests {
     use super::*;
     use base::ids::Ids;
-    use model::answers::AnswerKind;
+    use model::messages::answers::AnswerKind;
 
     #[test]
     fn a_text_is_split_into_sentences_and_put_together_again() {

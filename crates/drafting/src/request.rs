@@ -1,8 +1,8 @@
 //! What a language model is asked: our rules, and the mail and the found answers as JSON data. JSON
 //! strings cannot be closed from inside, so that no mail can pass for a rule.
 
-use model::answers::KnownAnswer;
-use model::placeholders::fill;
+use model::messages::answers::KnownAnswer;
+use model::messages::placeholders::fill;
 use serde_json::{Value, json};
 
 use super::case::{DraftingCase, MailTurn};

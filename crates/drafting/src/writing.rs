@@ -5,9 +5,9 @@ use base::error::Result;
 use base::ids::MessageId;
 use base::string_enum::string_enum;
 use db::Tx;
-use model::helper_drafts::{DraftSource, HELPER_NAME};
-use model::recipients::RecipientList;
-use model::written_text::WrittenText;
+use model::messages::helper_drafts::{DraftSource, HELPER_NAME};
+use model::messages::recipients::RecipientList;
+use model::messages::written_text::WrittenText;
 use outbound::drafts::{self, DraftContent};
 
 use super::case::DraftingCase;

@@ -7,10 +7,10 @@ use base::email_address::EmailAddress;
 use base::error::Result;
 use base::states::Direction;
 use db::{Json, Tx};
-use model::attachments::AttachmentInfo;
 use model::conversations;
 use model::documents::{self, NewDocument};
 use model::mailboxes::Mailbox;
+use model::messages::attachments::AttachmentInfo;
 use outbound::messages;
 
 use crate::duplicates::UnknownMail;

@@ -10,8 +10,8 @@ use base::error::Result;
 use base::ids::{ConversationId, MailboxId, MessageId};
 use db::{Json, Tx};
 use mail::Mail;
-use model::attachments::AttachmentInfo;
 use model::mailboxes::Mailbox;
+use model::messages::attachments::AttachmentInfo;
 use outbound::messages::{header_key, header_key_apart};
 use sha2::{Digest, Sha256};
 

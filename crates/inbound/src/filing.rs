@@ -7,7 +7,7 @@ use base::ids::ConversationId;
 use calendar::CalendarReply;
 use db::Tx;
 use mail::{AddressToken, Dmarc};
-use model::mail_secret::{self, MailSecret};
+use model::installation::mail_secret::{self, MailSecret};
 use model::mailboxes::Mailbox;
 
 use super::calendar_replies::{self, AnswerOutcome};

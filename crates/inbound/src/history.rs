@@ -13,14 +13,14 @@ use base::limits::SUBJECT_THREAD_MS;
 use base::states::{Direction, MessageStatus, Status};
 use db::Tx;
 use mail::{Authentication, AuthorKind, Mail};
-use model::attachments::AttachmentInfo;
+use model::contacts::correspondents;
 use model::contacts::{self, ContactEvidence};
 use model::conversations::{self, Conversation, NewConversation};
-use model::correspondents;
-use model::counted_mail::{self, CountedMail};
 use model::documents::{self, NewDocument};
+use model::figures::counted_mail::{self, CountedMail};
 use model::mailboxes::Mailbox;
-use model::recipients::{self, Party, RecipientList};
+use model::messages::attachments::AttachmentInfo;
+use model::messages::recipients::{self, Party, RecipientList};
 use outbound::messages::{self, NewMessage};
 
 use super::completion;

@@ -13,12 +13,14 @@ use base::ids::{ConversationId, MailboxId, MemberId, NoteId, UserId, repeatable_
 use base::limits::TAG_CHARS;
 use base::states::{Direction, Status};
 use db::{Json, Tx};
-use model::attachments::AttachmentInfo;
+use model::conversations::past_snoozes;
+use model::conversations::tags::{self, TagName};
 use model::conversations::{self, Conversation};
 use model::documents::{self, NewDocument};
+use model::indexing::search_index;
 use model::mailboxes::Mailbox;
-use model::tags::{self, TagName};
-use model::{members, past_snoozes, search_index};
+use model::messages::attachments::AttachmentInfo;
+use model::people::members;
 use outbound::messages;
 
 use super::history::{self, HistoryMail, ImportOutcome, ImportTarget, ImportedMail};

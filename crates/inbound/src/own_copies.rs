@@ -12,8 +12,8 @@ use base::error::Result;
 use base::ids::MessageId;
 use db::{Json, Tx};
 use mail::{Attachment, Dmarc};
-use model::attachments::AttachmentInfo;
-use model::mail_secret::MailSecret;
+use model::installation::mail_secret::MailSecret;
+use model::messages::attachments::AttachmentInfo;
 
 use super::own_markers::OwnMarkers;
 use crate::incoming_mail::IncomingMail;

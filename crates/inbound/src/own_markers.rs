@@ -2,7 +2,7 @@
 
 use base::email_address::EmailAddress;
 use mail::{AddressToken, MailKind, ParsedMail};
-use model::mail_secret::MailSecret;
+use model::installation::mail_secret::MailSecret;
 
 use super::FetchedMail;
 use crate::mail_dates::MailDates;

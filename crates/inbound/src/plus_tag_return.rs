@@ -5,9 +5,9 @@ use base::app::Cx;
 use base::error::Result;
 use db::Tx;
 use mail::MailKind;
-use model::mail_secret::MailSecret;
+use model::installation::mail_secret::MailSecret;
 use model::mailboxes::Mailbox;
-use model::plus_tags;
+use model::mailboxes::plus_tags;
 
 use super::own_copies::NOTICE_MESSAGE_ID;
 use super::own_markers::OwnMarkers;

@@ -13,9 +13,9 @@ use base::ids::MessageId;
 use db::Tx;
 use mail::{AddressToken, MailKind};
 use model::conversations::Conversation;
-use model::mail_secret::MailSecret;
-use model::recipients::{self, Party};
-use model::send_failure::SendFailure;
+use model::installation::mail_secret::MailSecret;
+use model::messages::recipients::{self, Party};
+use model::messages::send_failure::SendFailure;
 use outbound::failed_messages;
 use outbound::messages::{self, OutgoingMessage};
 

@@ -7,10 +7,12 @@ use base::error::Result;
 use base::sorter_models::SorterModels;
 use db::Tx;
 use mail::{Address, Authentication, Dmarc, Mail, ParsedMail, SenderHistory, Verdict, Warning};
-use model::correspondents::ComparedDomains;
+use model::contacts;
+use model::contacts::correspondents;
+use model::contacts::correspondents::ComparedDomains;
+use model::conversations::learned_spam;
+use model::conversations::sorting::SortedText;
 use model::mailboxes::Mailbox;
-use model::sorting::SortedText;
-use model::{contacts, correspondents, learned_spam};
 
 /// People and agents whose names a mail may pretend to come from.
 const NAMES_KNOWN: i64 = 500;

@@ -10,10 +10,10 @@ use base::string_enum::string_enum;
 use bookings::offers;
 use db::{Json, Tx};
 use mail::{Address, Attachment, AuthorKind, Dmarc, Mail};
-use model::pdf;
-use model::recipients::Party;
-use model::send_failure::SendFailure;
-use model::timeline::{self, TimelineEvent};
+use model::conversations::timeline::{self, TimelineEvent};
+use model::documents::pdf;
+use model::messages::recipients::Party;
+use model::messages::send_failure::SendFailure;
 use outbound::failed_messages;
 use outbound::messages::{self, OutgoingMessage};
 

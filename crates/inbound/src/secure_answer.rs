@@ -9,23 +9,23 @@ use base::states::{Direction, Removal};
 use db::Tx;
 use mail::Address;
 use model::contacts::{self, ContactEvidence};
+use model::conversations::timeline::RetiredBy;
+use model::conversations::trash;
 use model::conversations::{self, Conversation};
-use model::counted_mail::{self, CountedMail};
-use model::guest_forms::GuestFormId;
-use model::helper_drafts;
-use model::local_times::LocalTimes;
-use model::mail_language;
-use model::mailboxes::{self, Mailbox};
-use model::notices::{self, CustomerNotice, Notice};
-use model::recipients::{self, Party, RecipientList};
-use model::report_facts::count_received;
-use model::search_index;
-use model::secure::{
+use model::figures::counted_mail::{self, CountedMail};
+use model::figures::report_facts::count_received;
+use model::guests::guest_forms::GuestFormId;
+use model::guests::secure::{
     self, ANSWER_FILES, LinkState, PROTECTED, ProtectedContent, ProtectedFile, SENT_BEFORE,
     SecureLink,
 };
-use model::timeline::RetiredBy;
-use model::trash;
+use model::indexing::search_index;
+use model::mailboxes::{self, Mailbox};
+use model::messages::helper_drafts;
+use model::messages::mail_language;
+use model::messages::recipients::{self, Party, RecipientList};
+use model::people::notices::{self, CustomerNotice, Notice};
+use model::times::local_times::LocalTimes;
 use outbound::messages::{self, NewMessage};
 use search::{IndexRowKey, IndexedText};
 use translation::t;

@@ -7,7 +7,7 @@ use base::limits::{ANSWERS_LOOKED_UP, SUBJECT_THREAD_MS};
 use db::Tx;
 use mail::{Dmarc, Mail};
 use model::conversations::{self, Conversation};
-use model::mail_secret;
+use model::installation::mail_secret;
 use model::mailboxes::Mailbox;
 use outbound::{app_mail, messages};
 

@@ -14,10 +14,10 @@ use base::limits::{DAY_MS, EVENTS_KEPT_MS, MINUTE_MS, duration};
 use base::queue::Queue;
 use db::Tx;
 use metrics::{counter, histogram};
-use model::notices::{Notice, notify};
-use model::sealing;
-use model::webhook_signing;
+use model::installation::sealing;
+use model::people::notices::{Notice, notify};
 use model::webhooks::State;
+use model::webhooks::webhook_signing;
 use tracing::Instrument;
 
 use super::concurrency::{FreeSlots, JobSlot, JobSlots};

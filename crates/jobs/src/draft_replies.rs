@@ -20,11 +20,11 @@ use drafting::request::request_body;
 use drafting::writing::{DraftMethod, HelperDraft, write_draft};
 use drafting::{budget, findings, promises};
 use metrics::counter;
-use model::answers::{self, KnownAnswer};
-use model::drafting_queue;
-use model::helper_drafts::DraftSource;
 use model::mailboxes::DraftingMode;
-use model::written_text::{TextFormat, WrittenText};
+use model::messages::answers::{self, KnownAnswer};
+use model::messages::drafting_queue;
+use model::messages::helper_drafts::DraftSource;
+use model::messages::written_text::{TextFormat, WrittenText};
 use outbound::messages;
 use serde_json::Value;
 

@@ -9,7 +9,8 @@ use base::ids::{ConversationId, UploadId, WorkspaceId};
 use base::limits::MINUTE_MS;
 use base::queue::Queue;
 use db::Tx;
-use model::{erasure, uploads};
+use model::documents::uploads;
+use model::erasure;
 
 use super::failures::{JobRevival, JobRule, send_no_notice};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};

@@ -7,8 +7,9 @@ use base::future::BoxFuture;
 use base::ids::{MailboxId, TopicId};
 use base::queue::Queue;
 use db::Tx;
-use model::counters::{self, Counter};
-use model::{conversations, follow_ups};
+use model::conversations;
+use model::conversations::follow_ups;
+use model::figures::counters::{self, Counter};
 
 use super::failures::{JobFailure, JobRevival, JobRule, notify_owners, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};

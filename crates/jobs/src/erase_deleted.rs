@@ -12,7 +12,8 @@ use base::limits::MINUTE_MS;
 use base::queue::Queue;
 use base::states::{Status, View};
 use db::Tx;
-use model::{conversations, deletions, erasure};
+use model::erasure::deletions;
+use model::{conversations, erasure};
 
 use super::empty_trash::remove_uploads;
 use super::failures::{JobRevival, JobRule, notify_owners, system};

@@ -15,7 +15,7 @@ use base::limits::DAY_MS;
 use base::queue::Queue;
 use db::{FromRow, Tx};
 use metrics::counter;
-use model::notices::{Notice, notify};
+use model::people::notices::{Notice, notify};
 use tokio::task::JoinSet;
 use tracing::Instrument;
 

@@ -9,7 +9,7 @@ use base::ids::ServiceId;
 use base::limits::{APP_MAIL_TEXT_CHARS, HEADER_CHARS};
 use base::queue::Queue;
 use db::Tx;
-use model::originals::cut;
+use model::messages::originals::cut;
 use outbound::services::Service;
 
 use super::app_mail_reader::{AppMailBody, AppMailReader, AppMailRequest};

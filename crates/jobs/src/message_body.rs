@@ -11,9 +11,9 @@ use mail::{
     Address, Attachment, EarlierWords, InlineFile, InlinePicture, MessageBody, PictureUrls,
     QuotedMail, QuotedMailRole,
 };
-use model::calendar_words::{short_month, short_weekday};
-use model::recipients::Party;
-use model::{attachments, mail_language, originals};
+use model::messages::recipients::Party;
+use model::messages::{attachments, mail_language, originals};
+use model::times::calendar_words::{short_month, short_weekday};
 use translation::{Reader, t};
 
 /// The columns of a message that its body is made from.

@@ -7,7 +7,7 @@ use base::future::BoxFuture;
 use base::ids::ConversationId;
 use base::queue::Queue;
 use db::Tx;
-use model::targets;
+use model::conversations::targets;
 
 use super::failures::{JobRevival, JobRule, send_no_notice, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};

@@ -1,4 +1,4 @@
-//! Tells people of what happened in conversations: see `model::notifications`.
+//! Tells people of what happened in conversations: see `model::people::notifications`.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use base::future::BoxFuture;
 use base::ids::{ConversationId, UserId};
 use base::queue::Queue;
 use db::Tx;
-use model::notifications::dispatch;
+use model::people::notifications::dispatch;
 
 use super::OpenPages;
 use super::failures::{JobRevival, JobRule, send_no_notice, system};

@@ -10,10 +10,10 @@ use base::error::Result;
 use base::ids::{ConversationId, MailboxId, MessageId};
 use db::{Json, Tx};
 use mail::{Address, AutoSubmission, ComposedMail};
-use model::domains::{self, Signer};
-use model::mail_secret;
-use model::outgoing_servers::{self, SubmissionServer};
-use model::recipients::Party;
+use model::installation::mail_secret;
+use model::mailboxes::domains::{self, Signer};
+use model::mailboxes::outgoing_servers::{self, SubmissionServer};
+use model::messages::recipients::Party;
 
 use super::OutgoingMail;
 use super::message_body::{self, ComposedBody, StoredBody};

@@ -8,7 +8,8 @@ use base::app::App;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result};
 use base::ids::MailboxId;
-use model::{mail_secret, plus_tags};
+use model::installation::mail_secret;
+use model::mailboxes::plus_tags;
 
 use super::outgoing_mail::{self, ReturnMarkers, UnsignedMail};
 use super::send_notices::service_mail;

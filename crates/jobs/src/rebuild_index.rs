@@ -6,7 +6,7 @@ use base::future::BoxFuture;
 use base::ids::ConversationId;
 use base::queue::Queue;
 use db::Tx;
-use model::index_rebuild;
+use model::indexing::index_rebuild;
 
 use super::runtime::{BackgroundJob, JobRound, JobRuntime};
 

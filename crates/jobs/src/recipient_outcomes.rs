@@ -7,7 +7,7 @@ use base::app::Cx;
 use base::error::Result;
 use base::ids::MessageId;
 use db::Tx;
-use model::send_failure::SendFailure;
+use model::messages::send_failure::SendFailure;
 
 use super::RelayOutcome;
 

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use base::future::BoxFuture;
-use model::outgoing_servers::SubmissionServer;
-use model::send_failure::SendFailure;
+use model::mailboxes::outgoing_servers::SubmissionServer;
+use model::messages::send_failure::SendFailure;
 
 /// Delivers a finished mail.
 pub trait Relay: Send + Sync {

@@ -10,7 +10,8 @@ use base::limits::DAY_MS;
 use base::queue::Queue;
 use base::states::Removal;
 use db::Tx;
-use model::{conversations, retention};
+use model::conversations;
+use model::erasure::retention;
 use outbound::removals;
 
 use super::failures::{JobRevival, JobRule, notify_owners, system};

@@ -16,7 +16,8 @@ use inbound::receive::receive;
 use inbound::sandbox::{self, Answer};
 use inbound::secure_answer::{SecureAnswer, receive_answer};
 use mail::Address;
-use model::{conversations, mailboxes, secure};
+use model::guests::secure;
+use model::{conversations, mailboxes};
 
 use super::failures::{JobRevival, JobRule, notify_owners, system};
 use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};

@@ -5,10 +5,10 @@ use base::error::Result;
 use base::ids::{ConversationId, MailboxId, MessageId};
 use db::Tx;
 use mail::{Address, MessageBody, PictureUrls};
-use model::local_times::LocalTimes;
-use model::mail_language::{self, salutation};
-use model::recipients::Party;
-use model::secure;
+use model::guests::secure;
+use model::messages::mail_language::{self, salutation};
+use model::messages::recipients::Party;
+use model::times::local_times::LocalTimes;
 use translation::t;
 
 use super::message_body::{ComposedBody, StoredBody};

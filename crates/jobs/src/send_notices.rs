@@ -1,4 +1,4 @@
-//! Sends the mail of the service itself to people of a workspace: see `model::notices`.
+//! Sends the mail of the service itself to people of a workspace: see `model::people::notices`.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use base::ids::{ConversationId, MailboxId, UserId};
 use base::queue::Queue;
 use db::{Json, Tx};
 use mail::{Address, AutoSubmission, CalendarEntry, ComposedMail};
-use model::notifications::dispatch::seen_circle;
-use model::sealing;
+use model::installation::sealing;
+use model::people::notifications::dispatch::seen_circle;
 
 use super::failures::{JobRevival, JobRule, send_no_notice, system};
 use super::outgoing_mail::{self, ReturnMarkers, UnsignedMail};

@@ -11,8 +11,8 @@ use base::limits::{HOUR_MS, PUSH_TTL_MS};
 use base::queue::Queue;
 use db::Tx;
 use metrics::counter;
-use model::notifications::dispatch::seen_circle;
-use model::notifications::push::{self, PushMessage};
+use model::people::notifications::dispatch::seen_circle;
+use model::people::notifications::push::{self, PushMessage};
 
 use super::concurrency::JobSlots;
 use super::failures::{JobRevival, JobRule, send_no_notice, system};

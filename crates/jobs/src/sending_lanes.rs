@@ -7,8 +7,8 @@ use std::collections::HashMap;
 
 use base::error::Result;
 use db::Tx;
-use model::attachments;
-use model::outgoing_servers::{self, OwnLane};
+use model::mailboxes::outgoing_servers::{self, OwnLane};
+use model::messages::attachments;
 
 use super::concurrency::FreeSlots;
 

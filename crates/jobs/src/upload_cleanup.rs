@@ -7,7 +7,7 @@ use base::future::BoxFuture;
 use base::ids::{RequestId, UploadId};
 use base::queue::Queue;
 use db::Tx;
-use model::uploads::{self, UploadState};
+use model::documents::uploads::{self, UploadState};
 
 use super::failures::{JobRevival, JobRule, notify_owners};
 use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};

@@ -10,10 +10,13 @@ use base::error::{Error, Result};
 use base::ids::{BookingId, ConversationId, MessageId, TagId};
 use base::states::Status;
 use db::{Arg, Json, TableShape, Tx};
-use model::audit_log::{self, Action};
+use model::contacts::contact_addresses;
 use model::conversations::{self, Conversation};
-use model::counters::{self, Counter};
-use model::{contact_addresses, erasure, merges, secure, sorter_examples};
+use model::conversations::{merges, sorter_examples};
+use model::erasure;
+use model::figures::counters::{self, Counter};
+use model::guests::secure;
+use model::installation::audit_log::{self, Action};
 use outbound::app_mail;
 
 use super::dump::dumped_tables;

@@ -8,8 +8,9 @@ use base::email_address::EmailAddress;
 use base::error::{Error, Result};
 use base::ids::{MessageId, UploadId};
 use db::{Arg, Column, Json, TableShape, Tx};
-use model::recipients::Party;
-use model::{contact_addresses, secure};
+use model::contacts::contact_addresses;
+use model::guests::secure;
+use model::messages::recipients::Party;
 use serde_json::{Map, Value, json};
 
 use super::dump::dumped_tables;

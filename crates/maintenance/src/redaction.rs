@@ -7,10 +7,10 @@ use base::ids::{ConversationId, MessageId};
 use base::states::{Direction, Status};
 use db::{Json, Tx};
 use model::conversations::Conversation;
-use model::counted_mail::snippet;
-use model::index_rebuild;
-use model::recipients::Party;
-use model::sorting;
+use model::conversations::sorting;
+use model::figures::counted_mail::snippet;
+use model::indexing::index_rebuild;
+use model::messages::recipients::Party;
 
 use super::forget_person::Forgetting;
 

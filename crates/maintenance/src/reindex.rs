@@ -7,7 +7,7 @@ use base::ids::{ConversationId, DocumentId, MessageId};
 use base::mail_reading::MailReading;
 use db::{Arg, Json, Store, Tx};
 use model::documents::{self, DocumentFields};
-use model::{index_rebuild, search_index};
+use model::indexing::{index_rebuild, search_index};
 use search::IndexRowKey;
 
 /// Documents of one transaction.

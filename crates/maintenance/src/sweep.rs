@@ -10,7 +10,8 @@ use base::error::{Error, Result};
 use base::ids::{MessageId, WorkspaceId};
 use base::limits::MINUTE_MS;
 use db::Tx;
-use model::{erasure, secure};
+use model::erasure;
+use model::guests::secure;
 
 use super::purge::FRESH;
 

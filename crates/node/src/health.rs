@@ -7,7 +7,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::routing::get;
 use base::app::App;
-use model::scheduled_backups::scheduled_backups;
+use model::installation::scheduled_backups::scheduled_backups;
 use transport::net::dns_health::DnsHealth;
 use transport::net::tls_certificate::TlsCertificate;
 

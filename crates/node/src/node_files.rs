@@ -12,7 +12,7 @@ use base::blobs::Blobs;
 use base::ids::Ids;
 use base::private_files::file_options;
 use db::Store;
-use model::node_files::{Sealed, sealed_samples, settle, value};
+use model::installation::node_files::{Sealed, sealed_samples, settle, value};
 
 use crate::vault::{KEY_FILE, Vault, imap_purpose, service_purpose};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base::app::App;
 use metrics::gauge;
-use model::nodes::{self, Node};
+use model::installation::nodes::{self, Node};
 use tokio_util::sync::CancellationToken;
 
 /// How often a node says that it runs.

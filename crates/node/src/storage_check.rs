@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use base::app::App;
-use model::node_files::write_time;
+use model::installation::node_files::write_time;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 

@@ -14,7 +14,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 
-pub use model::sealing::imap_purpose;
+pub use model::installation::sealing::imap_purpose;
 
 /// The key's file in the data folder.
 pub const KEY_FILE: &str = "secret.key";

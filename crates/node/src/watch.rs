@@ -8,7 +8,7 @@ use base::app::App;
 use jobs::queues;
 use maintenance::figures;
 use metrics::{counter, gauge, histogram};
-use model::scheduled_backups::scheduled_backups;
+use model::installation::scheduled_backups::scheduled_backups;
 use tokio_util::sync::CancellationToken;
 
 use super::blob_health::BlobHealth;

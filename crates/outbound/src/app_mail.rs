@@ -8,7 +8,7 @@ use base::ids::{ConversationId, ServiceId};
 use base::limits::{APP_MAIL_KEPT, APP_MAIL_KEPT_MS, APP_MAIL_RECIPIENTS};
 use base::queue::Queue;
 use db::{Json, Tx};
-use model::counters::{self, Counter};
+use model::figures::counters::{self, Counter};
 
 use crate::messages::header_key;
 

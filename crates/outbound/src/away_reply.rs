@@ -8,9 +8,9 @@ use db::{Json, Tx};
 use mail::AutoSubmission;
 use model::authentication::SenderAuthentication;
 use model::conversations::Conversation;
-use model::office_hours;
-use model::recipients::Party;
-use model::report_facts::day_number;
+use model::figures::report_facts::day_number;
+use model::mailboxes::office_hours;
+use model::messages::recipients::Party;
 
 use crate::drafts::{self, Automatic};
 use crate::messages;

@@ -5,12 +5,12 @@ use base::error::{Error, Result};
 use base::ids::MessageId;
 use base::states::Status;
 use db::Tx;
+use model::conversations::timeline::{self, TimelineEvent};
 use model::conversations::{self, Conversation};
-use model::events::{self, Event};
-use model::notifications::facts;
-use model::recipients;
-use model::send_failure::{self, SendFailure};
-use model::timeline::{self, TimelineEvent};
+use model::messages::recipients;
+use model::messages::send_failure::{self, SendFailure};
+use model::people::notifications::facts;
+use model::webhooks::events::{self, Event};
 
 use crate::messages::{OutgoingMessage, load_outgoing};
 

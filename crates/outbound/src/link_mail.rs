@@ -8,8 +8,8 @@ use base::states::Status;
 use db::Tx;
 use mail::AutoSubmission;
 use model::conversations::Conversation;
-use model::recipients::{self, Party};
-use model::secure;
+use model::guests::secure;
+use model::messages::recipients::{self, Party};
 
 use crate::drafts::{self, Automatic};
 

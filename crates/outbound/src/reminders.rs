@@ -6,11 +6,11 @@ use base::ids::{ConversationId, MessageId, RequestId};
 use base::states::{MessageStatus, Status};
 use db::Tx;
 use mail::AutoSubmission;
-use model::calendar_words::kept_date;
+use model::conversations::timeline::{self, TimelineEvent};
 use model::conversations::{self, Conversation};
-use model::document_requests::{link, missing, next_reminder};
-use model::mail_language::{self, salutation};
-use model::timeline::{self, TimelineEvent};
+use model::documents::document_requests::{link, missing, next_reminder};
+use model::messages::mail_language::{self, salutation};
+use model::times::calendar_words::kept_date;
 use translation::t;
 
 use crate::drafts::{self, Automatic};

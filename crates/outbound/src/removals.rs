@@ -5,7 +5,7 @@ use base::error::Result;
 use base::states::Removal;
 use db::Tx;
 use model::conversations::Conversation;
-use model::trash;
+use model::conversations::trash;
 
 use crate::messages::{self, OutgoingMessage};
 

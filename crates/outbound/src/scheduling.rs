@@ -8,12 +8,15 @@ use base::limits::{LATER_DAYS, LATER_MS, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use base::queue::Queue;
 use bookings::offers;
 use db::Tx;
+use model::conversations::timeline::RetiredBy;
 use model::conversations::{self, Conversation};
-use model::helper_drafts;
-use model::secure;
-use model::timeline::RetiredBy;
-use model::written_text::WrittenText;
-use model::{document_requests, inbox_access, search_index, signatures};
+use model::documents::document_requests;
+use model::guests::secure;
+use model::indexing::search_index;
+use model::mailboxes::inbox_access;
+use model::messages::helper_drafts;
+use model::messages::signatures;
+use model::messages::written_text::WrittenText;
 
 use crate::messages::{self, OutgoingMessage};
 

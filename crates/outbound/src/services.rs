@@ -12,7 +12,7 @@ use base::string_enum::string_enum;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use db::Tx;
-use model::webhook_signing;
+use model::webhooks::webhook_signing;
 
 use crate::app_mail::{self, ReportedMail};
 

@@ -8,13 +8,13 @@ use base::error::Result;
 use base::ids::{MessageId, WorkspaceId};
 use base::states::{Direction, Status};
 use db::{Json, Tx};
+use model::conversations::timeline::{StoredTimelineEvent, TimelineEvent};
 use model::conversations::{self, Conversation};
-use model::report_facts::{
+use model::figures::report_facts::{
     DraftFate, HELPER_NAME, ReportMeasure, asked_for, count, count_answer, count_draft_of,
     count_received, count_sent,
 };
-use model::report_histogram::bucket;
-use model::timeline::{StoredTimelineEvent, TimelineEvent};
+use model::figures::report_histogram::bucket;
 use serde_json::{Map, Value};
 
 /// Conversations counted in one transaction, and the pause after it.

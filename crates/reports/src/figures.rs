@@ -7,10 +7,10 @@ use base::error::{Error, Result};
 use base::ids::MailboxId;
 use base::time::Moment;
 use db::Tx;
-use model::counters::{self, CounterKind};
+use model::figures::counters::{self, CounterKind};
+use model::figures::report_facts::{HELPER_NAME, ReportMeasure};
+use model::figures::report_histogram::{histogram, quantile};
 use model::mailboxes;
-use model::report_facts::{HELPER_NAME, ReportMeasure};
-use model::report_histogram::{histogram, quantile};
 use schemars::JsonSchema;
 use serde::Serialize;
 

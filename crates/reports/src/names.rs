@@ -6,7 +6,9 @@ use base::app::Cx;
 use base::error::Result;
 use base::ids::{AgentId, MailboxId, TagId};
 use db::Tx;
-use model::{mailboxes, members, topics};
+use model::conversations::topics;
+use model::mailboxes;
+use model::people::members;
 
 pub(super) struct ReportNames {
     pub inboxes: Vec<(MailboxId, String)>,

@@ -6,8 +6,8 @@ use base::app::Cx;
 use base::error::Result;
 use base::ids::MailboxId;
 use db::Tx;
-use model::report_facts::{ReportMeasure, day_number};
-use model::report_histogram::{histogram, quantile};
+use model::figures::report_facts::{ReportMeasure, day_number};
+use model::figures::report_histogram::{histogram, quantile};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ use base::error::{Error, Result};
 use base::time::Moment;
 use jiff::ToSpan;
 use jiff::civil::Date;
-use model::report_facts::day_number;
+use model::figures::report_facts::day_number;
 
 /// The days of a report when none are named.
 const USUAL_DAYS: i64 = 28;

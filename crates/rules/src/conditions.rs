@@ -5,7 +5,7 @@ use base::ids::MessageId;
 use db::Tx;
 use model::contacts;
 use model::conversations::Conversation;
-use model::office_hours;
+use model::mailboxes::office_hours;
 use model::rule_queue::RuleEvent;
 
 use super::rule::{ConditionField, RuleCondition, TeamRule};

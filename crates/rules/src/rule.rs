@@ -77,7 +77,7 @@ db::row! {
         pub last_assigned: String,
         /// How often it acted, as [`Counter::RuleRuns`] counts it.
         ///
-        /// [`Counter::RuleRuns`]: model::counters::Counter::RuleRuns
+        /// [`Counter::RuleRuns`]: model::figures::counters::Counter::RuleRuns
         pub runs: i64 = "(SELECT coalesce(CAST(sum(c.n) AS BIGINT), 0) FROM counters c
              WHERE c.ws = rules.ws AND c.circle = 'team' AND c.what = 'rule-runs:' || rules.id)",
         pub last_run_at: Option<i64>,

@@ -7,7 +7,7 @@ use base::ids::{MessageId, WorkspaceId};
 use base::limits::{DAY_MS, MINUTE_MS};
 use db::Tx;
 use model::conversations::{self, Conversation};
-use model::counters::{self, Counter};
+use model::figures::counters::{self, Counter};
 use model::rule_queue::RuleEvent;
 
 use super::acts::perform;

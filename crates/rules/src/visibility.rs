@@ -4,7 +4,7 @@ use base::actor::{Actor, Circle};
 use base::error::{Error, Result};
 use base::ids::{MailboxId, RuleId};
 use db::Tx;
-use model::counters::{self, Counter};
+use model::figures::counters::{self, Counter};
 
 use super::rule::{ConditionField, RuleCondition, TeamRule, all};
 

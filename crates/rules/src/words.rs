@@ -8,8 +8,10 @@ use base::ids::{SavedReplyId, UserId};
 use base::limits::TAG_CHARS;
 use base::states::{ConversationRisk, Urgency};
 use db::Tx;
-use model::answers::is_language;
-use model::{mailboxes, members, topics};
+use model::conversations::topics;
+use model::mailboxes;
+use model::messages::answers::is_language;
+use model::people::members;
 
 use super::conditions::{ANY, KNOWN, YES};
 use super::rule::{ConditionField, IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, RuleCondition};

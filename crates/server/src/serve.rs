@@ -164,7 +164,8 @@ pub async fn warn_without_workspace(app: &App) -> Result<(), String> {
 
 /// Seals the secrets that an earlier version kept as they were.
 async fn seal_plain_secrets(app: &App) -> io::Result<()> {
-    let sealed = model::sealing::seal_plain_secrets(app).await.map_err(io::Error::other)?;
+    let sealed =
+        model::installation::sealing::seal_plain_secrets(app).await.map_err(io::Error::other)?;
     if sealed > 0 {
         tracing::warn!(
             sealed,

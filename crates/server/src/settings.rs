@@ -401,7 +401,7 @@ impl Settings {
 mod tests {
     use std::fs;
 
-    use model::mailbox_grants::SignInProvider;
+    use model::mailboxes::mailbox_grants::SignInProvider;
 
     use super::*;
 

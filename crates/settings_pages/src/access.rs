@@ -6,7 +6,7 @@ use actions::inbox_access::{AccessRow, InboxAccess, InboxAccessListing};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
-use model::inbox_access::{AccessEntry, AccessHolder};
+use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use web::Web;
 use web::form::{PostedForm, form};
 use web::layout::filters;

@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use base::error::Error;
 use base::ids::AgentId;
 use base::scopes::Scope;
-use model::oauth_clients::ClientKind;
+use model::people::oauth_clients::ClientKind;
 use url::Url;
 use web::Web;
 use web::form::{PostedForm, form};

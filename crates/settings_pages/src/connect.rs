@@ -10,9 +10,9 @@ use axum::extract::{Path, State};
 use base::error::Error;
 use base::limits::{IMAP_WORD_CHARS, PERSON_NAME_CHARS};
 use inbound::imap::{PostFetchAction, Security};
-use model::mailbox_grants::{MailAuth, SignInProvider};
 use model::mailboxes;
-use model::outgoing_servers::SubmissionSecurity;
+use model::mailboxes::mailbox_grants::{MailAuth, SignInProvider};
+use model::mailboxes::outgoing_servers::SubmissionSecurity;
 use translation::{t, text_in_context};
 use transport::mailbox_setup::{
     IncomingServer, MailboxTrial, OutgoingServer, PasswordAccess, Provider, ServerDiscovery,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::State;
 use base::actor::Role;
-use model::scheduled_backups::scheduled_backups;
+use model::installation::scheduled_backups::scheduled_backups;
 use web::Web;
 use web::layout::filters;
 use web::layout::page_layout::PageLayout;

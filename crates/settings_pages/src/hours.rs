@@ -9,8 +9,9 @@ use base::app::Cx;
 use base::error::Error;
 use base::ids::MailboxId;
 use db::Tx;
-use model::office_hours::OfficeHours;
-use model::{mailboxes, weekly_hours};
+use model::mailboxes;
+use model::mailboxes::office_hours::OfficeHours;
+use model::mailboxes::weekly_hours;
 use translation::{sentence, t};
 use web::Web;
 use web::form::{PostedForm, form};
@@ -55,7 +56,7 @@ struct HoursPage {
 pub fn hours_rows(tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<Vec<HoursRow>> {
     let mut rows = Vec::new();
     for inbox in mailboxes::all_seen_by(tx, cx.actor)? {
-        let hours = model::office_hours::of(tx, cx.actor.ws, &inbox.id)?;
+        let hours = model::mailboxes::office_hours::of(tx, cx.actor.ws, &inbox.id)?;
         rows.push(HoursRow {
             id: inbox.id.to_string(),
             name: inbox.name,
@@ -106,7 +107,7 @@ async fn build(
     let read = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &actions::sessions::SignedIn| {
         cx.actor.must_administer()?;
         let seen = mailboxes::seen_by(tx, cx.actor, &mailbox)?.ok_or(Error::NotFound("inbox"))?;
-        let hours = model::office_hours::of(tx, cx.actor.ws, &seen.id)?;
+        let hours = model::mailboxes::office_hours::of(tx, cx.actor.ws, &seen.id)?;
         Ok((seen.name, hours))
     };
     let (frame, (name, hours)) = web.page(visitor, location(SettingsPage::Rules), read).await?;

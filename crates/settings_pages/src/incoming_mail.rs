@@ -2,7 +2,7 @@
 
 use actions::imap_accounts::FetchedInbox;
 use base::limits::FETCHING_OVERDUE_MS;
-use model::mailbox_grants::SignInProvider;
+use model::mailboxes::mailbox_grants::SignInProvider;
 use translation::{sentence, t};
 use transport::net::listen_address::ListenAddress;
 use web::layout::wording::{DisplayTime, TimeFormat};

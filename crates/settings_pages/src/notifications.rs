@@ -8,9 +8,11 @@ use axum::extract::{Path, State};
 use base::error::Error;
 use base::ids::{MailboxId, SubscriptionId};
 use base::web_push::PushTarget;
-use model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice};
-use model::notifications::push::SubscribedBrowser;
-use model::notifications::settings::NoticeSettings;
+use model::people::notifications::choices::{
+    MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice,
+};
+use model::people::notifications::push::SubscribedBrowser;
+use model::people::notifications::settings::NoticeSettings;
 use serde_json::json;
 use translation::{msg, t};
 use web::Web;

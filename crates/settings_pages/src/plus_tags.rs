@@ -9,7 +9,7 @@ use base::ids::MailboxId;
 use base::limits::PLUS_TAG_TEST_MS;
 use jobs::{RelayOutcome, send_plus_tag_test};
 use model::mailboxes;
-use model::plus_tags::{PlusTagState, PlusTags};
+use model::mailboxes::plus_tags::{PlusTagState, PlusTags};
 use translation::t;
 use web::Web;
 use web::form::{PostedForm, form};

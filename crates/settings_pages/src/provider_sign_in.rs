@@ -14,7 +14,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
 use inbound::imap::PostFetchAction;
-use model::mailbox_grants::{MailAuth, NewGrant, SignInProvider};
+use model::mailboxes::mailbox_grants::{MailAuth, NewGrant, SignInProvider};
 use translation::t;
 use transport::mail_oauth::{CodeGrant, OAuthClient, TokenEndpoint, refusal};
 use transport::mailbox_setup::{

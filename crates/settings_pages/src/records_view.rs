@@ -1,6 +1,6 @@
 //! The DNS records of a domain, as the page of an inbox shows them.
 
-use model::domains::{KeyState, ListedKey};
+use model::mailboxes::domains::{KeyState, ListedKey};
 use translation::{sentence, t};
 use transport::mail_out::dns_records::{self, Finding, PublishedRecord, Purpose, RecordStatus};
 use web::Web;

@@ -11,7 +11,7 @@ use base::error::Error;
 use base::ids::{AttachmentId, SavedReplyId};
 use base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
 use db::Tx;
-use model::attachments::NewAttachment;
+use model::messages::attachments::NewAttachment;
 use translation::t;
 use web::Web;
 use web::form::{Asked, PostedForm, form};

@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::State;
 use base::error::Error;
 use base::ids::MailboxId;
-use model::secure::SecureSenders;
+use model::guests::secure::SecureSenders;
 use web::Web;
 use web::form::{PostedForm, form};
 use web::layout::filters;

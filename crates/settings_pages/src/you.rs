@@ -11,7 +11,7 @@ use base::error::Error;
 use base::ids::SessionId;
 use base::limits::{SIGN_IN_ATTEMPTS_PER_ADDRESS, SIGN_IN_WAIT_MINUTES};
 use db::Tx;
-use model::notices;
+use model::people::notices;
 use translation::{Language, Reader, msg, t};
 use web::Web;
 use web::form::{PostedForm, form};

@@ -4,7 +4,7 @@ use actions::autosaves::AutosaveKey;
 use actions::compose::NewReply;
 use base::actor::Actor;
 use base::ids::AttachmentId;
-use model::secure::seal_file;
+use model::guests::secure::seal_file;
 
 use crate::TestApp;
 
@@ -34,7 +34,7 @@ impl TestApp {
         let unfit = self.act(person, move |tx, cx| {
             actions::unsent_files::unfit_files(tx, cx, &there, &mailbox, &message)
         });
-        let refit = |file: model::sealed_attachments::UnfitFile| {
+        let refit = |file: model::messages::sealed_attachments::UnfitFile| {
             file.refit((&self.app.blobs, &self.app.ids)).unwrap()
         };
         let files: Vec<_> = unfit.await.into_iter().map(refit).collect();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::oauth_clients::ClientMetadata;
+use model::people::oauth_clients::ClientMetadata;
 use tokio::sync::{OnceCell, Semaphore};
 use transport::net::http_client::system_roots;
 use transport::net::https_fetch::Pages;

@@ -3,7 +3,7 @@
 
 use base::ids::MailboxId;
 use db::Tx;
-use model::outgoing_servers;
+use model::mailboxes::outgoing_servers;
 
 use crate::Web;
 

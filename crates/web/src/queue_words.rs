@@ -1,7 +1,7 @@
 //! The sentences of what waits in the queues, and of why a message was not delivered.
 
 use jobs::queues::{QueueItem, QueueKind, QueueState, WaitReason};
-use model::send_failure::SendFailure;
+use model::messages::send_failure::SendFailure;
 use translation::{sentence, t};
 
 /// Why a message was not delivered, in the reader's language; the server's own words as they are.

@@ -13,7 +13,7 @@ use base::limits::{
     INTERRUPTED_FORM_MS, MAILED_LINK_MS, SESSION_IDLE_MS, SESSION_MS, SIGN_IN_STEP_MS, UNDO_LIVE_MS,
 };
 use jiff::tz::TimeZone;
-use model::guest_tokens::GuestTokenHash;
+use model::guests::guest_tokens::GuestTokenHash;
 use sha2::{Digest, Sha256};
 use transport::http::{ClientNetwork, Peer};
 use url::{Position, Url};

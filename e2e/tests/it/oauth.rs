@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use actions::oauth_consent::register_client;
-use model::oauth_clients::ClientMetadata;
+use model::people::oauth_clients::ClientMetadata;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;

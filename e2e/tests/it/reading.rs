@@ -50,7 +50,7 @@ async fn invitations_cards_previews_and_attached_mails_are_readable() {
     let server = TestServer::open().await;
     let browser = Browser::signed_in(&server, &server.ines).await;
     let card = b"BEGIN:VCARD\r\nFN:Ann Shop\r\nTEL:+49 40 5550\r\nEND:VCARD\r\n";
-    let sheet = model::pdf::sheet("Invoice 1", &["Total 12.00 EUR"]);
+    let sheet = model::documents::pdf::sheet("Invoice 1", &["Total 12.00 EUR"]);
     let files = vec![
         attached("visit.ics", "text/calendar", INVITATION.as_bytes()),
         attached("ann.vcf", "text/vcard", card),

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use api::operations::{RequestDocumentsInput, request_documents};
-use model::document_requests::RequestedDocument;
+use model::documents::document_requests::RequestedDocument;
 use serde_json::json;
 use thirtyfour::prelude::*;
 
@@ -47,7 +47,7 @@ impl Papers {
     }
 
     fn pdf(&self, name: &str) -> String {
-        self.put(name, &model::pdf::sheet("PAPER", &[name]))
+        self.put(name, &model::documents::pdf::sheet("PAPER", &[name]))
     }
 
     fn large_pdf(&self, name: &str, bytes: usize) -> String {

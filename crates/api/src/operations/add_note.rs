@@ -6,7 +6,9 @@ use base::ids::NoteId;
 use base::limits::NOTE_CHARS;
 use base::scopes::Scope;
 use db::Tx;
-use model::{conversations, mentions, search_index};
+use model::conversations;
+use model::conversations::mentions;
+use model::indexing::search_index;
 use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};

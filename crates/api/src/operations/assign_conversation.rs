@@ -8,7 +8,7 @@ use base::limits::ASSIGN_TO_CHARS;
 use base::scopes::Scope;
 use db::Tx;
 use model::conversations::{self, Conversation};
-use model::members;
+use model::people::members;
 use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};

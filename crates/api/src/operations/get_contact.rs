@@ -6,7 +6,8 @@ use base::error::Result;
 use base::scopes::Scope;
 use base::states::View;
 use db::Tx;
-use model::{contact_profile, contacts};
+use model::contacts;
+use model::contacts::contact_profile;
 use search::list::{ConversationSummary, ListWalk};
 use serde::Deserialize;
 

@@ -13,9 +13,11 @@ use base::scopes::Scope;
 use base::states::{ConversationRisk, Urgency, View};
 use base::time::NamedTime;
 use db::Tx;
-use model::{
-    contact_addresses, contacts, counted_mail, mailboxes, pins, search_filter, tags, topics,
-};
+use model::contacts::contact_addresses;
+use model::conversations::{pins, tags, topics};
+use model::figures::counted_mail;
+use model::indexing::search_filter;
+use model::{contacts, mailboxes};
 use search::Query;
 use search::list::{
     ConversationSummary, CountEffort, Filter, FoundConversations, ListCount, ListOrder,

@@ -4,7 +4,7 @@ use base::app::Cx;
 use base::error::Result;
 use base::scopes::Scope;
 use db::Tx;
-use model::counters::{self, CounterKind};
+use model::figures::counters::{self, CounterKind};
 use model::mailboxes;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer};

@@ -8,9 +8,9 @@ use base::scopes::Scope;
 use base::states::MessageStatus;
 use base::time::Moment;
 use db::{Json, Tx};
-use model::counted_mail::snippet;
-use model::recipients::Party;
-use model::send_failure;
+use model::figures::counted_mail::snippet;
+use model::messages::recipients::Party;
+use model::messages::send_failure;
 use serde::Deserialize;
 
 use super::{Access, ListPage, Method, Operation, ScopeRule, Tool, page, typed};

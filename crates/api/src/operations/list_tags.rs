@@ -5,7 +5,7 @@ use base::error::Result;
 use base::ids::TagId;
 use base::scopes::Scope;
 use db::Tx;
-use model::counters::{self, CounterKind};
+use model::figures::counters::{self, CounterKind};
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer};
 use crate::wire::Tag;

@@ -4,7 +4,7 @@ use base::app::Cx;
 use base::error::Result;
 use base::scopes::Scope;
 use db::Tx;
-use model::members::{self, Person};
+use model::people::members::{self, Person};
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer};
 use crate::wire::{TeamJson, TeamListJson, TeamPersonJson};

@@ -4,8 +4,8 @@ use base::app::Cx;
 use base::error::Result;
 use base::scopes::Scope;
 use db::Tx;
-use model::counters::{self, CounterKind};
-use model::topics;
+use model::conversations::topics;
+use model::figures::counters::{self, CounterKind};
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer};
 use crate::wire::TopicJson;

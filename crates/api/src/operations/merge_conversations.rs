@@ -4,7 +4,8 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::scopes::Scope;
 use db::Tx;
-use model::{conversations, merges};
+use model::conversations;
+use model::conversations::merges;
 use serde::Deserialize;
 
 use super::{Access, CONVERSATION_ID_CHARS, Method, Operation, ScopeRule, Tool, answer, typed};

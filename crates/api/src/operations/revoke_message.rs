@@ -5,7 +5,7 @@ use base::error::{Error, Result};
 use base::ids::MessageId;
 use base::scopes::Scope;
 use db::Tx;
-use model::secure;
+use model::guests::secure;
 use outbound::messages;
 use serde::Deserialize;
 

@@ -6,7 +6,7 @@ use base::limits::{LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS};
 use base::scopes::Scope;
 use base::time::Moment;
 use db::Tx;
-use model::answers;
+use model::messages::answers;
 use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};

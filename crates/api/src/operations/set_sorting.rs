@@ -6,8 +6,9 @@ use base::limits::TOPIC_CHARS;
 use base::scopes::Scope;
 use base::states::Urgency;
 use db::Tx;
-use model::sorting::SortingDecision;
-use model::{conversations, sorting, topics};
+use model::conversations;
+use model::conversations::sorting::SortingDecision;
+use model::conversations::{sorting, topics};
 use serde::{Deserialize, Deserializer};
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};

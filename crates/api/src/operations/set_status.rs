@@ -5,7 +5,8 @@ use base::error::Result;
 use base::scopes::Scope;
 use base::states::Status;
 use db::Tx;
-use model::{conversations, sorting};
+use model::conversations;
+use model::conversations::sorting;
 use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};

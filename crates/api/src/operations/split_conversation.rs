@@ -5,7 +5,8 @@ use base::error::{Error, Result};
 use base::ids::MessageId;
 use base::scopes::Scope;
 use db::Tx;
-use model::{conversations, merges};
+use model::conversations;
+use model::conversations::merges;
 use serde::Deserialize;
 
 use super::{Access, CONVERSATION_ID_CHARS, Method, Operation, ScopeRule, Tool, answer, typed};

@@ -5,9 +5,9 @@ use base::error::{Error, Result};
 use base::limits::{FILTER_CHARS, REPLY_CHARS, REPLY_SUMMARY_CHARS, SUBJECT_CHARS};
 use base::time::Moment;
 use db::Tx;
+use model::guests::secure::SecureSendOptions;
 use model::mailboxes;
-use model::recipients::{Party, RecipientList};
-use model::secure::SecureSendOptions;
+use model::messages::recipients::{Party, RecipientList};
 use outbound::drafts::{self, DraftContent};
 use serde::Deserialize;
 

@@ -6,8 +6,8 @@ use base::limits::{TAG_CHARS, TAGS_PER_CALL};
 use base::scopes::Scope;
 use db::Tx;
 use model::conversations;
-use model::tags::{self, TagName};
-use model::timeline::{self, TimelineEvent};
+use model::conversations::tags::{self, TagName};
+use model::conversations::timeline::{self, TimelineEvent};
 use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};

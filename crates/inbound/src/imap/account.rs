@@ -8,8 +8,8 @@ use base::email_address::EmailAddress;
 use base::ids::{MailboxId, WorkspaceId};
 use base::string_enum::string_enum;
 use db::{Column, FromColumn};
-use model::mailbox_grants::{GrantKey, MailAuth};
 use model::mailboxes::Mailbox;
+use model::mailboxes::mailbox_grants::{GrantKey, MailAuth};
 
 use crate::RecipientInbox;
 

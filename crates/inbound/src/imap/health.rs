@@ -6,7 +6,7 @@ use base::error::Result;
 use base::limits::{DAY_MS, FETCHING_FAILED_MS, MINUTE_MS, duration};
 use base::queue::Queue;
 use db::Tx;
-use model::notices::{Notice, notify_responsible};
+use model::people::notices::{Notice, notify_responsible};
 
 use super::ImapAccount;
 

@@ -6,7 +6,7 @@ use base::error::{Error, Result};
 use base::queue::Queue;
 use base::time::Moment;
 use db::{Arg, Tx};
-use model::send_failure::SendFailure;
+use model::messages::send_failure::SendFailure;
 use serde_json::{Value, json};
 
 use super::queue_cursor::{number, word};

@@ -9,7 +9,7 @@ use base::error::{Error, Result};
 use base::queue::Queue;
 use base::time::Moment;
 use db::{Arg, Tx};
-use model::send_failure::SendFailure;
+use model::messages::send_failure::SendFailure;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

@@ -15,9 +15,9 @@ use base::limits::DAY_MS;
 use base::string_enum::string_enum;
 use base::time::Moment;
 use db::Tx;
-use model::audit_log::{self, Action};
+use model::installation::audit_log::{self, Action};
 use model::installation::installation;
-use model::send_failure::SendFailure;
+use model::messages::send_failure::SendFailure;
 use serde::Serialize;
 
 use queue_cursor::QueueCursor;

@@ -1,7 +1,7 @@
 //! The webhook events of section 6 as OpenAPI webhooks.
 
 use base::limits::{HOUR_MS, OLD_SECRET_MS};
-use model::events::{EVENTS, WebhookEventType, id_schema};
+use model::webhooks::events::{EVENTS, WebhookEventType, id_schema};
 use serde_json::{Map, Value, json};
 
 pub fn webhooks() -> Value {

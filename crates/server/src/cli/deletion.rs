@@ -6,7 +6,7 @@ use base::ids::MailboxId;
 use base::limits::TRASH_DAYS;
 use clap::Args;
 use jobs::{DeletionOutcome, finish_deletion};
-use model::deletions::DeletionCounts;
+use model::erasure::deletions::DeletionCounts;
 use serde_json::{Value, json};
 
 use super::command::{CommandResult, WorkspaceArgs, person, print, sentence, workspaces};

@@ -3,7 +3,7 @@
 use base::actor::Actor;
 use base::app::App;
 use clap::Subcommand;
-use model::domains;
+use model::mailboxes::domains;
 use serde_json::json;
 use transport::mail_out::dns_records::{self, PublishedRecord, RecordStatus, SendingSetup};
 use transport::net::dns_lookup::Lookup;

@@ -10,7 +10,7 @@ use base::limits::IMAP_WORD_CHARS;
 use clap::Args;
 use inbound::imap::{ImapServer, PostFetchAction, Security};
 use inbound::{RecipientInbox, find_inbox};
-use model::mailbox_grants::MailAuth;
+use model::mailboxes::mailbox_grants::MailAuth;
 use node::vault::{Vault, imap_purpose};
 use serde_json::json;
 use transport::imap_client::{Dialer, ImapCredential, try_out};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use base::ids::{EventId, Ids};
 use base::time::{Clock, SystemClock};
 use clap::Args;
-use model::webhook_signing;
+use model::webhooks::webhook_signing;
 use reqwest::header::{CONTENT_TYPE, LINK};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};

@@ -12,7 +12,7 @@ use base::time::{Clock, Moment, SystemClock};
 use clap::Args;
 use maintenance::load;
 use model::installation::installation;
-use model::scheduled_backups::{ScheduledBackups, scheduled_backups};
+use model::installation::scheduled_backups::{ScheduledBackups, scheduled_backups};
 use node::storage_check::require_writable;
 use node::vault::KEY_FILE;
 use serde_json::json;
@@ -158,10 +158,12 @@ async fn installed(settings: &Settings) -> Vec<SetupFinding> {
         Err(error) => return vec![finding("database", SetupState::Fault, sentence(error))],
     };
     let now = SystemClock.now();
-    let database = match app.store.write(move |tx| model::node_files::write_time(tx, now)).await {
-        Ok(()) => finding("database", SetupState::Fine, "opens, and can be written"),
-        Err(error) => finding("database", SetupState::Fault, sentence(error)),
-    };
+    let database =
+        match app.store.write(move |tx| model::installation::node_files::write_time(tx, now)).await
+        {
+            Ok(()) => finding("database", SetupState::Fine, "opens, and can be written"),
+            Err(error) => finding("database", SetupState::Fault, sentence(error)),
+        };
     let workspace = if is_empty {
         finding(
             "workspace",

@@ -5,7 +5,7 @@ use base::actor::Actor;
 use base::app::{App, Cx};
 use base::ids::UserId;
 use clap::Subcommand;
-use model::inbox_access::{AccessEntry, AccessHolder};
+use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::json;
 
 use super::command::{CommandResult, WorkspaceArgs, open, print, sentence};

@@ -9,10 +9,10 @@ use base::limits::MINUTE_MS;
 use db::Tx;
 use drafting::case::newest_case;
 use drafting::writing::{DraftMethod, HelperDraft, write_draft};
-use model::helper_drafts::DraftSource;
 use model::mailboxes::DraftingMode;
-use model::placeholders::fill;
-use model::written_text::{TextFormat, WrittenText};
+use model::messages::helper_drafts::DraftSource;
+use model::messages::placeholders::fill;
+use model::messages::written_text::{TextFormat, WrittenText};
 
 use super::people::SamplePeople;
 use super::scenario::{SampleInbox, SampleMember};

@@ -26,10 +26,10 @@ use mail::{
     Address, Attachment, Authentication, AuthenticationResult, AuthorKind, Dmarc, Mail, Warning,
 };
 use model::authentication::SenderAuthentication;
-use model::document_requests::RequestedDocument;
-use model::recipients::{Party, RecipientList};
-use model::secure;
-use model::written_text::TextFormat;
+use model::documents::document_requests::RequestedDocument;
+use model::guests::secure;
+use model::messages::recipients::{Party, RecipientList};
+use model::messages::written_text::TextFormat;
 use outbound::messages::{load_outgoing, mark_sent, with_words};
 use outbound::scheduling::MessageTimes;
 

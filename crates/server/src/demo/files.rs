@@ -55,7 +55,7 @@ impl SampleFile {
 
     pub fn bytes(&self) -> Vec<u8> {
         match self.content {
-            SampleContent::Sheet { title, lines } => model::pdf::sheet(title, lines),
+            SampleContent::Sheet { title, lines } => model::documents::pdf::sheet(title, lines),
             SampleContent::Photo(slabs) => png(slabs),
             SampleContent::Table(text)
             | SampleContent::Invitation(text)
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn the_table_of_a_pdf_points_at_its_objects() {
-        let file = model::pdf::sheet("Grüsse (1)", &["a", "b"]);
+        let file = model::documents::pdf::sheet("Grüsse (1)", &["a", "b"]);
         let text: String = file.iter().map(|byte| char::from(*byte)).collect();
         let table: usize =
             text.rsplit_once("startxref\n").unwrap().1.lines().next().unwrap().parse().unwrap();

@@ -6,7 +6,9 @@ use actions::notifications::{
 use base::app::{App, Cx};
 use base::error::Result;
 use db::Tx;
-use model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice};
+use model::people::notifications::choices::{
+    MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice,
+};
 
 use super::people::SamplePeople;
 use super::scenario::{SampleInbox, SampleMember};

@@ -13,7 +13,7 @@ use base::error::{Error, Result};
 use base::ids::{MailboxId, UserId, WorkspaceId};
 use base::scopes::Scope;
 use db::Tx;
-use model::inbox_access::{AccessEntry, AccessHolder};
+use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use model::mailboxes::{self, Mailbox};
 
 use super::Sample;

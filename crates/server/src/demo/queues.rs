@@ -10,7 +10,7 @@ use base::ids::ConversationId;
 use base::limits::{MINUTE_MS, UNDO_LIVE_MS};
 use db::Tx;
 use jobs::queues::{QueueAct, change_queue};
-use model::send_failure::SendFailure;
+use model::messages::send_failure::SendFailure;
 use outbound::failed_messages::mark_failed;
 use outbound::messages::load_outgoing;
 

@@ -10,7 +10,7 @@ use api::operations::OPERATIONS;
 use axum::http::{HeaderMap, HeaderValue, header};
 use calendar::{BusyQuery, TimeRange, busy_times, read_invitation, read_reply, zone_named};
 use mail::{Envelope, PageAddresses, PictureUrls, RemotePictures};
-use model::oauth_clients::ClientMetadata;
+use model::people::oauth_clients::ClientMetadata;
 use rules::{RuleAct, RuleCondition};
 use search::{Query, excerpt, query_parts};
 use serde_json::Value;

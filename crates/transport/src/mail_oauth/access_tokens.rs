@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base::app::App;
 use base::future::BoxFuture;
-use model::mailbox_grants::{
+use model::mailboxes::mailbox_grants::{
     self, GrantKey, RefreshLease, RefreshOutcome, SignInProvider, TokenStep,
 };
 use tokio::time::sleep;

@@ -7,8 +7,8 @@ use actions::mailbox_sign_in::SignInPlan;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use inbound::imap::Security;
-use model::mailbox_grants::SignInProvider;
-use model::outgoing_servers::SubmissionSecurity;
+use model::mailboxes::mailbox_grants::SignInProvider;
+use model::mailboxes::outgoing_servers::SubmissionSecurity;
 use sha2::{Digest, Sha256};
 use url::Url;
 

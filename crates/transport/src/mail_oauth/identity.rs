@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use model::mailbox_grants::SignInProvider;
+use model::mailboxes::mailbox_grants::SignInProvider;
 use serde::Deserialize;
 
 /// Clocks may differ by this much, in seconds.

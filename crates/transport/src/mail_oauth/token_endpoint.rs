@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use actions::mailbox_sign_in::SignInPlan;
-use model::mailbox_grants::{GrantedTokens, RefreshOutcome};
+use model::mailboxes::mailbox_grants::{GrantedTokens, RefreshOutcome};
 use reqwest::Client;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use serde::Deserialize;

@@ -8,7 +8,7 @@ use base::actor::Actor;
 use base::app::App;
 use base::error::Result;
 use base::public_ip::{is_public, is_public_host};
-use model::domains::{self, KeyState, ListedKey};
+use model::mailboxes::domains::{self, KeyState, ListedKey};
 use serde::Serialize;
 use tokio::task::JoinSet;
 use tokio::time::timeout;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome, RelayReason};
-use model::outgoing_servers::SubmissionServer;
+use model::mailboxes::outgoing_servers::SubmissionServer;
 
 use super::connect_config::ServerConnectConfig;
 use super::smarthost::SmarthostRelay;

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
-use model::mailbox_grants::GrantKey;
-use model::outgoing_servers::{SubmissionLogin, SubmissionSecurity, SubmissionServer};
+use model::mailboxes::mailbox_grants::GrantKey;
+use model::mailboxes::outgoing_servers::{SubmissionLogin, SubmissionSecurity, SubmissionServer};
 use rustls::RootCertStore;
 use tokio::sync::Semaphore;
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use model::outgoing_servers::{SubmissionLogin, SubmissionServer};
+use model::mailboxes::outgoing_servers::{SubmissionLogin, SubmissionServer};
 
 use super::connect_config::ServerConnectConfig;
 use super::smarthost::SmarthostRelay;

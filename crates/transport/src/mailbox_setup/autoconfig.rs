@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inbound::imap::Security;
-use model::outgoing_servers::SubmissionSecurity;
+use model::mailboxes::outgoing_servers::SubmissionSecurity;
 use roxmltree::Node;
 
 use super::discovery::{DiscoverySource, ServerDiscovery};

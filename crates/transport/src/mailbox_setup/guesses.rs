@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use inbound::imap::Security;
-use model::outgoing_servers::SubmissionSecurity;
+use model::mailboxes::outgoing_servers::SubmissionSecurity;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;

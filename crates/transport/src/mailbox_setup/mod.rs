@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use inbound::imap::Security;
-use model::outgoing_servers::SubmissionSecurity;
+use model::mailboxes::outgoing_servers::SubmissionSecurity;
 use tokio::time::timeout;
 
 use crate::imap_client::Dialer;

@@ -1,7 +1,7 @@
 //! Well-known mail providers: their servers, and what they ask of mail programs.
 
 use inbound::imap::Security;
-use model::outgoing_servers::SubmissionSecurity;
+use model::mailboxes::outgoing_servers::SubmissionSecurity;
 
 use super::servers::{IncomingServer, OutgoingServer};
 

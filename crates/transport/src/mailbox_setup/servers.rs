@@ -1,7 +1,7 @@
 //! The servers of a mailbox, as they are found or typed in.
 
 use inbound::imap::Security;
-use model::outgoing_servers::SubmissionSecurity;
+use model::mailboxes::outgoing_servers::SubmissionSecurity;
 
 /// The server that a mailbox is read from.
 #[derive(Clone, Debug, PartialEq, Eq)]

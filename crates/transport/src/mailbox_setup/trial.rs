@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use inbound::imap::{FetchFailure, ImapServer, PostFetchAction};
-use model::mailbox_grants::GrantKey;
-use model::outgoing_servers::{SubmissionLogin, SubmissionServer};
+use model::mailboxes::mailbox_grants::GrantKey;
+use model::mailboxes::outgoing_servers::{SubmissionLogin, SubmissionServer};
 
 use super::MailboxFinder;
 use super::providers::{PasswordAccess, Provider};

@@ -12,7 +12,7 @@ use bookings::BookingStatus;
 use bookings::guest::{self, GuestBooking};
 use bookings::mail_words::code_subject;
 use db::Tx;
-use model::one_time_codes::{CodeEntry, SentCode};
+use model::people::one_time_codes::{CodeEntry, SentCode};
 use translation::t;
 
 use super::form_input::BookingFormInput;

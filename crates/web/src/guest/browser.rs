@@ -8,7 +8,7 @@ use axum::extract::FromRequestParts;
 use axum::http::Response;
 use axum::http::request::Parts;
 use base::limits::GUEST_SESSION_MS;
-use model::guest_tokens::GuestTokenHash;
+use model::guests::guest_tokens::GuestTokenHash;
 
 use crate::Web;
 use crate::visitor::{CsrfToken, cookie};

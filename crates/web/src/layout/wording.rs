@@ -11,7 +11,9 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use translation::t;
 
-pub use model::calendar_words::{date_words, month_name, short_month, short_weekday, weekday};
+pub use model::times::calendar_words::{
+    date_words, month_name, short_month, short_weekday, weekday,
+};
 
 /// The shape that shows what somebody is (customer, person or agent), with their initials.
 #[derive(Clone, Debug)]

@@ -10,8 +10,8 @@ use base::error::Error;
 use base::ids::{ConversationId, MessageId};
 use base::limits::{DISCARD_REASON_CHARS, REPLY_CHARS};
 use base::states::{ConversationRisk, Direction};
-use model::helper_drafts::HELPER_NAME;
-use model::recipients::RecipientList;
+use model::messages::helper_drafts::HELPER_NAME;
+use model::messages::recipients::RecipientList;
 use translation::t;
 
 use crate::Web;

@@ -8,9 +8,9 @@ use base::error::Error;
 use base::ids::{AttachmentId, DocumentId, MessageId, SavedReplyId};
 use base::limits::{NOTE_CHARS, REPLY_CHARS};
 use base::states::Direction;
-use model::attachments::OutgoingAttachment;
-use model::recipients::RecipientList;
-use model::written_text::TextFormat;
+use model::messages::attachments::OutgoingAttachment;
+use model::messages::recipients::RecipientList;
+use model::messages::written_text::TextFormat;
 use translation::t;
 
 use crate::form::{FormFields, FormValue, form};

@@ -10,7 +10,7 @@ use axum::http::Response;
 use base::error::Error;
 use base::redirect_uri::{RedirectTarget, RedirectUri};
 use base::scopes::{Scope, Scopes};
-use model::oauth_clients::{OauthClient, is_document_address};
+use model::people::oauth_clients::{OauthClient, is_document_address};
 
 use crate::Web;
 use crate::form::{Asked, FormFields, PostedForm, form};

@@ -11,7 +11,7 @@ use base::ids::{ConversationId, TagId};
 use base::limits::{DAY_MS, PINS, TRASH_DAYS};
 use base::states::{Status, Urgency};
 use db::Tx;
-use model::topics;
+use model::conversations::topics;
 use search::list::ConversationSummary;
 use translation::t;
 

@@ -2,7 +2,7 @@
 
 use actions::open_conversation::OpenConversation;
 use actions::timeline::EventEntry;
-use model::timeline::{StoredTimelineEvent, TimelineEvent};
+use model::conversations::timeline::{StoredTimelineEvent, TimelineEvent};
 
 use crate::layout::wording::{Avatar, DisplayTime, TimeFormat};
 use crate::pages::event_words::{EventWords, actor, words};

@@ -1,7 +1,9 @@
 //! The sentences of timeline events.
 
 use base::states::{ConversationRisk, Status};
-use model::timeline::{RetiredBy, StoredTimelineEvent, TargetKind, TimelineEvent, WokenBy};
+use model::conversations::timeline::{
+    RetiredBy, StoredTimelineEvent, TargetKind, TimelineEvent, WokenBy,
+};
 use translation::{sentence, t};
 
 use crate::layout::wording::TimeFormat;

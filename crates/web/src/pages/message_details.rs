@@ -3,7 +3,7 @@
 use actions::timeline::MessageEntry;
 use base::states::Direction;
 use model::authentication::{AuthenticationOutcome, SenderAuthentication};
-use model::recipients::Party;
+use model::messages::recipients::Party;
 use translation::t;
 
 /// People of one line that are listed; the header names all of them.

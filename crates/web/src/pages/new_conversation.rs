@@ -10,9 +10,9 @@ use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
 use base::ids::MailboxId;
-use model::attachments::OutgoingAttachment;
 use model::mailboxes::{self, Mailbox};
-use model::written_text::TextFormat;
+use model::messages::attachments::OutgoingAttachment;
+use model::messages::written_text::TextFormat;
 use translation::t;
 
 use crate::Web;

@@ -7,7 +7,7 @@ use base::limits::SLOT_DAYS;
 use bookings::types;
 use jiff::ToSpan;
 use jiff::civil::Date;
-use model::written_text::TextFormat;
+use model::messages::written_text::TextFormat;
 use translation::t;
 
 use crate::Web;

@@ -8,7 +8,7 @@ use base::error::Error;
 use base::limits::OFFERED_TIMES;
 use base::time::Moment;
 use bookings::offers::OfferInput;
-use model::written_text::TextFormat;
+use model::messages::written_text::TextFormat;
 use outbound::drafts::ReplyResult;
 use outbound::scheduling::MessageTimes;
 use translation::t;

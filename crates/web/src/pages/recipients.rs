@@ -1,6 +1,6 @@
 //! The lines To, Cc and Bcc of a form.
 
-use model::recipients::{Party, RecipientList};
+use model::messages::recipients::{Party, RecipientList};
 
 use crate::form::{FormFields, FormValue};
 

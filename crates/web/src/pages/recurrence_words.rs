@@ -2,7 +2,7 @@
 
 use calendar::{EventRecurrence, Frequency, RecurrencePattern, RuleWeekday};
 use jiff::civil::Weekday;
-use model::calendar_words::long_date;
+use model::times::calendar_words::long_date;
 use translation::{t, text_in_context};
 
 use crate::layout::wording::{month_name, weekday};

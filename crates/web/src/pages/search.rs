@@ -14,7 +14,7 @@ use base::app::Cx;
 use base::error::{Error, ValidationError};
 use db::Tx;
 use model::mailboxes;
-use model::recipients::Party;
+use model::messages::recipients::Party;
 use search::list::ConversationSummary;
 use search::{Excerpt, OperatorHelp};
 use translation::{sentence, t};

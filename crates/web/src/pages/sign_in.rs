@@ -15,7 +15,7 @@ use base::limits::{
     LINKS_PER_ADDRESS, LINKS_PER_NETWORK, SIGN_IN_ATTEMPTS_PER_ADDRESS,
     SIGN_IN_ATTEMPTS_PER_NETWORK, SIGN_IN_TOKEN_CHARS, SIGN_IN_WAIT_MINUTES,
 };
-use model::notices;
+use model::people::notices;
 use translation::t;
 
 use crate::Web;

@@ -7,7 +7,7 @@ use api::operations::{SetSortingInput, set_sorting};
 use axum::extract::{Path, State};
 use base::error::Error;
 use base::states::Urgency;
-use model::timeline::TimelineEvent;
+use model::conversations::timeline::TimelineEvent;
 use translation::t;
 
 use crate::Web;

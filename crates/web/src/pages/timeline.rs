@@ -5,8 +5,8 @@ use actions::timeline::{FileLocation, MessageEntry, NoteEntry, TimelineEntry, Ti
 use base::limits::READ_TEXT_CHARS;
 use base::states::{Direction, MessageStatus};
 use model::conversations::Conversation;
-use model::helper_drafts::DraftSource;
-use model::mentions::marked;
+use model::conversations::mentions::marked;
+use model::messages::helper_drafts::DraftSource;
 use translation::{sentence, t};
 
 use crate::layout::file_kinds::kind_and_size;

@@ -10,7 +10,7 @@ use base::blocking::spawn_blocking;
 use base::error::Error;
 use base::ids::{AttachmentId, MessageId, SavedReplyId, UserId};
 use base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
-use model::written_text::TextFormat;
+use model::messages::written_text::TextFormat;
 use serde_json::json;
 use translation::t;
 

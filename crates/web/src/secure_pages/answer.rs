@@ -12,9 +12,9 @@ use base::limits::{SIGN_IN_WAIT_MINUTES, megabytes};
 use base::queue::Queue;
 use db::Tx;
 use inbound::secure_answer::{SecureAnswer, receive_answer};
-use model::guest_forms::GuestFormId;
-use model::guest_sessions;
-use model::secure::{self, ANSWER_BYTES, ANSWER_FILES, LinkState, SENT_BEFORE};
+use model::guests::guest_forms::GuestFormId;
+use model::guests::guest_sessions;
+use model::guests::secure::{self, ANSWER_BYTES, ANSWER_FILES, LinkState, SENT_BEFORE};
 use translation::t;
 
 use super::views::{FrontPage, GuestTimeFormat, ReadPage, SecurePageHeader};

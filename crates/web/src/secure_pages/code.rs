@@ -7,9 +7,9 @@ use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
 use base::limits::CODES_WINDOW_MS;
 use db::Tx;
-use model::guest_sessions;
-use model::one_time_codes::CodeEntry;
-use model::secure::{self, LinkState};
+use model::guests::guest_sessions;
+use model::guests::secure::{self, LinkState};
+use model::people::one_time_codes::CodeEntry;
 use translation::t;
 
 use super::read::NEW_CODE;

@@ -18,11 +18,11 @@ use axum::routing::{get, post};
 use base::error::Error;
 use base::limits::{GUEST_SEEN_EVERY_MS, GUEST_SESSION_IDLE_MS, SIGN_IN_WAIT_MINUTES};
 use db::Tx;
-use model::guest_sessions::{self, GuestSession};
-use model::guest_tokens::GuestTokenHash;
-use model::local_times::LocalTimes;
-use model::one_time_codes::{self, CodeHolder, SentCode};
-use model::secure::{self, LinkState, SecureFront, SecureLink};
+use model::guests::guest_sessions::{self, GuestSession};
+use model::guests::guest_tokens::GuestTokenHash;
+use model::guests::secure::{self, LinkState, SecureFront, SecureLink};
+use model::people::one_time_codes::{self, CodeHolder, SentCode};
+use model::times::local_times::LocalTimes;
 use translation::t;
 
 use crate::Web;

@@ -10,9 +10,9 @@ use base::app::Cx;
 use base::error::Error;
 use base::queue::Queue;
 use db::Tx;
-use model::guest_forms::GuestFormId;
-use model::guest_sessions;
-use model::secure::{self, LinkState, SecurePage};
+use model::guests::guest_forms::GuestFormId;
+use model::guests::guest_sessions;
+use model::guests::secure::{self, LinkState, SecurePage};
 
 use super::views::{CodePage, FrontPage, GonePage, GuestTimeFormat, ReadPage, SecurePageHeader};
 use super::{GuestPage, refusal};

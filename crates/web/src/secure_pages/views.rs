@@ -2,9 +2,9 @@
 
 use askama::Template;
 use jiff::tz::TimeZone;
-use model::guest_forms::GuestFormId;
-use model::local_times::LocalTimes;
-use model::secure::{PageAuthor, PageMessage, SecurePage};
+use model::guests::guest_forms::GuestFormId;
+use model::guests::secure::{PageAuthor, PageMessage, SecurePage};
+use model::times::local_times::LocalTimes;
 use translation::t;
 
 use super::GuestPage;

@@ -18,7 +18,7 @@ use base::app::Cx;
 use base::error::Error;
 use base::limits::{SIGN_IN_WAIT_MINUTES, UPLOADS_BYTES};
 use db::Tx;
-use model::uploads::{self, Ask};
+use model::documents::uploads::{self, Ask};
 use translation::t;
 use transport::http::slots::{Slot, SlotOwner};
 

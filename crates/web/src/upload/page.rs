@@ -8,9 +8,9 @@ use axum::extract::{Path, State};
 use axum::http::{Response, StatusCode};
 use base::error::Error;
 use base::ids::UploadId;
-use model::calendar_words::kept_date;
-use model::guest_forms::GuestFormId;
-use model::uploads::{self, AskPage, PageFile, PageItem, UploadState};
+use model::documents::uploads::{self, AskPage, PageFile, PageItem, UploadState};
+use model::guests::guest_forms::GuestFormId;
+use model::times::calendar_words::kept_date;
 use translation::{msg, t, text_in_context};
 
 use super::{Web, gone};

@@ -16,7 +16,7 @@ use base::ids::UploadId;
 use base::limits::SIGN_IN_WAIT_MINUTES;
 use base::partial_uploads::UploadPiece;
 use http_body_util::{BodyExt, Limited};
-use model::uploads::{self, NewUpload, Upload, UploadState};
+use model::documents::uploads::{self, NewUpload, Upload, UploadState};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;

@@ -11,8 +11,8 @@ use axum::http::Response;
 use base::blocking::spawn_blocking;
 use base::error::Error;
 use base::ids::UploadId;
-use model::guest_forms::GuestFormId;
-use model::uploads::{self, NewUpload, SentFile, Upload};
+use model::documents::uploads::{self, NewUpload, SentFile, Upload};
+use model::guests::guest_forms::GuestFormId;
 use sha2::{Digest, Sha256};
 use translation::msg;
 

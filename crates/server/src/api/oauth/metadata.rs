@@ -2,7 +2,7 @@
 
 use actions::oauth_tokens::IssuedTokens;
 use base::scopes::Scope;
-use model::oauth_clients::OauthClient;
+use model::people::oauth_clients::OauthClient;
 use serde_json::{Value, json};
 
 use crate::api::mcp::{self, RESOURCE_METADATA};

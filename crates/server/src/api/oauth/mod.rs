@@ -16,7 +16,7 @@ use axum::http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use axum::routing::any_service;
 use base::actor::Actor;
 use db::Tx;
-use model::oauth_clients::{ClientMetadata, MetadataProblem, find_client};
+use model::people::oauth_clients::{ClientMetadata, MetadataProblem, find_client};
 use serde_json::Value;
 use transport::http::request_body::RequestBody;
 use transport::http::{ClientNetwork, Peer};

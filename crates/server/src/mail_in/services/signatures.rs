@@ -4,7 +4,7 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use model::webhook_signing::{self, are_same};
+use model::webhooks::webhook_signing::{self, are_same};
 use ring::hmac;
 use ring::signature::{ECDSA_P256_SHA256_ASN1, UnparsedPublicKey};
 use serde_json::Value;

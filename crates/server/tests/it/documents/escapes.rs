@@ -166,7 +166,7 @@ fn no_descriptor_of_ours_is_open_inside() {
 #[tokio::test]
 async fn a_whole_page_is_drawn_in_the_cage_and_a_broken_one_only_fails_itself() {
     let pages = PageRenderer::with_program(program());
-    let page = model::pdf::sheet("INVOICE", &["Total 12.00"]);
+    let page = model::documents::pdf::sheet("INVOICE", &["Total 12.00"]);
     assert!(pages.can_draw(), "these tests need pdftoppm");
     assert!(pages.first_page(page).await.is_some());
     for broken in [b"%PDF-1.7 nothing".to_vec(), Vec::new(), vec![0; 100_000]] {

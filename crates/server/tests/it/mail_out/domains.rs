@@ -1,6 +1,6 @@
 //! The keys of a domain, and what it publishes.
 
-use model::domains::{self, KeyState};
+use model::mailboxes::domains::{self, KeyState};
 use transport::mail_out::dns_records::{self, RecordStatus};
 use transport::net::dns_lookup::Lookup;
 

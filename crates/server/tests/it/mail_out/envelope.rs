@@ -1,7 +1,7 @@
 //! The marks on what leaves, by which answers, bounces and loops are known.
 
 use base::ids::MailboxId;
-use model::mail_secret;
+use model::installation::mail_secret;
 
 use super::*;
 use crate::support::*;

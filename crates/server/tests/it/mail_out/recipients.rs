@@ -1,8 +1,8 @@
 //! A message to several recipients: who has it does not get it again.
 
 use actions::compose::NewReply;
-use model::recipients::{Party, RecipientList};
-use model::written_text::TextFormat;
+use model::messages::recipients::{Party, RecipientList};
+use model::messages::written_text::TextFormat;
 use outbound::scheduling::MessageTimes;
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use backup::{BackupRunner, BackupSettings};
-use model::scheduled_backups::{ScheduledBackups, scheduled_backups};
+use model::installation::scheduled_backups::{ScheduledBackups, scheduled_backups};
 
 use crate::support::*;
 

@@ -1,9 +1,9 @@
 //! Whoever has the database alone cannot sign with our keys or sign in as somebody.
 
 use base::secret_sealer::SecretSealer;
-use model::domains;
-use model::mail_secret::mail_secret;
-use model::sealing::seal_plain_secrets;
+use model::installation::mail_secret::mail_secret;
+use model::installation::sealing::seal_plain_secrets;
+use model::mailboxes::domains;
 use testing::{signature, signatures};
 
 use crate::support::{TestApp, on_both, user};

@@ -8,8 +8,8 @@ use axum::body::Body;
 use axum::http::Request;
 use base::rate_limit::RateStatus;
 use base::scopes::Scope;
-use model::events::EVENTS;
-use model::webhook_signing::{Signed, is_genuine};
+use model::webhooks::events::EVENTS;
+use model::webhooks::webhook_signing::{Signed, is_genuine};
 use serde_json::Value;
 
 use crate::api::ALL;

@@ -3,8 +3,8 @@
 
 use actions::inbox_access::InboxAccess;
 use base::actor::{Actor, Role};
-use model::inbox_access::{AccessEntry, AccessHolder};
 use model::mailboxes::Mailbox;
+use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::json;
 
 use super::visibility::{ADMINISTERED, NAMING, nothing, things_in};

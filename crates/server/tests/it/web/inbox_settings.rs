@@ -30,7 +30,7 @@ async fn fetch(app: &TestApp) {
         port: 993,
         security: Security::Tls,
         username: "desk@acme.example".into(),
-        auth: model::mailbox_grants::MailAuth::Password,
+        auth: model::mailboxes::mailbox_grants::MailAuth::Password,
         sealed_password: SEALED.into(),
         folder: "INBOX".into(),
         after: PostFetchAction::Nothing,
@@ -112,7 +112,7 @@ async fn the_records_to_publish_are_shown_and_the_first_key_is_made_by_a_button(
     page.hides("No key signs this domain");
     owner.post(&format!("{path}/signing-key"), &[]).await.is(303);
     let keys = |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-        model::domains::list_keys(tx, cx, "acme.example")
+        model::mailboxes::domains::list_keys(tx, cx, "acme.example")
     };
     assert_eq!(app.act(&app.owner, keys).await.len(), 1);
     let log = owner.get("/settings/audit").await.is(200);
@@ -141,17 +141,17 @@ async fn a_check_says_of_every_record_how_it_stands(app: TestApp) {
 
 async fn a_check_finds_everything_and_lets_a_new_key_sign(app: TestApp) {
     let keep = |first: bool| {
-        let key = model::domains::make_key(&app.app.ids).unwrap();
+        let key = model::mailboxes::domains::make_key(&app.app.ids).unwrap();
         app.act(&app.owner, move |tx, cx| match first {
-            true => model::domains::keep_first_key(tx, cx, "acme.example", &key),
-            false => model::domains::keep_next_key(tx, cx, "acme.example", &key),
+            true => model::mailboxes::domains::keep_first_key(tx, cx, "acme.example", &key),
+            false => model::mailboxes::domains::keep_next_key(tx, cx, "acme.example", &key),
         })
     };
     keep(true).await;
     app.advance(DAY);
     keep(false).await;
     let list = |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-        model::domains::list_keys(tx, cx, "acme.example")
+        model::mailboxes::domains::list_keys(tx, cx, "acme.example")
     };
     let keys = app.act(&app.owner, list).await;
     let mut zone = Zone::default()

@@ -16,7 +16,7 @@ on_both!(
 async fn filed(app: &TestApp, names: &[&str]) -> Vec<String> {
     for name in names {
         let kind = if name.ends_with("png") { "image/png" } else { "application/pdf" };
-        let bytes = model::pdf::sheet("PAPER", &[name]);
+        let bytes = model::documents::pdf::sheet("PAPER", &[name]);
         let attachment =
             mail::Attachment { filename: (*name).into(), content_type: kind.into(), bytes };
         let mail = letter("ann@shop.example Ann Shopper", "Papers", "See attached");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use actions::imap_accounts::FetchedInbox;
 use inbound::imap;
-use model::mailbox_grants::{GrantKey, SignInProvider};
+use model::mailboxes::mailbox_grants::{GrantKey, SignInProvider};
 use rustls::RootCertStore;
 use testing::{Dovecot, OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET, OAuthProviderServer};
 use transport::mail_oauth::{AccessTokens, MailboxTokens, OAuthClient, OAuthClients, TokenFailure};

@@ -244,7 +244,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 
 async fn previews_are_small_and_made_once(app: TestApp) {
     let mut mail = letter("ann@shop.example", "Papers", "Here");
-    let sheet = model::pdf::sheet("Invoice 1", &["Total 12.00 EUR"]);
+    let sheet = model::documents::pdf::sheet("Invoice 1", &["Total 12.00 EUR"]);
     mail.attachments = vec![
         attached("a.png", "image/png", &picture()),
         attached("b.pdf", "application/pdf", &sheet),

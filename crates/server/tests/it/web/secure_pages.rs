@@ -477,7 +477,7 @@ async fn links_of_earlier_versions_go_on_to_work(app: TestApp) {
     let ann = app.ask(&key, json!([{ "label": "Passport" }])).await;
     let old = "z".repeat(40);
     app.exec(&format!("UPDATE document_requests SET token_hash = NULL, old_token = '{old}'")).await;
-    assert_eq!(model::sealing::seal_plain_secrets(&app.app).await.unwrap(), 1);
+    assert_eq!(model::installation::sealing::seal_plain_secrets(&app.app).await.unwrap(), 1);
     assert_eq!(app.count(&format!("document_requests WHERE old_token = '{old}'")).await, 0);
     let page = app.browser().get(&format!("/u/{old}")).await.is(200);
     assert!(page.text.contains("Passport"));

@@ -323,9 +323,9 @@ pub(super) async fn things_in(app: &TestApp, person: &Actor, inbox: Mailbox) -> 
 async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String, String) {
     let letter = actions::compose::NewReply {
         body: "Enclosed".into(),
-        recipients: model::recipients::RecipientList {
+        recipients: model::messages::recipients::RecipientList {
             to: actions::compose::parties("zed@shop.example").unwrap(),
-            ..model::recipients::RecipientList::default()
+            ..model::messages::recipients::RecipientList::default()
         },
         format: Default::default(),
         close: false,

@@ -7,7 +7,7 @@ use base::email_address::EmailAddress;
 use base::ids::ConversationId;
 use maintenance::forget_person::forget_person;
 use maintenance::person_files::export_person;
-use model::inbox_access::{AccessEntry, AccessHolder};
+use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::{Value, json};
 use testing::{DAY, SECOND, TestApp, TestKey, letter, on_both, query, texts, user};
 

@@ -2,8 +2,8 @@
 
 use actions::inbox_access::InboxAccess;
 use base::actor::{Actor, Role};
-use model::inbox_access::{AccessEntry, AccessHolder};
 use model::mailboxes::Mailbox;
+use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::json;
 use testing::{TestApp, TestKey, letter, on_both, user};
 
@@ -319,8 +319,9 @@ async fn whoever_may_not_send_sends_no_link_or_invitation_either(app: TestApp) {
     give(&app, &app.owner, &support, access).await;
     for (who, sends) in [(&ann, false), (&app.owner, true), (&app.service(&support), true)] {
         let id = mail.conversation.clone();
-        let asked =
-            app.app.act(who, move |tx, cx| model::inbox_access::must_send_in(tx, cx.actor, &id));
+        let asked = app.app.act(who, move |tx, cx| {
+            model::mailboxes::inbox_access::must_send_in(tx, cx.actor, &id)
+        });
         assert_eq!(asked.await.is_ok(), sends);
     }
 }

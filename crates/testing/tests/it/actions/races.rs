@@ -10,8 +10,8 @@ use base::limits::CODES_PER_ADDRESS;
 use bookings::booking::{self, BookingGuest, NewBooking};
 use bookings::types::BookingTypeInput;
 use db::Tx;
-use model::guest_tokens::GuestTokenHash;
-use model::one_time_codes::{self, CodeHolder, CodeRequest};
+use model::guests::guest_tokens::GuestTokenHash;
+use model::people::one_time_codes::{self, CodeHolder, CodeRequest};
 use testing::{Backend, TestApp, run, user};
 
 macro_rules! on_postgres {

@@ -5,7 +5,7 @@ use actions::triage::TriageAct;
 use api::operations::{ListConversationsInput, list_conversations};
 use base::actor::{Actor, Circle};
 use base::ids::UndoId;
-use model::inbox_access::{AccessEntry, AccessHolder};
+use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::json;
 use testing::{MINUTE, SECOND, TestApp, letter, on_both, user};
 

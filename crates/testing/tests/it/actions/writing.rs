@@ -11,9 +11,9 @@ use base::app::App;
 use base::error::Error;
 use base::ids::{AttachmentId, ConversationId, MessageId};
 use mail::{Address, ParsedMail};
-use model::attachments::NewAttachment;
-use model::recipients::RecipientList;
-use model::written_text::TextFormat;
+use model::messages::attachments::NewAttachment;
+use model::messages::recipients::RecipientList;
+use model::messages::written_text::TextFormat;
 use outbound::scheduling::MessageTimes;
 use testing::{MINUTE, TestApp, filed, letter, on_both};
 

@@ -46,7 +46,7 @@ async fn claimed(app: &TestApp, address: &str) -> ImapAccount {
         port: 993,
         security: Security::Tls,
         username: "ann".into(),
-        auth: model::mailbox_grants::MailAuth::Password,
+        auth: model::mailboxes::mailbox_grants::MailAuth::Password,
         sealed_password: "x".into(),
         folder: "INBOX".into(),
         after: PostFetchAction::Nothing,

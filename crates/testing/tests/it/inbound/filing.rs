@@ -141,11 +141,11 @@ async fn a_mail_that_carries_our_marks_and_is_another_is_filed(app: TestApp) {
 async fn a_notice_that_comes_back_is_dropped(app: TestApp) {
     let person = user(&app.owner);
     app.act(&app.owner, move |tx, cx| {
-        model::notices::notify(
+        model::people::notices::notify(
             tx,
             cx,
             &person,
-            &model::notices::Notice { subject: "Hello", text: "Look." },
+            &model::people::notices::Notice { subject: "Hello", text: "Look." },
         )
     })
     .await;
@@ -177,8 +177,9 @@ async fn a_workspace_has_one_secret_and_no_other_has_it(app: TestApp) {
     assert_eq!(first.len(), 32);
     assert_eq!(secret(&app).await, first);
     let other = app.other_workspace("Other").await;
-    let others =
-        app.act(&other, |tx, cx| Ok(model::mail_secret::mail_secret(tx, cx)?.as_bytes().to_vec()));
+    let others = app.act(&other, |tx, cx| {
+        Ok(model::installation::mail_secret::mail_secret(tx, cx)?.as_bytes().to_vec())
+    });
     assert_ne!(others.await, first);
 }
 

@@ -2,7 +2,7 @@
 
 use actions::imap_accounts::{FetchFrom, MailHistory};
 use inbound::imap::{self, ImapAccount, PostFetchAction, Security};
-use model::mailbox_grants::MailAuth;
+use model::mailboxes::mailbox_grants::MailAuth;
 use testing::{MINUTE, TestApp, on_both};
 
 on_both!(one_write_renews_the_leases_of_all_inboxes_and_says_which_are_lost);

@@ -17,7 +17,7 @@ mod threading;
 mod threads;
 mod trust;
 
-use model::mail_secret::mail_secret;
+use model::installation::mail_secret::mail_secret;
 use testing::TestApp;
 
 /// The secret of the test's workspace.

@@ -4,8 +4,8 @@ use actions::imap_accounts::{FetchFrom, MailHistory};
 use inbound::Ingested;
 use inbound::imap::{PostFetchAction, Security};
 use jobs::{OutgoingMail, RelayOutcome, send_plus_tag_test};
-use model::mailbox_grants::MailAuth;
-use model::plus_tags::{self, PlusTagState, PlusTags};
+use model::mailboxes::mailbox_grants::MailAuth;
+use model::mailboxes::plus_tags::{self, PlusTagState, PlusTags};
 use testing::{MINUTE, TestApp, on_both};
 
 use super::secret;

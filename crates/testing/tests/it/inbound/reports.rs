@@ -110,8 +110,9 @@ async fn a_bounce_for_another_workspaces_message_changes_nothing(app: TestApp) {
     let key = app.key("read").await;
     let (message, conversation) = sent(&app).await;
     let other = app.other_workspace("Other").await;
-    let foreign =
-        app.act(&other, |tx, cx| Ok(model::mail_secret::mail_secret(tx, cx)?.as_bytes().to_vec()));
+    let foreign = app.act(&other, |tx, cx| {
+        Ok(model::installation::mail_secret::mail_secret(tx, cx)?.as_bytes().to_vec())
+    });
     let path = mail::return_path(&foreign.await, "support@other.example", &message).unwrap();
     let taken = app.ingest_from("", &[&path], dsn("failed", "5.1.1", None).as_bytes()).await;
     filed(&taken[0]);

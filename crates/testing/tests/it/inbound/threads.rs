@@ -63,8 +63,9 @@ async fn a_forged_reply_address_joins_nothing(app: TestApp) {
     let secret = secret(&app).await;
     let reply = mail::reply_address(&secret, "support@acme.example", &conversation).unwrap();
     let others = app.other_workspace("Other").await;
-    let other =
-        app.act(&others, |tx, cx| Ok(model::mail_secret::mail_secret(tx, cx)?.as_bytes().to_vec()));
+    let other = app.act(&others, |tx, cx| {
+        Ok(model::installation::mail_secret::mail_secret(tx, cx)?.as_bytes().to_vec())
+    });
     let foreign = mail::reply_address(&other.await, "support@acme.example", &conversation).unwrap();
     let id = conversation.strip_prefix("cnv_").unwrap();
     let last = reply.replace("@acme", "0@acme");

@@ -9,7 +9,7 @@ use inbound::imap::{self, PostFetchAction, Security};
 use inbound::incoming_mail::FiledMail;
 use jobs::{BoxFuture, DocumentFile, DocumentReader, ExtractionOutcome, Worker};
 use metrics_exporter_prometheus::PrometheusBuilder;
-use model::notices::{Notice, notify};
+use model::people::notices::{Notice, notify};
 use serde_json::json;
 use testing::*;
 
@@ -328,7 +328,7 @@ fn fetch_from() -> FetchFrom {
         port: 993,
         security: Security::Tls,
         username: "ann".into(),
-        auth: model::mailbox_grants::MailAuth::Password,
+        auth: model::mailboxes::mailbox_grants::MailAuth::Password,
         sealed_password: "x".into(),
         folder: "INBOX".into(),
         after: PostFetchAction::Nothing,

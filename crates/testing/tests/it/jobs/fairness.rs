@@ -3,8 +3,8 @@
 use actions::outgoing_servers::{NewOutgoingServer, ServerScope, set_outgoing_server};
 use actions::setup::add_mailbox;
 use base::actor::{Actor, Circle};
+use model::mailboxes::outgoing_servers::SubmissionSecurity;
 use model::mailboxes::{self, Mailbox};
-use model::outgoing_servers::SubmissionSecurity;
 use testing::*;
 
 on_both!(

@@ -4,7 +4,7 @@
 use actions::inbox_access::InboxAccess;
 use base::actor::Actor;
 use mail::Mail;
-use model::inbox_access::{AccessEntry, AccessHolder};
+use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use model::mailboxes::{self, DraftingMode, Mailbox};
 use serde_json::{Value, json};
 use testing::{

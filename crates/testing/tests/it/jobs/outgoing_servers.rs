@@ -7,7 +7,7 @@ use actions::outgoing_servers::{
 use base::actor::Role;
 use jobs::RelayOutcome;
 use model::mailboxes::Mailbox;
-use model::outgoing_servers::{SubmissionLogin, SubmissionSecurity};
+use model::mailboxes::outgoing_servers::{SubmissionLogin, SubmissionSecurity};
 use testing::*;
 
 on_both!(
@@ -53,7 +53,7 @@ async fn servers(app: &TestApp) -> Vec<OutgoingServerListing> {
 fn given(app: &TestApp) -> Vec<(String, String)> {
     let host = |server: &Option<std::sync::Arc<_>>| match server {
         Some(server) => {
-            let server: &model::outgoing_servers::SubmissionServer = server;
+            let server: &model::mailboxes::outgoing_servers::SubmissionServer = server;
             server.host.clone()
         }
         None => "relay".to_owned(),

@@ -8,7 +8,7 @@ use jobs::queues::{
     self, QueueAct, QueueFilter, QueueItem, QueueKind, QueuePage, QueueState, WaitReason,
 };
 use model::installation::{QuietReason, begin_quiet};
-use model::notices::{Notice, notify};
+use model::people::notices::{Notice, notify};
 use serde_json::json;
 use testing::*;
 

@@ -3,7 +3,7 @@
 use model::installation::{
     Installation, QuietReason, begin_quiet, end_quiet, installation, recognise_copy,
 };
-use model::notices::{Notice, notify};
+use model::people::notices::{Notice, notify};
 use serde_json::json;
 use testing::*;
 

@@ -3,7 +3,7 @@
 use base::actor::Actor;
 use base::ids::UserId;
 use jobs::RelayOutcome;
-use model::notices::{Notice, notify};
+use model::people::notices::{Notice, notify};
 use testing::*;
 
 on_both!(

@@ -3,7 +3,7 @@
 use base::actor::{Actor, Role};
 use base::ids::ConversationId;
 use jobs::PushResponse;
-use model::notifications::push;
+use model::people::notifications::push;
 use serde_json::json;
 use testing::*;
 

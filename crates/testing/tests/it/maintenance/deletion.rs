@@ -8,8 +8,8 @@ use base::ids::MailboxId;
 use inbound::Ingested;
 use jobs::{DeletionOutcome, RelayOutcome, finish_deletion};
 use maintenance::check::check;
-use model::inbox_access::{AccessEntry, AccessHolder};
 use model::mailboxes::Mailbox;
+use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::json;
 use testing::{DAY, HOUR, MINUTE, TestApp, UNDO, eventually, file, letter, on_both, raw, user};
 

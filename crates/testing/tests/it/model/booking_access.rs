@@ -2,7 +2,7 @@
 
 use actions::inbox_access::InboxAccess;
 use base::actor::Actor;
-use model::inbox_access::{AccessEntry, AccessHolder};
+use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::json;
 use testing::*;
 

@@ -195,10 +195,10 @@ async fn a_team_offers_times_in_a_reply_and_sees_offer_and_booking_in_the_conver
     app.act(&app.owner, move |tx, cx| {
         let message = actions::compose::NewReply {
             body: "Any of these?".into(),
-            format: model::written_text::TextFormat::Plain,
-            recipients: model::recipients::RecipientList {
+            format: model::messages::written_text::TextFormat::Plain,
+            recipients: model::messages::recipients::RecipientList {
                 to: actions::compose::parties("ann@shop.example").unwrap(),
-                ..model::recipients::RecipientList::default()
+                ..model::messages::recipients::RecipientList::default()
             },
             close: false,
             send: false,

@@ -9,8 +9,8 @@ use base::time::Moment;
 use bookings::booking::{self, BookingGuest, NewBooking};
 use bookings::types::{self, BookingTypeInput};
 use bookings::{Booking, BookingStatus, feed, guest};
-use model::guest_tokens::GuestTokenHash;
-use model::one_time_codes::CodeEntry;
+use model::guests::guest_tokens::GuestTokenHash;
+use model::people::one_time_codes::CodeEntry;
 use serde_json::{Value, json};
 use testing::*;
 

@@ -8,9 +8,11 @@ use base::actor::{self, Actor};
 use base::ids::ConversationId;
 use jobs::RelayOutcome;
 use mail::AuthorKind;
-use model::inbox_access::{AccessEntry, AccessHolder};
+use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use model::mailboxes::{self, Mailbox};
-use model::notifications::choices::{MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice};
+use model::people::notifications::choices::{
+    MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice,
+};
 use serde_json::json;
 use testing::*;
 

@@ -7,10 +7,10 @@ use base::ids::UndoId;
 use inbound::incoming_mail::FiledMail;
 use mail::{Authentication, AuthenticationResult, AuthorKind, Dmarc};
 use model::authentication::SenderAuthentication;
-use model::local_times::LocalTimes;
 use model::mailboxes::{DraftingMode, Mailbox};
-use model::recipients::RecipientList;
-use model::written_text::TextFormat;
+use model::messages::recipients::RecipientList;
+use model::messages::written_text::TextFormat;
+use model::times::local_times::LocalTimes;
 use outbound::scheduling::MessageTimes;
 use serde_json::{Value, json};
 use testing::{

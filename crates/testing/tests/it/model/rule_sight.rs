@@ -5,7 +5,7 @@ use actions::rules::RuleInput;
 use base::actor::{Actor, Role};
 use base::ids::RuleId;
 use jobs::OutgoingMail;
-use model::inbox_access::{AccessEntry, AccessHolder};
+use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use model::mailboxes::{self, Mailbox};
 use serde_json::{Value, json};
 use testing::{SECOND, TestApp, TestKey, letter, on_both, texts, user};

@@ -14,7 +14,7 @@ use base::time::is_date;
 use jiff::ToSpan;
 use jiff::civil::Date;
 use model::mailboxes;
-use model::office_hours;
+use model::mailboxes::office_hours;
 use reports::ReportFigures;
 use translation::{Language, Reader, t};
 

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::Request;
 use base::actor::Plan;
-use model::oauth_clients::ClientMetadata;
+use model::people::oauth_clients::ClientMetadata;
 use serde_json::{Value, json};
 
 use super::{

@@ -9,7 +9,7 @@ use axum::http::Request;
 use base::actor::Plan;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use model::oauth_clients::ClientMetadata;
+use model::people::oauth_clients::ClientMetadata;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

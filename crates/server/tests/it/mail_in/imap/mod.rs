@@ -9,7 +9,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use actions::imap_accounts::{FetchFrom, FetchedInbox, MailHistory};
 use inbound::imap::{self, PostFetchAction, Security};
 use inbound::{BelievedResults, MailSource};
-use model::mailbox_grants::MailAuth;
+use model::mailboxes::mailbox_grants::MailAuth;
 use node::vault::{Vault, imap_purpose};
 use rustls::RootCertStore;
 use server::mail_in::imap::{Fetchers, ImapTiming};

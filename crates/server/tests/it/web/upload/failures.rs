@@ -12,7 +12,8 @@ async fn files_that_cannot_be_handed_over_or_swept_hold_up_no_other(app: TestApp
         let documents = json!([{ "label": "Passport" }]);
         let customer = app.ask_in(&key, mail.conversation.as_str(), documents).await;
         app.pass(UNDO).await;
-        let kept = customer.add(0, "passport.pdf", &model::pdf::sheet("P", &["x"])).await;
+        let kept =
+            customer.add(0, "passport.pdf", &model::documents::pdf::sheet("P", &["x"])).await;
         let left = customer.begin(0, "left.pdf", 1_000).await.is(201).json();
         uploads.push([text_of(&kept, "id"), text_of(&left, "id")]);
     }

@@ -1,7 +1,7 @@
 //! Links are secrets: guessing finds nothing, and one link opens one request.
 
 use axum::body::Body;
-use model::guest_tokens::GuestToken;
+use model::guests::guest_tokens::GuestToken;
 use serde_json::json;
 
 use super::*;

@@ -25,7 +25,7 @@ use crate::support::*;
 
 /// A small file that is a whole PDF.
 pub fn pdf(words: &str) -> Vec<u8> {
-    model::pdf::sheet("PAPER", &[words])
+    model::documents::pdf::sheet("PAPER", &[words])
 }
 
 /// A PDF of about this many bytes that no packing makes small.

@@ -2,8 +2,8 @@
 
 use actions::drafting::InboxDrafting;
 use base::ids::MessageId;
-use model::draft_outcomes::OutcomeTally;
 use model::mailboxes::DraftingMode;
+use model::messages::draft_outcomes::OutcomeTally;
 use serde_json::Value;
 use testing::*;
 

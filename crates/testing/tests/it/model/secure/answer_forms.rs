@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::app::App;
 use base::error::Result;
 use base::ids::Ids;
-use model::guest_forms::GuestFormId;
+use model::guests::guest_forms::GuestFormId;
 
 use super::*;
 

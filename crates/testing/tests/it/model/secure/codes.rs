@@ -1,6 +1,6 @@
 //! The code that opens a page: who gets it, how often, and what guessing leads to.
 
-use model::secure::LinkState;
+use model::guests::secure::LinkState;
 
 use super::*;
 

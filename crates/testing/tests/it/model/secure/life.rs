@@ -2,9 +2,9 @@
 
 use actions::compose::{ForwardedMessage, NewReply};
 use base::error::Error;
-use model::recipients::RecipientList;
-use model::secure::LinkState;
-use model::written_text::TextFormat;
+use model::guests::secure::LinkState;
+use model::messages::recipients::RecipientList;
+use model::messages::written_text::TextFormat;
 use outbound::scheduling::MessageTimes;
 
 use super::*;

@@ -2,8 +2,8 @@
 
 use actions::inbox_access::InboxAccess;
 use base::ids::ConversationId;
-use model::inbox_access::{AccessEntry, AccessHolder};
-use model::secure::LinkState;
+use model::guests::secure::LinkState;
+use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 
 use super::*;
 

@@ -11,9 +11,9 @@ mod unsent;
 
 use base::ids::MessageId;
 use inbound::secure_answer::{SecureAnswer, receive_answer};
-use model::guest_tokens::GuestTokenHash;
-use model::one_time_codes::CodeEntry;
-use model::secure::{self, SecureLink};
+use model::guests::guest_tokens::GuestTokenHash;
+use model::guests::secure::{self, SecureLink};
+use model::people::one_time_codes::CodeEntry;
 use serde_json::{Value, json};
 use testing::*;
 

@@ -4,8 +4,8 @@ use actions::autosaves::{Autosave, AutosaveKey, AutosaveKind};
 use actions::compose::NewReply;
 use actions::drafts::StoppedMessage;
 use base::ids::ConversationId;
-use model::recipients::RecipientList;
-use model::written_text::TextFormat;
+use model::messages::recipients::RecipientList;
+use model::messages::written_text::TextFormat;
 use outbound::scheduling::MessageTimes;
 
 use super::*;
@@ -114,7 +114,7 @@ async fn a_file_of_a_saved_reply_goes_along_sealed(app: TestApp) {
         folder: String::new(),
         body: "Our terms".into(),
     };
-    let file = model::attachments::NewAttachment {
+    let file = model::messages::attachments::NewAttachment {
         id: base::ids::AttachmentId::new(&app.app.ids, app.now()),
         filename: "terms.txt".into(),
         content_type: "text/plain".into(),

@@ -1,0 +1,56 @@
+//! The id of a form on a customer's page. Each page that is shown has an id of its own, and the back button,
+//! a reload or a second click send it again: what one form sends is stored once.
+
+use base::ids::Ids;
+
+use crate::guests::guest_tokens::GuestTokenHash;
+
+/// Characters of an id, almost 6 bits each.
+const ID_CHARS: usize = 26;
+
+/// The id of a form that was shown: a random word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuestFormId(String);
+
+impl GuestFormId {
+    pub fn new(ids: &Ids) -> GuestFormId {
+        GuestFormId(ids.secret(ID_CHARS))
+    }
+
+    /// `None` for what no form carries.
+    pub fn parse(text: &str) -> Option<GuestFormId> {
+        let is_plain = text.bytes().all(|b| b.is_ascii_alphanumeric());
+        (text.len() == ID_CHARS && is_plain).then(|| GuestFormId(text.to_owned()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What is kept of it. The id counts for one purpose: a form of one page says nothing on another.
+    pub fn hash(&self, purpose: &str) -> GuestTokenHash {
+        GuestTokenHash::of(&format!("{purpose} {}", self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_form_carries_is_its_id() {
+        let id = GuestFormId::new(&Ids::seeded(1));
+        assert_eq!(GuestFormId::parse(id.as_str()), Some(id.clone()));
+        assert_ne!(GuestFormId::new(&Ids::seeded(2)), id);
+        for bad in ["", "a1", &id.as_str()[1..], &format!("{}a", id.as_str()), &"é".repeat(13)] {
+            assert!(GuestFormId::parse(bad).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_id_counts_for_one_purpose() {
+        let id = GuestFormId::new(&Ids::seeded(1));
+        assert_eq!(id.hash("upload form"), id.hash("upload form"));
+        assert_ne!(id.hash("upload form"), id.hash("answer form"));
+    }
+}

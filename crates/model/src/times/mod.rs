@@ -1,0 +1,4 @@
+//! Moments in words and zones.
+
+pub mod calendar_words;
+pub mod local_times;
