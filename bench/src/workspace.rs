@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use actions::setup::NewWorkspace;
+use actions::inboxes::setup::NewWorkspace;
 use base::actor::{self, Actor, Circle, Principal};
 use base::app::{App, Cx};
 use base::blobs::Blobs;
@@ -98,7 +98,9 @@ pub fn set_with_topics(
 ) -> Result<BenchWorkspace, String> {
     let setting = Setting::new(place)?;
     setting.act(&setting.owner, move |tx, cx| {
-        topics.iter().try_for_each(|name| actions::topics::add_topic(tx, cx, name, "").map(drop))
+        topics.iter().try_for_each(|name| {
+            actions::conversations::topics::add_topic(tx, cx, name, "").map(drop)
+        })
     })?;
     setting.finish(0)
 }
@@ -155,8 +157,8 @@ impl Setting {
     fn add_webhooks(&self, hooks: Vec<Hook>) -> Result<(), String> {
         self.act(&self.owner, move |tx, cx| {
             for hook in &hooks {
-                let url = actions::webhooks::check_url(&hook.url, true)?;
-                actions::webhooks::add_webhook(tx, cx, &url, false, hook.livemode)?;
+                let url = actions::integrations::webhooks::check_url(&hook.url, true)?;
+                actions::integrations::webhooks::add_webhook(tx, cx, &url, false, hook.livemode)?;
             }
             Ok(())
         })
@@ -165,8 +167,9 @@ impl Setting {
     /// Makes the keys, and lets a mail come in for each conversation.
     fn finish(&self, conversations: usize) -> Result<BenchWorkspace, String> {
         let (live_key, test_key) = self.act(&self.owner, |tx, cx| {
-            let live = actions::keys::make_key(tx, cx, "Bench", Scope::ALL, true)?;
-            let test = actions::keys::make_key(tx, cx, "Bench test", Scope::ALL, false)?;
+            let live = actions::integrations::keys::make_key(tx, cx, "Bench", Scope::ALL, true)?;
+            let test =
+                actions::integrations::keys::make_key(tx, cx, "Bench test", Scope::ALL, false)?;
             Ok((live.key, test.key))
         })?;
         let session = self.begin_session()?;
@@ -197,7 +200,15 @@ impl Setting {
         };
         let begun = self.app.store.write(move |tx| {
             // The server goes by the system's clock.
-            actions::sessions::begin_session(tx, &ids, SystemClock.now(), ws, &owner, "bench", true)
+            actions::sign_in::sessions::begin_session(
+                tx,
+                &ids,
+                SystemClock.now(),
+                ws,
+                &owner,
+                "bench",
+                true,
+            )
         });
         self.runtime.block_on(begun).map_err(|error| error.to_string())
     }
@@ -221,9 +232,14 @@ async fn set_up(app: &App) -> base::error::Result<Actor> {
         inbox_name: "Support".into(),
     };
     let operator = Actor::operator(&app.ids);
-    app.act(&operator, move |tx, cx| actions::setup::set_up_workspace(tx, cx, &new)).await?;
-    let ws =
-        app.store.read(actions::setup::list_workspaces).await?.first().map_or(0, |first| first.ws);
+    app.act(&operator, move |tx, cx| actions::inboxes::setup::set_up_workspace(tx, cx, &new))
+        .await?;
+    let ws = app
+        .store
+        .read(actions::inboxes::setup::list_workspaces)
+        .await?
+        .first()
+        .map_or(0, |first| first.ws);
     app.store.read(move |tx| actor::person(tx, ws, OWNER)).await
 }
 

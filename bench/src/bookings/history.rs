@@ -48,8 +48,12 @@ impl BookingHistory {
     }
 
     async fn fill(&self, app: &App) -> base::error::Result<String> {
-        let ws =
-            app.store.read(actions::setup::list_workspaces).await?.first().map_or(0, |one| one.ws);
+        let ws = app
+            .store
+            .read(actions::inboxes::setup::list_workspaces)
+            .await?
+            .first()
+            .map_or(0, |one| one.ws);
         let owner = app.store.read(move |tx| actor::person(tx, ws, OWNER)).await?;
         let count = self.hosts;
         let (kind, hosts) = app.act(&owner, move |tx, cx| set_up(tx, cx, count)).await?;
@@ -101,8 +105,13 @@ fn set_up(
     let mut hosts = Vec::new();
     for number in 0..count {
         let email = format!("host{number}@bench.example");
-        let host =
-            actions::setup::add_person(tx, cx, &email, &format!("Host {number}"), Role::Member)?;
+        let host = actions::inboxes::setup::add_person(
+            tx,
+            cx,
+            &email,
+            &format!("Host {number}"),
+            Role::Member,
+        )?;
         actions::bookings::set_hours(tx, cx, &host, "UTC", "mon-fri 07:00-17:00")?;
         hosts.push(host);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::console::CaughtEvent;
+use actions::integrations::console::CaughtEvent;
 use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
@@ -78,8 +78,8 @@ pub async fn page(site: Site, visitor: Visitor) -> PageResult {
 /// The events, the secret that signs them, and the time. The first reader makes the workspace's key.
 fn caught(tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<(Vec<CaughtEvent>, String, i64)> {
     Ok((
-        actions::console::sandbox_events(tx, cx)?,
-        actions::console::catcher_secret(tx, cx)?,
+        actions::integrations::console::sandbox_events(tx, cx)?,
+        actions::integrations::console::catcher_secret(tx, cx)?,
         cx.now,
     ))
 }

@@ -257,7 +257,7 @@ async fn make_key(
     let made = site
         .web
         .act(&visitor, move |tx, cx, _| {
-            actions::keys::make_key(tx, cx, "Developer site", &all, false)
+            actions::integrations::keys::make_key(tx, cx, "Developer site", &all, false)
         })
         .await?;
     let address = &site.web.app.public_url;

@@ -4,7 +4,7 @@ use base::error::Result;
 use base::future::BoxFuture;
 use base::queue::Queue;
 
-use super::runtime::{BackgroundJob, JobRound, JobRuntime};
+use crate::runs::runtime::{BackgroundJob, JobRound, JobRuntime};
 
 pub(super) struct CountReports {
     pub runtime: JobRuntime,

@@ -20,11 +20,11 @@ use model::webhooks::State;
 use model::webhooks::webhook_signing;
 use tracing::Instrument;
 
-use super::concurrency::{FreeSlots, JobSlot, JobSlots};
-use super::failures::{JobRevival, JobRule, send_no_notice};
-use super::fair_share::{FairShare, FairShareCursor};
-use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::{WebhookRequest, WebhookResponse, WebhookSender};
+use crate::runs::concurrency::{FreeSlots, JobSlot, JobSlots};
+use crate::runs::failures::{JobRevival, JobRule, send_no_notice};
+use crate::runs::fair_share::{FairShare, FairShareCursor};
+use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 
 /// The retry backoff after failed attempts, each with a jitter of a fifth. After the last retry the
 /// event is dropped.

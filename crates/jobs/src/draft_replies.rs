@@ -28,11 +28,11 @@ use model::messages::written_text::{TextFormat, WrittenText};
 use outbound::messages;
 use serde_json::Value;
 
-use super::concurrency::{FreeSlots, JobSlots};
-use super::failures::{JobRevival, JobRule, send_no_notice, system};
-use super::fair_share::{FairShare, FairShareCursor};
-use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::{ModelReply, ReplyModel};
+use crate::runs::concurrency::{FreeSlots, JobSlots};
+use crate::runs::failures::{JobRevival, JobRule, send_no_notice, system};
+use crate::runs::fair_share::{FairShare, FairShareCursor};
+use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 
 /// Messages that are looked at together, in total and for each workspace.
 const IN_FLIGHT: usize = 8;

@@ -11,8 +11,8 @@ use model::conversations;
 use model::conversations::follow_ups;
 use model::figures::counters::{self, Counter};
 
-use super::failures::{JobFailure, JobRevival, JobRule, notify_owners, system};
-use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::runs::failures::{JobFailure, JobRevival, JobRule, notify_owners, system};
+use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 
 /// Snoozes ended in one round.
 const AT_ONCE: i64 = 100;

@@ -14,11 +14,11 @@ use metrics::counter;
 use model::documents;
 use model::documents::{DocumentFields, DocumentKind};
 
-use super::concurrency::{FreeSlots, JobSlots};
-use super::failures::{JobFailure, JobRevival, JobRule};
-use super::fair_share::{FairShare, FairShareCursor};
-use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use super::{DocumentFile, DocumentReader, ExtractionOutcome};
+use crate::runs::concurrency::{FreeSlots, JobSlots};
+use crate::runs::failures::{JobFailure, JobRevival, JobRule};
+use crate::runs::fair_share::{FairShare, FairShareCursor};
+use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 
 /// Concurrent extractions, in total and per workspace.
 const IN_FLIGHT: usize = 2;

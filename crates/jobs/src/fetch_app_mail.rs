@@ -12,10 +12,10 @@ use db::Tx;
 use model::messages::originals::cut;
 use outbound::services::Service;
 
-use super::app_mail_reader::{AppMailBody, AppMailReader, AppMailRequest};
-use super::failures::{JobRevival, JobRule, notify_owners};
-use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
-use super::send_messages::RETRY_FOR_MS;
+use crate::outgoing::send_messages::RETRY_FOR_MS;
+use crate::ports::app_mail_reader::{AppMailBody, AppMailReader, AppMailRequest};
+use crate::runs::failures::{JobRevival, JobRule, notify_owners};
+use crate::runs::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 
 /// A mail of the live side, as the first part of a job's key.
 const LIVE: &str = "live";

@@ -12,9 +12,9 @@ use base::queue::Queue;
 use bookings::calendars::{self, CalendarAnswer, CalendarOutcome, CalendarSource, busy_ranges};
 use db::Tx;
 
-use super::calendar_reader::CalendarReader;
-use super::failures::{JobRevival, JobRule, notify_owners, system};
-use super::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
+use crate::ports::calendar_reader::CalendarReader;
+use crate::runs::failures::{JobRevival, JobRule, notify_owners, system};
+use crate::runs::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 
 const CLAIM: ClaimRule = ClaimRule {
     due: "SELECT ws, id FROM busy_calendars

@@ -9,8 +9,8 @@ use base::queue::Queue;
 use db::Tx;
 use model::conversations::targets;
 
-use super::failures::{JobRevival, JobRule, send_no_notice, system};
-use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::runs::failures::{JobRevival, JobRule, send_no_notice, system};
+use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 
 /// Conversations looked at in one round.
 const AT_ONCE: i64 = 100;

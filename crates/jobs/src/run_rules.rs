@@ -6,8 +6,8 @@ use base::future::BoxFuture;
 use base::queue::Queue;
 use db::Tx;
 
-use super::failures::{JobRevival, JobRule, notify_owners};
-use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::runs::failures::{JobRevival, JobRule, notify_owners};
+use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 
 /// Things looked at in one round.
 const AT_ONCE: i64 = 100;

@@ -21,8 +21,8 @@ use sorter::{TopicModel, language, urgency_with};
 use tokio::task::JoinSet;
 use tracing::Instrument;
 
-use super::failures::{JobRevival, JobRule, send_no_notice, system};
-use super::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::runs::failures::{JobRevival, JobRule, send_no_notice, system};
+use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 
 /// Conversations sorted in one round.
 const AT_ONCE: i64 = 50;

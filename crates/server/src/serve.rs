@@ -151,7 +151,7 @@ pub fn open_blobs(settings: &Settings) -> Result<Blobs, String> {
 
 /// Prints the next step when there is no user yet.
 pub async fn warn_without_workspace(app: &App) -> Result<(), String> {
-    let workspaces = app.store.read(actions::setup::list_workspaces).await;
+    let workspaces = app.store.read(actions::inboxes::setup::list_workspaces).await;
     if workspaces.map_err(|error| error.to_string())?.is_empty() {
         tracing::warn!(
             "there is no workspace yet, so nobody can sign in and no mail is taken in: make one \

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::blocked_senders::BLOCKED_LISTED;
+use actions::conversations::blocked_senders::BLOCKED_LISTED;
 use askama::Template;
 use axum::extract::State;
 use base::app::Cx;
@@ -45,7 +45,7 @@ pub async fn page(
     let after = asked.get("after");
     let (frame, found) = web
         .page(&visitor, location(SettingsPage::Blocked), move |tx, cx, _| {
-            actions::blocked_senders::list_blocked(tx, cx, &after)
+            actions::conversations::blocked_senders::list_blocked(tx, cx, &after)
         })
         .await?;
     let last = found.last().filter(|_| found.len() == BLOCKED_LISTED);
@@ -73,7 +73,7 @@ pub async fn unblock(State(web): State<Arc<Web>>, posted: PostedForm<UnblockForm
     let PostedForm { visitor, form } = posted;
     let email = EmailAddress::new(&form.email);
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::blocked_senders::unblock_contact(tx, cx, &email)
+        actions::conversations::blocked_senders::unblock_contact(tx, cx, &email)
     };
     web.act(&visitor, work).await?;
     web.redirect(PLACE, Flash::SenderUnblocked)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::sessions::SignedIn;
+use actions::sign_in::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
 use base::actor::{Plan, Role};
@@ -53,7 +53,7 @@ form! {
 pub async fn set(State(web): State<Arc<Web>>, posted: PostedForm<PlanForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     web.act(&visitor, move |tx, cx, me| match me.role {
-        Role::Owner => actions::setup::set_plan(tx, cx, form.plan),
+        Role::Owner => actions::inboxes::setup::set_plan(tx, cx, form.plan),
         _ => Err(Error::Forbidden("Only an owner changes the plan.".into())),
     })
     .await?;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use actions::saved_replies::{SavedReply, SavedReplyFile, SavedReplyInput};
-use actions::sessions::SignedIn;
+use actions::sign_in::sessions::SignedIn;
+use actions::writing::saved_replies::{SavedReply, SavedReplyFile, SavedReplyInput};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::app::Cx;
@@ -21,7 +21,7 @@ use web::layout::page_layout::PageLayout;
 use web::layout::responses::{self, PageError, PageResult, see_other};
 use web::layout::wording::{DisplayTime, size};
 use web::multipart::{FormFiles, FormUpload};
-use web::pages::rich_text::formatted;
+use web::pages::writing::rich_text::formatted;
 use web::visitor::Visitor;
 
 use super::{SettingsPage, location};
@@ -112,7 +112,7 @@ async fn build(
 ) -> Result<(RepliesPage, Vec<SavedReply>), PageError> {
     let (frame, replies) = web
         .page(visitor, location(SettingsPage::Replies), |tx, cx, _| {
-            actions::saved_replies::list_saved_replies(tx, cx)
+            actions::writing::saved_replies::list_saved_replies(tx, cx)
         })
         .await?;
     let view = |reply: &SavedReply| ReplyView {
@@ -145,7 +145,7 @@ async fn build(
         file_error: String::new(),
         query: query.to_owned(),
         folders,
-        placeholders: actions::saved_replies::PLACEHOLDERS,
+        placeholders: actions::writing::saved_replies::PLACEHOLDERS,
     };
     Ok((page, replies))
 }
@@ -176,7 +176,7 @@ pub async fn add(State(web): State<Arc<Web>>, upload: FormUpload<SavedReplyForm>
         Some(files) => {
             let input = form.input();
             let save = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
-                actions::saved_replies::save_reply(tx, cx, &input, &files).map(|_| ())
+                actions::writing::saved_replies::save_reply(tx, cx, &input, &files).map(|_| ())
             };
             web.act(&visitor, save).await
         }
@@ -198,9 +198,11 @@ pub async fn change(
             let change = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
                 if let Some(file) = &removed {
                     let file = AttachmentId::parse(file).ok_or(Error::NotFound("file"))?;
-                    actions::saved_replies::remove_saved_reply_file(tx, cx, &reply, &file)?;
+                    actions::writing::saved_replies::remove_saved_reply_file(
+                        tx, cx, &reply, &file,
+                    )?;
                 }
-                actions::saved_replies::change_saved_reply(tx, cx, &reply, &input, &files)
+                actions::writing::saved_replies::change_saved_reply(tx, cx, &reply, &input, &files)
             };
             web.act(&visitor, change).await
         }
@@ -262,7 +264,7 @@ pub async fn delete(
 ) -> PageResult {
     let reply = reply_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| {
-        actions::saved_replies::delete_saved_reply(tx, cx, &reply)
+        actions::writing::saved_replies::delete_saved_reply(tx, cx, &reply)
     })
     .await?;
     web.redirect("/settings/replies", Flash::ReplyDeleted)

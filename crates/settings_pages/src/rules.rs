@@ -5,7 +5,7 @@ mod words;
 
 use std::sync::Arc;
 
-use actions::rules::{RuleInput, TriedConversation};
+use actions::workspace::rules::{RuleInput, TriedConversation};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -21,8 +21,8 @@ use web::layout::responses::{self, PageError, PageResult};
 use web::layout::wording::DisplayTime;
 use web::visitor::Visitor;
 
-use super::hours::{HoursRow, hours_rows};
 use super::{SettingsPage, location};
+use crate::inboxes::hours::{HoursRow, hours_rows};
 use rule_form::{RowChange, RuleForm, RuleFormView};
 
 const PAGE: &str = "/settings/rules";
@@ -109,15 +109,16 @@ async fn build(
     try_it: bool,
 ) -> Result<RulesPage, PageError> {
     let wanted = editing.clone();
-    let read =
-        move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>, _: &actions::sessions::SignedIn| {
-            let (rules, names) = actions::rules::list_rules_named(tx, cx)?;
-            let tried = match &wanted {
-                Some(id) if try_it => Some(actions::rules::try_rule(tx, cx, id)?),
-                _ => None,
-            };
-            Ok((rules, names, tried, hours_rows(tx, cx)?))
+    let read = move |tx: &mut db::Tx<'_>,
+                     cx: &base::app::Cx<'_>,
+                     _: &actions::sign_in::sessions::SignedIn| {
+        let (rules, names) = actions::workspace::rules::list_rules_named(tx, cx)?;
+        let tried = match &wanted {
+            Some(id) if try_it => Some(actions::workspace::rules::try_rule(tx, cx, id)?),
+            _ => None,
         };
+        Ok((rules, names, tried, hours_rows(tx, cx)?))
+    };
     let (frame, (rules, names, tried, hours)) =
         web.page(visitor, location(SettingsPage::Rules), read).await?;
     let found = editing.as_ref().map(|id| {
@@ -207,10 +208,11 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<RuleForm>) -> P
         return with_rows(&web, &visitor, None, input, change).await;
     }
     let own = input.clone();
-    let add =
-        move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>, _: &actions::sessions::SignedIn| {
-            actions::rules::add_rule(tx, cx, &words::in_english(&own))
-        };
+    let add = move |tx: &mut db::Tx<'_>,
+                    cx: &base::app::Cx<'_>,
+                    _: &actions::sign_in::sessions::SignedIn| {
+        actions::workspace::rules::add_rule(tx, cx, &words::in_english(&own))
+    };
     let added = web.act(&visitor, add).await;
     match added {
         Ok(id) => web.redirect(&format!("{PAGE}/{id}?try=1#edit"), Flash::RuleAdded),
@@ -230,10 +232,11 @@ pub async fn change(
         return with_rows(&web, &visitor, Some(id), input, change).await;
     }
     let (own, rule) = (input.clone(), id.clone());
-    let change =
-        move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>, _: &actions::sessions::SignedIn| {
-            actions::rules::change_rule(tx, cx, &rule, &words::in_english(&own))
-        };
+    let change = move |tx: &mut db::Tx<'_>,
+                       cx: &base::app::Cx<'_>,
+                       _: &actions::sign_in::sessions::SignedIn| {
+        actions::workspace::rules::change_rule(tx, cx, &rule, &words::in_english(&own))
+    };
     let changed = web.act(&visitor, change).await;
     match changed {
         Ok(()) if form.try_it => web.redirect(&format!("{PAGE}/{id}?try=1#trial"), Flash::Saved),
@@ -284,7 +287,10 @@ pub async fn switch(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
-    web.act(&visitor, move |tx, cx, _| actions::rules::switch_rule(tx, cx, &id, form.on)).await?;
+    web.act(&visitor, move |tx, cx, _| {
+        actions::workspace::rules::switch_rule(tx, cx, &id, form.on)
+    })
+    .await?;
     web.redirect(PAGE, if form.on { Flash::RuleOn } else { Flash::RuleOff })
 }
 
@@ -295,7 +301,8 @@ pub async fn shift(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
-    web.act(&visitor, move |tx, cx, _| actions::rules::move_rule(tx, cx, &id, form.up)).await?;
+    web.act(&visitor, move |tx, cx, _| actions::workspace::rules::move_rule(tx, cx, &id, form.up))
+        .await?;
     web.redirect(PAGE, Flash::RuleMoved)
 }
 
@@ -305,6 +312,7 @@ pub async fn delete(
     posted: PostedForm,
 ) -> PageResult {
     let id = RuleId::parse(&id).ok_or(Error::NotFound("rule"))?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::rules::delete_rule(tx, cx, &id)).await?;
+    web.act(&posted.visitor, move |tx, cx, _| actions::workspace::rules::delete_rule(tx, cx, &id))
+        .await?;
     web.redirect(PAGE, Flash::RuleDeleted)
 }

@@ -64,8 +64,11 @@ pub async fn rename(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (tag, name) = (TagId::parse(&id).ok_or(Error::NotFound("tag"))?, form.name.clone());
-    let renamed =
-        web.act(&visitor, move |tx, cx, _| actions::tags::rename_tag(tx, cx, &tag, &name)).await;
+    let renamed = web
+        .act(&visitor, move |tx, cx, _| {
+            actions::conversations::tags::rename_tag(tx, cx, &tag, &name)
+        })
+        .await;
     match renamed {
         Ok(()) => web.redirect("/settings/tags", Flash::TagRenamed),
         Err(PageError::Domain(Error::Invalid(problems))) => {

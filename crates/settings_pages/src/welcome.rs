@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use actions::first_steps::FirstSteps;
+use actions::inboxes::first_steps::FirstSteps;
 use askama::Template;
 use axum::extract::State;
 use model::mailboxes::mailbox_grants::SignInProvider;
@@ -19,8 +19,8 @@ use web::layout::wording::DisplayTime;
 use web::page_version::PartVersion;
 use web::visitor::Visitor;
 
-use crate::connect_fields::{ConnectFields, TriedView};
-use crate::incoming_mail::{self, ListenerView};
+use crate::inboxes::connect_fields::{ConnectFields, TriedView};
+use crate::inboxes::incoming_mail::{self, ListenerView};
 
 #[derive(Template)]
 #[template(path = "welcome.html", whitespace = "minimize")]
@@ -71,12 +71,12 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
         .page(&visitor, location, move |tx, cx, me| {
             let is_inbox = notices::is_inbox(tx, &me.email)?;
             let own_inbox = is_inbox.then(|| me.email.to_string());
-            let steps = actions::first_steps::first_steps(tx, cx)?;
+            let steps = actions::inboxes::first_steps::first_steps(tx, cx)?;
             let sends = match &steps.inbox {
                 Some((id, _)) => reach.leaves_inbox(tx, cx.actor.ws, id)?,
                 None => false,
             };
-            Ok((steps, sends, actions::setup::list_people(tx, cx)?, own_inbox))
+            Ok((steps, sends, actions::inboxes::setup::list_people(tx, cx)?, own_inbox))
         })
         .await?;
     let shown = PartVersion::of(&steps);
@@ -189,6 +189,7 @@ fn step_views(frame: &PageLayout, steps: &FirstSteps, sends: bool) -> Vec<StepVi
 
 /// Puts the page away for everybody.
 pub async fn end(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
-    web.act(&posted.visitor, |tx, cx, _| actions::first_steps::end_first_steps(tx, cx)).await?;
+    web.act(&posted.visitor, |tx, cx, _| actions::inboxes::first_steps::end_first_steps(tx, cx))
+        .await?;
     web.redirect("/inbox?view=open", Flash::StepsOver)
 }

@@ -90,22 +90,29 @@ impl TestApp {
     /// A topic of the team's, with words that describe it.
     pub async fn topic(&self, name: &str, words: &str) -> TopicId {
         let (name, words) = (name.to_owned(), words.to_owned());
-        self.act(&self.owner, move |tx, cx| actions::topics::add_topic(tx, cx, &name, &words)).await
+        self.act(&self.owner, move |tx, cx| {
+            actions::conversations::topics::add_topic(tx, cx, &name, &words)
+        })
+        .await
     }
 
     pub async fn set_plan(&self, plan: Plan) {
-        self.act(&self.owner, move |tx, cx| actions::setup::set_plan(tx, cx, plan)).await;
+        self.act(&self.owner, move |tx, cx| actions::inboxes::setup::set_plan(tx, cx, plan)).await;
     }
 
     /// A person puts a conversation away.
     pub async fn snooze(&self, person: &Actor, id: &impl ToString, until: i64) {
         let id = id.to_string();
-        self.act(person, move |tx, cx| actions::snooze::snooze(tx, cx, &id, until)).await;
+        self.act(person, move |tx, cx| actions::conversations::snooze::snooze(tx, cx, &id, until))
+            .await;
     }
 
     pub async fn release(&self, id: &impl ToString) {
         let id = id.to_string();
-        self.act(&self.owner, move |tx, cx| actions::snooze::release_held(tx, cx, &id)).await;
+        self.act(&self.owner, move |tx, cx| {
+            actions::conversations::snooze::release_held(tx, cx, &id)
+        })
+        .await;
     }
 
     /// The present time as the API writes it.

@@ -100,12 +100,15 @@ impl TestApp {
     pub async fn subscribed_in(&self, person: &Actor, name: &str, private: bool) -> TestBrowser {
         let (ws, id, ids, now) = (person.ws, user(person), self.app.ids.clone(), self.now());
         let begin = move |tx: &mut db::Tx<'_>| {
-            actions::sessions::begin_session(tx, &ids, now, ws, &id, "A browser", private)
+            actions::sign_in::sessions::begin_session(tx, &ids, now, ws, &id, "A browser", private)
         };
         let token = self.app.store.write(begin).await.unwrap();
-        let hash = actions::sessions::TokenHash::of(&token).unwrap();
-        let signed_in =
-            self.app.store.read(move |tx| actions::sessions::signed_in(tx, &hash, now)).await;
+        let hash = actions::sign_in::sessions::TokenHash::of(&token).unwrap();
+        let signed_in = self
+            .app
+            .store
+            .read(move |tx| actions::sign_in::sessions::signed_in(tx, &hash, now))
+            .await;
         let session = signed_in.unwrap().session;
         let key = EphemeralPrivateKey::generate(&ECDH_P256, &SystemRandom::new()).unwrap();
         let public_key = key.compute_public_key().unwrap().as_ref().to_vec();
@@ -117,7 +120,13 @@ impl TestApp {
         let (endpoint, of_session) = (target.endpoint.clone(), session.clone());
         let id = self
             .act(person, move |tx, cx| {
-                actions::notifications::subscribe_browser(tx, cx, &of_session, "A browser", &target)
+                actions::people::notifications::subscribe_browser(
+                    tx,
+                    cx,
+                    &of_session,
+                    "A browser",
+                    &target,
+                )
             })
             .await;
         TestBrowser { id, session, endpoint, key: Mutex::new(Some(key)), public_key }

@@ -19,8 +19,8 @@ use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
 use crate::layout::responses::{PageError, PageResult, see_other};
 use crate::left_form::{LeftForm, is_text};
-use crate::pages::sign_in::SignInRedirect;
-use crate::pages::unsent::{self, UnsentForm};
+use crate::pages::signing_in::sign_in::SignInRedirect;
+use crate::pages::writing::unsent::{self, UnsentForm};
 use crate::visitor::Visitor;
 
 /// Keeps the form of a response that leads to signing in, and leads there by way of what was typed.
@@ -34,7 +34,7 @@ pub async fn keep(State(web): State<Arc<Web>>, request: Request, next: Next) -> 
         .write(move |tx| {
             let operator = Actor::operator(&app.ids);
             let LeftForm { writer, form, network, .. } = &*form;
-            actions::interrupted_forms::keep_interrupted_form(
+            actions::sign_in::interrupted_forms::keep_interrupted_form(
                 tx,
                 &app.cx(&operator),
                 network,
@@ -81,7 +81,7 @@ pub async fn page(
     let Some(token) = visitor.unsent else { return Ok(then.go()) };
     let found = web
         .read(&visitor, move |tx, cx, _| {
-            actions::interrupted_forms::look_at_interrupted_form(tx, cx, &token)
+            actions::sign_in::interrupted_forms::look_at_interrupted_form(tx, cx, &token)
         })
         .await?;
     let Some(form) = found else { return Ok(then.go()) };
@@ -101,7 +101,7 @@ pub async fn page(
     };
     // Only now is it safe elsewhere: after an error it can be asked for again.
     web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::interrupted_forms::forget_interrupted_form(tx, cx, &token)
+        actions::sign_in::interrupted_forms::forget_interrupted_form(tx, cx, &token)
     })
     .await?;
     web.clear_unsent(&mut response);

@@ -1,6 +1,6 @@
 //! A form that was posted when its session was over: what is kept of it, and the page that it is on.
 
-use actions::interrupted_forms::InterruptedForm;
+use actions::sign_in::interrupted_forms::InterruptedForm;
 use base::ids::UserId;
 
 /// Fields that are no text of a person, or are secret.

@@ -53,12 +53,17 @@ use transport::reply_model::ModelEndpoint;
 use client_documents::ClientDocumentFetcher;
 use layout::{assets, responses};
 use multipart::FORMS_WITH_FILES;
-use pages::{
-    answers, approvals, attached_mails, calendar as calendar_page, compose, consent, contact,
-    conversation, document_requests, documents, files, inbox_page, mail_frame, mentions, merging,
-    new_conversation, offer_times, originals, passkeys, previews, protected, provider, reports,
-    request_documents, scheduled, search, second_step, sign_in, sign_out, sorting, triage, unsent,
+use pages::conversation::{merging, sorting};
+use pages::lists::{inbox_page, mentions, search, triage};
+use pages::mail_files::{
+    attached_mails, document_requests, documents, files, mail_frame, originals, previews,
 };
+use pages::signing_in::{consent, passkeys, provider, second_step, sign_in, sign_out};
+use pages::writing::{
+    answers, approvals, compose, new_conversation, offer_times, protected, request_documents,
+    scheduled, unsent,
+};
+use pages::{calendar as calendar_page, contact, conversation, reports};
 use picture_cache::PictureCache;
 use remote_pictures::RemotePictureFetcher;
 

@@ -28,7 +28,7 @@ use crate::Web;
 use crate::form::{Asked, FormFields};
 use crate::layout::responses::{PageError, PageResult, guard};
 use crate::page_version::{PageVersion, PartVersion};
-use crate::pages::conversation_list::ConversationFilter;
+use crate::pages::lists::conversation_list::ConversationFilter;
 use crate::presence::PresenceGuard;
 use crate::visitor::Visitor;
 
@@ -182,7 +182,7 @@ async fn look(
 ) -> Result<PageVersion, PageError> {
     let (asked, here) = (asked.clone(), Arc::clone(web));
     web.read(visitor, move |tx, cx, me| {
-        let sidebar = actions::sidebar::sidebar(tx, cx)?;
+        let sidebar = actions::conversations::sidebar::sidebar(tx, cx)?;
         let shown = mark_shown(tx, cx, &asked)?;
         let present = match asked.opt("conversation") {
             Some(id) => here.mark_present(cx.actor.ws, &id, &me.id, cx.now),
@@ -216,13 +216,17 @@ fn mark_shown(
 ) -> base::error::Result<PartVersion> {
     match asked.get("page").as_str() {
         "leaving" | "mentions" => return Ok(PartVersion::default()),
-        "welcome" => return Ok(PartVersion::of(actions::first_steps::first_steps(tx, cx)?)),
+        "welcome" => {
+            return Ok(PartVersion::of(actions::inboxes::first_steps::first_steps(tx, cx)?));
+        }
         "webhook" => {
             let id = WebhookId::parse(&asked.get("webhook")).ok_or(Error::NotFound("webhook"))?;
-            return Ok(PartVersion::of(actions::delivery_log::latest_deliveries(tx, cx, &id)?));
+            return Ok(PartVersion::of(actions::integrations::delivery_log::latest_deliveries(
+                tx, cx, &id,
+            )?));
         }
         "approvals" => {
-            let queue = actions::approvals::queue(tx, cx)?;
+            let queue = actions::writing::approvals::queue(tx, cx)?;
             let Some(id) = asked.opt("draft") else {
                 return Ok(PartVersion::of_drafts(&queue, None));
             };
@@ -237,7 +241,7 @@ fn mark_shown(
     match asked.opt("conversation") {
         Some(id) => Ok(PartVersion::of_conversation(
             list,
-            &actions::open_conversation::latest_of(tx, cx, &id)?,
+            &actions::conversations::open_conversation::latest_of(tx, cx, &id)?,
         )),
         None => Ok(list),
     }

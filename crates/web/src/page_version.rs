@@ -3,8 +3,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use actions::approvals::QueuedDraft;
-use actions::sidebar::Sidebar;
+use actions::conversations::sidebar::Sidebar;
+use actions::writing::approvals::QueuedDraft;
 use base::ids::UserId;
 use search::list::ConversationSummary;
 

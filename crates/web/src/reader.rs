@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use actions::sessions::SignedIn;
+use actions::sign_in::sessions::SignedIn;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, Response, header};

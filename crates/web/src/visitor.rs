@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use actions::sessions::TokenHash;
+use actions::sign_in::sessions::TokenHash;
 use axum::extract::FromRequestParts;
 use axum::http::header;
 use axum::http::request::Parts;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use actions::setup::NewWorkspace;
+use actions::inboxes::setup::NewWorkspace;
 use base::actor::{self, Actor, Circle};
 use base::app::App;
 use base::blobs::Blobs;
@@ -127,7 +127,7 @@ impl NewWorkspaceServer {
     pub async fn sign_in_link(&self) -> String {
         let owner = self.owner.clone();
         let made = self.app.act(&self.workspace, move |tx, cx| {
-            actions::sessions::make_recovery_link(tx, cx, &owner)
+            actions::sign_in::sessions::make_recovery_link(tx, cx, &owner)
         });
         made.await.unwrap()
     }
@@ -205,7 +205,8 @@ async fn set_up(app: &App) -> (UserId, Actor) {
         inbox_name: "Support".into(),
     };
     let operator = Actor::operator(&app.ids);
-    let made = app.act(&operator, move |tx, cx| actions::setup::set_up_workspace(tx, cx, &new));
+    let made =
+        app.act(&operator, move |tx, cx| actions::inboxes::setup::set_up_workspace(tx, cx, &new));
     let made = made.await.unwrap();
     let owner =
         app.store.read(|tx| actor::person(tx, 1, "signe@oram-sails.example")).await.unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use actions::oauth_consent::register_client;
+use actions::integrations::oauth_consent::register_client;
 use model::people::oauth_clients::ClientMetadata;
 use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -192,7 +192,7 @@ async fn the_back_button_shows_nothing_after_signing_out_and_after_taking_back()
             let revoked = server.app.act(&server.ines, |tx, cx| {
                 let (id,): (MessageId,) =
                     tx.one("SELECT message FROM secure_links ORDER BY message DESC LIMIT 1", &[])?;
-                actions::secure_messages::revoke_secure(tx, cx, &id)
+                actions::writing::secure_messages::revoke_secure(tx, cx, &id)
             });
             revoked.await.unwrap();
             browser.goto(&page).await;

@@ -179,7 +179,9 @@ impl TestServer {
         let workspace = self.ines.workspace.clone();
         let operator = Actor::system(self.ines.ws, workspace, actor::Circle::team());
         self.app
-            .act(&operator, move |tx, cx| actions::sessions::make_recovery_link(tx, cx, &id))
+            .act(&operator, move |tx, cx| {
+                actions::sign_in::sessions::make_recovery_link(tx, cx, &id)
+            })
             .await
             .unwrap()
     }
@@ -195,7 +197,7 @@ impl TestServer {
         let (name, address) =
             (name.to_owned(), format!("{}@lumen-holz.example", name.to_lowercase()));
         let added = self.app.act(&self.ines, move |tx, cx| {
-            let id = actions::setup::add_mailbox(tx, cx, &address, &name, None)?;
+            let id = actions::inboxes::setup::add_mailbox(tx, cx, &address, &name, None)?;
             mailboxes::seen_by(tx, cx.actor, &id)
         });
         added.await.unwrap().unwrap()
@@ -285,9 +287,9 @@ impl TestServer {
     /// Ines has read a conversation up to now.
     pub async fn mark_read(&self, mail: &FiledMail) {
         let id = mail.conversation.to_string();
-        let read = self
-            .app
-            .act(&self.ines, move |tx, cx| actions::open_conversation::mark_read(tx, cx, &id));
+        let read = self.app.act(&self.ines, move |tx, cx| {
+            actions::conversations::open_conversation::mark_read(tx, cx, &id)
+        });
         read.await.unwrap();
     }
 
@@ -318,19 +320,20 @@ impl TestServer {
     /// A webhook with a log, a saved reply and a mention of Ines: the pages that show them.
     pub async fn furnish(&self) -> Vec<String> {
         let robo = self.robo().await;
-        let url = actions::webhooks::check_url("https://hooks.example.com/in", false).unwrap();
+        let url = actions::integrations::webhooks::check_url("https://hooks.example.com/in", false)
+            .unwrap();
         let furnished = self.app.act(&self.ines, move |tx, cx| {
-            let hook = actions::webhooks::add_webhook(tx, cx, &url, false, true)?;
-            actions::delivery_log::send_test_event(tx, cx, &hook.id)?;
-            actions::delivery_log::pause_webhook(tx, cx, &hook.id)?;
-            let thanks = actions::saved_replies::SavedReplyInput {
+            let hook = actions::integrations::webhooks::add_webhook(tx, cx, &url, false, true)?;
+            actions::integrations::delivery_log::send_test_event(tx, cx, &hook.id)?;
+            actions::integrations::delivery_log::pause_webhook(tx, cx, &hook.id)?;
+            let thanks = actions::writing::saved_replies::SavedReplyInput {
                 name: "Thanks".into(),
                 folder: "Greetings".into(),
                 body: "Hello {{first_name|there}}".into(),
             };
-            let saved = actions::saved_replies::save_reply(tx, cx, &thanks, &[])?;
+            let saved = actions::writing::saved_replies::save_reply(tx, cx, &thanks, &[])?;
             let inbox = mailboxes::all_seen_by(tx, cx.actor)?.remove(0);
-            let person = actions::setup::list_people(tx, cx)?.pop().unwrap();
+            let person = actions::inboxes::setup::list_people(tx, cx)?.pop().unwrap();
             let kinds = types::list(tx, cx.actor)?;
             let kind = kinds.into_iter().find(|kind| kind.circle.is_team()).unwrap();
             let booked = bookings::list(tx, cx.actor, &BookingFilter::default(), 1)?.remove(0);
@@ -364,14 +367,14 @@ impl TestServer {
     pub async fn latest(&self, conversation: &str) -> (String, String) {
         let id = conversation.to_owned();
         let read = self.app.act(&self.ines, move |tx, cx| {
-            let reading = actions::open_conversation::read_conversation(
+            let reading = actions::conversations::open_conversation::read_conversation(
                 tx,
                 cx,
                 &id,
-                &actions::timeline::TimelinePart::Newest,
+                &actions::conversations::timeline::TimelinePart::Newest,
             )?;
             let ours = reading.entries.iter().rev().find_map(|entry| match entry {
-                actions::timeline::TimelineEntry::Message(message) => {
+                actions::conversations::timeline::TimelineEntry::Message(message) => {
                     message.status.map(|status| (status.as_str().to_owned(), message.text.clone()))
                 }
                 _ => None,

@@ -72,14 +72,16 @@ async fn choose(browser: &Browser, item: usize, path: &str) {
 async fn filed(server: &TestServer, id: &str) -> Vec<String> {
     let id = id.to_owned();
     let read = server.app.act(&server.ines, move |tx, cx| {
-        let reading = actions::open_conversation::read_conversation(
+        let reading = actions::conversations::open_conversation::read_conversation(
             tx,
             cx,
             &id,
-            &actions::timeline::TimelinePart::Newest,
+            &actions::conversations::timeline::TimelinePart::Newest,
         )?;
         let cards = reading.entries.iter().filter_map(|entry| match entry {
-            actions::timeline::TimelineEntry::Message(message) => message.asks.clone(),
+            actions::conversations::timeline::TimelineEntry::Message(message) => {
+                message.asks.clone()
+            }
             _ => None,
         });
         let items = cards.flat_map(|card| card.items);

@@ -15,9 +15,9 @@ use sha2::{Digest, Sha256};
 
 use super::queue_cursor::{number, word};
 use super::{QueueAct, QueueContext, QueueItem, QueueKind, QueueState, WaitReason};
-use crate::failures::{HELD_UNTIL_MS, JobRevival, JobRule, REMEMBERED_MS};
 use crate::rule_of;
-use crate::runtime::DueJob;
+use crate::runs::failures::{HELD_UNTIL_MS, JobRevival, JobRule, REMEMBERED_MS};
+use crate::runs::runtime::DueJob;
 
 /// Failures of a workspace among which one is looked for.
 const LOOKED_AT: i64 = 20_000;

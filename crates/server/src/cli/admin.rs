@@ -1,6 +1,6 @@
 //! The administrative commands. They work on the database itself, whether or not a server runs.
 
-use actions::setup::NewWorkspace;
+use actions::inboxes::setup::NewWorkspace;
 use base::actor::{self, Actor, Circle, Plan};
 use base::ids::{AgentId, MailboxId};
 use base::scopes::Scope;
@@ -48,14 +48,14 @@ impl Setup {
         let operator = Actor::operator(&app.ids);
         let (made, url) = app
             .act(&operator, move |tx, cx| {
-                let made = actions::setup::set_up_workspace(tx, cx, &new)?;
-                let ws = actions::setup::list_workspaces(tx)?
+                let made = actions::inboxes::setup::set_up_workspace(tx, cx, &new)?;
+                let ws = actions::inboxes::setup::list_workspaces(tx)?
                     .into_iter()
                     .find(|listed| listed.id == made.workspace)
                     .map_or(0, |listed| listed.ws);
                 let operator = Actor::system(ws, made.workspace.clone(), Circle::team());
                 let cx = &base::app::Cx { actor: &operator, ..*cx };
-                let url = actions::sessions::make_sign_in_link(tx, cx, &made.owner)?;
+                let url = actions::sign_in::sessions::make_sign_in_link(tx, cx, &made.owner)?;
                 Ok((made, url))
             })
             .await
@@ -139,7 +139,7 @@ impl MailboxCommand {
                             actor::Principal::Person { id, .. } => Some(id),
                             _ => None,
                         });
-                        actions::setup::add_mailbox(tx, cx, &address, &name, owner)
+                        actions::inboxes::setup::add_mailbox(tx, cx, &address, &name, owner)
                     })
                     .await
                     .map_err(sentence)?;
@@ -149,8 +149,8 @@ impl MailboxCommand {
                 let operator = workspace.operator(&app).await?;
                 let on = tags == "on";
                 app.act(&operator, move |tx, cx| {
-                    let id = actions::setup::mailbox_at(tx, cx, &address)?;
-                    actions::setup::set_plus_tags(tx, cx, &id, on)
+                    let id = actions::inboxes::setup::mailbox_at(tx, cx, &address)?;
+                    actions::inboxes::setup::set_plus_tags(tx, cx, &id, on)
                 })
                 .await
                 .map_err(sentence)?;
@@ -164,7 +164,7 @@ impl MailboxCommand {
                 let (list, fetched) = app
                     .read(&viewer, |tx, cx| {
                         let list = mailboxes::all_seen_by(tx, cx.actor)?;
-                        Ok((list, actions::imap_accounts::list_fetched(tx, cx.actor)?))
+                        Ok((list, actions::inboxes::imap_accounts::list_fetched(tx, cx.actor)?))
                     })
                     .await
                     .map_err(sentence)?;
@@ -239,7 +239,7 @@ impl Key {
                 let maker = person(&app, &workspace.operator(&app).await?, by).await?;
                 let made = app
                     .act(&maker, move |tx, cx| {
-                        actions::keys::make_key(tx, cx, &name, &scopes, !test)
+                        actions::integrations::keys::make_key(tx, cx, &name, &scopes, !test)
                     })
                     .await
                     .map_err(sentence)?;
@@ -249,7 +249,10 @@ impl Key {
             }
             Key::List { workspace } => {
                 let operator = workspace.operator(&app).await?;
-                let keys = app.read(&operator, actions::keys::list_keys).await.map_err(sentence)?;
+                let keys = app
+                    .read(&operator, actions::integrations::keys::list_keys)
+                    .await
+                    .map_err(sentence)?;
                 let lines = keys.iter().map(|key| {
                     let kind = if key.livemode { "live" } else { "test" };
                     let revoked = if key.revoked_at.is_some() { "  revoked" } else { "" };
@@ -264,9 +267,11 @@ impl Key {
             Key::Revoke { id, workspace } => {
                 let operator = workspace.operator(&app).await?;
                 let id = AgentId::parse(&id).ok_or("There is no such key.".to_owned())?;
-                app.act(&operator, move |tx, cx| actions::keys::revoke_key(tx, cx, &id))
-                    .await
-                    .map_err(sentence)?;
+                app.act(&operator, move |tx, cx| {
+                    actions::integrations::keys::revoke_key(tx, cx, &id)
+                })
+                .await
+                .map_err(sentence)?;
                 print(workspace.output, &json!({ "ok": true }), "Revoked.");
             }
         }
@@ -301,7 +306,7 @@ impl Workspace {
                 let plan =
                     Plan::parse(&plan).ok_or("plan: must be free, pro or team".to_owned())?;
                 let operator = workspace.operator(&app).await?;
-                app.act(&operator, move |tx, cx| actions::setup::set_plan(tx, cx, plan))
+                app.act(&operator, move |tx, cx| actions::inboxes::setup::set_plan(tx, cx, plan))
                     .await
                     .map_err(sentence)?;
                 print(workspace.output, &json!({ "ok": true }), "Set.");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use actions::answers::{AnswerListing, StaleAnswer};
+use actions::writing::answers::{AnswerListing, StaleAnswer};
 use base::time::Moment;
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -42,9 +42,12 @@ impl AnswerCommand {
                 let person = person(&app, &operator, by).await?;
                 let bytes =
                     fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-                let answers = actions::answer_files::read_answer_file(&bytes).map_err(sentence)?;
+                let answers =
+                    actions::writing::answer_files::read_answer_file(&bytes).map_err(sentence)?;
                 let result = app
-                    .act(&person, move |tx, cx| actions::answers::import_answers(tx, cx, &answers))
+                    .act(&person, move |tx, cx| {
+                        actions::writing::answers::import_answers(tx, cx, &answers)
+                    })
                     .await
                     .map_err(sentence)?;
                 let said = format!(
@@ -63,8 +66,10 @@ impl AnswerCommand {
                 if let Some(email) = by {
                     viewer = person(&app, &viewer, email).await?;
                 }
-                let listed =
-                    app.read(&viewer, actions::answers::list_answers).await.map_err(sentence)?;
+                let listed = app
+                    .read(&viewer, actions::writing::answers::list_answers)
+                    .await
+                    .map_err(sentence)?;
                 let shown: Vec<Value> = listed.iter().map(shown).collect();
                 let lines = listed.iter().map(|one| {
                     let answer = &one.answer;

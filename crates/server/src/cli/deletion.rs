@@ -60,7 +60,9 @@ impl DeleteInbox {
         let id = find(app, &actor, &self.address).await?;
         let wanted = id.clone();
         let deletion = app
-            .read(&actor, move |tx, cx| actions::deletion::inbox_deletion(tx, cx, &wanted))
+            .read(&actor, move |tx, cx| {
+                actions::workspace::deletion::inbox_deletion(tx, cx, &wanted)
+            })
             .await
             .map_err(sentence)?;
         if let Some(obstacle) = &deletion.obstacle {
@@ -76,9 +78,11 @@ impl DeleteInbox {
             return Ok(());
         }
         let (wanted, typed) = (id.clone(), deletion.confirmation().to_owned());
-        app.act(&actor, move |tx, cx| actions::deletion::delete_inbox(tx, cx, &wanted, &typed))
-            .await
-            .map_err(sentence)?;
+        app.act(&actor, move |tx, cx| {
+            actions::workspace::deletion::delete_inbox(tx, cx, &wanted, &typed)
+        })
+        .await
+        .map_err(sentence)?;
         let rewrite = !self.without_compacting;
         let end = carry_out(settings, app, (actor.ws, id.as_str()), rewrite).await?;
         let mut told = answer(true, &deletion.counts, KEPT);
@@ -107,8 +111,10 @@ pub struct DeleteWorkspace {
 impl DeleteWorkspace {
     pub async fn run(self, settings: &Settings, app: &App) -> CommandResult {
         let actor = person(app, &self.workspace.operator(app).await?, self.by.clone()).await?;
-        let counts =
-            app.read(&actor, actions::deletion::workspace_deletion).await.map_err(sentence)?;
+        let counts = app
+            .read(&actor, actions::workspace::deletion::workspace_deletion)
+            .await
+            .map_err(sentence)?;
         let listed = workspaces(app).await?;
         let named = listed.into_iter().find(|workspace| workspace.ws == actor.ws);
         let Some(named) = named else { return Err("There is no such workspace.".into()) };
@@ -129,9 +135,11 @@ impl DeleteWorkspace {
             return Ok(());
         }
         let slug = named.slug.clone();
-        app.act(&actor, move |tx, cx| actions::deletion::delete_workspace(tx, cx, &slug))
-            .await
-            .map_err(sentence)?;
+        app.act(&actor, move |tx, cx| {
+            actions::workspace::deletion::delete_workspace(tx, cx, &slug)
+        })
+        .await
+        .map_err(sentence)?;
         let rewrite = !self.without_compacting;
         let end = carry_out(settings, app, (actor.ws, ""), rewrite).await?;
         let mut told = answer(true, &counts, KEPT_OF_WORKSPACE);
@@ -195,7 +203,7 @@ async fn find(app: &App, actor: &Actor, name: &str) -> Result<MailboxId, String>
     }
     let (operator, address) =
         (Actor::system(actor.ws, actor.workspace.clone(), Circle::team()), name.to_owned());
-    app.read(&operator, move |tx, cx| actions::setup::mailbox_at(tx, cx, &address))
+    app.read(&operator, move |tx, cx| actions::inboxes::setup::mailbox_at(tx, cx, &address))
         .await
         .map_err(sentence)
 }
@@ -227,9 +235,11 @@ impl Retention {
         let (wanted, days) = (id.clone(), self.days);
         let (now, untouched) = app
             .read(&actor, move |tx, cx| {
-                let now = actions::deletion::inbox_retention(tx, cx, &wanted)?.days;
+                let now = actions::workspace::deletion::inbox_retention(tx, cx, &wanted)?.days;
                 let untouched = match days {
-                    Some(days) => Some(actions::deletion::count_untouched(tx, cx, &wanted, days)?),
+                    Some(days) => {
+                        Some(actions::workspace::deletion::count_untouched(tx, cx, &wanted, days)?)
+                    }
                     None => None,
                 };
                 Ok((now, untouched))
@@ -239,9 +249,11 @@ impl Retention {
         let sets = self.off || (self.yes && self.days.is_some());
         if sets {
             let (wanted, days) = (id.clone(), self.days);
-            app.act(&actor, move |tx, cx| actions::deletion::set_retention(tx, cx, &wanted, days))
-                .await
-                .map_err(sentence)?;
+            app.act(&actor, move |tx, cx| {
+                actions::workspace::deletion::set_retention(tx, cx, &wanted, days)
+            })
+            .await
+            .map_err(sentence)?;
         }
         let kept = if sets { self.days } else { now };
         let said = match (sets, kept, self.days.zip(untouched)) {

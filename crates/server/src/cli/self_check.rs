@@ -296,8 +296,10 @@ async fn missing_workspace(settings: &Settings, slug: Option<String>) -> Option<
     let slug = slug?;
     let app = open_app(settings, "").ok()?;
     let asked = slug.clone();
-    let found =
-        app.store.read(move |tx| actions::provider_accounts::has_workspace(tx, &asked)).await;
+    let found = app
+        .store
+        .read(move |tx| actions::sign_in::provider_accounts::has_workspace(tx, &asked))
+        .await;
     match found {
         Ok(true) => None,
         Ok(false) => Some(format!("MAILROOM_OIDC_JOIN: there is no workspace {slug}")),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use actions::services::NewService;
+use actions::integrations::services::NewService;
 use base::app::App;
 use base::ids::ServiceId;
 use clap::Subcommand;
@@ -124,7 +124,9 @@ impl Service {
                     id: id.clone(),
                 };
                 let path = app
-                    .act(&maker, move |tx, cx| actions::services::connect_service(tx, cx, &new))
+                    .act(&maker, move |tx, cx| {
+                        actions::integrations::services::connect_service(tx, cx, &new)
+                    })
                     .await
                     .map_err(sentence)?;
                 let password = secret.filter(|_| kind == Kind::Postmark);
@@ -143,7 +145,7 @@ impl Service {
                 let vault = Vault::open(&settings.data, &app.ids)?;
                 let id = parse(&id)?;
                 let list = app
-                    .read(&operator, actions::services::list_services)
+                    .read(&operator, actions::integrations::services::list_services)
                     .await
                     .map_err(sentence)?;
                 let known = list.iter().find(|listed| listed.id == id);
@@ -152,7 +154,7 @@ impl Service {
                 let secret = secret_of(kind, &secret_file)?;
                 let sealed = vault.seal(&app.ids, &purpose("secret", &id), &secret);
                 app.act(&operator, move |tx, cx| {
-                    actions::services::set_service_secret(tx, cx, &id, &sealed)
+                    actions::integrations::services::set_service_secret(tx, cx, &id, &sealed)
                 })
                 .await
                 .map_err(sentence)?;
@@ -161,7 +163,7 @@ impl Service {
             Service::List { workspace } => {
                 let operator = workspace.operator(&app).await?;
                 let list = app
-                    .read(&operator, actions::services::list_services)
+                    .read(&operator, actions::integrations::services::list_services)
                     .await
                     .map_err(sentence)?;
                 let lines = list.iter().map(|listed| {
@@ -186,7 +188,7 @@ impl Service {
                 let operator = workspace.operator(&app).await?;
                 let id = parse(&id)?;
                 app.act(&operator, move |tx, cx| {
-                    actions::services::disconnect_service(tx, cx, &id)
+                    actions::integrations::services::disconnect_service(tx, cx, &id)
                 })
                 .await
                 .map_err(sentence)?;

@@ -1,6 +1,6 @@
 //! Teams, and who sees an inbox, at the command line.
 
-use actions::inbox_access::{InboxAccess, InboxAccessListing};
+use actions::inboxes::inbox_access::{InboxAccess, InboxAccessListing};
 use base::actor::Actor;
 use base::app::{App, Cx};
 use base::ids::UserId;
@@ -44,10 +44,12 @@ impl TeamCommand {
                 let said = format!("{name} has {} people.", people.len());
                 app.act(&operator, move |tx, cx| {
                     let people = ids_of(tx, cx, &people)?;
-                    let known = actions::teams::list_teams(tx, cx)?;
+                    let known = actions::people::teams::list_teams(tx, cx)?;
                     match known.iter().find(|team| team.name == name) {
-                        Some(team) => actions::teams::change_team(tx, cx, &team.id, &name, &people),
-                        None => actions::teams::make_team(tx, cx, &name, &people).map(drop),
+                        Some(team) => {
+                            actions::people::teams::change_team(tx, cx, &team.id, &name, &people)
+                        }
+                        None => actions::people::teams::make_team(tx, cx, &name, &people).map(drop),
                     }
                 })
                 .await
@@ -57,10 +59,10 @@ impl TeamCommand {
             TeamCommand::Remove { name, workspace } => {
                 let operator = workspace.operator(&app).await?;
                 app.act(&operator, move |tx, cx| {
-                    let known = actions::teams::list_teams(tx, cx)?;
+                    let known = actions::people::teams::list_teams(tx, cx)?;
                     let team = known.into_iter().find(|team| team.name == name);
                     let team = team.ok_or(base::error::Error::NotFound("team"))?;
-                    actions::teams::remove_team(tx, cx, &team.id)
+                    actions::people::teams::remove_team(tx, cx, &team.id)
                 })
                 .await
                 .map_err(sentence)?;
@@ -68,8 +70,10 @@ impl TeamCommand {
             }
             TeamCommand::List { workspace } => {
                 let operator = workspace.operator(&app).await?;
-                let teams =
-                    app.read(&operator, actions::teams::list_teams).await.map_err(sentence)?;
+                let teams = app
+                    .read(&operator, actions::people::teams::list_teams)
+                    .await
+                    .map_err(sentence)?;
                 let names = |people: &[(UserId, String)]| {
                     people.iter().map(|(_, name)| name.clone()).collect::<Vec<_>>().join(", ")
                 };
@@ -84,7 +88,7 @@ impl TeamCommand {
 }
 
 fn ids_of(tx: &mut db::Tx<'_>, cx: &Cx<'_>, emails: &[String]) -> base::error::Result<Vec<UserId>> {
-    let known = actions::setup::list_people(tx, cx)?;
+    let known = actions::inboxes::setup::list_people(tx, cx)?;
     let id = |email: &String| {
         let found = known.iter().find(|person| person.email.eq_ignore_ascii_case(email));
         found.map(|person| person.id.clone()).ok_or(base::error::Error::NotFound("person"))
@@ -119,12 +123,12 @@ impl AccessArgs {
         }
         let listing = app
             .act(&operator, move |tx, cx| {
-                let id = actions::setup::mailbox_at(tx, cx, &address)?;
-                let known = actions::inbox_access::inbox_access(tx, cx, &id)?;
+                let id = actions::inboxes::setup::mailbox_at(tx, cx, &address)?;
+                let known = actions::inboxes::inbox_access::inbox_access(tx, cx, &id)?;
                 if !changes {
                     return Ok(known);
                 }
-                let people = actions::setup::list_people(tx, cx)?;
+                let people = actions::inboxes::setup::list_people(tx, cx)?;
                 let holder = |who: &String| {
                     let person = people.iter().find(|one| one.email.eq_ignore_ascii_case(who));
                     let person = person.map(|one| one.id.to_string());
@@ -146,8 +150,8 @@ impl AccessArgs {
                     }
                 }
                 let access = InboxAccess { everybody, all_send: sends.is_empty(), entries };
-                actions::inbox_access::set_inbox_access(tx, cx, &id, &access)?;
-                actions::inbox_access::inbox_access(tx, cx, &id)
+                actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &access)?;
+                actions::inboxes::inbox_access::inbox_access(tx, cx, &id)
             })
             .await
             .map_err(sentence)?;

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use actions::topics::ReplayScore;
+use actions::conversations::topics::ReplayScore;
 use api::operations::list_topics;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Deserializer};
@@ -48,7 +48,9 @@ impl TopicCommand {
                 let maker = person(&app, &workspace.operator(&app).await?, by).await?;
                 let said = format!("{name} is a topic.");
                 let id = app
-                    .act(&maker, move |tx, cx| actions::topics::add_topic(tx, cx, &name, &words))
+                    .act(&maker, move |tx, cx| {
+                        actions::conversations::topics::add_topic(tx, cx, &name, &words)
+                    })
                     .await
                     .map_err(sentence)?;
                 print(workspace.output, &json!({ "id": id }), &said);
@@ -182,7 +184,10 @@ impl HelperCommand {
         let HelperCommand::Score { workspace } = self;
         let app = open(settings).await?;
         let operator = workspace.operator(&app).await?;
-        let decided = app.read(&operator, actions::topics::decided_mail).await.map_err(sentence)?;
+        let decided = app
+            .read(&operator, actions::conversations::topics::decided_mail)
+            .await
+            .map_err(sentence)?;
         let replay = tokio::task::spawn_blocking(move || decided.replay());
         let score = replay.await.map_err(|error| error.to_string())?;
         print(workspace.output, &score_json(&score), &score_lines(&score));

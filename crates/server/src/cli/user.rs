@@ -70,9 +70,9 @@ impl User {
             User::List { workspace } => list(&app, &workspace).await,
             User::Link { email, opens_private, workspace } => {
                 let make = if opens_private {
-                    actions::sessions::make_recovery_link
+                    actions::sign_in::sessions::make_recovery_link
                 } else {
-                    actions::sessions::make_sign_in_link
+                    actions::sign_in::sessions::make_sign_in_link
                 };
                 link(&app, email, make, &workspace).await
             }
@@ -94,8 +94,8 @@ async fn add(
     let said = format!("{name} is on the team. They sign in at");
     let (id, url) = app
         .act(&operator, move |tx, cx| {
-            let id = actions::setup::add_person(tx, cx, &email, &name, role)?;
-            let url = actions::sessions::make_sign_in_link(tx, cx, &id)?;
+            let id = actions::inboxes::setup::add_person(tx, cx, &email, &name, role)?;
+            let url = actions::sign_in::sessions::make_sign_in_link(tx, cx, &id)?;
             Ok((id, url))
         })
         .await
@@ -107,7 +107,8 @@ async fn add(
 
 async fn list(app: &App, workspace: &WorkspaceArgs) -> CommandResult {
     let operator = workspace.operator(app).await?;
-    let people = app.read(&operator, actions::setup::list_people).await.map_err(sentence)?;
+    let people =
+        app.read(&operator, actions::inboxes::setup::list_people).await.map_err(sentence)?;
     let lines =
         people.iter().map(|p| format!("{}  {:8} {} <{}>", p.id, p.role.as_str(), p.name, p.email));
     let said = lines.collect::<Vec<_>>().join("\n");
@@ -137,9 +138,11 @@ async fn reset_sign_in(app: &App, email: String, workspace: &WorkspaceArgs) -> C
     let operator = workspace.operator(app).await?;
     let (id, name) = named(app, &operator, email).await?;
     let reset = id.clone();
-    app.act(&operator, move |tx, cx| actions::sign_in_reset::reset_sign_in(tx, cx, &reset))
-        .await
-        .map_err(sentence)?;
+    app.act(&operator, move |tx, cx| {
+        actions::sign_in::sign_in_reset::reset_sign_in(tx, cx, &reset)
+    })
+    .await
+    .map_err(sentence)?;
     let said = format!(
         "The sign-in of {name} is reset. They sign in with their password, by a link that they ask for, or \
          by one of mailroom user link."
@@ -152,7 +155,7 @@ async fn remove(app: &App, email: String, workspace: &WorkspaceArgs) -> CommandR
     let operator = workspace.operator(app).await?;
     let (id, name) = named(app, &operator, email).await?;
     let removed = id.clone();
-    app.act(&operator, move |tx, cx| actions::removal::remove_person(tx, cx, &removed))
+    app.act(&operator, move |tx, cx| actions::people::removal::remove_person(tx, cx, &removed))
         .await
         .map_err(sentence)?;
     print(

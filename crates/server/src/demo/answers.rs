@@ -1,7 +1,7 @@
 //! The answers of the sample workspace, and the draft that the helper made of one.
 
-use actions::answers::{AnswerInput, add_answer};
-use actions::drafting::set_drafting;
+use actions::inboxes::drafting::set_drafting;
+use actions::writing::answers::{AnswerInput, add_answer};
 use base::app::{App, Cx};
 use base::error::{Error, Result};
 use base::ids::ConversationId;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::io;
 
-use actions::compose::{NewReply, send_reply};
-use actions::drafts::{approve_draft, discard_draft};
-use actions::snooze::snooze;
+use actions::conversations::snooze::snooze;
+use actions::writing::compose::{NewReply, send_reply};
+use actions::writing::drafts::{approve_draft, discard_draft};
 use api::operations::{
     AddNoteInput, AssignConversationInput, RecordSentInput, ReplyInput, SetStatusInput,
     TagConversationInput, add_note, assign_conversation, record_sent, reply, set_status,

@@ -12,5 +12,5 @@ const NOOR: &str = "noor@haddad-interiors.example";
 pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
     let body = "Furnishes flats for others, so she asks for trade prices. Prefers a call in the \
                 afternoon.";
-    actions::contacts::add_contact_note(tx, cx, &EmailAddress::new(NOOR), body)
+    actions::conversations::contacts::add_contact_note(tx, cx, &EmailAddress::new(NOOR), body)
 }

@@ -57,7 +57,7 @@ pub async fn fill(app: &App) -> Result<Sample> {
         }
         // Everything is set up: the first steps are long over.
         let owner = people.member(SampleMember::Ines);
-        actions::first_steps::end_first_steps(tx, &app.cx(owner))?;
+        actions::inboxes::first_steps::end_first_steps(tx, &app.cx(owner))?;
         topics::teach(tx, &app.cx(owner))?;
         rules::set_up(tx, &app.cx(owner))?;
         contacts::note(tx, &app.cx(owner))?;

@@ -1,6 +1,6 @@
 //! What the people of the sample workspace are told of, and when.
 
-use actions::notifications::{
+use actions::people::notifications::{
     NoticeSettingsInput, QUIET_DAYS, choose_inbox_notices, choose_notices, set_notice_settings,
 };
 use base::app::{App, Cx};

@@ -1,11 +1,13 @@
 //! The people, agents and inboxes of the sample workspace.
 
-use actions::inbox_access::{InboxAccess, set_inbox_access};
-use actions::keys::{MadeKey, make_key};
-use actions::profile::set_duty;
-use actions::setup::{NewWorkspace, add_mailbox, add_person, list_workspaces, set_up_workspace};
-use actions::teams::make_team;
-use actions::writing_settings::set_inbox_signature;
+use actions::inboxes::inbox_access::{InboxAccess, set_inbox_access};
+use actions::inboxes::setup::{
+    NewWorkspace, add_mailbox, add_person, list_workspaces, set_up_workspace,
+};
+use actions::inboxes::writing_settings::set_inbox_signature;
+use actions::integrations::keys::{MadeKey, make_key};
+use actions::people::profile::set_duty;
+use actions::people::teams::make_team;
 use base::actor::{self, Actor, Circle, Principal, Role};
 use base::api_key::KeyHash;
 use base::app::{App, Cx};

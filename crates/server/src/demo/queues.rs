@@ -1,8 +1,8 @@
 //! What waits or failed in the sample workspace: a reply whose recipient's mailbox is full, and an
 //! event that Ines holds back.
 
-use actions::delivery_log::{pause_webhook, send_test_event};
-use actions::webhooks::{add_webhook, check_url};
+use actions::integrations::delivery_log::{pause_webhook, send_test_event};
+use actions::integrations::webhooks::{add_webhook, check_url};
 use api::operations::{ReplyInput, reply};
 use base::app::{App, Cx};
 use base::error::Result;

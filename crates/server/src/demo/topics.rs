@@ -1,6 +1,6 @@
 //! The topics of the sample workspace, which have learned from its tags.
 
-use actions::topics::{add_topic, make_topics_of_tags};
+use actions::conversations::topics::{add_topic, make_topics_of_tags};
 use api::operations::{
     ListConversationsInput, SetSortingInput, list_conversations, list_tags, set_sorting,
 };

@@ -1,6 +1,6 @@
 //! The settings of the OpenID provider at which people sign in.
 
-use actions::provider_rules::{LocalSignInPolicy, ProviderRules};
+use actions::sign_in::provider_rules::{LocalSignInPolicy, ProviderRules};
 use clap::Args;
 use transport::oidc::{OidcConfig, issuer_address};
 
@@ -149,7 +149,7 @@ impl SettingSources {
 mod tests {
     use std::fs;
 
-    use actions::provider_rules::LocalSignInPolicy;
+    use actions::sign_in::provider_rules::LocalSignInPolicy;
 
     use crate::settings::{Flags, Settings};
     use transport::oidc::ProviderSecondStep;

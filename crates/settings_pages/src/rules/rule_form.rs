@@ -1,6 +1,6 @@
 //! The form of a rule: what was typed, and rows that are added and removed before it is saved.
 
-use actions::rules::RuleInput;
+use actions::workspace::rules::RuleInput;
 use base::limits::{RULE_ACTS, RULE_CONDITIONS};
 use model::rule_queue::RuleEvent;
 use rules::{ConditionField, RuleActKind, RuleNames, TeamRule};

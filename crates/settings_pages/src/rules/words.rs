@@ -1,6 +1,6 @@
 //! Rules in the reader's language. The domain knows them and their values in English.
 
-use actions::rules::RuleInput;
+use actions::workspace::rules::RuleInput;
 use model::rule_queue::RuleEvent;
 use rules::{
     ConditionField, IN_TURN, LEAST_BUSY, RuleAct, RuleActKind, RuleCondition, RuleNames, TeamRule,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use actions::mailbox_sign_in::SignInPlan;
+use actions::inboxes::mailbox_sign_in::SignInPlan;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use inbound::imap::Security;

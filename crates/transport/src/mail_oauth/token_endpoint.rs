@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use actions::mailbox_sign_in::SignInPlan;
+use actions::inboxes::mailbox_sign_in::SignInPlan;
 use model::mailboxes::mailbox_grants::{GrantedTokens, RefreshOutcome};
 use reqwest::Client;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};

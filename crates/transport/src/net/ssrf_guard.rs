@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actions::webhooks::check_url;
+use actions::integrations::webhooks::check_url;
 use base::error::{Error, Result};
 use base::public_ip::is_public;
 use tokio::time::timeout;

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use actions::provider_rules::{ProviderIdentity, ProviderPlan, ProviderRules};
+use actions::sign_in::provider_rules::{ProviderIdentity, ProviderPlan, ProviderRules};
 use base::email_address::EmailAddress;
 use base::limits::{DAY_MS, HOUR_MS, MINUTE_MS};
 use base64::Engine;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use actions::provider_rules::ProviderRules;
+use actions::sign_in::provider_rules::ProviderRules;
 use url::Url;
 
 use crate::net::token_address::token_address;

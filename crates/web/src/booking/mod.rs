@@ -209,7 +209,7 @@ impl Web {
         self.app
             .store
             .write(move |tx| {
-                actions::sessions::count_sign_in_attempt(tx, &what, FORMS_PER_NETWORK, now)
+                actions::sign_in::sessions::count_sign_in_attempt(tx, &what, FORMS_PER_NETWORK, now)
             })
             .await
     }

@@ -47,7 +47,12 @@ impl Web {
             .app
             .store
             .write(move |tx| {
-                actions::sessions::count_sign_in_attempt(tx, &what, UNKNOWN_LINKS_PER_NETWORK, now)
+                actions::sign_in::sessions::count_sign_in_attempt(
+                    tx,
+                    &what,
+                    UNKNOWN_LINKS_PER_NETWORK,
+                    now,
+                )
             })
             .await?;
         Err(if few { PageError::Domain(error) } else { PageError::TooManyAttempts })

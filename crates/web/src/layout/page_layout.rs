@@ -1,8 +1,8 @@
 //! The layout of every page: the sidebar, the flash message about what just happened, and the
 //! message that can still be stopped.
 
-use actions::sessions::SignedIn;
-use actions::sidebar::Sidebar;
+use actions::conversations::sidebar::Sidebar;
+use actions::sign_in::sessions::SignedIn;
 use base::app::Cx;
 use base::ids::UserId;
 use db::Tx;
@@ -129,14 +129,14 @@ impl PageLayout {
         visitor: &Visitor,
         location: &PageLocation,
     ) -> base::error::Result<PageLayout> {
-        let sidebar = actions::sidebar::sidebar(tx, cx)?;
+        let sidebar = actions::conversations::sidebar::sidebar(tx, cx)?;
         let times = TimeFormat::new(cx.now, visitor.zone.clone());
         let undo = match &visitor.undo {
-            Some(id) => actions::approvals::under_way(tx, cx, id)?,
+            Some(id) => actions::writing::approvals::under_way(tx, cx, id)?,
             None => None,
         };
         let act = match visitor.flash {
-            Some(Flash::Triaged) => actions::undo_triage::undo_offer(tx, cx)?,
+            Some(Flash::Triaged) => actions::conversations::undo_triage::undo_offer(tx, cx)?,
             _ => None,
         };
         let name = cx.actor.name().to_owned();
@@ -157,7 +157,10 @@ impl PageLayout {
                 &times,
             ),
             calendar_current: location.current == "/calendar",
-            saved_views: saved_views(&actions::saved_views::list_views(tx, cx)?, &location.current),
+            saved_views: saved_views(
+                &actions::conversations::saved_views::list_views(tx, cx)?,
+                &location.current,
+            ),
             quiet: false,
             settings_current: location.current == "/settings",
             first_steps: me.is_new && me.administers(),
@@ -259,7 +262,7 @@ fn views(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
 }
 
 fn inboxes(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
-    let entry = |inbox: &actions::sidebar::SidebarInbox| {
+    let entry = |inbox: &actions::conversations::sidebar::SidebarInbox| {
         let href = format!("/inbox?mailbox={}", inbox.id);
         NavEntry {
             current: href == current,
@@ -280,8 +283,11 @@ pub fn search_href(q: &str) -> String {
     format!("/search?{query}")
 }
 
-fn saved_views(views: &[actions::saved_views::SavedView], current: &str) -> Vec<NavEntry> {
-    let entry = |view: &actions::saved_views::SavedView| {
+fn saved_views(
+    views: &[actions::conversations::saved_views::SavedView],
+    current: &str,
+) -> Vec<NavEntry> {
+    let entry = |view: &actions::conversations::saved_views::SavedView| {
         let href = search_href(&view.q);
         NavEntry {
             current: href == current,
@@ -313,7 +319,7 @@ fn bookings(
 }
 
 fn tags(sidebar: &Sidebar, current: &str) -> Vec<NavEntry> {
-    let entry = |tag: &actions::sidebar::SidebarTag| {
+    let entry = |tag: &actions::conversations::sidebar::SidebarTag| {
         let href = format!("/inbox?tag={}", tag.id);
         NavEntry {
             current: href == current,

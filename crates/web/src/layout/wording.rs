@@ -1,8 +1,8 @@
 //! How times, names, sizes and states are shown.
 
-use actions::sidebar::COUNTED;
-use actions::triage::ActKind;
-use actions::undo_triage::UndoOffer;
+use actions::conversations::sidebar::COUNTED;
+use actions::conversations::triage::ActKind;
+use actions::conversations::undo_triage::UndoOffer;
 use base::ids::MemberId;
 use base::limits::{self, TRASH_DAYS, UNDO_LIVE_MS};
 use base::states::Status;

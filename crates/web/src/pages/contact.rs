@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::contacts::OpenContact;
+use actions::conversations::contacts::OpenContact;
 use api::fields::check_query;
 use api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
 use askama::Template;
@@ -29,7 +29,7 @@ use crate::layout::responses::{self, PageError, PageResult, see_other};
 use crate::layout::wording::{
     Avatar, DisplayTime, StatusLabel, TimeFormat, first_name, status_label,
 };
-use crate::pages::conversation_list::subject;
+use crate::pages::lists::conversation_list::subject;
 use crate::visitor::Visitor;
 
 /// Conversations on one page.
@@ -141,7 +141,7 @@ async fn build(
     }
     let (frame, details) = web
         .page(visitor, PageLocation::new(t!("Contact")), move |tx, cx, _| {
-            let open = actions::contacts::open_contact(tx, cx, &email)?;
+            let open = actions::conversations::contacts::open_contact(tx, cx, &email)?;
             let page = list_conversations(tx, cx, input.clone())?;
             let deletable =
                 open.profile.notes.iter().map(|note| contact_notes::may_delete(cx.actor, note));
@@ -285,7 +285,7 @@ pub async fn add_note(
     let PostedForm { visitor, form } = posted;
     let (email, body) = (EmailAddress::new(&address), form.body.clone());
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::contacts::add_contact_note(tx, cx, &email, &body)
+        actions::conversations::contacts::add_contact_note(tx, cx, &email, &body)
     };
     match web.act(&visitor, work).await {
         Ok(()) => web.redirect(&contact_href(&address), Flash::Noted),
@@ -307,7 +307,7 @@ pub async fn delete_note(
     let note = ContactNoteId::parse(&note).ok_or(Error::NotFound("note"))?;
     let email = EmailAddress::new(&address);
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::contacts::delete_contact_note(tx, cx, &email, &note)
+        actions::conversations::contacts::delete_contact_note(tx, cx, &email, &note)
     };
     web.act(&posted.visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::ContactNoteDeleted)
@@ -322,7 +322,7 @@ pub async fn merge(
     let PostedForm { visitor, form } = posted;
     let (into, with) = (EmailAddress::new(&address), EmailAddress::new(&form.with));
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::contacts::merge_contacts(tx, cx, &with, &into)
+        actions::conversations::contacts::merge_contacts(tx, cx, &with, &into)
     };
     match web.act(&visitor, work).await {
         Ok(()) => web.redirect(&contact_href(&address), Flash::ContactsMerged),
@@ -351,7 +351,7 @@ pub async fn separate(
     let email = EmailAddress::new(&form.email);
     let of = EmailAddress::new(&address);
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::contacts::separate_address(tx, cx, &of, &email)
+        actions::conversations::contacts::separate_address(tx, cx, &of, &email)
     };
     web.act(&visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::ContactSeparated)
@@ -364,7 +364,7 @@ pub async fn block(
 ) -> PageResult {
     let email = EmailAddress::new(&address);
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::blocked_senders::block_contact(tx, cx, &email)
+        actions::conversations::blocked_senders::block_contact(tx, cx, &email)
     };
     web.act(&posted.visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::SenderBlocked)
@@ -377,7 +377,7 @@ pub async fn unblock(
 ) -> PageResult {
     let email = EmailAddress::new(&address);
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::blocked_senders::unblock_contact(tx, cx, &email)
+        actions::conversations::blocked_senders::unblock_contact(tx, cx, &email)
     };
     web.act(&posted.visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::SenderUnblocked)

@@ -160,7 +160,7 @@ impl Web {
     async fn count_answer(&self, page: &GuestPage) -> Result<bool, PageError> {
         let (what, now) = (format!("answer {}", page.link.purpose()), self.app.clock.now());
         let counted = self.app.store.write(move |tx| {
-            actions::sessions::count_sign_in_attempt(tx, &what, ANSWERS_PER_LINK, now)
+            actions::sign_in::sessions::count_sign_in_attempt(tx, &what, ANSWERS_PER_LINK, now)
         });
         Ok(counted.await?)
     }

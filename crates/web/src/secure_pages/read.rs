@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::files::StoredFile;
+use actions::documents::files::StoredFile;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{Method, Response, StatusCode};
@@ -20,7 +20,7 @@ use crate::Web;
 use crate::form::Asked;
 use crate::guest::{GuestBrowser, GuestForm};
 use crate::layout::responses::{PageError, html, see_other};
-use crate::pages::files::picture_or_download;
+use crate::pages::mail_files::files::picture_or_download;
 use crate::visitor::Visitor;
 
 /// Set when somebody signs out of a page.

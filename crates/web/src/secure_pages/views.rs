@@ -12,7 +12,7 @@ use crate::guest::GuestBrowser;
 use crate::layout::file_kinds::kind_and_size;
 use crate::layout::filters;
 use crate::layout::wording::{Avatar, TimeFormat, first_name, month_name, paragraphs, weekday};
-use crate::pages::rich_text::{formatted_with_files, shows_file};
+use crate::pages::writing::rich_text::{formatted_with_files, shows_file};
 use crate::visitor::Visitor;
 
 /// A moment for machines and for people.

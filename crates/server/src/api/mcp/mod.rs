@@ -15,7 +15,7 @@ mod tools;
 
 use std::sync::Arc;
 
-use actions::oauth_consent::oauth_works_at;
+use actions::integrations::oauth_consent::oauth_works_at;
 use api::operations::{self, Operation};
 use axum::Router;
 use axum::body::{Body, Bytes};

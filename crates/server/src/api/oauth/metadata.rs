@@ -1,6 +1,6 @@
 //! The documents that OAuth clients read, and the JSON of registrations and tokens.
 
-use actions::oauth_tokens::IssuedTokens;
+use actions::integrations::oauth_tokens::IssuedTokens;
 use base::scopes::Scope;
 use model::people::oauth_clients::OauthClient;
 use serde_json::{Value, json};

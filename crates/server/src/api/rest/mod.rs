@@ -4,7 +4,7 @@ mod route;
 
 use std::sync::Arc;
 
-use actions::files::StoredFile;
+use actions::documents::files::StoredFile;
 use api::calls::ApiCall;
 use api::fields::{check_body, check_query, one_problem};
 use api::idempotency::IdempotencyKey;

@@ -78,8 +78,10 @@ async fn busy(app: &TestApp, key: &TestKey) -> String {
     let snoozed = id.clone();
     let open = json!({ "status": "open" });
     app.post(key, &op("set_status").at(&id), open).await.is(200);
-    app.act(&app.owner, move |tx, cx| actions::snooze::snooze(tx, cx, snoozed.as_str(), until))
-        .await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::conversations::snooze::snooze(tx, cx, snoozed.as_str(), until)
+    })
+    .await;
     id.to_string()
 }
 

@@ -14,7 +14,7 @@ on_both!(
 );
 
 async fn set_plan(app: &TestApp, owner: &Actor, plan: Plan) {
-    app.act(owner, move |tx, cx| actions::setup::set_plan(tx, cx, plan)).await;
+    app.act(owner, move |tx, cx| actions::inboxes::setup::set_plan(tx, cx, plan)).await;
 }
 
 async fn on_the_free_plan_every_operation_is_403_and_afterwards_works_again(app: TestApp) {

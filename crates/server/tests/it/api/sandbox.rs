@@ -108,7 +108,7 @@ async fn of_several_mistakes_the_first_in_order_is_told(app: TestApp) {
 async fn on_the_free_plan_nothing_is_simulated(app: TestApp) {
     let key = app.test_key(ALL).await;
     let id = a_test_conversation(&app).await;
-    app.act(&app.owner, |tx, cx| actions::setup::set_plan(tx, cx, Plan::Free)).await;
+    app.act(&app.owner, |tx, cx| actions::inboxes::setup::set_plan(tx, cx, Plan::Free)).await;
     let before = rows(&app).await;
     let answer = op("sandbox_inbound").ask(&app, &key, &id).await.is(403);
     assert!(answer.error().contains("plan"), "{}", answer.error());

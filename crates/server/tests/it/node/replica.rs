@@ -33,7 +33,8 @@ fn a_revoked_key_and_a_removed_teammate_read_nothing_from_the_replica() {
         browser.get("/settings/audit").await.is(403);
         app.revoke(&key).await;
         let person = user(&bo);
-        app.act(&app.owner, move |tx, cx| actions::removal::remove_person(tx, cx, &person)).await;
+        app.act(&app.owner, move |tx, cx| actions::people::removal::remove_person(tx, cx, &person))
+            .await;
         app.get(&key, "/reports").await.is(401);
         for path in ["/reports", "/reports.csv", "/settings/audit"] {
             let page = browser.get(path).await.is(303);

@@ -53,11 +53,14 @@ async fn no_secret_that_is_used_again_is_kept_as_it_is(app: TestApp) {
     let app = app.with_mail();
     let hook = app.hook("receiver").await;
     let id = hook.id.clone();
-    let new =
-        app.act(&app.owner, move |tx, cx| actions::delivery_log::rotate_secret(tx, cx, &id)).await;
+    let new = app
+        .act(&app.owner, move |tx, cx| {
+            actions::integrations::delivery_log::rotate_secret(tx, cx, &id)
+        })
+        .await;
     let (signing, mail) = (make_signing_key(&app).await, secret_of_mail(&app).await);
     let ann = user(&app.person("Ann").await);
-    app.act(&app.owner, move |tx, cx| actions::sessions::invite(tx, cx, &ann, true)).await;
+    app.act(&app.owner, move |tx, cx| actions::sign_in::sessions::invite(tx, cx, &ann, true)).await;
     let kept = kept(&app).await;
     assert_eq!(kept.len(), 5);
     assert!(kept.iter().all(|kept| kept.starts_with(b"v1.")));

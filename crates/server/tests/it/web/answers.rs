@@ -83,7 +83,8 @@ async fn a_helpers_draft_shows_its_sources_and_is_approved(app: TestApp) {
         })
         .await;
     assert!(sent.ends_with("Olive Owner"), "{sent}");
-    let (listed, _) = app.app.read(&app.owner, actions::drafting::list_drafting).await.unwrap();
+    let (listed, _) =
+        app.app.read(&app.owner, actions::inboxes::drafting::list_drafting).await.unwrap();
     assert_eq!(listed[0].tally.as_it_was, 1, "the name is no edit");
 }
 

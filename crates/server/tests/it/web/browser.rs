@@ -44,7 +44,9 @@ impl TestApp {
         let id = user(person);
         let service = Actor::system(person.ws, person.workspace.clone(), Circle::team());
         let url = self
-            .act(&service, move |tx, cx| actions::sessions::make_recovery_link(tx, cx, &id))
+            .act(&service, move |tx, cx| {
+                actions::sign_in::sessions::make_recovery_link(tx, cx, &id)
+            })
             .await;
         url.strip_prefix(crate::support::PUBLIC_URL).expect("our own address").to_owned()
     }

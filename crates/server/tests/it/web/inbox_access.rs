@@ -1,7 +1,7 @@
 //! An inbox that is for some is indistinguishable from one that does not exist for everybody else, on
 //! every page and form.
 
-use actions::inbox_access::InboxAccess;
+use actions::inboxes::inbox_access::InboxAccess;
 use base::actor::{Actor, Role};
 use model::mailboxes::Mailbox;
 use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
@@ -25,7 +25,7 @@ async fn close_inbox(app: &TestApp, inbox: &Mailbox, person: &Actor) {
     let access = InboxAccess { everybody: false, all_send: true, entries };
     let id = inbox.id.clone();
     app.act(&app.owner, move |tx, cx| {
-        actions::inbox_access::set_inbox_access(tx, cx, &id, &access)
+        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &access)
     })
     .await;
 }

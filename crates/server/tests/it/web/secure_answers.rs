@@ -1,7 +1,7 @@
 //! The reply that a customer sends on a secure page, and sends again; its files and its times; and what the
 //! composer says about quoting.
 
-use actions::office_hours::OfficeHoursInput;
+use actions::inboxes::office_hours::OfficeHoursInput;
 use base::time::Moment;
 use serde_json::Value;
 
@@ -134,7 +134,7 @@ async fn times_are_those_of_the_inbox_and_name_its_zone(app: TestApp) {
     let mailbox = app.support.id.clone();
     let hours = OfficeHoursInput { zone: "Asia/Tokyo".into(), ..OfficeHoursInput::default() };
     app.act(&app.owner, move |tx, cx| {
-        actions::office_hours::set_office_hours(tx, cx, &mailbox, &hours)
+        actions::inboxes::office_hours::set_office_hours(tx, cx, &mailbox, &hours)
     })
     .await;
     let ann = app.protected("Hidden words").await;

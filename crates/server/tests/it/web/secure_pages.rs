@@ -487,14 +487,14 @@ async fn links_of_earlier_versions_go_on_to_work(app: TestApp) {
 }
 
 async fn until_when_a_page_is_open_is_said_on_the_clock_of_the_inbox(app: TestApp) {
-    let hours = actions::office_hours::OfficeHoursInput {
+    let hours = actions::inboxes::office_hours::OfficeHoursInput {
         weekly: "mon-sun 00:00-24:00".into(),
         zone: "America/New_York".into(),
-        ..actions::office_hours::OfficeHoursInput::default()
+        ..actions::inboxes::office_hours::OfficeHoursInput::default()
     };
     let mailbox = app.support.id.clone();
     app.act(&app.owner, move |tx, cx| {
-        actions::office_hours::set_office_hours(tx, cx, &mailbox, &hours)
+        actions::inboxes::office_hours::set_office_hours(tx, cx, &mailbox, &hours)
     })
     .await;
     let ann = app.protected("Hidden words").await;

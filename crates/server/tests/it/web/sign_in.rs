@@ -109,7 +109,7 @@ async fn guesses_are_counted_by_what_our_proxy_saw_and_by_ipv6_network(app: Test
     for _ in 0..99 {
         let place = place.clone();
         app.act(&app.owner, move |tx, _| {
-            actions::sessions::count_sign_in_attempt(tx, &place, 100, now)
+            actions::sign_in::sessions::count_sign_in_attempt(tx, &place, 100, now)
         })
         .await;
     }

@@ -279,7 +279,7 @@ pub(super) async fn things_in(app: &TestApp, person: &Actor, inbox: Mailbox) -> 
     let session = format!("ses_{}", sessions.between("/settings/you/sessions/ses_", "/end"));
     assert!(page.status == 200);
     let (attachment, saved) = attached(app, person, &id).await;
-    let answer = actions::answers::AnswerInput {
+    let answer = actions::writing::answers::AnswerInput {
         title: "A hidden answer".into(),
         body: "The lamps are hidden and nobody is to know it.".into(),
         inboxes: vec![inbox.id.to_string()],
@@ -298,7 +298,9 @@ pub(super) async fn things_in(app: &TestApp, person: &Actor, inbox: Mailbox) -> 
     let webhook = app.webhook(person, true, true).await;
     let tested = webhook.clone();
     let event = app
-        .act(person, move |tx, cx| actions::delivery_log::send_test_event(tx, cx, &tested))
+        .act(person, move |tx, cx| {
+            actions::integrations::delivery_log::send_test_event(tx, cx, &tested)
+        })
         .await;
     Things {
         message: received.message.to_string(),
@@ -321,10 +323,10 @@ pub(super) async fn things_in(app: &TestApp, person: &Actor, inbox: Mailbox) -> 
 
 /// A file in a letter of somebody's private inbox, and a saved reply of the team.
 async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String, String) {
-    let letter = actions::compose::NewReply {
+    let letter = actions::writing::compose::NewReply {
         body: "Enclosed".into(),
         recipients: model::messages::recipients::RecipientList {
-            to: actions::compose::parties("zed@shop.example").unwrap(),
+            to: actions::writing::compose::parties("zed@shop.example").unwrap(),
             ..model::messages::recipients::RecipientList::default()
         },
         format: Default::default(),
@@ -336,21 +338,23 @@ async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String,
     };
     let wanted = conversation.to_owned();
     let place = app
-        .act(person, move |tx, cx| actions::autosaves::AutosaveKey::find(tx, cx, Some(&wanted)))
+        .act(person, move |tx, cx| {
+            actions::writing::autosaves::AutosaveKey::find(tx, cx, Some(&wanted))
+        })
         .await;
     let file = ("secret.txt", "text/plain", b"secret".as_slice());
     let id = app.attach(person, &place, &[file]).await.remove(0);
     app.fit_files(person, &place, &letter).await;
     let conversation = conversation.to_owned();
-    let thanks = actions::saved_replies::SavedReplyInput {
+    let thanks = actions::writing::saved_replies::SavedReplyInput {
         name: "Thanks".into(),
         folder: String::new(),
         body: "Thank you".into(),
     };
     let saved = app
         .act(person, move |tx, cx| {
-            actions::compose::send_reply(tx, cx, &conversation, &letter)?;
-            actions::saved_replies::save_reply(tx, cx, &thanks, &[])
+            actions::writing::compose::send_reply(tx, cx, &conversation, &letter)?;
+            actions::writing::saved_replies::save_reply(tx, cx, &thanks, &[])
         })
         .await;
     (id.to_string(), saved.to_string())

@@ -1,6 +1,6 @@
 //! People write, import and retire answers, and make one of a reply.
 
-use actions::answers::{AnswerInput, AnswerListing, ImportResult, StaleAnswer};
+use actions::writing::answers::{AnswerInput, AnswerListing, ImportResult, StaleAnswer};
 use base::actor::Role;
 use base::ids::MessageId;
 use model::mailboxes::DraftingMode;
@@ -16,7 +16,7 @@ on_both!(
 );
 
 async fn listed(app: &TestApp) -> Vec<AnswerListing> {
-    app.app.read(&app.owner, actions::answers::list_answers).await.unwrap()
+    app.app.read(&app.owner, actions::writing::answers::list_answers).await.unwrap()
 }
 
 async fn what_is_wrong_with_an_answer_is_said_by_field(app: TestApp) {
@@ -50,8 +50,10 @@ const FILE: &str = "# Opening hours\nlanguage: en\n\nWe open at nine.\n\n# Rück
                     Sie haben vierzehn Tage Zeit.\n";
 
 async fn import(app: &TestApp, file: &str) -> base::error::Result<ImportResult> {
-    let answers = actions::answer_files::read_answer_file(file.as_bytes()).unwrap();
-    app.app.act(&app.owner, move |tx, cx| actions::answers::import_answers(tx, cx, &answers)).await
+    let answers = actions::writing::answer_files::read_answer_file(file.as_bytes()).unwrap();
+    app.app
+        .act(&app.owner, move |tx, cx| actions::writing::answers::import_answers(tx, cx, &answers))
+        .await
 }
 
 async fn a_file_can_be_imported_again_and_nothing_comes_twice(app: TestApp) {
@@ -99,7 +101,9 @@ async fn a_reply_becomes_an_answer_without_its_particulars(app: TestApp) {
     let own = id.clone();
     let shown = app
         .app
-        .read(&app.owner, move |tx, cx| actions::answer_from_reply::reply_as_answer(tx, cx, &own))
+        .read(&app.owner, move |tx, cx| {
+            actions::writing::answer_from_reply::reply_as_answer(tx, cx, &own)
+        })
         .await
         .unwrap();
     assert_eq!(shown.input.title, "Fee twice");
@@ -109,7 +113,7 @@ async fn a_reply_becomes_an_answer_without_its_particulars(app: TestApp) {
     let removed: Vec<String> = marked[..2].iter().map(|words| (*words).to_owned()).collect();
     let input = shown.input.clone();
     app.act(&app.owner, move |tx, cx| {
-        actions::answer_from_reply::add_answer_from_reply(tx, cx, &id, &input, &removed)
+        actions::writing::answer_from_reply::add_answer_from_reply(tx, cx, &id, &input, &removed)
     })
     .await;
     let made = listed(&app).await.remove(0);
@@ -133,7 +137,7 @@ async fn only_a_sent_reply_of_a_visible_conversation_becomes_an_answer(app: Test
     for id in [message.clone(), draft, "msg_0".into()] {
         let id = MessageId::parse(&id).unwrap();
         let read = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-            actions::answer_from_reply::reply_as_answer(tx, cx, &id).map(|_| ())
+            actions::writing::answer_from_reply::reply_as_answer(tx, cx, &id).map(|_| ())
         };
         let refused = app.app.read(&app.owner, read).await.unwrap_err().to_string();
         assert!(refused.contains("no such message"), "{refused}");
@@ -141,7 +145,7 @@ async fn only_a_sent_reply_of_a_visible_conversation_becomes_an_answer(app: Test
     let id = MessageId::parse(&message).unwrap();
     let shown = app
         .app
-        .read(&mia, move |tx, cx| actions::answer_from_reply::reply_as_answer(tx, cx, &id))
+        .read(&mia, move |tx, cx| actions::writing::answer_from_reply::reply_as_answer(tx, cx, &id))
         .await
         .unwrap();
     assert_eq!(shown.input.inboxes, [inbox.id.to_string()], "it stays with the private inbox");

@@ -49,7 +49,13 @@ async fn everything_wrong_with_a_correction_is_told_and_nothing_changes(app: Tes
         reference: Some("a\nb".into()),
     };
     let refused = app.refused(&app.owner, move |tx, cx| {
-        actions::corrections::correct_document(tx, cx, &id, DocumentKind::Invoice, &fields)
+        actions::conversations::corrections::correct_document(
+            tx,
+            cx,
+            &id,
+            DocumentKind::Invoice,
+            &fields,
+        )
     });
     let sentence = refused.await.to_string();
     for field in ["vendor", "amount", "currency", "date", "dueDate", "reference"] {
@@ -71,7 +77,13 @@ async fn nobody_corrects_what_they_cannot_see(app: TestApp) {
     let mut sentences = Vec::new();
     for id in [id, never] {
         let refused = app.refused(&ann, move |tx, cx| {
-            actions::corrections::correct_document(tx, cx, &id, DocumentKind::Other, &lumen())
+            actions::conversations::corrections::correct_document(
+                tx,
+                cx,
+                &id,
+                DocumentKind::Other,
+                &lumen(),
+            )
         });
         sentences.push(refused.await.to_string());
     }
@@ -95,7 +107,7 @@ async fn correct(
 ) {
     let id = id.clone();
     app.act(person, move |tx, cx| {
-        actions::corrections::correct_document(tx, cx, &id, kind, &fields)
+        actions::conversations::corrections::correct_document(tx, cx, &id, kind, &fields)
     })
     .await;
 }

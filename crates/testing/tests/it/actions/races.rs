@@ -73,8 +73,12 @@ async fn two_owners_cannot_remove_each_other_at_once(app: TestApp) {
     let (first, second) = (user(&one), user(&other));
     let meeting = Meeting::new();
     let results = tokio::join!(
-        meeting.act(&app, &one, move |tx, cx| actions::removal::remove_person(tx, cx, &second)),
-        meeting.act(&app, &other, move |tx, cx| actions::removal::remove_person(tx, cx, &first)),
+        meeting.act(&app, &one, move |tx, cx| actions::people::removal::remove_person(
+            tx, cx, &second
+        )),
+        meeting.act(&app, &other, move |tx, cx| actions::people::removal::remove_person(
+            tx, cx, &first
+        )),
     );
     assert_eq!(owners(&app).await, 1);
     assert!(results.0.is_ok() != results.1.is_ok(), "{results:?}");
@@ -85,13 +89,13 @@ async fn two_owners_cannot_demote_each_other_at_once(app: TestApp) {
     let (first, second) = (user(&one), user(&other));
     let meeting = Meeting::new();
     let results = tokio::join!(
-        meeting.act(&app, &one, move |tx, cx| actions::roles::set_role(
+        meeting.act(&app, &one, move |tx, cx| actions::people::roles::set_role(
             tx,
             cx,
             &second,
             Role::Member
         )),
-        meeting.act(&app, &other, move |tx, cx| actions::roles::set_role(
+        meeting.act(&app, &other, move |tx, cx| actions::people::roles::set_role(
             tx,
             cx,
             &first,
@@ -107,8 +111,10 @@ async fn an_owner_cannot_be_demoted_by_whom_they_remove(app: TestApp) {
     let (first, second) = (user(&one), user(&other));
     let meeting = Meeting::new();
     let results = tokio::join!(
-        meeting.act(&app, &one, move |tx, cx| actions::removal::remove_person(tx, cx, &second)),
-        meeting.act(&app, &other, move |tx, cx| actions::roles::set_role(
+        meeting.act(&app, &one, move |tx, cx| actions::people::removal::remove_person(
+            tx, cx, &second
+        )),
+        meeting.act(&app, &other, move |tx, cx| actions::people::roles::set_role(
             tx,
             cx,
             &first,
@@ -171,8 +177,9 @@ async fn a_host_is_not_removed_while_they_are_booked(app: TestApp) {
     };
     let (booked, gone) = tokio::join!(
         meeting.act(&app, &app.owner, book),
-        meeting
-            .act(&app, &app.owner, move |tx, cx| actions::removal::remove_person(tx, cx, &removed)),
+        meeting.act(&app, &app.owner, move |tx, cx| actions::people::removal::remove_person(
+            tx, cx, &removed
+        )),
     );
     assert!(booked.is_ok() != gone.is_ok(), "{booked:?} {gone:?}");
     let hosts = app.count(&format!("users WHERE id = '{person}'")).await;

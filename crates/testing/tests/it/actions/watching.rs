@@ -1,7 +1,7 @@
 //! Pinning and following conversations.
 
-use actions::inbox_access::InboxAccess;
-use actions::triage::TriageAct;
+use actions::conversations::triage::TriageAct;
+use actions::inboxes::inbox_access::InboxAccess;
 use api::operations::{ListConversationsInput, list_conversations};
 use base::actor::{Actor, Circle};
 use base::ids::UndoId;
@@ -20,8 +20,8 @@ on_both!(
 async fn act(app: &TestApp, by: &Actor, act: TriageAct, id: &impl ToString) -> UndoId {
     let id = id.to_string();
     app.act(by, move |tx, cx| {
-        let undo = actions::triage::begin_triage(tx, cx, &act)?;
-        actions::triage::triage_one(tx, cx, &undo, &act, &id)?;
+        let undo = actions::conversations::triage::begin_triage(tx, cx, &act)?;
+        actions::conversations::triage::triage_one(tx, cx, &undo, &act, &id)?;
         Ok(undo)
     })
     .await
@@ -61,7 +61,10 @@ async fn what_is_pinned_is_listed_apart_for_its_person_alone(app: TestApp) {
     assert_eq!(searched(&app, &app.owner, "-is:pinned").await, ["Second"]);
     let bo = app.person("Bo").await;
     assert_eq!(subjects(&app, &bo, Some(true)).await, [""; 0]);
-    app.act(&app.owner, move |tx, cx| actions::undo_triage::undo_triage(tx, cx, &undo)).await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::conversations::undo_triage::undo_triage(tx, cx, &undo)
+    })
+    .await;
     assert_eq!(subjects(&app, &app.owner, Some(true)).await, [""; 0]);
     act(&app, &app.owner, TriageAct::Pin, &first).await;
     act(&app, &app.owner, TriageAct::Unpin, &first).await;
@@ -86,14 +89,15 @@ async fn a_follower_is_told_of_answers(app: TestApp) {
     assert_eq!(told(&app).len(), 2);
     let undo = act(&app, &bo, TriageAct::Unfollow, &id).await;
     assert_eq!(searched(&app, &bo, "is:followed").await, [""; 0]);
-    app.act(&bo, move |tx, cx| actions::undo_triage::undo_triage(tx, cx, &undo)).await;
+    app.act(&bo, move |tx, cx| actions::conversations::undo_triage::undo_triage(tx, cx, &undo))
+        .await;
     assert_eq!(searched(&app, &bo, "is:followed").await, ["Lamp"]);
 }
 
 async fn a_mention_lets_those_follow_who_chose_so(app: TestApp) {
     let (ann, bo) = (app.person("Ann").await, app.person("Bo").await);
     let id = app.mail("a@x.example", "Lamp", "1").await.conversation;
-    app.act(&bo, |tx, cx| actions::following::follow_mentions(tx, cx, true)).await;
+    app.act(&bo, |tx, cx| actions::conversations::following::follow_mentions(tx, cx, true)).await;
     let key = app.key("write").await;
     app.on(&key, &id, "notes", json!({ "body": "@Ann @Bo look" })).await.is(201);
     assert_eq!(searched(&app, &bo, "is:followed").await, ["Lamp"]);
@@ -110,7 +114,7 @@ async fn whoever_sees_a_conversation_no_longer_is_not_told_of_it(app: TestApp) {
     let access = InboxAccess { everybody: false, all_send: true, entries };
     let mailbox = sales.id.clone();
     app.act(&app.owner, move |tx, cx| {
-        actions::inbox_access::set_inbox_access(tx, cx, &mailbox, &access)
+        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &mailbox, &access)
     })
     .await;
     let mut closed = sales.clone();

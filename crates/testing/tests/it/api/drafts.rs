@@ -57,7 +57,7 @@ async fn an_edit_that_was_saved_before_the_approval_counts_as_edited(app: TestAp
     let (key, draft) = drafted(&app).await;
     let id = draft.id.clone();
     let edited = app.act(&app.owner, move |tx, cx| {
-        actions::drafts::edit_draft(tx, cx, &id, 1, "Hello from a person")
+        actions::writing::drafts::edit_draft(tx, cx, &id, 1, "Hello from a person")
     });
     let revision = edited.await;
     approve(&app, &app.owner, &draft.id, revision, "Hello from a person").await.unwrap();
@@ -77,8 +77,9 @@ async fn a_draft_that_was_stopped_and_let_go_unchanged_was_not_edited(app: TestA
 async fn an_approval_counts_only_for_the_draft_that_was_looked_at(app: TestApp) {
     let (key, draft) = drafted(&app).await;
     let id = draft.id.clone();
-    let revision =
-        app.act(&app.owner, move |tx, cx| actions::drafts::edit_draft(tx, cx, &id, 1, "Other"));
+    let revision = app.act(&app.owner, move |tx, cx| {
+        actions::writing::drafts::edit_draft(tx, cx, &id, 1, "Other")
+    });
     assert_eq!(revision.await, 2);
     let before = app.read(&key, &draft.conversation).await;
     for stale in [0, 1, 3] {
@@ -145,13 +146,18 @@ async fn nobody_approves_in_the_sandbox(app: TestApp) {
 async fn an_edited_draft_keeps_its_new_text_and_waits(app: TestApp) {
     let (key, draft) = drafted(&app).await;
     let id = draft.id.clone();
-    app.act(&app.owner, move |tx, cx| actions::drafts::edit_draft(tx, cx, &id, 1, "Better")).await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::writing::drafts::edit_draft(tx, cx, &id, 1, "Better")
+    })
+    .await;
     let message = draft.message(&app, &key).await;
     assert_eq!((&message["status"], &message["text"]), (&json!("draft"), &json!("Better")));
     for text in ["", " \n", "a\0b", &"x".repeat(50_001)] {
         let (id, text) = (draft.id.clone(), text.to_owned());
         let refused = app
-            .refused(&app.owner, move |tx, cx| actions::drafts::edit_draft(tx, cx, &id, 2, &text))
+            .refused(&app.owner, move |tx, cx| {
+                actions::writing::drafts::edit_draft(tx, cx, &id, 2, &text)
+            })
             .await;
         assert!(refused.to_string().starts_with("text: "), "{refused}");
     }
@@ -161,8 +167,10 @@ async fn an_edited_draft_keeps_its_new_text_and_waits(app: TestApp) {
 async fn a_discarded_draft_is_gone_and_cannot_be_approved(app: TestApp) {
     let (key, draft) = drafted(&app).await;
     let id = draft.id.clone();
-    app.act(&app.owner, move |tx, cx| actions::drafts::discard_draft(tx, cx, &id, 1, "Too late"))
-        .await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::writing::drafts::discard_draft(tx, cx, &id, 1, "Too late")
+    })
+    .await;
     let messages = app.timeline(&key, &draft.conversation, "message").await;
     assert_eq!(messages.len(), 1);
     let last = app.timeline_events(&key, &draft.conversation).await.pop().unwrap();
@@ -180,7 +188,7 @@ async fn discarding_is_bound_to_the_revision_too(app: TestApp) {
     for revision in [0, 2] {
         let id = draft.id.clone();
         let refused = app.refused(&app.owner, move |tx, cx| {
-            actions::drafts::discard_draft(tx, cx, &id, revision, "")
+            actions::writing::drafts::discard_draft(tx, cx, &id, revision, "")
         });
         assert!(refused.await.to_string().starts_with("revision: "));
     }
@@ -289,10 +297,14 @@ async fn approve(
     text: &'static str,
 ) -> base::error::Result<i64> {
     let id = id.clone();
-    app.app.act(by, move |tx, cx| actions::drafts::approve_draft(tx, cx, &id, revision, text)).await
+    app.app
+        .act(by, move |tx, cx| actions::writing::drafts::approve_draft(tx, cx, &id, revision, text))
+        .await
 }
 
 async fn stop(app: &TestApp, by: &Actor, id: &MessageId) -> base::error::Result<()> {
     let id = id.clone();
-    app.app.act(by, move |tx, cx| actions::drafts::stop_message(tx, cx, &id).map(|_| ())).await
+    app.app
+        .act(by, move |tx, cx| actions::writing::drafts::stop_message(tx, cx, &id).map(|_| ()))
+        .await
 }

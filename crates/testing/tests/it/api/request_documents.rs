@@ -100,7 +100,7 @@ async fn approving_a_request_adds_checklist_and_link_once(app: TestApp) {
     let id = base::ids::MessageId::parse(&text_of(&answer, "messageId")).unwrap();
     let (one, two) = (id.clone(), id.clone());
     app.act(&app.owner, move |tx, cx| {
-        actions::drafts::approve_draft(tx, cx, &one, 1, "As edited.")
+        actions::writing::drafts::approve_draft(tx, cx, &one, 1, "As edited.")
     })
     .await;
     let text = text_in(&app, &key, &mail.conversation, &answer).await;
@@ -108,9 +108,9 @@ async fn approving_a_request_adds_checklist_and_link_once(app: TestApp) {
     assert_eq!(text.matches("Passport").count(), 1);
     assert_eq!(text.matches("/u/").count(), 1);
     app.act(&app.owner, move |tx, cx| {
-        actions::drafts::stop_message(tx, cx, &two)?;
+        actions::writing::drafts::stop_message(tx, cx, &two)?;
         let (draft, _) = outbound::messages::load_outgoing(tx, cx.actor, &two)?;
-        actions::drafts::approve_draft(tx, cx, &two, draft.revision, &draft.text)
+        actions::writing::drafts::approve_draft(tx, cx, &two, draft.revision, &draft.text)
     })
     .await;
     assert_eq!(text_in(&app, &key, &mail.conversation, &answer).await, text);

@@ -26,8 +26,10 @@ async fn failed_event(app: &TestApp) -> Value {
 async fn listener(app: &TestApp) {
     let hook = app.hook("one").await;
     let names = vec!["message.failed".to_owned()];
-    app.act(&app.owner, move |tx, cx| actions::webhooks::choose_events(tx, cx, &hook.id, &names))
-        .await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::integrations::webhooks::choose_events(tx, cx, &hook.id, &names)
+    })
+    .await;
 }
 
 async fn a_refused_message_says_why_in_timeline_list_and_event(app: TestApp) {

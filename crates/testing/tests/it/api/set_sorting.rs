@@ -177,12 +177,15 @@ async fn a_topic_that_was_removed_is_no_conversations_topic_any_more(app: TestAp
     app.on(&key, &id, "sorting", json!({ "topic": "Refunds" })).await.is(200);
     let renamed = refunds.clone();
     app.act(&app.owner, move |tx, cx| {
-        actions::topics::change_topic(tx, cx, &renamed, "Money back", "")
+        actions::conversations::topics::change_topic(tx, cx, &renamed, "Money back", "")
     })
     .await;
     assert_eq!(app.read(&key, &id).await["topic"], "Money back");
     assert_eq!(app.subjects(&key, "topic=money%20back").await, ["Lamp"]);
-    app.act(&app.owner, move |tx, cx| actions::topics::remove_topic(tx, cx, &refunds)).await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::conversations::topics::remove_topic(tx, cx, &refunds)
+    })
+    .await;
     assert_eq!(app.read(&key, &id).await["topic"], Value::Null);
     assert_eq!(app.list(&key, "").await[0]["topic"], Value::Null);
     assert!(app.subjects(&key, "topic=money%20back").await.is_empty());
@@ -202,6 +205,6 @@ async fn the_sandbox_is_sorted_by_hand_and_teaches_nothing(app: TestApp) {
     assert_eq!(app.get(&key, "/topics").await.json()[0]["open"], 1);
     let live = app.key("read").await;
     assert_eq!(app.get(&live, "/topics").await.json()[0]["open"], 0);
-    let report = app.act(&app.owner, actions::topics::sorting_report).await;
+    let report = app.act(&app.owner, actions::conversations::topics::sorting_report).await;
     assert_eq!(report.decided, 0);
 }

@@ -1,6 +1,6 @@
 //! Mail is filed in every inbox it came to, once.
 
-use actions::setup::{NewWorkspace, add_mailbox, set_up_workspace};
+use actions::inboxes::setup::{NewWorkspace, add_mailbox, set_up_workspace};
 use inbound::{Ingested, find_inbox, find_recipient};
 use mail::Dmarc;
 use testing::{TestApp, filed, on_both, raw, raw_with, user};

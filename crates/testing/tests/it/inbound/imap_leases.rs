@@ -1,6 +1,6 @@
 //! The leases of mailboxes that a node fetches are renewed together, and each is lost by itself.
 
-use actions::imap_accounts::{FetchFrom, MailHistory};
+use actions::inboxes::imap_accounts::{FetchFrom, MailHistory};
 use inbound::imap::{self, ImapAccount, PostFetchAction, Security};
 use model::mailboxes::mailbox_grants::MailAuth;
 use testing::{MINUTE, TestApp, on_both};
@@ -38,12 +38,14 @@ async fn hold(app: &TestApp, accounts: &[ImapAccount]) -> Vec<bool> {
 async fn one_write_renews_the_leases_of_all_inboxes_and_says_which_are_lost(app: TestApp) {
     let addresses = ["support@acme.example", "sales@acme.example"];
     let sales = addresses[1];
-    app.act(&app.owner, move |tx, cx| actions::setup::add_mailbox(tx, cx, sales, "Sales", None))
-        .await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::inboxes::setup::add_mailbox(tx, cx, sales, "Sales", None)
+    })
+    .await;
     for address in addresses {
         let from = account_at("imap.acme.example");
         app.act(&app.owner, move |tx, cx| {
-            actions::imap_accounts::fetch_mail_from(tx, cx, address, &from)
+            actions::inboxes::imap_accounts::fetch_mail_from(tx, cx, address, &from)
         })
         .await;
     }
@@ -58,7 +60,7 @@ async fn one_write_renews_the_leases_of_all_inboxes_and_says_which_are_lost(app:
     let lost = held[0].inbox.mailbox.address.clone();
     let from = account_at("elsewhere.acme.example");
     app.act(&app.owner, move |tx, cx| {
-        actions::imap_accounts::fetch_mail_from(tx, cx, &lost, &from)
+        actions::inboxes::imap_accounts::fetch_mail_from(tx, cx, &lost, &from)
     })
     .await;
     assert_eq!(hold(&app, &held).await, [false, true]);

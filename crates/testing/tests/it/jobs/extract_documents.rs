@@ -183,7 +183,13 @@ async fn correct(app: &TestApp, key: &TestKey) {
     let id = DocumentId::parse(&text_of(&document, "id")).unwrap();
     let fields = DocumentFields { vendor: Some("Bruno".into()), ..DocumentFields::default() };
     app.act(&app.owner, move |tx, cx| {
-        actions::corrections::correct_document(tx, cx, &id, DocumentKind::Contract, &fields)
+        actions::conversations::corrections::correct_document(
+            tx,
+            cx,
+            &id,
+            DocumentKind::Contract,
+            &fields,
+        )
     })
     .await;
 }

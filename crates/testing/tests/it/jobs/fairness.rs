@@ -1,7 +1,7 @@
 //! One workspace with much to send keeps no other waiting.
 
-use actions::outgoing_servers::{NewOutgoingServer, ServerScope, set_outgoing_server};
-use actions::setup::add_mailbox;
+use actions::inboxes::outgoing_servers::{NewOutgoingServer, ServerScope, set_outgoing_server};
+use actions::inboxes::setup::add_mailbox;
 use base::actor::{Actor, Circle};
 use model::mailboxes::outgoing_servers::SubmissionSecurity;
 use model::mailboxes::{self, Mailbox};

@@ -58,7 +58,13 @@ async fn nothing_is_sent_to_an_inbox_of_ours_or_where_nobody_reads(app: TestApp)
     for address in ["support@acme.example", "support+x@acme.example", "no-reply@x.example"] {
         let id = app
             .act(&app.owner, move |tx, cx| {
-                actions::setup::add_person(tx, cx, address, "A Loop", base::actor::Role::Member)
+                actions::inboxes::setup::add_person(
+                    tx,
+                    cx,
+                    address,
+                    "A Loop",
+                    base::actor::Role::Member,
+                )
             })
             .await;
         let notice = Notice { subject: "Hello", text: "Hello" };

@@ -231,7 +231,8 @@ async fn a_conversation_whose_topic_was_removed_is_sorted_again(app: TestApp) {
     app.topic("Delivery", "parcel, courier, late").await;
     let mail = app.mail("a@x.example", "Lamp", "My parcel is late").await;
     app.on(&key, &mail.conversation, "sorting", json!({ "topic": "Oven" })).await.is(200);
-    app.act(&app.owner, move |tx, cx| actions::topics::remove_topic(tx, cx, &oven)).await;
+    app.act(&app.owner, move |tx, cx| actions::conversations::topics::remove_topic(tx, cx, &oven))
+        .await;
     app.advance(MINUTE);
     app.mail("a@x.example", "Re: Lamp", "Is there any news?").await;
     let read = sorted(&app, &key, &mail).await;
@@ -292,7 +293,7 @@ async fn a_private_inbox_neither_teaches_the_team_nor_learns_from_it(app: TestAp
     );
     assert!(said(&in_private).contains("zeppelin"), "{in_private}");
     assert!(!said(&in_private).contains("begonia"), "{in_private}");
-    let report = app.act(&app.owner, actions::topics::sorting_report).await;
+    let report = app.act(&app.owner, actions::conversations::topics::sorting_report).await;
     assert_eq!(report.decided, 20);
     let counts: Vec<i64> = report.topics.iter().map(|topic| topic.examples).collect();
     assert_eq!(counts, [0, 20]);
@@ -310,7 +311,7 @@ async fn a_decision_on_one_node_counts_on_the_other(app: TestApp) {
     let first = app.mail("one@x.example", "Hello", SURE).await;
     assert_eq!(sorted(&app, &key, &first).await["topic"], "Refunds");
     let other = app.on_another_node();
-    other.act(&app.owner, actions::topics::forget_learned).await.unwrap();
+    other.act(&app.owner, actions::conversations::topics::forget_learned).await.unwrap();
     let second = app.mail("two@x.example", "Hello", SURE).await;
     let read = sorted(&app, &key, &second).await;
     assert_eq!(read["topic"], Value::Null);
@@ -324,7 +325,7 @@ async fn a_wrong_guess_counts_as_corrected(app: TestApp) {
     let mail = app.mail("new@x.example", "Hello", SURE).await;
     assert_eq!(sorted(&app, &key, &mail).await["topic"], "Refunds");
     app.on(&key, &mail.conversation, "sorting", json!({ "topic": "Delivery" })).await.is(200);
-    let report = app.act(&app.owner, actions::topics::sorting_report).await;
+    let report = app.act(&app.owner, actions::conversations::topics::sorting_report).await;
     assert_eq!((report.decided, report.given, report.corrected), (61, 1, 1));
     let refunds = report.topics.iter().find(|topic| topic.topic.name == "Refunds").unwrap();
     assert_eq!((refunds.examples, refunds.given, refunds.corrected), (20, 1, 1));

@@ -14,12 +14,15 @@ on_both!(
 
 async fn keep_for(app: &TestApp, by: &Actor, inbox: &Mailbox, days: Option<i64>) {
     let id = inbox.id.clone();
-    app.act(by, move |tx, cx| actions::deletion::set_retention(tx, cx, &id, days)).await;
+    app.act(by, move |tx, cx| actions::workspace::deletion::set_retention(tx, cx, &id, days)).await;
 }
 
 async fn untouched(app: &TestApp, days: i64) -> i64 {
     let id = app.support.id.clone();
-    app.act(&app.owner, move |tx, cx| actions::deletion::count_untouched(tx, cx, &id, days)).await
+    app.act(&app.owner, move |tx, cx| {
+        actions::workspace::deletion::count_untouched(tx, cx, &id, days)
+    })
+    .await
 }
 
 async fn closed_conversations_that_nobody_touches_go_into_the_trash_and_are_erased(app: TestApp) {
@@ -75,7 +78,9 @@ async fn whoever_may_delete_an_inbox_says_how_long_it_keeps_mail(app: TestApp) {
         let (inner, by, id) = (app.app.clone(), by.clone(), inbox.id.clone());
         async move {
             inner
-                .act(&by, move |tx, cx| actions::deletion::set_retention(tx, cx, &id, Some(days)))
+                .act(&by, move |tx, cx| {
+                    actions::workspace::deletion::set_retention(tx, cx, &id, Some(days))
+                })
                 .await
         }
     };

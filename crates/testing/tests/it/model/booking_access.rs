@@ -1,6 +1,6 @@
 //! Who books, moves and cancels: whoever may send from the inbox that writes to the guest.
 
-use actions::inbox_access::InboxAccess;
+use actions::inboxes::inbox_access::InboxAccess;
 use base::actor::Actor;
 use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::json;
@@ -28,7 +28,7 @@ async fn give_support(app: &TestApp, everybody: bool, entries: Vec<AccessEntry>)
     let id = app.support.id.clone();
     let access = InboxAccess { everybody, all_send: false, entries };
     app.act(&app.owner, move |tx, cx| {
-        actions::inbox_access::set_inbox_access(tx, cx, &id, &access)
+        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &access)
     })
     .await;
 }
@@ -80,7 +80,7 @@ async fn a_booking_of_a_conversation_is_changed_by_who_sends_from_its_inbox(app:
     let access =
         InboxAccess { everybody: true, all_send: false, entries: vec![sender(person(&app.owner))] };
     app.act(&app.owner, move |tx, cx| {
-        actions::inbox_access::set_inbox_access(tx, cx, &billing.id, &access)
+        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &billing.id, &access)
     })
     .await;
     let path = format!("/bookings/{}/cancel", text_of(&moved, "id"));

@@ -262,7 +262,7 @@ async fn eventful(app: &TestApp) -> Told {
     let reply = text_of(&reply, "messageId");
     let message = MessageId::parse(&reply).unwrap();
     app.act(&app.owner, move |tx, cx| {
-        actions::drafts::approve_draft(tx, cx, &message, 1, "Koalaedit")
+        actions::writing::drafts::approve_draft(tx, cx, &message, 1, "Koalaedit")
     })
     .await;
     app.advance(SECOND);

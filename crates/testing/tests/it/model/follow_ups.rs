@@ -1,6 +1,6 @@
 //! Follow-ups: a conversation comes back at a time unless the customer answers before.
 
-use actions::compose::NewReply;
+use actions::writing::compose::NewReply;
 use base::ids::MessageId;
 use base::time::Moment;
 use inbound::incoming_mail::FiledMail;
@@ -84,7 +84,7 @@ async fn a_follow_up_of_a_draft_begins_when_it_has_left(app: TestApp) {
     assert_eq!(state(&app, &key, &mail).await, (json!("open"), Value::Null));
     let id = MessageId::parse(&text_of(&draft, "messageId")).unwrap();
     app.act(&app.owner, move |tx, cx| {
-        actions::drafts::approve_draft(tx, cx, &id, 1, "Is it there?")
+        actions::writing::drafts::approve_draft(tx, cx, &id, 1, "Is it there?")
     })
     .await;
     app.pass(UNDO).await;
@@ -122,7 +122,7 @@ fn reply(close: bool, follow_up_at: i64) -> NewReply {
         body: "Is it there?".into(),
         format: TextFormat::Plain,
         recipients: RecipientList {
-            to: actions::compose::parties(ANN).unwrap(),
+            to: actions::writing::compose::parties(ANN).unwrap(),
             ..RecipientList::default()
         },
         close,
@@ -138,7 +138,7 @@ async fn whoever_closes_with_a_message_is_not_reminded(app: TestApp) {
     let (id, message) = (mail.conversation.to_string(), reply(true, app.now() + DAY));
     let refused = app
         .refused(&app.owner, move |tx, cx| {
-            actions::compose::send_reply(tx, cx, &id, &message).map(|_| ())
+            actions::writing::compose::send_reply(tx, cx, &id, &message).map(|_| ())
         })
         .await;
     assert!(refused.to_string().contains("followUpAt"), "{refused}");
@@ -147,12 +147,14 @@ async fn whoever_closes_with_a_message_is_not_reminded(app: TestApp) {
 async fn the_writer_is_told_that_nobody_answered(app: TestApp) {
     let chosen =
         [(NoticeKind::Unanswered, NoticeChoice { browser: false, mail: MailNotice::AtOnce })];
-    app.act(&app.owner, move |tx, cx| actions::notifications::choose_notices(tx, cx, &chosen))
-        .await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::people::notifications::choose_notices(tx, cx, &chosen)
+    })
+    .await;
     let mail = app.mail(ANN, "Lamp", "Where is it?").await;
     let (id, message) = (mail.conversation.to_string(), reply(false, app.now() + DAY));
     app.act(&app.owner, move |tx, cx| {
-        actions::compose::send_reply(tx, cx, &id, &message).map(|_| ())
+        actions::writing::compose::send_reply(tx, cx, &id, &message).map(|_| ())
     })
     .await;
     app.pass(2 * DAY).await;

@@ -1,6 +1,6 @@
 //! Rules: when, if and then, once for each thing that happened.
 
-use actions::rules::RuleInput;
+use actions::workspace::rules::RuleInput;
 use base::actor::Role;
 use base::ids::RuleId;
 use inbound::incoming_mail::FiledMail;
@@ -27,9 +27,12 @@ async fn rule(
     acts: &[&str],
 ) -> RuleId {
     let input = input(name, event, conditions, acts);
-    let id = app.act(&app.owner, move |tx, cx| actions::rules::add_rule(tx, cx, &input)).await;
+    let id = app
+        .act(&app.owner, move |tx, cx| actions::workspace::rules::add_rule(tx, cx, &input))
+        .await;
     let own = id.clone();
-    app.act(&app.owner, move |tx, cx| actions::rules::switch_rule(tx, cx, &own, true)).await;
+    app.act(&app.owner, move |tx, cx| actions::workspace::rules::switch_rule(tx, cx, &own, true))
+        .await;
     id
 }
 
@@ -131,9 +134,11 @@ async fn a_rule_is_tried_before_it_is_switched_on_and_wrong_ones_are_refused(app
     let lamp = app.mail("a@x.example", "Lamp", "broken").await.conversation;
     app.mail("b@x.example", "Chair", "broken").await;
     let new = input("Lamps", "mail-arrives", &["subject is lamp"], &["close"]);
-    let id = app.act(&app.owner, move |tx, cx| actions::rules::add_rule(tx, cx, &new)).await;
+    let id =
+        app.act(&app.owner, move |tx, cx| actions::workspace::rules::add_rule(tx, cx, &new)).await;
     let own = id.clone();
-    let tried = app.act(&app.owner, move |tx, cx| actions::rules::try_rule(tx, cx, &own)).await;
+    let tried =
+        app.act(&app.owner, move |tx, cx| actions::workspace::rules::try_rule(tx, cx, &own)).await;
     let acted: Vec<_> = tried.iter().filter(|one| one.failing.is_none()).collect();
     assert_eq!((tried.len(), acted.len()), (2, 1));
     assert_eq!(acted[0].id, lamp);
@@ -153,13 +158,14 @@ async fn a_rule_is_tried_before_it_is_switched_on_and_wrong_ones_are_refused(app
         (input("x", "mail-arrives", &[], &["close", " lamp"]), "Choose what"),
         (RuleInput { wait_hours: "0".into(), ..input("x", "no-answer", &[], &["close"]) }, "hours"),
     ] {
-        let refused =
-            app.refused(&app.owner, move |tx, cx| actions::rules::add_rule(tx, cx, &wrong)).await;
+        let refused = app
+            .refused(&app.owner, move |tx, cx| actions::workspace::rules::add_rule(tx, cx, &wrong))
+            .await;
         let said = format!("{refused:?}");
         assert!(said.contains(sentence), "{said} does not say {sentence}");
     }
     let member = app.person_with("Mia", Role::Member).await;
-    app.refused(&member, move |tx, cx| actions::rules::delete_rule(tx, cx, &id)).await;
+    app.refused(&member, move |tx, cx| actions::workspace::rules::delete_rule(tx, cx, &id)).await;
 }
 
 async fn held_private_and_automatic_mail_is_treated_as_rules_say(app: TestApp) {
@@ -193,13 +199,15 @@ async fn held_private_and_automatic_mail_is_treated_as_rules_say(app: TestApp) {
 async fn tags_and_waiting_start_rules_and_what_a_rule_does_starts_none(app: TestApp) {
     let key = app.key("read write send").await;
     let ann = app.person("Ann").await;
-    let saved = actions::saved_replies::SavedReplyInput {
+    let saved = actions::writing::saved_replies::SavedReplyInput {
         name: "Sorry".into(),
         folder: String::new(),
         body: "Dear {{first_name}}, {{my_name}} is on it.".into(),
     };
-    app.act(&app.owner, move |tx, cx| actions::saved_replies::save_reply(tx, cx, &saved, &[]))
-        .await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::writing::saved_replies::save_reply(tx, cx, &saved, &[])
+    })
+    .await;
     rule(&app, "Vip", "tagged", &["tag is vip"], &["tag seen", "draft Sorry"]).await;
     rule(&app, "Seen", "tagged", &["tag is seen"], &["close"]).await;
     rule(&app, "Late", "no-answer", &[], &["assign Ann Teammate", "notify Ann Teammate"]).await;

@@ -194,10 +194,10 @@ async fn older_mail_is_indexed_again_in_the_background(app: TestApp) {
                 ..Default::default()
             };
             let page = api::operations::list_conversations(tx, cx, input)?;
-            actions::search_hits::search_hits(tx, cx, "note7", &page.items)
+            actions::conversations::search_hits::search_hits(tx, cx, "note7", &page.items)
         })
         .await;
     let hit = hits.into_iter().flatten().next().unwrap();
-    assert_eq!(hit.kind, actions::search_hits::HitKind::Note);
+    assert_eq!(hit.kind, actions::conversations::search_hits::HitKind::Note);
     assert!(hit.excerpt.iter().any(|part| part.marked && part.text == "note7"), "{hit:?}");
 }

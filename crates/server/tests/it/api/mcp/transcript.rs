@@ -71,7 +71,7 @@ async fn an_agent_reads_tags_and_drafts_and_a_person_decides(app: TestApp) {
     let message = MessageId::parse(drafted["messageId"].as_str().unwrap()).unwrap();
     app.act(&ines, move |tx, cx| {
         let (draft, _) = outbound::messages::load_outgoing(tx, cx.actor, &message)?;
-        actions::drafts::approve_draft(
+        actions::writing::drafts::approve_draft(
             tx,
             cx,
             &message,

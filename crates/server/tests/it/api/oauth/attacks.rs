@@ -29,7 +29,7 @@ async fn documented(app: &TestApp, document: &Value) -> String {
     let metadata = ClientMetadata::of_document(&address, document.to_string().as_bytes());
     let (id, metadata) = (address.clone(), metadata.unwrap());
     app.act(&app.owner, move |tx, cx| {
-        actions::oauth_consent::keep_client_document(tx, cx, &id, &metadata).map(drop)
+        actions::integrations::oauth_consent::keep_client_document(tx, cx, &id, &metadata).map(drop)
     })
     .await;
     address

@@ -388,7 +388,8 @@ async fn a_client_named_by_its_document_shows_its_host(app: TestApp) {
     });
     let metadata = ClientMetadata::of_document(address, document.to_string().as_bytes()).unwrap();
     app.act(&app.owner, move |tx, cx| {
-        actions::oauth_consent::keep_client_document(tx, cx, address, &metadata).map(drop)
+        actions::integrations::oauth_consent::keep_client_document(tx, cx, address, &metadata)
+            .map(drop)
     })
     .await;
     let browser = app.signed_in(&app.owner).await;
@@ -408,7 +409,8 @@ async fn a_mistake_of_a_document_sends_nobody_to_its_site(app: TestApp) {
     let document = json!({ "client_id": address, "redirect_uris": ["https://evil.example/cb"] });
     let metadata = ClientMetadata::of_document(address, document.to_string().as_bytes()).unwrap();
     app.act(&app.owner, move |tx, cx| {
-        actions::oauth_consent::keep_client_document(tx, cx, address, &metadata).map(drop)
+        actions::integrations::oauth_consent::keep_client_document(tx, cx, address, &metadata)
+            .map(drop)
     })
     .await;
     let browser = app.signed_in(&app.owner).await;

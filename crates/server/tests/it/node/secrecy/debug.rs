@@ -4,11 +4,11 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use actions::keys::MadeKey;
-use actions::oauth_tokens::{CodeExchange, IssuedTokens};
-use actions::provider_rules::ProviderPlan;
-use actions::sign_in_steps::SignInProgress;
-use actions::webhooks::MadeWebhook;
+use actions::integrations::keys::MadeKey;
+use actions::integrations::oauth_tokens::{CodeExchange, IssuedTokens};
+use actions::integrations::webhooks::MadeWebhook;
+use actions::sign_in::provider_rules::ProviderPlan;
+use actions::sign_in::sign_in_steps::SignInProgress;
 use base::ids::{AgentId, Ids, WebhookId};
 use base::web_push::PushTarget;
 use bookings::calendars::{CalendarKind, CalendarSource, NewCalendar};

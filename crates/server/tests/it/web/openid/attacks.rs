@@ -316,7 +316,7 @@ async fn sign_ins_are_not_begun_without_end(app: TestApp) {
     for _ in 0..200 {
         let place = place.clone();
         let count = move |tx: &mut db::Tx<'_>, _: &base::app::Cx<'_>| {
-            actions::sessions::count_sign_in_attempt(tx, &place, 200, now)
+            actions::sign_in::sessions::count_sign_in_attempt(tx, &place, 200, now)
         };
         app.act(&app.owner, count).await;
     }

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
 
-use actions::provider_rules::{LocalSignInPolicy, ProviderRules};
+use actions::sign_in::provider_rules::{LocalSignInPolicy, ProviderRules};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use ring::rand::SystemRandom;

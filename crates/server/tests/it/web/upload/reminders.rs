@@ -67,8 +67,10 @@ async fn days_are_counted_from_when_the_message_really_left(app: TestApp) {
     app.pass(20 * DAY).await;
     assert!(app.outside.relay.attempts().is_empty());
     let id = base::ids::MessageId::parse(&text_of(&draft, "messageId")).unwrap();
-    app.act(&app.owner, move |tx, cx| actions::drafts::approve_draft(tx, cx, &id, 1, "Please."))
-        .await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::writing::drafts::approve_draft(tx, cx, &id, 1, "Please.")
+    })
+    .await;
     app.outside.relay.will_say(&[RelayOutcome::Later("busy".into())]);
     app.pass(UNDO).await;
     app.pass(2 * DAY).await;

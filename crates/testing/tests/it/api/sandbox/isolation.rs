@@ -87,8 +87,14 @@ async fn people_never_see_the_sandbox(app: TestApp) {
             model::conversations::load(tx, cx.actor, &one).map(drop)
         })
         .await,
-        app.refused(&app.owner, move |tx, cx| actions::snooze::snooze(tx, cx, &two, until)).await,
-        app.refused(&app.owner, move |tx, cx| actions::snooze::release_held(tx, cx, &three)).await,
+        app.refused(&app.owner, move |tx, cx| {
+            actions::conversations::snooze::snooze(tx, cx, &two, until)
+        })
+        .await,
+        app.refused(&app.owner, move |tx, cx| {
+            actions::conversations::snooze::release_held(tx, cx, &three)
+        })
+        .await,
     ];
     assert!(refused.iter().all(|error| matches!(error, Error::NotFound(_))), "{refused:?}");
     let seen = app.act(&app.owner, |tx, cx| model::mailboxes::all_seen_by(tx, cx.actor)).await;

@@ -24,7 +24,7 @@ async fn fill_of(app: &TestApp, owner: &Actor, hook: &TestWebhook, count: usize)
     let id = hook.id.clone();
     app.act(owner, move |tx, cx| {
         for _ in 0..count {
-            actions::delivery_log::send_test_event(tx, cx, &id)?;
+            actions::integrations::delivery_log::send_test_event(tx, cx, &id)?;
         }
         Ok(())
     })

@@ -122,7 +122,10 @@ async fn the_plan_of_one_workspace_stops_no_other(app: TestApp) {
     let theirs = app.hook_of(&other, "theirs", Hears::Team).await;
     app.set_plan(Plan::Free).await;
     let id = theirs.id.clone();
-    app.act(&other, move |tx, cx| actions::delivery_log::send_test_event(tx, cx, &id)).await;
+    app.act(&other, move |tx, cx| {
+        actions::integrations::delivery_log::send_test_event(tx, cx, &id)
+    })
+    .await;
     app.pass(SECOND).await;
     assert_eq!(app.calls_to(&theirs).len(), 1);
 }
@@ -158,7 +161,9 @@ async fn choose(app: &TestApp, hook: &TestWebhook, names: &[&str]) -> base::erro
     let id = hook.id.clone();
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
     app.app
-        .act(&app.owner, move |tx, cx| actions::webhooks::choose_events(tx, cx, &id, &names))
+        .act(&app.owner, move |tx, cx| {
+            actions::integrations::webhooks::choose_events(tx, cx, &id, &names)
+        })
         .await
 }
 

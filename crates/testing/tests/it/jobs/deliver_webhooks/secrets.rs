@@ -14,7 +14,10 @@ on_both!(
 
 async fn rotate(app: &TestApp, hook: &TestWebhook) -> String {
     let id = hook.id.clone();
-    app.act(&app.owner, move |tx, cx| actions::delivery_log::rotate_secret(tx, cx, &id)).await
+    app.act(&app.owner, move |tx, cx| {
+        actions::integrations::delivery_log::rotate_secret(tx, cx, &id)
+    })
+    .await
 }
 
 /// Which of these secrets signed the latest call, in the order of its signatures.

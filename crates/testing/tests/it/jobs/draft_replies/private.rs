@@ -1,6 +1,6 @@
 //! Private inboxes neither teach the team's helper nor learn into it.
 
-use actions::answers::AnswerInput;
+use actions::writing::answers::AnswerInput;
 use base::actor::Role;
 use model::mailboxes::DraftingMode;
 use serde_json::json;

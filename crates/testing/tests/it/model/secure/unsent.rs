@@ -1,8 +1,8 @@
 //! What is being written is sealed, whatever it becomes.
 
-use actions::autosaves::{Autosave, AutosaveKey, AutosaveKind};
-use actions::compose::NewReply;
-use actions::drafts::StoppedMessage;
+use actions::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind};
+use actions::writing::compose::NewReply;
+use actions::writing::drafts::StoppedMessage;
 use base::ids::ConversationId;
 use model::messages::recipients::RecipientList;
 use model::messages::written_text::TextFormat;
@@ -31,7 +31,7 @@ fn written(body: &str, secure: bool) -> NewReply {
         body: body.into(),
         format: TextFormat::Markdown,
         recipients: RecipientList {
-            to: actions::compose::parties(ANN).unwrap(),
+            to: actions::writing::compose::parties(ANN).unwrap(),
             ..RecipientList::default()
         },
         close: false,
@@ -44,13 +44,16 @@ fn written(body: &str, secure: bool) -> NewReply {
 
 async fn keep(app: &TestApp, place: &AutosaveKey, body: &str) {
     let (place, saved) = (place.clone(), Autosave::new(AutosaveKind::Reply, body.into()));
-    app.act(&app.owner, move |tx, cx| actions::autosaves::autosave(tx, cx, &place, &saved)).await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::writing::autosaves::autosave(tx, cx, &place, &saved)
+    })
+    .await;
 }
 
 async fn send(app: &TestApp, conversation: &ConversationId, message: NewReply) -> MessageId {
     app.fit_files(&app.owner, &place(conversation), &message).await;
     let id = conversation.to_string();
-    app.act(&app.owner, move |tx, cx| actions::compose::send_reply(tx, cx, &id, &message))
+    app.act(&app.owner, move |tx, cx| actions::writing::compose::send_reply(tx, cx, &id, &message))
         .await
         .message_id
 }
@@ -99,17 +102,21 @@ async fn files_that_were_taken_off_or_discarded_leave_no_bytes(app: TestApp) {
     let before = app.count("blobs").await;
     let ids = app.attach(&app.owner, &place, &[PICTURE, PICTURE]).await;
     let (taken, there) = (ids[0].clone(), place.clone());
-    app.act(&app.owner, move |tx, cx| actions::unsent_files::take_out(tx, cx, &there, &taken))
-        .await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::writing::unsent_files::take_out(tx, cx, &there, &taken)
+    })
+    .await;
     assert_eq!(app.count("blobs").await, before + 1);
-    app.act(&app.owner, move |tx, cx| actions::unsent_files::discard_autosave(tx, cx, &place))
-        .await;
+    app.act(&app.owner, move |tx, cx| {
+        actions::writing::unsent_files::discard_autosave(tx, cx, &place)
+    })
+    .await;
     assert_eq!((app.count("blobs").await, app.count("attachments").await), (before, 0));
 }
 
 async fn a_file_of_a_saved_reply_goes_along_sealed(app: TestApp) {
     let mail = app.mail(ANN, "Lamps", "Hello").await;
-    let saved = actions::saved_replies::SavedReplyInput {
+    let saved = actions::writing::saved_replies::SavedReplyInput {
         name: "Terms".into(),
         folder: String::new(),
         body: "Our terms".into(),
@@ -122,9 +129,13 @@ async fn a_file_of_a_saved_reply_goes_along_sealed(app: TestApp) {
     };
     let there = place(&mail.conversation);
     app.act(&app.owner, move |tx, cx| {
-        let reply =
-            actions::saved_replies::save_reply(tx, cx, &saved, std::slice::from_ref(&file))?;
-        actions::saved_replies::attach_saved_files(tx, cx, &there, &reply)
+        let reply = actions::writing::saved_replies::save_reply(
+            tx,
+            cx,
+            &saved,
+            std::slice::from_ref(&file),
+        )?;
+        actions::writing::saved_replies::attach_saved_files(tx, cx, &there, &reply)
     })
     .await;
     let id = send(&app, &mail.conversation, written("Here", true)).await;
@@ -141,8 +152,9 @@ async fn a_message_that_was_stopped_and_then_protected_leaves_no_words(app: Test
     let there = place(&mail.conversation);
     app.attach(&app.owner, &there, &[PICTURE]).await;
     let first = send(&app, &mail.conversation, written("A canaryword", false)).await;
-    let stopped =
-        app.act(&app.owner, move |tx, cx| actions::drafts::stop_message(tx, cx, &first)).await;
+    let stopped = app
+        .act(&app.owner, move |tx, cx| actions::writing::drafts::stop_message(tx, cx, &first))
+        .await;
     assert_eq!(stopped, StoppedMessage::InComposer);
     send(&app, &mail.conversation, written("A canaryword", true)).await;
     app.pass(UNDO).await;
@@ -172,7 +184,9 @@ async fn files_that_do_not_fit_stop_the_message(app: TestApp) {
     app.attach(&app.owner, &place(&mail.conversation), &[PICTURE]).await;
     let (id, message) = (mail.conversation.to_string(), written("Look", false));
     let refused = app
-        .refused(&app.owner, move |tx, cx| actions::compose::send_reply(tx, cx, &id, &message))
+        .refused(&app.owner, move |tx, cx| {
+            actions::writing::compose::send_reply(tx, cx, &id, &message)
+        })
         .await;
     let sentence = "files: The files changed meanwhile. Nothing was sent; send it again.";
     assert_eq!(refused.to_string(), sentence);
@@ -189,8 +203,8 @@ async fn what_is_being_written_goes_along_into_a_merged_conversation(app: TestAp
     let (saved, files) = app
         .act(&app.owner, move |tx, cx| {
             Ok((
-                actions::autosaves::load_autosave(tx, cx, &there)?,
-                actions::unsent_files::attached(tx, cx, &there)?,
+                actions::writing::autosaves::load_autosave(tx, cx, &there)?,
+                actions::writing::unsent_files::attached(tx, cx, &there)?,
             ))
         })
         .await;

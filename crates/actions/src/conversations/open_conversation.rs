@@ -1,0 +1,250 @@
+//! Reading a conversation in the app.
+
+use base::app::Cx;
+use base::assignee::Assignee;
+use base::error::{Error, Result};
+use base::ids::ConversationId;
+use base::states::Status;
+use db::Tx;
+use model::conversations::merges;
+use model::conversations::topics::{self, Topic};
+use model::conversations::{self, Conversation};
+use model::mailboxes::{self, Mailbox};
+use model::messages::attachments::OutgoingAttachment;
+use model::messages::recipients::{self, RecipientList};
+use model::people::members;
+use model::people::members::Team;
+
+use crate::conversations::following::is_followed;
+use crate::conversations::picture_senders::among_picture_senders;
+use crate::conversations::pins::pins;
+use crate::conversations::timeline::{
+    TimelineCursor, TimelineEntries, TimelineEntry, TimelinePart, read_part,
+};
+use crate::inboxes::writing_settings::{WritingSettings, writing_settings};
+use crate::writing::autosaves::{Autosave, AutosaveKey, load_autosave};
+use crate::writing::unsent_files::attached;
+
+/// Messages whose state is part of a page's version.
+const WATCHED: i64 = 50;
+const OTHERS_SHOWN: i64 = 10;
+
+/// A conversation with everything that its page shows.
+pub struct OpenConversation {
+    pub conversation: Conversation,
+    pub mailbox: Mailbox,
+    pub assignee: Option<Assignee>,
+    pub entries: Vec<TimelineEntry>,
+    /// Where the part before this one ends, if there is one.
+    pub older: Option<TimelineCursor>,
+    pub team: Team,
+    /// The next message's serial: a reply from this page has seen the messages before it.
+    pub seen: i64,
+    /// When the reader was last here.
+    pub read_at: Option<i64>,
+    /// The reader's id and name.
+    reader: (String, String),
+    /// Senders here whose remote pictures the reader always sees.
+    pub picture_senders: Vec<String>,
+    pub others: Vec<OtherConversation>,
+    pub autosave: Option<Autosave>,
+    /// The files of the reader's unsent text.
+    pub attached: Vec<OutgoingAttachment>,
+    /// Everybody that a reply to all goes to.
+    pub everybody: RecipientList,
+    /// What mail can be about.
+    pub topics: Vec<Topic>,
+    /// How the reader writes here.
+    pub writing: WritingSettings,
+    /// Conversations that were merged into it.
+    pub merged: Vec<ConversationId>,
+    /// The reader keeps it on top of their lists.
+    pub is_pinned: bool,
+    /// The reader is told when the customer answers.
+    pub is_followed: bool,
+}
+
+impl OpenConversation {
+    /// True when a reply to all goes to more than one.
+    pub fn has_others(&self) -> bool {
+        self.everybody.to.len() + self.everybody.cc.len() > 1
+    }
+
+    /// True when something was received or has left.
+    pub fn has_mail(&self) -> bool {
+        let mut messages = self.entries.iter().filter_map(|entry| match entry {
+            TimelineEntry::Message(message) => Some(message),
+            _ => None,
+        });
+        messages.any(|message| message.is_mail())
+    }
+
+    /// True when a message of it can become a conversation of its own.
+    pub fn can_split(&self) -> bool {
+        let mails = self
+            .entries
+            .iter()
+            .filter(|entry| matches!(entry, TimelineEntry::Message(message) if message.is_mail()));
+        let is_shown = !self.conversation.held && self.conversation.removed.is_none();
+        is_shown && (mails.count() > 1 || self.older.is_some())
+    }
+
+    /// True for what the reader did themselves.
+    pub fn is_own(&self, entry: &TimelineEntry) -> bool {
+        let (id, name) = &self.reader;
+        match entry {
+            TimelineEntry::Message(message) => message.author.as_ref() == Some(id),
+            TimelineEntry::Note(note) => note.author == *id,
+            TimelineEntry::Event(event) => event.actor_name == *name,
+        }
+    }
+
+    /// True when mail arrived since the reader's last visit.
+    pub fn is_news(&self) -> bool {
+        self.read_at.is_none_or(|read_at| self.conversation.last_message_at > read_at)
+    }
+}
+
+db::row! {
+    /// Another conversation with the same customer.
+    pub struct OtherConversation from "conversations" {
+        pub id: ConversationId,
+        pub subject: String,
+        pub status: Status,
+        pub last_message_at: i64,
+    }
+}
+
+pub fn read_conversation(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &str,
+    part: &TimelinePart,
+) -> Result<OpenConversation> {
+    let found = conversations::load(tx, cx.actor, id)?;
+    let ws = cx.actor.ws;
+    let read_at = read_at(tx, cx, &found.id)?;
+    let TimelineEntries { entries, older } = read_part(tx, cx, &found.id, part, read_at)?;
+    let (seen,): (i64,) = tx.one(
+        "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",
+        &[&ws, &found.id],
+    )?;
+    let mailbox = mailboxes::seen_by(tx, cx.actor, &found.mailbox)?;
+    let place = AutosaveKey::Conversation(found.id.clone());
+    Ok(OpenConversation {
+        assignee: found.assignee_named(tx, ws)?,
+        team: members::team(tx, ws, &found.circle)?,
+        picture_senders: trusted_senders(tx, cx, &entries)?,
+        others: others(tx, cx, &found)?,
+        autosave: load_autosave(tx, cx, &place)?,
+        attached: attached(tx, cx, &place)?,
+        everybody: recipients::reply_all(tx, cx, &found)?,
+        writing: writing_settings(tx, cx, &found.mailbox)?,
+        topics: topics::all(tx, ws)?,
+        merged: merges::merged_into(tx, ws, &found.id)?,
+        is_pinned: pins(tx, cx)?.contains(&found.id),
+        is_followed: is_followed(tx, cx, &found.id)?,
+        read_at,
+        reader: match cx.actor.member() {
+            Some(me) => (me.as_str().to_owned(), cx.actor.name().to_owned()),
+            None => (String::new(), String::new()),
+        },
+        mailbox: mailbox.ok_or(Error::NotFound("conversation"))?,
+        conversation: found,
+        entries,
+        older,
+        seen,
+    })
+}
+
+/// Those who sent HTML here and whose remote pictures the reader always sees.
+fn trusted_senders(tx: &mut Tx<'_>, cx: &Cx<'_>, entries: &[TimelineEntry]) -> Result<Vec<String>> {
+    let mut senders: Vec<&str> = entries
+        .iter()
+        .filter_map(|entry| match entry {
+            TimelineEntry::Message(message) => {
+                message.has_html.then_some(message.from_email.as_str())
+            }
+            TimelineEntry::Note(_) | TimelineEntry::Event(_) => None,
+        })
+        .collect();
+    senders.sort_unstable();
+    senders.dedup();
+    among_picture_senders(tx, cx, &senders)
+}
+
+fn others(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+) -> Result<Vec<OtherConversation>> {
+    let (first, second) = cx.actor.circles.pair();
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM conversations
+             WHERE ws = ?1 AND contact_email = ?2 AND num > 0 AND circle IN (?3, ?4) AND id <> ?5
+               AND merged_into IS NULL
+             ORDER BY last_message_at DESC, id DESC LIMIT ?6",
+            OtherConversation::COLUMNS
+        ),
+        &[
+            &cx.actor.ws,
+            &conversation.contact_email,
+            first,
+            second,
+            &conversation.id,
+            &OTHERS_SHOWN,
+        ],
+    )?)
+}
+
+fn read_at(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<i64>> {
+    let Some(me) = cx.actor.member() else { return Ok(None) };
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT read_at FROM read_marks WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
+        &[&cx.actor.ws, &me, id],
+    )?;
+    Ok(found.map(|(read_at,)| read_at))
+}
+
+/// A version of a conversation's page, which differs after every change.
+pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> {
+    let found = conversations::load(tx, cx.actor, id)?;
+    let ws = cx.actor.ws;
+    let (serial, note, event): (i64, Option<String>, Option<String>) = tx.one(
+        "SELECT next_serial,
+             (SELECT n.id FROM notes n
+              WHERE n.ws = ?1 AND n.conversation = ?2 ORDER BY n.id DESC LIMIT 1),
+             (SELECT e.id FROM timeline_events e
+              WHERE e.ws = ?1 AND e.conversation = ?2 ORDER BY e.id DESC LIMIT 1)
+         FROM conversations WHERE ws = ?1 AND id = ?2",
+        &[&ws, &found.id],
+    )?;
+    let (note, event) = (note.unwrap_or_default(), event.unwrap_or_default());
+    let states: Vec<(String, i64)> = tx.all(
+        "SELECT coalesce(status, ''), revision FROM messages
+         WHERE ws = ?1 AND conversation = ?2 ORDER BY at DESC, id DESC LIMIT ?3",
+        &[&ws, &found.id, &WATCHED],
+    )?;
+    // All of the row, so that no field can be forgotten.
+    let mut latest = vec![format!("{found:?}"), serial.to_string(), note, event];
+    latest.extend(states.into_iter().map(|(status, revision)| format!("{status} {revision}")));
+    Ok(latest)
+}
+
+/// Writes down that the actor has read a conversation up to now.
+pub fn mark_read(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
+    let conversation = conversations::load(tx, cx.actor, id)?;
+    let Some(me) = cx.actor.member() else { return Ok(()) };
+    tx.exec(
+        "UPDATE mentions SET read_at = ?4
+         WHERE ws = ?1 AND person = ?2 AND conversation = ?3 AND read_at IS NULL",
+        &[&cx.actor.ws, &me, &conversation.id, &cx.now],
+    )?;
+    tx.exec(
+        "INSERT INTO read_marks (ws, person, conversation, read_at) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (ws, person, conversation) DO UPDATE SET read_at = excluded.read_at",
+        &[&cx.actor.ws, &me, &conversation.id, &cx.now],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! Inboxes and the mailboxes behind them.
+
+pub mod connect_mailbox;
+pub mod drafting;
+pub mod first_steps;
+pub mod imap_accounts;
+pub mod inbox_access;
+pub mod mailbox_sign_in;
+pub mod office_hours;
+pub mod outgoing_servers;
+pub mod setup;
+pub mod writing_settings;

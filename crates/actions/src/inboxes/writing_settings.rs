@@ -1,0 +1,126 @@
+//! How people write: rich or plain text, and the signatures below their messages.
+
+use base::actor::Principal;
+use base::app::Cx;
+use base::error::{Error, Result};
+use base::ids::MailboxId;
+use base::limits::{SIGNATURE_CHARS, thousands};
+use db::Tx;
+use model::guests::secure;
+use model::installation::audit_log::{self, Action};
+use model::mailboxes;
+use model::messages::signatures;
+use model::messages::written_text::TextFormat;
+
+use crate::sign_in::sessions::own_id;
+
+/// How somebody writes in an inbox.
+#[derive(Clone, Debug, Default)]
+pub struct WritingSettings {
+    pub format: TextFormat,
+    /// The signature that goes below, as Markdown; empty where there is none.
+    pub signature: String,
+    /// The inbox sends secure messages only.
+    pub always_secure: bool,
+    /// The writer may send secure messages without being asked to.
+    pub may_protect: bool,
+}
+
+pub fn writing_settings(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &MailboxId,
+) -> Result<WritingSettings> {
+    let Principal::Person { id: me, .. } = &cx.actor.who else {
+        return Ok(WritingSettings::default());
+    };
+    let signature = signatures::in_effect(tx, cx.actor.ws, Some(me), cx.actor.name(), mailbox)?;
+    let always_secure = secure::is_always_secure(tx, cx.actor.ws, mailbox)?;
+    let (format, may_protect) = (own_format(tx, cx)?, secure::may_protect(tx, cx)?);
+    Ok(WritingSettings { format, signature, always_secure, may_protect })
+}
+
+/// The format that the actor writes in.
+pub fn own_format(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<TextFormat> {
+    let (plain,): (bool,) = tx.one(
+        "SELECT plain_text FROM users WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, own_id(cx)?],
+    )?;
+    Ok(if plain { TextFormat::Plain } else { TextFormat::Markdown })
+}
+
+pub fn choose_format(tx: &mut Tx<'_>, cx: &Cx<'_>, format: TextFormat) -> Result<()> {
+    tx.exec(
+        "UPDATE users SET plain_text = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, own_id(cx)?, &(format == TextFormat::Plain)],
+    )?;
+    Ok(())
+}
+
+/// The actor's own signature.
+pub fn own_signature(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<String> {
+    let (signature,) = tx.one(
+        "SELECT signature FROM users WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, own_id(cx)?],
+    )?;
+    Ok(signature)
+}
+
+pub fn set_own_signature(tx: &mut Tx<'_>, cx: &Cx<'_>, signature: &str) -> Result<()> {
+    tx.exec(
+        "UPDATE users SET signature = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, own_id(cx)?, &checked(signature)?],
+    )?;
+    Ok(())
+}
+
+db::row! {
+    /// The signature of an inbox.
+    #[derive(Clone, Debug)]
+    pub struct InboxSignature from "mailboxes" {
+        pub id: MailboxId,
+        pub name: String,
+        pub signature: String,
+        pub is_private: bool = "mailboxes.circle LIKE 'usr%'",
+    }
+}
+
+/// The signatures of the inboxes that the actor sees.
+pub fn inbox_signatures(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<InboxSignature>> {
+    let (first, second) = cx.actor.circles.pair();
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM mailboxes WHERE ws = ?1 AND circle IN (?2, ?3) ORDER BY name, id",
+            InboxSignature::COLUMNS
+        ),
+        &[&cx.actor.ws, first, second],
+    )?)
+}
+
+/// Sets the signature of an inbox: owners and admins do, and whose private inbox it is.
+pub fn set_inbox_signature(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MailboxId,
+    signature: &str,
+) -> Result<()> {
+    let inbox = mailboxes::seen_by(tx, cx.actor, id)?.ok_or(Error::NotFound("inbox"))?;
+    if inbox.circle.person().is_none() {
+        cx.actor.must_administer()?;
+    }
+    tx.exec(
+        "UPDATE mailboxes SET signature = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &checked(signature)?],
+    )?;
+    audit_log::record(tx, cx, &inbox.circle, Action::SignatureChanged, &inbox.name, "")
+}
+
+fn checked(signature: &str) -> Result<&str> {
+    let signature = signature.trim();
+    if signature.contains('\0') || signature.chars().count() > SIGNATURE_CHARS {
+        let most = thousands(SIGNATURE_CHARS);
+        let sentence = format!("A signature has at most {most} characters.");
+        return Err(Error::invalid("signature", sentence));
+    }
+    Ok(signature)
+}

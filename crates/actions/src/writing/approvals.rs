@@ -1,0 +1,176 @@
+//! The approval queue: drafts that wait for a person, and scheduled messages.
+
+use base::app::Cx;
+use base::error::{Error, Result};
+use base::ids::{ConversationId, MessageId};
+use base::states::{ConversationRisk, MessageStatus};
+use db::Tx;
+use model::conversations::Conversation;
+use model::mailboxes::{self, Mailbox};
+use model::messages::helper_drafts;
+use outbound::messages;
+
+use crate::conversation_bookings::{MessageOffer, offer_of};
+use crate::conversations::timeline::{MessageEntry, attach_files};
+use crate::documents::document_requests::card;
+
+/// Drafts and scheduled messages that a page lists.
+const LISTED: i64 = 100;
+/// The customer's messages shown beside a draft.
+const SAID_SHOWN: i64 = 3;
+
+db::row! {
+    /// A draft as it stands in the queue.
+    pub struct QueuedDraft from "m" {
+        pub id: MessageId,
+        pub conversation: ConversationId,
+        pub at: i64,
+        pub author: Option<String>,
+        pub author_name: String = "coalesce(m.from_name, '')",
+        pub summary: Option<String>,
+        pub subject: String = "c.subject",
+        pub contact: String = "coalesce(c.contact_name, c.contact_email)",
+        pub risk: Option<ConversationRisk> = "c.risk",
+        pub asks: bool = "m.request IS NOT NULL",
+        /// True when the customer wrote after the draft was made.
+        pub wrote_meanwhile: bool = "EXISTS (
+            SELECT 1 FROM messages n
+            WHERE n.ws = m.ws AND n.conversation = m.conversation
+              AND n.direction = 'inbound' AND (n.serial > m.serial OR n.at > m.at)
+        )",
+    }
+}
+
+/// The drafts that wait, oldest first.
+pub fn queue(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<QueuedDraft>> {
+    let (first, second) = cx.actor.circles.pair();
+    Ok(tx.all(
+        &format!(
+            "SELECT {} FROM mailboxes b
+             CROSS JOIN messages m
+             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+             WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
+               AND m.status = 'draft' AND m.discarded_at IS NULL AND c.removed IS NULL
+             ORDER BY m.at, m.id LIMIT ?4",
+            QueuedDraft::COLUMNS
+        ),
+        &[&cx.actor.ws, first, second, &LISTED],
+    )?)
+}
+
+/// A draft with everything that a person decides by.
+pub struct Decision {
+    pub draft: MessageEntry,
+    pub conversation: Conversation,
+    pub mailbox: Mailbox,
+    /// The customer's latest messages, newest first.
+    pub said: Vec<MessageEntry>,
+    /// The next message's serial: a decision on this page has seen the messages before it.
+    pub seen: i64,
+    /// The times that the draft offers.
+    pub offer: Option<MessageOffer>,
+}
+
+impl Decision {
+    /// The customer's messages received after the draft was made.
+    pub fn said_since(&self) -> impl Iterator<Item = &MessageEntry> {
+        // A draft that was merged in has a newer serial than mail that came after it.
+        let draft = &self.draft;
+        self.said.iter().filter(move |said| said.serial > draft.serial || said.at > draft.at)
+    }
+}
+
+pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Decision> {
+    let (found, conversation) =
+        messages::load_outgoing(tx, cx.actor, id).map_err(|_| Error::NotFound("draft"))?;
+    if found.status != MessageStatus::Draft {
+        return Err(Error::NotFound("draft"));
+    }
+    let ws = cx.actor.ws;
+    let columns = MessageEntry::COLUMNS;
+    let mut draft: MessageEntry = tx.one(
+        &format!("SELECT {columns} FROM messages m WHERE m.ws = ?1 AND m.id = ?2"),
+        &[&ws, id],
+    )?;
+    draft.sources = helper_drafts::in_conversation(tx, ws, &conversation.id)?.remove(id);
+    draft.sign_for(cx.actor.name());
+    if let Some(request) = draft.request() {
+        draft.asks = Some(card(tx, cx, request)?);
+    }
+    let mut said: Vec<MessageEntry> = tx.all(
+        &format!(
+            "SELECT {columns} FROM messages m
+             WHERE m.ws = ?1 AND m.conversation = ?2 AND m.direction = 'inbound'
+             ORDER BY m.serial DESC LIMIT ?3"
+        ),
+        &[&ws, &conversation.id, &SAID_SHOWN],
+    )?;
+    said.iter_mut().for_each(MessageEntry::cut_long_text);
+    let mut shown: Vec<&mut MessageEntry> = said.iter_mut().chain([&mut draft]).collect();
+    attach_files(tx, cx, &mut shown)?;
+    let mailbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
+    let (seen,): (i64,) = tx.one(
+        "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",
+        &[&ws, &conversation.id],
+    )?;
+    Ok(Decision {
+        offer: offer_of(tx, cx, &draft.id)?,
+        draft,
+        mailbox: mailbox.ok_or(Error::NotFound("draft"))?,
+        conversation,
+        said,
+        seen,
+    })
+}
+
+db::row! {
+    /// A scheduled message, which can still be stopped.
+    pub struct ScheduledMessage from "m" {
+        pub id: MessageId,
+        pub conversation: ConversationId,
+        /// `None` while it is held.
+        pub sends_at: Option<i64>,
+        /// Who holds it in the queue.
+        pub held_by: Option<String> = "CASE WHEN m.held_at IS NOT NULL THEN m.held_by END",
+        pub author: Option<String>,
+        pub author_name: String = "coalesce(m.from_name, '')",
+        pub subject: String = "c.subject",
+        pub contact: String = "coalesce(c.contact_name, c.contact_email)",
+        pub text: String,
+    }
+}
+
+const SCHEDULED_MESSAGES: &str = "FROM mailboxes b
+    CROSS JOIN messages m
+    JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+    WHERE b.ws = ?1 AND b.circle IN (?2, ?3) AND m.ws = b.ws AND m.mailbox = b.id
+      AND m.status = 'scheduled'";
+
+/// The scheduled messages, the next one first, those that are held last.
+pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
+    let (first, second) = cx.actor.circles.pair();
+    let mut leaving: Vec<ScheduledMessage> = Vec::new();
+    for order in [
+        "AND m.sends_at IS NOT NULL ORDER BY m.sends_at, m.id",
+        "AND m.sends_at IS NULL ORDER BY m.id",
+    ] {
+        let left = LISTED - leaving.len() as i64;
+        leaving.extend(tx.all::<ScheduledMessage>(
+            &format!("SELECT {} {SCHEDULED_MESSAGES} {order} LIMIT ?4", ScheduledMessage::COLUMNS),
+            &[&cx.actor.ws, first, second, &left],
+        )?);
+    }
+    Ok(leaving)
+}
+
+/// One scheduled message, while it can still be stopped.
+pub fn under_way(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Option<ScheduledMessage>> {
+    let (first, second) = cx.actor.circles.pair();
+    Ok(tx.opt(
+        &format!(
+            "SELECT {} {SCHEDULED_MESSAGES} AND m.id = ?4 AND m.sends_at > ?5",
+            ScheduledMessage::COLUMNS
+        ),
+        &[&cx.actor.ws, first, second, id, &cx.now],
+    )?)
+}

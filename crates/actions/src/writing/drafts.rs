@@ -1,0 +1,299 @@
+//! Approving, editing, discarding and stopping drafts.
+
+use base::actor::Principal;
+use base::app::Cx;
+use base::error::{Error, Result};
+use base::ids::MessageId;
+use base::limits::{REPLY_CHARS, thousands};
+use base::states::MessageStatus;
+use bookings::offers;
+use db::Tx;
+use model::conversations::timeline::{self, TimelineEvent};
+use model::conversations::{self, Conversation};
+use model::figures::report_facts::DraftFate;
+use model::indexing::search_index;
+use model::messages::attachments;
+use model::messages::draft_outcomes::{self, DraftOutcome};
+use model::messages::helper_drafts;
+use model::messages::placeholders::signed_text;
+use model::messages::recipients::{self, RecipientList};
+use model::messages::written_text::{TextFormat, WrittenText};
+use model::webhooks::events::{self, Event};
+use outbound::drafts;
+use outbound::messages::{self, OutgoingMessage};
+use outbound::scheduling::{self, MessageTimes};
+
+use crate::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind, autosave, load_autosave};
+use crate::writing::compose::recipient_line;
+use crate::writing::unsent_files::attached;
+
+/// Approves a draft as it was seen, with the text as the person left it, Markdown if it is rich. It
+/// leaves after the undo window. Answers when.
+pub fn approve_draft(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MessageId,
+    revision: i64,
+    text: &str,
+) -> Result<i64> {
+    approve_draft_at(tx, cx, id, revision, text, None)
+}
+
+/// The same for a draft that leaves at a time that the person chose, or else after the undo window.
+pub fn approve_draft_at(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MessageId,
+    revision: i64,
+    text: &str,
+    leaves_at: Option<i64>,
+) -> Result<i64> {
+    let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
+    must_be_person(cx)?;
+    must_be_seen(&message, revision)?;
+    let message = messages::with_words(tx, cx, message)?;
+    let text = checked(text)?;
+    let sends_at = departure(tx, cx, &conversation, id, leaves_at)?;
+    let drafted = helper_drafts::drafted_text(tx, cx.actor.ws, id)?;
+    let edited = match drafted {
+        Some(drafted) => {
+            approve_helpers(tx, cx, &conversation, &message, &drafted, text, sends_at)?
+        }
+        None => {
+            approve_written(tx, cx, &conversation, &message, text, sends_at)?;
+            message.edited || text != typed(&message)
+        }
+    };
+    let fate = if edited { DraftFate::Edited } else { DraftFate::AsIs };
+    tx.exec(
+        "UPDATE messages SET approved = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &fate],
+    )?;
+    let approved = TimelineEvent::Approved { message_id: id.clone(), edited };
+    timeline::record(tx, cx, &conversation.id, &approved)?;
+    let drafted_by = message.author.as_deref();
+    let event = Event::DraftApproved { message: id, drafted_by, edited };
+    events::record(tx, cx, conversation.subject_of_events(), &event)?;
+    Ok(sends_at)
+}
+
+/// When an approved draft leaves. A draft whose reminder would come before it has left, or that offers
+/// times, cannot wait for the chosen time.
+fn departure(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    id: &MessageId,
+    leaves_at: Option<i64>,
+) -> Result<i64> {
+    if leaves_at.is_none() {
+        return MessageTimes::default().departure(cx, conversation);
+    }
+    let kept = scheduling::chosen_times(tx, cx, conversation, id)?;
+    let times = MessageTimes { leaves_at, ..kept };
+    let offer = offers::of_message(tx, cx.actor.ws, id)?;
+    scheduling::must_not_wait_with_offer(times, offer.is_some())?;
+    let departure = times.departure(cx, conversation)?;
+    times.check_follow_up(cx, departure)?;
+    Ok(departure)
+}
+
+/// Approves what an agent or a rule drafted. What a rule drafted goes out in the name of the person who
+/// approves it.
+fn approve_written(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &OutgoingMessage,
+    text: &str,
+    sends_at: i64,
+) -> Result<()> {
+    if message.author.is_some() {
+        let written = rewritten(message, text);
+        return scheduling::schedule_at(tx, cx, conversation, message, &written, sends_at);
+    }
+    tx.exec(
+        "UPDATE messages SET from_name = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id, &cx.actor.name()],
+    )?;
+    let author = cx.actor.member().map(|me| me.as_str().to_owned());
+    let signed = OutgoingMessage { author, ..message.clone() };
+    let written = rewritten(message, &signed_text(cx.actor.name(), text));
+    scheduling::schedule_at(tx, cx, conversation, &signed, &written, sends_at)
+}
+
+/// Approves a draft of the helper: it goes out in the name of the person who approves it, with their
+/// signature. Answers whether it was edited.
+fn approve_helpers(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &OutgoingMessage,
+    drafted: &str,
+    text: &str,
+    sends_at: i64,
+) -> Result<bool> {
+    tx.exec(
+        "UPDATE messages SET from_name = ?3 WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id, &cx.actor.name()],
+    )?;
+    let me = cx.actor.member().map(|me| me.as_str().to_owned());
+    let signed = OutgoingMessage { author: me, ..message.clone() };
+    let text = signed_text(cx.actor.name(), text);
+    let drafted = signed_text(cx.actor.name(), drafted);
+    let written = rewritten(message, &text);
+    scheduling::schedule_at(tx, cx, conversation, &signed, &written, sends_at)?;
+    // The editor may write the same Markdown in another way, so the words count.
+    let changed = draft_outcomes::changed_share(&drafted, &text);
+    let edited = changed > 0.0;
+    let outcome = if edited { DraftOutcome::Edited } else { DraftOutcome::AsItWas };
+    draft_outcomes::note(tx, cx, &message.id, outcome, changed)?;
+    Ok(edited)
+}
+
+/// Changes a draft's text; returns its new revision.
+pub fn edit_draft(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MessageId,
+    revision: i64,
+    text: &str,
+) -> Result<i64> {
+    let (message, _) = messages::load_outgoing(tx, cx.actor, id)?;
+    must_be_seen(&message, revision)?;
+    let message = messages::with_words(tx, cx, message)?;
+    let written = rewritten(&message, checked(text)?);
+    let edited = message.edited || text != typed(&message);
+    let written = messages::kept_words(tx, cx, &message, written)?;
+    tx.exec(
+        "UPDATE messages SET text = ?3, markdown = ?4, edited = ?5, revision = revision + 1
+         WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
+        &[&cx.actor.ws, id, &written.text, &written.markdown, &edited],
+    )?;
+    search_index::draft(tx, cx.actor.ws, id)?;
+    Ok(message.revision + 1)
+}
+
+/// Sets a draft's recipients, if its revision is still the one that was seen.
+pub fn address_draft(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MessageId,
+    revision: i64,
+    recipients: &RecipientList,
+) -> Result<()> {
+    let (message, _) = messages::load_outgoing(tx, cx.actor, id)?;
+    must_be_seen(&message, revision)?;
+    if let Some(sentence) = recipients.problem() {
+        return Err(Error::invalid("to", sentence));
+    }
+    messages::address(tx, cx, id, recipients)
+}
+
+/// Takes a draft out of the queue and the timeline.
+pub fn discard_draft(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MessageId,
+    revision: i64,
+    reason: &str,
+) -> Result<()> {
+    let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
+    must_be_seen(&message, revision)?;
+    drafts::discard(tx, cx, &conversation, &message, reason)
+}
+
+/// Where a message is after it was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoppedMessage {
+    /// It is the unsent text of its author, who stopped it.
+    InComposer,
+    /// It is a draft that waits for a person, with the time at which it was to leave if somebody chose
+    /// one.
+    Draft { leaves_at: Option<i64> },
+}
+
+/// Stops a message before it leaves. What the actor wrote comes back into their composer, with the
+/// times that were chosen for it, unless they are writing something else there; all other messages
+/// are drafts again.
+pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<StoppedMessage> {
+    let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
+    let times = scheduling::chosen_times(tx, cx, &conversation, id)?;
+    messages::stop(tx, cx, &conversation, &message)?;
+    let draft = StoppedMessage::Draft { leaves_at: times.leaves_at };
+    let Principal::Person { id: me, .. } = &cx.actor.who else { return Ok(draft) };
+    let place = AutosaveKey::Conversation(conversation.id.clone());
+    let is_own = message.author.as_deref() == Some(me.as_str());
+    let is_free = load_autosave(tx, cx, &place)?.is_none() && attached(tx, cx, &place)?.is_empty();
+    // A document request stays with its message, and so do the sealed words of a secure one.
+    if !is_own || !is_free || message.request.is_some() || message.secure {
+        return Ok(draft);
+    }
+    let RecipientList { to, cc, bcc } = recipients::of_message(tx, cx.actor.ws, id)?;
+    let kind = match message.forwards {
+        Some(_) => AutosaveKind::Forward,
+        None => AutosaveKind::Reply,
+    };
+    let unsent = Autosave {
+        to: recipient_line(&to),
+        cc: recipient_line(&cc),
+        bcc: recipient_line(&bcc),
+        forwards: message.forwards.clone(),
+        times,
+        ..Autosave::new(kind, typed(&message).to_owned())
+    };
+    autosave(tx, cx, &place, &unsent)?;
+    attachments::detach_from_message(tx, cx.actor.ws, &conversation.id, me, id)?;
+    // Its words are in the composer alone, where they may become a secure message.
+    tx.exec(
+        "UPDATE messages SET discarded_at = ?3, text = '', markdown = NULL, attachments = '[]'
+         WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
+        &[&cx.actor.ws, id, &cx.now],
+    )?;
+    search_index::draft(tx, cx.actor.ws, id)?;
+    conversations::note_drafts(tx, cx, &conversation)?;
+    Ok(StoppedMessage::InComposer)
+}
+
+/// A draft stays in the format that it was written in.
+fn rewritten(message: &OutgoingMessage, text: &str) -> WrittenText {
+    let format = match message.markdown {
+        Some(_) => TextFormat::Markdown,
+        None => TextFormat::Plain,
+    };
+    WrittenText::new(text, format)
+}
+
+fn typed(message: &OutgoingMessage) -> &str {
+    message.markdown.as_deref().unwrap_or(&message.text)
+}
+
+fn must_be_person(cx: &Cx<'_>) -> Result<()> {
+    match cx.actor.who {
+        Principal::Person { .. } => Ok(()),
+        _ => Err(Error::Forbidden("Only a person can approve a draft.".into())),
+    }
+}
+
+/// A decision counts only for the draft that was looked at.
+fn must_be_seen(message: &OutgoingMessage, revision: i64) -> Result<()> {
+    if message.status != MessageStatus::Draft {
+        return Err(Error::invalid("message", "is not a draft any more"));
+    }
+    if message.revision != revision {
+        return Err(Error::invalid(
+            "revision",
+            "the draft was changed meanwhile; look at it again",
+        ));
+    }
+    Ok(())
+}
+
+fn checked(text: &str) -> Result<&str> {
+    if text.trim().is_empty() || text.contains('\0') || text.chars().count() > REPLY_CHARS {
+        let most = thousands(REPLY_CHARS);
+        let sentence = format!("must be 1 to {most} characters and not only white space");
+        return Err(Error::invalid("text", sentence));
+    }
+    Ok(text)
+}

@@ -1,0 +1,14 @@
+//! What people write: replies, drafts, answers.
+
+pub mod answer_files;
+pub mod answer_from_reply;
+pub mod answers;
+pub mod approvals;
+pub mod autosaves;
+pub mod completion;
+pub mod compose;
+pub mod drafts;
+pub mod library;
+pub mod saved_replies;
+pub mod secure_messages;
+pub mod unsent_files;

@@ -1,0 +1,139 @@
+//! Deletes events past their retention, and sign-ins and forms that nobody came back to in time.
+
+use base::app::App;
+use base::error::{Error, Result};
+use base::future::BoxFuture;
+use base::limits::EVENTS_KEPT_MS;
+use base::queue::Queue;
+use db::Tx;
+
+use crate::runs::failures::{JobRevival, JobRule, notify_owners};
+use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+
+/// Deletion starts when the oldest event is an hour past its retention of 30 days, so that many are
+/// deleted at a time. One that could not be deleted is retried with others. A step of a sign-in goes as
+/// soon as it has expired.
+const EARLIEST: &str = "SELECT min(due_at) FROM (
+        SELECT (
+            SELECT e.created_at FROM events e
+            WHERE NOT EXISTS (
+                SELECT 1 FROM job_failures f
+                WHERE f.ws = e.ws AND f.queue = 'retention' AND f.job = e.id
+            )
+            ORDER BY e.created_at LIMIT 1
+        ) + 2595600000 AS due_at
+        UNION ALL SELECT min(expires_at) FROM sign_in_steps
+    ) AS due";
+/// Events deleted in one transaction.
+const AT_ONCE: i64 = 500;
+
+/// An event has no due time that could be moved; `job_failures` holds the time of the retry.
+pub(crate) const RULE: JobRule = JobRule {
+    queue: Queue::EventRetention,
+    put_off: None,
+    stop: "UPDATE job_failures SET next_attempt_at = NULL
+           WHERE ws = ?1 AND queue = 'retention' AND job = ?2",
+    revival: JobRevival::Forget,
+    report: notify_owners,
+};
+
+/// Deletes old events together, and where that fails one by one.
+pub(crate) struct ExpireEvents {
+    pub runtime: JobRuntime,
+}
+
+impl BackgroundJob for ExpireEvents {
+    fn queue(&self) -> Queue {
+        Queue::EventRetention
+    }
+
+    fn earliest(&self) -> &'static str {
+        EARLIEST
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let events = self.delete_old_events().await?;
+            Ok((events + delete_old_steps(&self.runtime.app).await?).into())
+        })
+    }
+}
+
+impl ExpireEvents {
+    /// Deletes events older than 30 days, with their deliveries and attempts; returns how many.
+    async fn delete_old_events(&self) -> Result<usize> {
+        let app = &self.runtime.app;
+        let now = app.clock.now();
+        let old = app.store.read(move |tx| old_events(tx, now)).await?;
+        if old.is_empty() {
+            return Ok(0);
+        }
+        let (all, count) = (old.clone(), old.len());
+        let delete_all = move |tx: &mut Tx<'_>| all.iter().try_for_each(|event| delete(tx, event));
+        match app.store.write(delete_all).await {
+            Ok(()) => Ok(count),
+            Err(_) => {
+                let one = |tx: &mut Tx<'_>, _: &_, job: &DueJob| delete(tx, job).map(|()| true);
+                Ok(self.runtime.run_each(&RULE, old, one).await)
+            }
+        }
+    }
+}
+
+fn old_events(tx: &mut Tx<'_>, now: i64) -> Result<Vec<DueJob>> {
+    let old: Vec<(i64, String)> = tx.all(
+        "SELECT e.ws, e.id FROM events e
+         WHERE e.created_at < ?1 AND NOT EXISTS (
+             SELECT 1 FROM job_failures f
+             WHERE f.ws = e.ws AND f.queue = 'retention' AND f.job = e.id
+               AND (f.next_attempt_at IS NULL OR f.next_attempt_at > ?2)
+         )
+         ORDER BY e.created_at LIMIT ?3",
+        &[&(now - EVENTS_KEPT_MS), &now, &AT_ONCE],
+    )?;
+    Ok(old.into_iter().map(DueJob::from).collect())
+}
+
+fn delete(tx: &mut Tx<'_>, event: &DueJob) -> Result<()> {
+    let (ws, event) = (event.ws, &event.key[0]);
+    let webhooks: Vec<(String,)> = tx.all("SELECT id FROM webhooks WHERE ws = ?1", &[&ws])?;
+    for (webhook,) in &webhooks {
+        for table in ["delivery_attempts", "deliveries"] {
+            tx.exec(
+                &format!("DELETE FROM {table} WHERE ws = ?1 AND webhook = ?2 AND event = ?3"),
+                &[&ws, webhook, event],
+            )?;
+        }
+    }
+    tx.exec("DELETE FROM events WHERE ws = ?1 AND id = ?2", &[&ws, event])?;
+    Ok::<_, Error>(())
+}
+
+/// Deletes the steps of sign-ins that have expired, among them forms of people who were signed out;
+/// returns how many.
+async fn delete_old_steps(app: &App) -> Result<usize> {
+    let now = app.clock.now();
+    let find = move |tx: &mut Tx<'_>| -> Result<Option<(i64,)>> {
+        Ok(tx.opt("SELECT ws FROM sign_in_steps WHERE expires_at <= ?1 LIMIT 1", &[&now])?)
+    };
+    // A round that finds none does not hold up writers.
+    if app.store.read(find).await?.is_none() {
+        return Ok(0);
+    }
+    let delete = move |tx: &mut Tx<'_>| -> Result<usize> {
+        Ok(tx.exec("DELETE FROM sign_in_steps WHERE expires_at <= ?1", &[&now])? as usize)
+    };
+    app.store.write(delete).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::limits::MINUTE_MS;
+
+    #[test]
+    fn old_events_are_looked_for_when_there_are_some_to_forget() {
+        let after = EVENTS_KEPT_MS + 60 * MINUTE_MS;
+        assert!(EARLIEST.contains(&format!("+ {after} AS")), "{EARLIEST}");
+    }
+}

@@ -1,0 +1,116 @@
+//! Periodic maintenance of the databases. SQLite: merges the segments of the full-text index,
+//! because every search reads each of them. PostgreSQL has no segments; its statistics are
+//! refreshed by ANALYZE when tables have grown, because autovacuum skips small tables and runs late
+//! on tables that grow quickly.
+
+use std::time::Duration;
+
+use base::app::App;
+use base::error::{Error, Result};
+use base::future::BoxFuture;
+use base::limits::MINUTE_MS;
+use base::queue::Queue;
+use db::Tx;
+use tokio_util::sync::CancellationToken;
+
+use crate::runs::runtime::{BackgroundJob, JobRound, JobRuntime};
+
+/// Pages merged at once: this blocks other writers for a millisecond or two.
+const PAGES_AT_ONCE: i64 = 64;
+/// The pause between two rounds while there is more to do.
+const PAUSE_BETWEEN_MERGES_MS: i64 = 20;
+/// The rest after everything is done.
+const REST_MS: i64 = 180 * MINUTE_MS;
+/// How often PostgreSQL's table statistics are checked for growth.
+const STATISTICS_EVERY: Duration = Duration::from_secs(60);
+/// A table has grown when as many rows changed as it had when it was last analysed, and this many.
+const CHANGED_ROWS: i64 = 500;
+
+/// SQLite reports at least this many changes when segments were merged.
+const CHANGED: i64 = 2;
+
+/// Merges a little of the full-text index in each round.
+pub(crate) struct IndexMaintenance {
+    pub runtime: JobRuntime,
+}
+
+impl BackgroundJob for IndexMaintenance {
+    fn queue(&self) -> Queue {
+        Queue::IndexMaintenance
+    }
+
+    fn earliest(&self) -> &'static str {
+        "SELECT min(due_at) FROM index_maintenance"
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let now = self.runtime.app.clock.now();
+            let merged = self.runtime.app.store.write_relaxed(move |tx| merge(tx, now)).await?;
+            Ok(merged.into())
+        })
+    }
+}
+
+/// Keeps PostgreSQL's statistics up to date until it is stopped. Statistics follow the system's
+/// time, not that of the mail.
+pub(crate) async fn keep_statistics(app: &App, stopping: &CancellationToken) {
+    while app.store.is_shared() && !stopping.is_cancelled() {
+        tokio::select! {
+            () = tokio::time::sleep(STATISTICS_EVERY) => {}
+            () = stopping.cancelled() => return,
+        }
+        match analyse_grown_tables(app).await {
+            Ok(tables) if tables.is_empty() => {}
+            Ok(tables) => tracing::info!(?tables, "analysed tables that grew"),
+            Err(error) if error.is_outage() => {}
+            Err(error) => tracing::warn!(%error, "tables that grew could not be analysed"),
+        }
+    }
+}
+
+/// Runs ANALYZE on the PostgreSQL tables that grew since the last one; returns their names.
+pub(crate) async fn analyse_grown_tables(app: &App) -> Result<Vec<String>> {
+    let tables: Vec<(String,)> = app.store.read(grown).await?;
+    for (table,) in &tables {
+        // Another process may be running it.
+        let analyse = format!("ANALYZE (SKIP_LOCKED) \"{table}\"");
+        let analysed = app.store.write_relaxed(move |tx| Ok::<_, Error>(tx.exec(&analyse, &[])?));
+        analysed.await?;
+    }
+    Ok(tables.into_iter().map(|(table,)| table).collect())
+}
+
+fn grown(tx: &mut Tx<'_>) -> Result<Vec<(String,)>> {
+    if tx.pick(true, false) {
+        return Ok(Vec::new());
+    }
+    Ok(tx.all(
+        "SELECT CAST(s.relname AS TEXT)
+         FROM pg_stat_user_tables s JOIN pg_class c ON c.oid = s.relid
+         WHERE s.schemaname = current_schema() AND s.n_mod_since_analyze > 0
+           AND (coalesce(s.last_analyze, s.last_autoanalyze) IS NULL
+                OR s.n_mod_since_analyze >= ?1 + greatest(CAST(c.reltuples AS BIGINT), 0))
+         ORDER BY s.relname",
+        &[&CHANGED_ROWS],
+    )?)
+}
+
+fn merge(tx: &mut Tx<'_>, now: i64) -> Result<usize> {
+    let due: Option<(String,)> =
+        tx.opt("SELECT name FROM index_maintenance WHERE due_at <= ?1", &[&now])?;
+    let Some((name,)) = due else { return Ok(0) };
+    let before = changes(tx)?;
+    tx.exec(
+        "INSERT INTO message_index (message_index, rank) VALUES ('merge', ?1)",
+        &[&PAGES_AT_ONCE],
+    )?;
+    let rest = if changes(tx)? - before < CHANGED { REST_MS } else { PAUSE_BETWEEN_MERGES_MS };
+    tx.exec("UPDATE index_maintenance SET due_at = ?2 WHERE name = ?1", &[&name, &(now + rest)])?;
+    Ok(1)
+}
+
+fn changes(tx: &mut Tx<'_>) -> Result<i64> {
+    let (changes,): (i64,) = tx.one("SELECT total_changes()", &[])?;
+    Ok(changes)
+}

@@ -1,0 +1,164 @@
+//! How you write: rich or plain text, your signature, and those of the inboxes.
+
+use std::sync::Arc;
+
+use actions::inboxes::writing_settings::InboxSignature;
+use askama::Template;
+use axum::extract::{Path, State};
+use base::error::Error;
+use base::ids::MailboxId;
+use model::messages::signatures;
+use model::messages::written_text::TextFormat;
+use translation::{sentence, t};
+use web::Web;
+use web::form::{PostedForm, form};
+use web::layout::filters;
+use web::layout::flash::Flash;
+use web::layout::page_layout::PageLayout;
+use web::layout::responses::{self, PageError, PageResult};
+use web::pages::writing::rich_text::formatted;
+use web::visitor::Visitor;
+
+use crate::{SettingsPage, location};
+
+#[derive(Template)]
+#[template(path = "settings_writing.html", whitespace = "minimize")]
+struct WritingPage {
+    frame: PageLayout,
+    is_plain: bool,
+    own: SignatureView,
+    inboxes: Vec<SignatureView>,
+}
+
+/// A signature with its form.
+struct SignatureView {
+    /// Where it is posted.
+    action: String,
+    /// Unique on the page.
+    id: String,
+    title: String,
+    signature: String,
+    /// As it stands below a message, as HTML; empty where there is none.
+    preview: String,
+    error: String,
+    may_change: bool,
+}
+
+impl SignatureView {
+    fn is_own(&self) -> bool {
+        self.id == "own"
+    }
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    web.show(&visitor, &build(&web, &visitor).await?)
+}
+
+async fn build(web: &Web, visitor: &Visitor) -> Result<WritingPage, PageError> {
+    let (frame, (format, own, inboxes)) = web
+        .page(visitor, location(SettingsPage::Writing), |tx, cx, _| {
+            let format = actions::inboxes::writing_settings::own_format(tx, cx)?;
+            let own = actions::inboxes::writing_settings::own_signature(tx, cx)?;
+            Ok((format, own, actions::inboxes::writing_settings::inbox_signatures(tx, cx)?))
+        })
+        .await?;
+    let inbox = |inbox: InboxSignature| SignatureView {
+        action: format!("/settings/writing/{}", inbox.id),
+        id: inbox.id.to_string(),
+        preview: formatted(&signatures::filled(&inbox.signature, &frame.name, &inbox.name)),
+        title: t!("Signature of {inbox}", inbox = inbox.name),
+        signature: inbox.signature,
+        error: String::new(),
+        may_change: frame.administers || inbox.is_private,
+    };
+    Ok(WritingPage {
+        is_plain: format == TextFormat::Plain,
+        own: SignatureView {
+            action: "/settings/writing/signature".into(),
+            id: "own".into(),
+            title: t!("Your signature").into(),
+            preview: formatted(&signatures::filled(&own, &frame.name, "")),
+            signature: own,
+            error: String::new(),
+            may_change: true,
+        },
+        inboxes: inboxes.into_iter().map(inbox).collect(),
+        frame,
+    })
+}
+
+form! {
+    /// The format that somebody writes in.
+    pub struct FormatForm {
+        plain: bool,
+    }
+
+    pub struct SignatureForm {
+        signature: String,
+    }
+}
+
+pub async fn choose_format(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<FormatForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
+    let format = if form.plain { TextFormat::Plain } else { TextFormat::Markdown };
+    web.act_quietly(&visitor, move |tx, cx, _| {
+        actions::inboxes::writing_settings::choose_format(tx, cx, format)
+    })
+    .await?;
+    web.redirect("/settings/writing", Flash::Saved)
+}
+
+pub async fn set_own_signature(
+    State(web): State<Arc<Web>>,
+    posted: PostedForm<SignatureForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
+    let signature = form.signature.clone();
+    let set = web
+        .act_quietly(&visitor, move |tx, cx, _| {
+            actions::inboxes::writing_settings::set_own_signature(tx, cx, &signature)
+        })
+        .await;
+    answer(&web, &visitor, "own", form, set).await
+}
+
+pub async fn set_inbox_signature(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: PostedForm<SignatureForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
+    let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
+    let signature = form.signature.clone();
+    let set = web
+        .act(&visitor, move |tx, cx, _| {
+            actions::inboxes::writing_settings::set_inbox_signature(tx, cx, &mailbox, &signature)
+        })
+        .await;
+    answer(&web, &visitor, &id, form, set).await
+}
+
+/// Back to the page, or the page again with what is wrong.
+async fn answer(
+    web: &Web,
+    visitor: &Visitor,
+    id: &str,
+    form: SignatureForm,
+    set: Result<(), PageError>,
+) -> PageResult {
+    let problems = match set {
+        Ok(()) => return web.redirect("/settings/writing", Flash::Saved),
+        Err(PageError::Domain(Error::Invalid(problems))) => problems,
+        Err(refusal) => return Err(refusal),
+    };
+    let mut page = build(web, visitor).await?;
+    let views = std::iter::once(&mut page.own).chain(&mut page.inboxes);
+    for view in views.filter(|view| view.id == id) {
+        view.signature = form.signature.clone();
+        view.error = problems.0.iter().map(|problem| sentence(&problem.sentence)).collect();
+    }
+    responses::again(&page)
+}

@@ -1,0 +1,135 @@
+//! The list of webhooks, and adding one.
+
+use std::sync::Arc;
+
+use actions::integrations::webhooks::WebhookListing;
+use actions::sign_in::sessions::SignedIn;
+use askama::Template;
+use axum::extract::State;
+use base::error::Error;
+use base::ids::MailboxId;
+use model::mailboxes::{self, Mailbox};
+use translation::t;
+use web::Web;
+use web::form::{PostedForm, form};
+use web::layout::filters;
+use web::layout::page_layout::PageLayout;
+use web::layout::responses::{self, PageError, PageResult};
+use web::layout::wording::DisplayTime;
+use web::visitor::Visitor;
+
+use crate::{SettingsPage, location};
+
+#[derive(Template)]
+#[template(path = "settings_webhooks.html", whitespace = "minimize")]
+struct WebhooksPage {
+    frame: PageLayout,
+    hooks: Vec<HookView>,
+    url: String,
+    hears: String,
+    /// The inboxes for some that the reader sees, by id and name.
+    inboxes: Vec<(String, String)>,
+    url_error: String,
+    /// The address, its secret, shown this once, and the page of its own.
+    made: Option<(String, String, String)>,
+    has_api: bool,
+}
+
+struct HookView {
+    id: String,
+    url: String,
+    hears: String,
+    state: &'static str,
+    made: DisplayTime,
+}
+
+pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
+    web.show(&visitor, &build(&web, &visitor).await?)
+}
+
+async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> {
+    type Read = (Vec<WebhookListing>, SignedIn, Vec<Mailbox>);
+    let (frame, (hooks, me, inboxes)): (PageLayout, Read) = web
+        .page(visitor, location(SettingsPage::Webhooks), |tx, cx, me| {
+            let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
+            Ok((actions::integrations::webhooks::list_webhooks(tx, cx)?, me.clone(), inboxes))
+        })
+        .await?;
+    let view = |hook: WebhookListing| HookView {
+        id: hook.id.to_string(),
+        url: hook.url,
+        hears: hears(hook.livemode, hook.private, hook.inbox.as_deref()),
+        state: hook.state.as_str(),
+        made: frame.times.short(hook.created_at.0),
+    };
+    Ok(WebhooksPage {
+        hooks: hooks.into_iter().map(view).collect(),
+        frame,
+        url: String::new(),
+        hears: "team".into(),
+        inboxes: inboxes
+            .into_iter()
+            .filter(|inbox| inbox.circle.inbox().is_some())
+            .map(|inbox| (inbox.id.to_string(), inbox.name))
+            .collect(),
+        url_error: String::new(),
+        made: None,
+        has_api: me.plan.has_api(),
+    })
+}
+
+/// The events that a webhook receives, in words.
+pub fn hears(livemode: bool, private: bool, inbox: Option<&str>) -> String {
+    match (livemode, private, inbox) {
+        (_, _, Some(inbox)) => inbox.to_owned(),
+        (false, ..) => t!("Sandbox").into(),
+        (true, true, None) => t!("Your private inboxes").into(),
+        (true, false, None) => t!("Team inboxes").into(),
+    }
+}
+
+form! {
+    pub struct NewWebhookForm {
+        url: String,
+        hears: String,
+    }
+}
+
+pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewWebhookForm>) -> PageResult {
+    let PostedForm { visitor, form } = posted;
+    let (typed, hears) = (form.url.trim().to_owned(), form.hears);
+    let (private, live) = match hears.as_str() {
+        "private" => (true, true),
+        "sandbox" => (false, false),
+        _ => (false, true),
+    };
+    // Only owners and admins can make the server look up a name.
+    web.read(&visitor, |_, cx, _| cx.actor.must_administer()).await?;
+    let made = match web.ssrf_guard.vet(&typed).await {
+        Ok(url) => {
+            let inbox = MailboxId::parse(&hears);
+            web.act(&visitor, move |tx, cx, _| match &inbox {
+                Some(inbox) => {
+                    actions::integrations::webhooks::add_inbox_webhook(tx, cx, &url, inbox)
+                }
+                None => actions::integrations::webhooks::add_webhook(tx, cx, &url, private, live),
+            })
+            .await
+        }
+        Err(error) => Err(PageError::Domain(error)),
+    };
+    match made {
+        Ok(made) => {
+            let page = build(&web, &visitor).await?;
+            let made = Some((typed, made.secret, made.id.to_string()));
+            responses::page(&WebhooksPage { made, ..page })
+        }
+        Err(PageError::Domain(Error::Invalid(problems))) => {
+            let page = build(&web, &visitor).await?;
+            let first = problems.0.first().map(|problem| problem.sentence.clone());
+            let url_error = format!("The address {}.", first.unwrap_or_default());
+            responses::again(&WebhooksPage { url: typed, hears, url_error, ..page })
+        }
+        Err(refusal) => Err(refusal),
+    }
+}

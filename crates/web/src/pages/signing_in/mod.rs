@@ -1,0 +1,8 @@
+//! Signing in and out, and letting apps in.
+
+pub mod consent;
+pub mod passkeys;
+pub mod provider;
+pub mod second_step;
+pub mod sign_in;
+pub mod sign_out;

@@ -1,0 +1,17 @@
+//! Where people write, and what waits to leave.
+
+pub mod answers;
+pub mod approvals;
+pub mod compose;
+pub mod composer;
+pub mod new_conversation;
+pub mod offer_form;
+pub mod offer_times;
+pub mod protected;
+pub mod recipients;
+pub mod request_documents;
+pub mod request_form;
+pub mod rich_text;
+pub mod schedule_options;
+pub mod scheduled;
+pub mod unsent;

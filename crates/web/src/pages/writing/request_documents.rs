@@ -1,0 +1,132 @@
+//! Asking a customer for documents: a checklist, a day, and a few words above it.
+
+use std::sync::Arc;
+
+use api::fields::check_body;
+use api::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents};
+use axum::extract::{Path, State};
+use base::error::{Error, ValidationError, ValidationErrors};
+use outbound::drafts::ReplyResult;
+use serde_json::{Map, Value, json};
+use translation::t;
+
+use crate::Web;
+use crate::form::PostedForm;
+use crate::layout::flash::Flash;
+use crate::layout::responses::{self, PageError, PageResult, see_other};
+use crate::pages::conversation;
+use crate::pages::writing::request_form::{AskForm, RequestForm};
+
+enum Outcome {
+    Asked(ReplyResult),
+    Meanwhile(String),
+    Refused(ValidationErrors),
+}
+
+pub async fn ask(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: PostedForm<RequestForm>,
+) -> PageResult {
+    let PostedForm { visitor, form } = posted;
+    let (seen, send) = (form.seen.unwrap_or(0), !form.keep);
+    let input = if form.more { Err(Vec::new()) } else { checked(&id, &form) };
+    let problems = match input {
+        Err(problems) => problems,
+        Ok(input) => {
+            let outcome = web
+                .act(&visitor, move |tx, cx, _| {
+                    if input.send
+                        && let Some(newer) =
+                            actions::writing::compose::newer_than(tx, cx, &input.id, seen)?
+                    {
+                        return Ok(Outcome::Meanwhile(newer.by));
+                    }
+                    Ok(Outcome::Asked(request_documents(tx, cx, input.clone())?))
+                })
+                .await;
+            let outcome = match outcome {
+                Err(PageError::Domain(Error::Invalid(problems))) => Outcome::Refused(problems),
+                outcome => outcome?,
+            };
+            match outcome {
+                Outcome::Refused(problems) => {
+                    problems.0.into_iter().map(|problem| alone(problem.sentence)).collect()
+                }
+                Outcome::Asked(result) if send => {
+                    let mut response = see_other(&form.from.conversation(&id));
+                    web.set_undo(&mut response, result.message_id.as_str());
+                    return Ok(response);
+                }
+                Outcome::Asked(_) => {
+                    return web.redirect(&form.from.conversation(&id), Flash::Kept);
+                }
+                Outcome::Meanwhile(by) => {
+                    let told =
+                        t!("{by} wrote meanwhile. Nothing was sent; read it and send again.", by);
+                    vec![alone(told)]
+                }
+            }
+        }
+    };
+    let mut page =
+        conversation::build(&web, &visitor, &id, &form.from.fields(), |_, _| None).await?;
+    let problems = problems.iter().map(sentence).collect();
+    page.asking = Some(AskForm::typed(form, page.seen(), problems));
+    responses::again(&page)
+}
+
+/// The request after the API's own checks; the error is what is wrong.
+fn checked(id: &str, form: &RequestForm) -> Result<RequestDocumentsInput, Vec<ValidationError>> {
+    let documents: Vec<Value> = form
+        .lines
+        .iter()
+        .map(|line| {
+            let mut item = json!({ "label": line.label, "required": !line.optional });
+            if !line.description.is_empty() {
+                item["description"] = json!(line.description);
+            }
+            item
+        })
+        .collect();
+    if documents.is_empty() {
+        return Err(vec![alone("Say at least one document that you need.")]);
+    }
+    let mut body = Map::new();
+    body.insert("documents".into(), documents.into());
+    body.insert("send".into(), (!form.keep).into());
+    for (name, value) in [("message", &form.message), ("dueDate", &form.due)] {
+        if !value.is_empty() {
+            body.insert(name.into(), value.as_str().into());
+        }
+    }
+    let mut checked = check_body(REQUEST_DOCUMENTS.fields, &Value::Object(body))
+        .map_err(|problems| problems.0)?;
+    checked.insert("id".into(), id.into());
+    serde_json::from_value(Value::Object(checked))
+        .map_err(|_| vec![alone(Error::NotFound("conversation").to_string())])
+}
+
+/// A problem that is of no field.
+fn alone(sentence: impl Into<String>) -> ValidationError {
+    ValidationError { field: String::new(), sentence: sentence.into() }
+}
+
+/// `documents[2].label` is the third line's name.
+fn sentence(wrong: &ValidationError) -> String {
+    let place = wrong.field.strip_prefix("documents[").and_then(|rest| rest.split_once(']'));
+    let problem = translation::sentence(&wrong.sentence);
+    match (place, wrong.field.as_str()) {
+        (Some((number, field)), _) => {
+            let number = number.parse::<usize>().map_or(0, |number| number + 1);
+            if field.ends_with("label") {
+                t!("Line {number}, the name: {problem}.", number, problem)
+            } else {
+                t!("Line {number}, what it says about it: {problem}.", number, problem)
+            }
+        }
+        (None, "") => problem.into_owned(),
+        (None, "dueDate") => t!("The day: {problem}.", problem),
+        (None, _) => t!("Your words: {problem}.", problem),
+    }
+}
