@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use actions::inboxes::setup::NewWorkspace;
+use actions::inboxes::setup::{self, NewWorkspace};
+use actions::integrations::keys;
+use actions::sign_in::sessions;
 use api::operations::{
     AddNoteInput, AssignConversationInput, ReplyInput, SetStatusInput, TagConversationInput,
     add_note, assign_conversation, reply, set_status, tag_conversation,
@@ -240,10 +242,8 @@ async fn set_up(app: &App) -> base::error::Result<(Actor, String, String)> {
         inbox_name: inbox_name.into(),
     };
     let operator = Actor::operator(&app.ids);
-    let made = app
-        .act(&operator, move |tx, cx| actions::inboxes::setup::set_up_workspace(tx, cx, &new))
-        .await?;
-    let workspaces = app.store.read(actions::inboxes::setup::list_workspaces).await?;
+    let made = app.act(&operator, move |tx, cx| setup::set_up_workspace(tx, cx, &new)).await?;
+    let workspaces = app.store.read(setup::list_workspaces).await?;
     let known = workspaces.iter().find(|workspace| workspace.id == made.workspace);
     let ws =
         known.map(|workspace| workspace.ws).ok_or(base::error::Error::NotFound("workspace"))?;
@@ -251,12 +251,12 @@ async fn set_up(app: &App) -> base::error::Result<(Actor, String, String)> {
     let key = app
         .act(&owner, |tx, cx| {
             for (address, name) in &INBOXES[1..] {
-                actions::inboxes::setup::add_mailbox(tx, cx, address, name, None)?;
+                setup::add_mailbox(tx, cx, address, name, None)?;
             }
             for (email, name) in TEAM {
-                actions::inboxes::setup::add_person(tx, cx, email, name, Role::Member)?;
+                setup::add_person(tx, cx, email, name, Role::Member)?;
             }
-            actions::integrations::keys::make_key(tx, cx, "Bench", Scope::ALL, true)
+            keys::make_key(tx, cx, "Bench", Scope::ALL, true)
         })
         .await?;
     let (ids, ws) = (app.ids.clone(), owner.ws);
@@ -264,15 +264,7 @@ async fn set_up(app: &App) -> base::error::Result<(Actor, String, String)> {
         .store
         .write(move |tx| {
             // The server that is measured goes by the system's clock.
-            actions::sign_in::sessions::begin_session(
-                tx,
-                &ids,
-                SystemClock.now(),
-                ws,
-                &made.owner,
-                "bench",
-                true,
-            )
+            sessions::begin_session(tx, &ids, SystemClock.now(), ws, &made.owner, "bench", true)
         })
         .await?;
     Ok((owner, key.key, session))

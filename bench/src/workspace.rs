@@ -3,7 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use actions::inboxes::setup::NewWorkspace;
+use actions::conversations::topics;
+use actions::inboxes::setup::{self, NewWorkspace};
+use actions::integrations::{keys, webhooks};
+use actions::sign_in::sessions;
 use base::actor::{self, Actor, Circle, Principal};
 use base::app::{App, Cx};
 use base::blobs::Blobs;
@@ -98,9 +101,7 @@ pub fn set_with_topics(
 ) -> Result<BenchWorkspace, String> {
     let setting = Setting::new(place)?;
     setting.act(&setting.owner, move |tx, cx| {
-        topics.iter().try_for_each(|name| {
-            actions::conversations::topics::add_topic(tx, cx, name, "").map(drop)
-        })
+        topics.iter().try_for_each(|name| topics::add_topic(tx, cx, name, "").map(drop))
     })?;
     setting.finish(0)
 }
@@ -157,8 +158,8 @@ impl Setting {
     fn add_webhooks(&self, hooks: Vec<Hook>) -> Result<(), String> {
         self.act(&self.owner, move |tx, cx| {
             for hook in &hooks {
-                let url = actions::integrations::webhooks::check_url(&hook.url, true)?;
-                actions::integrations::webhooks::add_webhook(tx, cx, &url, false, hook.livemode)?;
+                let url = webhooks::check_url(&hook.url, true)?;
+                webhooks::add_webhook(tx, cx, &url, false, hook.livemode)?;
             }
             Ok(())
         })
@@ -167,9 +168,8 @@ impl Setting {
     /// Makes the keys, and lets a mail come in for each conversation.
     fn finish(&self, conversations: usize) -> Result<BenchWorkspace, String> {
         let (live_key, test_key) = self.act(&self.owner, |tx, cx| {
-            let live = actions::integrations::keys::make_key(tx, cx, "Bench", Scope::ALL, true)?;
-            let test =
-                actions::integrations::keys::make_key(tx, cx, "Bench test", Scope::ALL, false)?;
+            let live = keys::make_key(tx, cx, "Bench", Scope::ALL, true)?;
+            let test = keys::make_key(tx, cx, "Bench test", Scope::ALL, false)?;
             Ok((live.key, test.key))
         })?;
         let session = self.begin_session()?;
@@ -200,15 +200,7 @@ impl Setting {
         };
         let begun = self.app.store.write(move |tx| {
             // The server goes by the system's clock.
-            actions::sign_in::sessions::begin_session(
-                tx,
-                &ids,
-                SystemClock.now(),
-                ws,
-                &owner,
-                "bench",
-                true,
-            )
+            sessions::begin_session(tx, &ids, SystemClock.now(), ws, &owner, "bench", true)
         });
         self.runtime.block_on(begun).map_err(|error| error.to_string())
     }
@@ -232,14 +224,8 @@ async fn set_up(app: &App) -> base::error::Result<Actor> {
         inbox_name: "Support".into(),
     };
     let operator = Actor::operator(&app.ids);
-    app.act(&operator, move |tx, cx| actions::inboxes::setup::set_up_workspace(tx, cx, &new))
-        .await?;
-    let ws = app
-        .store
-        .read(actions::inboxes::setup::list_workspaces)
-        .await?
-        .first()
-        .map_or(0, |first| first.ws);
+    app.act(&operator, move |tx, cx| setup::set_up_workspace(tx, cx, &new)).await?;
+    let ws = app.store.read(setup::list_workspaces).await?.first().map_or(0, |first| first.ws);
     app.store.read(move |tx| actor::person(tx, ws, OWNER)).await
 }
 

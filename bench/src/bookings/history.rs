@@ -1,5 +1,6 @@
 //! A workspace whose hosts have many bookings before, and many in the month ahead.
 
+use actions::inboxes::setup;
 use base::actor::{self, Role};
 use base::app::{App, Cx};
 use base::ids::UserId;
@@ -48,12 +49,7 @@ impl BookingHistory {
     }
 
     async fn fill(&self, app: &App) -> base::error::Result<String> {
-        let ws = app
-            .store
-            .read(actions::inboxes::setup::list_workspaces)
-            .await?
-            .first()
-            .map_or(0, |one| one.ws);
+        let ws = app.store.read(setup::list_workspaces).await?.first().map_or(0, |one| one.ws);
         let owner = app.store.read(move |tx| actor::person(tx, ws, OWNER)).await?;
         let count = self.hosts;
         let (kind, hosts) = app.act(&owner, move |tx, cx| set_up(tx, cx, count)).await?;
@@ -105,13 +101,7 @@ fn set_up(
     let mut hosts = Vec::new();
     for number in 0..count {
         let email = format!("host{number}@bench.example");
-        let host = actions::inboxes::setup::add_person(
-            tx,
-            cx,
-            &email,
-            &format!("Host {number}"),
-            Role::Member,
-        )?;
+        let host = setup::add_person(tx, cx, &email, &format!("Host {number}"), Role::Member)?;
         actions::bookings::set_hours(tx, cx, &host, "UTC", "mon-fri 07:00-17:00")?;
         hosts.push(host);
     }

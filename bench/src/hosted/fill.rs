@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Instant;
 
-use actions::inboxes::setup::{NewWorkspace, WorkspaceListing};
+use actions::inboxes::setup::{self, NewWorkspace, WorkspaceListing};
+use actions::integrations::{keys, webhooks};
 use base::actor::{self, Actor, Circle};
 use base::app::{App, Cx};
 use base::scopes::Scope;
@@ -123,14 +124,12 @@ async fn set_up(app: &App, sizes: &[usize]) -> base::error::Result<Vec<HostedWor
         let some = some.to_vec();
         let make = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
             let mut made = some.iter().map(|number| new_workspace(*number));
-            made.try_for_each(|new| {
-                actions::inboxes::setup::set_up_workspace(tx, cx, &new).map(drop)
-            })
+            made.try_for_each(|new| setup::set_up_workspace(tx, cx, &new).map(drop))
         };
         app.act(&operator, make).await?;
     }
     // In the order in which they were made.
-    let listed = app.store.read(actions::inboxes::setup::list_workspaces).await?;
+    let listed = app.store.read(setup::list_workspaces).await?;
     let numbered: Vec<(usize, WorkspaceListing)> = listed.into_iter().enumerate().collect();
     let mut workspaces = Vec::new();
     for some in numbered.chunks(SET_UP_AT_ONCE) {
@@ -155,7 +154,7 @@ fn enter_workspace(
 ) -> base::error::Result<HostedWorkspace> {
     let owner = actor::person(tx, listing.ws, &owner_address(number))?;
     let cx = &Cx { actor: &owner, ..*cx };
-    let key = actions::integrations::keys::make_key(tx, cx, "Bench", Scope::ALL, true)?.key;
+    let key = keys::make_key(tx, cx, "Bench", Scope::ALL, true)?.key;
     let address = inbox_address(number);
     let mut seen = mailboxes::all_seen_by(tx, &owner)?.into_iter();
     let mailbox = seen.find(|mailbox| mailbox.address.as_str() == address);
@@ -204,8 +203,8 @@ impl HostedFill {
         for one in workspaces {
             let url = url.to_owned();
             let add = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
-                let url = actions::integrations::webhooks::check_url(&url, true)?;
-                actions::integrations::webhooks::add_webhook(tx, cx, &url, false, true).map(drop)
+                let url = webhooks::check_url(&url, true)?;
+                webhooks::add_webhook(tx, cx, &url, false, true).map(drop)
             };
             let added = self.runtime.block_on(self.app.act(&one.owner, add));
             added.map_err(|error| error.to_string())?;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::integrations::console::CaughtEvent;
+use actions::integrations::console::{self, CaughtEvent};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
@@ -77,11 +77,7 @@ pub async fn page(site: Site, visitor: Visitor) -> PageResult {
 
 /// The events, the secret that signs them, and the time. The first reader makes the workspace's key.
 fn caught(tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<(Vec<CaughtEvent>, String, i64)> {
-    Ok((
-        actions::integrations::console::sandbox_events(tx, cx)?,
-        actions::integrations::console::catcher_secret(tx, cx)?,
-        cx.now,
-    ))
+    Ok((console::sandbox_events(tx, cx)?, console::catcher_secret(tx, cx)?, cx.now))
 }
 
 /// The same for a program with a test key: each event with the headers and the body that a webhook would get. It is

@@ -3,12 +3,11 @@
 
 use std::time::Instant;
 
-use actions::integrations::console::ConsoleAgent;
+use actions::integrations::console::{self, ConsoleAgent};
 use api::calls::ApiCall;
 use api::fields::{InputField, InputKind, check_body, one_problem};
 use api::operations::{FileOutput, Method, OPERATIONS, Operation, OperationOutput, named};
 use askama::Template;
-
 use base::error::Error;
 use serde_json::{Map, Value};
 use web::Web;
@@ -90,10 +89,7 @@ pub async fn page(site: Site, visitor: Visitor, Asked(asked): Asked) -> PageResu
         });
     }
     let operation = operation(&asked)?;
-    let agent = site
-        .web
-        .read(&visitor, |tx, cx, _| actions::integrations::console::find_console_agent(tx, cx))
-        .await?;
+    let agent = site.web.read(&visitor, |tx, cx, _| console::find_console_agent(tx, cx)).await?;
     let id = if operation.has_id() {
         Some(newest(&site.web, operation, agent).await.unwrap_or_default())
     } else {
@@ -116,10 +112,7 @@ pub async fn page(site: Site, visitor: Visitor, Asked(asked): Asked) -> PageResu
 pub async fn run(site: Site, posted: PostedForm<ConsoleForm>) -> PageResult {
     let PostedForm { visitor, form: ConsoleForm(form) } = posted;
     let operation = operation(&form)?;
-    let agent = site
-        .web
-        .act_quietly(&visitor, |tx, cx, _| actions::integrations::console::console_agent(tx, cx))
-        .await?;
+    let agent = site.web.act_quietly(&visitor, |tx, cx, _| console::console_agent(tx, cx)).await?;
     let id = operation.has_id().then(|| form.get("id").trim().to_owned());
     let outcome = outcome(&site.web, operation, &agent, id.clone(), &form).await;
     let frame = site.frame(&visitor, PATH, "Console").await;

@@ -15,6 +15,7 @@ mod site;
 use std::convert::Infallible;
 use std::sync::{Arc, OnceLock};
 
+use actions::integrations::keys;
 use askama::Template;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Path};
@@ -256,9 +257,7 @@ async fn make_key(
     let all = [Scope::Read, Scope::Write, Scope::Draft, Scope::Send, Scope::Record];
     let made = site
         .web
-        .act(&visitor, move |tx, cx, _| {
-            actions::integrations::keys::make_key(tx, cx, "Developer site", &all, false)
-        })
+        .act(&visitor, move |tx, cx, _| keys::make_key(tx, cx, "Developer site", &all, false))
         .await?;
     let address = &site.web.app.public_url;
     let lines = format!("export MAILROOM={address}/api/v1\nexport MAILROOM_KEY={}", made.key);

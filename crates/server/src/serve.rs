@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use actions::inboxes::setup;
 use base::app::App;
 use base::blob_files::BlobFiles;
 use base::blobs::Blobs;
@@ -20,12 +21,12 @@ use base::time::SystemClock;
 use document_reader as documents;
 use jobs::Worker;
 use mail::smtp::Protocol;
-use node::health::Readiness;
+use node::health::{self, Readiness};
 use node::quiet::{QuietConfig, QuietMode};
 use node::storage_check::{FREE_BYTES_LEAST, StorageCheck};
 use node::supervisor::Supervisor;
 use node::vault::{KEY_FILE, Vault};
-use node::{health, node_files, permissions};
+use node::{node_files, permissions};
 use tokio::net::TcpListener;
 use transport::calendars::HttpCalendarReader;
 use transport::http::HttpServer;
@@ -51,11 +52,9 @@ use web::Presence;
 
 use crate::mail_in::authentication::{AuthenticationConfig, DnsAuthenticator};
 use crate::mail_in::imap::{Fetchers, ImapTiming};
-use crate::mail_in::services;
-use crate::mail_in::services::{HttpReader, SnsCalls};
+use crate::mail_in::services::{self, HttpReader, SnsCalls};
 use crate::mail_in::smtp::{self, MailListener, MailListeners};
-use crate::router;
-use crate::router::MailSetup;
+use crate::router::{self, MailSetup};
 use crate::settings::Settings;
 use tasks::{start_backups, start_due_work, start_metrics, start_sharing, start_watch};
 
@@ -151,7 +150,7 @@ pub fn open_blobs(settings: &Settings) -> Result<Blobs, String> {
 
 /// Prints the next step when there is no user yet.
 pub async fn warn_without_workspace(app: &App) -> Result<(), String> {
-    let workspaces = app.store.read(actions::inboxes::setup::list_workspaces).await;
+    let workspaces = app.store.read(setup::list_workspaces).await;
     if workspaces.map_err(|error| error.to_string())?.is_empty() {
         tracing::warn!(
             "there is no workspace yet, so nobody can sign in and no mail is taken in: make one \

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::workspace::audit_log::{AUDIT_LISTED, AuditEntry};
+use actions::workspace::audit_log::{self, AUDIT_LISTED, AuditEntry};
 use askama::Template;
 use axum::extract::State;
 use base::ids::AuditId;
@@ -42,7 +42,7 @@ pub async fn page(
     let before = AuditId::parse(&asked.get("before"));
     let (frame, entries) = web
         .page_from_replica(&visitor, location(SettingsPage::Audit), move |tx, cx, _| {
-            actions::workspace::audit_log::list_audit(tx, cx, before.as_ref())
+            audit_log::list_audit(tx, cx, before.as_ref())
         })
         .await?;
     let older = entries.last().filter(|_| entries.len() as i64 == AUDIT_LISTED);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::conversations::blocked_senders::BLOCKED_LISTED;
+use actions::conversations::blocked_senders::{self, BLOCKED_LISTED};
 use askama::Template;
 use axum::extract::State;
 use base::app::Cx;
@@ -45,7 +45,7 @@ pub async fn page(
     let after = asked.get("after");
     let (frame, found) = web
         .page(&visitor, location(SettingsPage::Blocked), move |tx, cx, _| {
-            actions::conversations::blocked_senders::list_blocked(tx, cx, &after)
+            blocked_senders::list_blocked(tx, cx, &after)
         })
         .await?;
     let last = found.last().filter(|_| found.len() == BLOCKED_LISTED);
@@ -72,9 +72,8 @@ form! {
 pub async fn unblock(State(web): State<Arc<Web>>, posted: PostedForm<UnblockForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let email = EmailAddress::new(&form.email);
-    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::conversations::blocked_senders::unblock_contact(tx, cx, &email)
-    };
+    let work =
+        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| blocked_senders::unblock_contact(tx, cx, &email);
     web.act(&visitor, work).await?;
     web.redirect(PLACE, Flash::SenderUnblocked)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actions::inboxes::setup;
 use actions::sign_in::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
@@ -53,7 +54,7 @@ form! {
 pub async fn set(State(web): State<Arc<Web>>, posted: PostedForm<PlanForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     web.act(&visitor, move |tx, cx, me| match me.role {
-        Role::Owner => actions::inboxes::setup::set_plan(tx, cx, form.plan),
+        Role::Owner => setup::set_plan(tx, cx, form.plan),
         _ => Err(Error::Forbidden("Only an owner changes the plan.".into())),
     })
     .await?;

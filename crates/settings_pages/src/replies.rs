@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use actions::sign_in::sessions::SignedIn;
-use actions::writing::saved_replies::{SavedReply, SavedReplyFile, SavedReplyInput};
+use actions::writing::saved_replies::{self, SavedReply, SavedReplyFile, SavedReplyInput};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::app::Cx;
@@ -112,7 +112,7 @@ async fn build(
 ) -> Result<(RepliesPage, Vec<SavedReply>), PageError> {
     let (frame, replies) = web
         .page(visitor, location(SettingsPage::Replies), |tx, cx, _| {
-            actions::writing::saved_replies::list_saved_replies(tx, cx)
+            saved_replies::list_saved_replies(tx, cx)
         })
         .await?;
     let view = |reply: &SavedReply| ReplyView {
@@ -145,7 +145,7 @@ async fn build(
         file_error: String::new(),
         query: query.to_owned(),
         folders,
-        placeholders: actions::writing::saved_replies::PLACEHOLDERS,
+        placeholders: saved_replies::PLACEHOLDERS,
     };
     Ok((page, replies))
 }
@@ -176,7 +176,7 @@ pub async fn add(State(web): State<Arc<Web>>, upload: FormUpload<SavedReplyForm>
         Some(files) => {
             let input = form.input();
             let save = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
-                actions::writing::saved_replies::save_reply(tx, cx, &input, &files).map(|_| ())
+                saved_replies::save_reply(tx, cx, &input, &files).map(|_| ())
             };
             web.act(&visitor, save).await
         }
@@ -198,11 +198,9 @@ pub async fn change(
             let change = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
                 if let Some(file) = &removed {
                     let file = AttachmentId::parse(file).ok_or(Error::NotFound("file"))?;
-                    actions::writing::saved_replies::remove_saved_reply_file(
-                        tx, cx, &reply, &file,
-                    )?;
+                    saved_replies::remove_saved_reply_file(tx, cx, &reply, &file)?;
                 }
-                actions::writing::saved_replies::change_saved_reply(tx, cx, &reply, &input, &files)
+                saved_replies::change_saved_reply(tx, cx, &reply, &input, &files)
             };
             web.act(&visitor, change).await
         }
@@ -263,10 +261,8 @@ pub async fn delete(
     posted: PostedForm,
 ) -> PageResult {
     let reply = reply_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| {
-        actions::writing::saved_replies::delete_saved_reply(tx, cx, &reply)
-    })
-    .await?;
+    web.act(&posted.visitor, move |tx, cx, _| saved_replies::delete_saved_reply(tx, cx, &reply))
+        .await?;
     web.redirect("/settings/replies", Flash::ReplyDeleted)
 }
 

@@ -5,6 +5,7 @@ mod words;
 
 use std::sync::Arc;
 
+use actions::sign_in::sessions;
 use actions::workspace::rules::{RuleInput, TriedConversation};
 use askama::Template;
 use axum::extract::{Path, State};
@@ -109,9 +110,7 @@ async fn build(
     try_it: bool,
 ) -> Result<RulesPage, PageError> {
     let wanted = editing.clone();
-    let read = move |tx: &mut db::Tx<'_>,
-                     cx: &base::app::Cx<'_>,
-                     _: &actions::sign_in::sessions::SignedIn| {
+    let read = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>, _: &sessions::SignedIn| {
         let (rules, names) = actions::workspace::rules::list_rules_named(tx, cx)?;
         let tried = match &wanted {
             Some(id) if try_it => Some(actions::workspace::rules::try_rule(tx, cx, id)?),
@@ -208,9 +207,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<RuleForm>) -> P
         return with_rows(&web, &visitor, None, input, change).await;
     }
     let own = input.clone();
-    let add = move |tx: &mut db::Tx<'_>,
-                    cx: &base::app::Cx<'_>,
-                    _: &actions::sign_in::sessions::SignedIn| {
+    let add = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>, _: &sessions::SignedIn| {
         actions::workspace::rules::add_rule(tx, cx, &words::in_english(&own))
     };
     let added = web.act(&visitor, add).await;
@@ -232,9 +229,7 @@ pub async fn change(
         return with_rows(&web, &visitor, Some(id), input, change).await;
     }
     let (own, rule) = (input.clone(), id.clone());
-    let change = move |tx: &mut db::Tx<'_>,
-                       cx: &base::app::Cx<'_>,
-                       _: &actions::sign_in::sessions::SignedIn| {
+    let change = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>, _: &sessions::SignedIn| {
         actions::workspace::rules::change_rule(tx, cx, &rule, &words::in_english(&own))
     };
     let changed = web.act(&visitor, change).await;

@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::first_steps::FirstSteps;
+use actions::inboxes::first_steps::{self, FirstSteps};
+use actions::inboxes::setup;
 use askama::Template;
 use axum::extract::State;
 use model::mailboxes::mailbox_grants::SignInProvider;
@@ -71,12 +72,12 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
         .page(&visitor, location, move |tx, cx, me| {
             let is_inbox = notices::is_inbox(tx, &me.email)?;
             let own_inbox = is_inbox.then(|| me.email.to_string());
-            let steps = actions::inboxes::first_steps::first_steps(tx, cx)?;
+            let steps = first_steps::first_steps(tx, cx)?;
             let sends = match &steps.inbox {
                 Some((id, _)) => reach.leaves_inbox(tx, cx.actor.ws, id)?,
                 None => false,
             };
-            Ok((steps, sends, actions::inboxes::setup::list_people(tx, cx)?, own_inbox))
+            Ok((steps, sends, setup::list_people(tx, cx)?, own_inbox))
         })
         .await?;
     let shown = PartVersion::of(&steps);
@@ -189,7 +190,6 @@ fn step_views(frame: &PageLayout, steps: &FirstSteps, sends: bool) -> Vec<StepVi
 
 /// Puts the page away for everybody.
 pub async fn end(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
-    web.act(&posted.visitor, |tx, cx, _| actions::inboxes::first_steps::end_first_steps(tx, cx))
-        .await?;
+    web.act(&posted.visitor, |tx, cx, _| first_steps::end_first_steps(tx, cx)).await?;
     web.redirect("/inbox?view=open", Flash::StepsOver)
 }

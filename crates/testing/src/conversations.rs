@@ -1,5 +1,7 @@
 //! Shorthand for what a key sees and does, and what people do in the app.
 
+use actions::conversations::topics;
+use actions::inboxes::setup;
 use base::actor::{Actor, Plan};
 use base::ids::TopicId;
 use base::time::Moment;
@@ -90,14 +92,11 @@ impl TestApp {
     /// A topic of the team's, with words that describe it.
     pub async fn topic(&self, name: &str, words: &str) -> TopicId {
         let (name, words) = (name.to_owned(), words.to_owned());
-        self.act(&self.owner, move |tx, cx| {
-            actions::conversations::topics::add_topic(tx, cx, &name, &words)
-        })
-        .await
+        self.act(&self.owner, move |tx, cx| topics::add_topic(tx, cx, &name, &words)).await
     }
 
     pub async fn set_plan(&self, plan: Plan) {
-        self.act(&self.owner, move |tx, cx| actions::inboxes::setup::set_plan(tx, cx, plan)).await;
+        self.act(&self.owner, move |tx, cx| setup::set_plan(tx, cx, plan)).await;
     }
 
     /// A person puts a conversation away.

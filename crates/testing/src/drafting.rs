@@ -1,6 +1,8 @@
 //! The drafting helper in a test: answers, their use, and its drafts.
 
-use actions::writing::answers::AnswerInput;
+use actions::inboxes::drafting;
+use actions::writing::answers::{self, AnswerInput};
+use actions::writing::drafts;
 use base::actor::Actor;
 use base::error::Result;
 use base::ids::{AnswerId, MessageId};
@@ -25,10 +27,7 @@ impl TestApp {
     /// Switches drafting of an inbox.
     pub async fn set_drafting(&self, by: &Actor, mailbox: &Mailbox, mode: DraftingMode) {
         let id = mailbox.id.clone();
-        self.act(by, move |tx, cx| {
-            actions::inboxes::drafting::set_drafting(tx, cx, &id, mode, 200)
-        })
-        .await;
+        self.act(by, move |tx, cx| drafting::set_drafting(tx, cx, &id, mode, 200)).await;
     }
 
     /// Adds an answer for all inboxes of the team.
@@ -39,7 +38,7 @@ impl TestApp {
     }
 
     pub async fn try_answer(&self, by: &Actor, input: AnswerInput) -> Result<AnswerId> {
-        self.app.act(by, move |tx, cx| actions::writing::answers::add_answer(tx, cx, &input)).await
+        self.app.act(by, move |tx, cx| answers::add_answer(tx, cx, &input)).await
     }
 
     /// A mail to an inbox, and what the helper does about it.
@@ -69,7 +68,7 @@ impl TestApp {
         let text = text.map_or_else(|| draft["text"].as_str().unwrap().to_owned(), str::to_owned);
         self.act(by, move |tx, cx| {
             let (message, _) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
-            actions::writing::drafts::approve_draft(tx, cx, &id, message.revision, &text)
+            drafts::approve_draft(tx, cx, &id, message.revision, &text)
         })
         .await;
     }

@@ -1,6 +1,7 @@
 //! Workspaces, people, keys and inboxes, and what is done as one of them.
 
-use actions::inboxes::setup::NewWorkspace;
+use actions::inboxes::setup::{self, NewWorkspace};
+use actions::integrations::keys;
 use base::actor::{self, Actor, Circle, Principal, Role, authenticate};
 use base::api_key::KeyHash;
 use base::app::{App, Cx};
@@ -26,9 +27,7 @@ impl TestApp {
         let email = format!("{}@acme.example", name.to_lowercase());
         let (address, full) = (email.clone(), format!("{name} Teammate"));
         self.app
-            .act(&self.owner, move |tx, cx| {
-                actions::inboxes::setup::add_person(tx, cx, &address, &full, role)
-            })
+            .act(&self.owner, move |tx, cx| setup::add_person(tx, cx, &address, &full, role))
             .await
             .unwrap();
         let ws = self.owner.ws;
@@ -50,9 +49,7 @@ impl TestApp {
         let name = name.to_owned();
         let made = self
             .app
-            .act(maker, move |tx, cx| {
-                actions::integrations::keys::make_key(tx, cx, &name, &scopes, livemode)
-            })
+            .act(maker, move |tx, cx| keys::make_key(tx, cx, &name, &scopes, livemode))
             .await
             .unwrap();
         TestKey { id: made.id, key: made.key }
@@ -60,8 +57,7 @@ impl TestApp {
 
     pub async fn revoke(&self, key: &TestKey) {
         let id = key.id.clone();
-        self.act(&self.owner, move |tx, cx| actions::integrations::keys::revoke_key(tx, cx, &id))
-            .await;
+        self.act(&self.owner, move |tx, cx| keys::revoke_key(tx, cx, &id)).await;
     }
 
     /// An inbox that only this person sees.
@@ -69,7 +65,7 @@ impl TestApp {
         let address = format!("{}.private@acme.example", user(person));
         let (owner, given) = (user(person), address.clone());
         self.act(&self.owner, move |tx, cx| {
-            actions::inboxes::setup::add_mailbox(tx, cx, &given, "Private", Some(&owner))
+            setup::add_mailbox(tx, cx, &given, "Private", Some(&owner))
         })
         .await;
         mailbox(&self.app, person, &address).await
@@ -77,10 +73,7 @@ impl TestApp {
 
     pub async fn team_inbox(&self, address: &str, name: &str) -> Mailbox {
         let (given, name) = (address.to_owned(), name.to_owned());
-        self.act(&self.owner, move |tx, cx| {
-            actions::inboxes::setup::add_mailbox(tx, cx, &given, &name, None)
-        })
-        .await;
+        self.act(&self.owner, move |tx, cx| setup::add_mailbox(tx, cx, &given, &name, None)).await;
         mailbox(&self.app, &self.owner, address).await
     }
 
@@ -129,11 +122,9 @@ pub(crate) async fn set_up(app: &App, name: &str, owner: &str) -> Actor {
     };
     let email = new.owner_email.clone();
     let operator = Actor::operator(&app.ids);
-    let made = app
-        .act(&operator, move |tx, cx| actions::inboxes::setup::set_up_workspace(tx, cx, &new))
-        .await
-        .unwrap();
-    let workspaces = app.store.read(actions::inboxes::setup::list_workspaces).await.unwrap();
+    let made =
+        app.act(&operator, move |tx, cx| setup::set_up_workspace(tx, cx, &new)).await.unwrap();
+    let workspaces = app.store.read(setup::list_workspaces).await.unwrap();
     let ws = workspaces.iter().find(|w| w.id == made.workspace).unwrap().ws;
     app.store.read(move |tx| actor::person(tx, ws, &email)).await.unwrap()
 }

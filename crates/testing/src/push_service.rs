@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 
+use actions::people::notifications;
+use actions::sign_in::sessions;
 use base::actor::Actor;
 use base::ids::{ConversationId, SessionId, SubscriptionId, UserId};
 use base::web_push::PushTarget;
@@ -100,15 +102,11 @@ impl TestApp {
     pub async fn subscribed_in(&self, person: &Actor, name: &str, private: bool) -> TestBrowser {
         let (ws, id, ids, now) = (person.ws, user(person), self.app.ids.clone(), self.now());
         let begin = move |tx: &mut db::Tx<'_>| {
-            actions::sign_in::sessions::begin_session(tx, &ids, now, ws, &id, "A browser", private)
+            sessions::begin_session(tx, &ids, now, ws, &id, "A browser", private)
         };
         let token = self.app.store.write(begin).await.unwrap();
-        let hash = actions::sign_in::sessions::TokenHash::of(&token).unwrap();
-        let signed_in = self
-            .app
-            .store
-            .read(move |tx| actions::sign_in::sessions::signed_in(tx, &hash, now))
-            .await;
+        let hash = sessions::TokenHash::of(&token).unwrap();
+        let signed_in = self.app.store.read(move |tx| sessions::signed_in(tx, &hash, now)).await;
         let session = signed_in.unwrap().session;
         let key = EphemeralPrivateKey::generate(&ECDH_P256, &SystemRandom::new()).unwrap();
         let public_key = key.compute_public_key().unwrap().as_ref().to_vec();
@@ -120,13 +118,7 @@ impl TestApp {
         let (endpoint, of_session) = (target.endpoint.clone(), session.clone());
         let id = self
             .act(person, move |tx, cx| {
-                actions::people::notifications::subscribe_browser(
-                    tx,
-                    cx,
-                    &of_session,
-                    "A browser",
-                    &target,
-                )
+                notifications::subscribe_browser(tx, cx, &of_session, "A browser", &target)
             })
             .await;
         TestBrowser { id, session, endpoint, key: Mutex::new(Some(key)), public_key }

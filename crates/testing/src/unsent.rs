@@ -2,6 +2,7 @@
 
 use actions::writing::autosaves::AutosaveKey;
 use actions::writing::compose::NewReply;
+use actions::writing::unsent_files;
 use base::actor::Actor;
 use base::ids::AttachmentId;
 use model::guests::secure::seal_file;
@@ -22,10 +23,7 @@ impl TestApp {
         });
         let (sealed, place): (Vec<_>, _) = (sealed.collect(), place.clone());
         let ids = sealed.iter().map(|(file, _)| file.id.clone()).collect();
-        self.act(person, move |tx, cx| {
-            actions::writing::unsent_files::attach(tx, cx, &place, &sealed)
-        })
-        .await;
+        self.act(person, move |tx, cx| unsent_files::attach(tx, cx, &place, &sealed)).await;
         ids
     }
 
@@ -34,15 +32,12 @@ impl TestApp {
         let (mailbox, message) = (self.support.id.to_string(), message.clone());
         let (there, place) = (place.clone(), place.clone());
         let unfit = self.act(person, move |tx, cx| {
-            actions::writing::unsent_files::unfit_files(tx, cx, &there, &mailbox, &message)
+            unsent_files::unfit_files(tx, cx, &there, &mailbox, &message)
         });
         let refit = |file: model::messages::sealed_attachments::UnfitFile| {
             file.refit((&self.app.blobs, &self.app.ids)).unwrap()
         };
         let files: Vec<_> = unfit.await.into_iter().map(refit).collect();
-        self.act(person, move |tx, cx| {
-            actions::writing::unsent_files::refit_files(tx, cx, &place, &files)
-        })
-        .await;
+        self.act(person, move |tx, cx| unsent_files::refit_files(tx, cx, &place, &files)).await;
     }
 }

@@ -1,6 +1,7 @@
 //! Webhooks, their deliveries and signatures.
 
-use actions::integrations::delivery_log::{LogFilter, LoggedDelivery};
+use actions::integrations::delivery_log::{self, LogFilter, LoggedDelivery};
+use actions::integrations::webhooks;
 use base::actor::Actor;
 use base::ids::{EventId, WebhookId};
 use base64::Engine;
@@ -29,11 +30,9 @@ pub enum Hears {
 
 impl TestApp {
     pub async fn webhook(&self, maker: &Actor, private: bool, livemode: bool) -> WebhookId {
-        let url =
-            actions::integrations::webhooks::check_url("https://example.com/hook", false).unwrap();
-        let made = self.act(maker, move |tx, cx| {
-            actions::integrations::webhooks::add_webhook(tx, cx, &url, private, livemode)
-        });
+        let url = webhooks::check_url("https://example.com/hook", false).unwrap();
+        let made =
+            self.act(maker, move |tx, cx| webhooks::add_webhook(tx, cx, &url, private, livemode));
         made.await.id
     }
 
@@ -43,17 +42,12 @@ impl TestApp {
     }
 
     pub async fn hook_of(&self, maker: &Actor, name: &str, hears: Hears) -> TestWebhook {
-        let url = actions::integrations::webhooks::check_url(
-            &format!("https://{name}.example/hook"),
-            false,
-        )
-        .unwrap();
+        let url = webhooks::check_url(&format!("https://{name}.example/hook"), false).unwrap();
         let (private, livemode) =
             (matches!(hears, Hears::Private), !matches!(hears, Hears::Sandbox));
         let address = url.clone();
-        let made = self.act(maker, move |tx, cx| {
-            actions::integrations::webhooks::add_webhook(tx, cx, &address, private, livemode)
-        });
+        let made = self
+            .act(maker, move |tx, cx| webhooks::add_webhook(tx, cx, &address, private, livemode));
         let made = made.await;
         TestWebhook { id: made.id, url: url.to_string(), secret: made.secret }
     }
@@ -74,10 +68,7 @@ impl TestApp {
 
     pub async fn filtered_log(&self, hook: &TestWebhook, filter: LogFilter) -> Vec<LoggedDelivery> {
         let id = hook.id.clone();
-        self.act(&self.owner, move |tx, cx| {
-            actions::integrations::delivery_log::delivery_log(tx, cx, &id, &filter)
-        })
-        .await
+        self.act(&self.owner, move |tx, cx| delivery_log::delivery_log(tx, cx, &id, &filter)).await
     }
 
     /// The states of its deliveries, newest first.
@@ -86,41 +77,29 @@ impl TestApp {
     }
 
     pub async fn state_of(&self, hook: &TestWebhook) -> &'static str {
-        let listed = self.act(&self.owner, actions::integrations::webhooks::list_webhooks).await;
+        let listed = self.act(&self.owner, webhooks::list_webhooks).await;
         let found = listed.into_iter().find(|listing| listing.id == hook.id);
         found.expect("the webhook").state.as_str()
     }
 
     pub async fn send_test_event(&self, hook: &TestWebhook) -> EventId {
         let id = hook.id.clone();
-        self.act(&self.owner, move |tx, cx| {
-            actions::integrations::delivery_log::send_test_event(tx, cx, &id)
-        })
-        .await
+        self.act(&self.owner, move |tx, cx| delivery_log::send_test_event(tx, cx, &id)).await
     }
 
     pub async fn pause(&self, hook: &TestWebhook) {
         let id = hook.id.clone();
-        self.act(&self.owner, move |tx, cx| {
-            actions::integrations::delivery_log::pause_webhook(tx, cx, &id)
-        })
-        .await;
+        self.act(&self.owner, move |tx, cx| delivery_log::pause_webhook(tx, cx, &id)).await;
     }
 
     pub async fn resume(&self, hook: &TestWebhook) {
         let id = hook.id.clone();
-        self.act(&self.owner, move |tx, cx| {
-            actions::integrations::delivery_log::resume_webhook(tx, cx, &id)
-        })
-        .await;
+        self.act(&self.owner, move |tx, cx| delivery_log::resume_webhook(tx, cx, &id)).await;
     }
 
     pub async fn redeliver(&self, hook: &TestWebhook, event: &EventId) {
         let (id, event) = (hook.id.clone(), event.clone());
-        self.act(&self.owner, move |tx, cx| {
-            actions::integrations::delivery_log::redeliver(tx, cx, &id, &event)
-        })
-        .await;
+        self.act(&self.owner, move |tx, cx| delivery_log::redeliver(tx, cx, &id, &event)).await;
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use actions::sign_in::interrupted_forms;
 use askama::Template;
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -34,13 +35,7 @@ pub async fn keep(State(web): State<Arc<Web>>, request: Request, next: Next) -> 
         .write(move |tx| {
             let operator = Actor::operator(&app.ids);
             let LeftForm { writer, form, network, .. } = &*form;
-            actions::sign_in::interrupted_forms::keep_interrupted_form(
-                tx,
-                &app.cx(&operator),
-                network,
-                writer,
-                form,
-            )
+            interrupted_forms::keep_interrupted_form(tx, &app.cx(&operator), network, writer, form)
         })
         .await;
     match kept {
@@ -81,7 +76,7 @@ pub async fn page(
     let Some(token) = visitor.unsent else { return Ok(then.go()) };
     let found = web
         .read(&visitor, move |tx, cx, _| {
-            actions::sign_in::interrupted_forms::look_at_interrupted_form(tx, cx, &token)
+            interrupted_forms::look_at_interrupted_form(tx, cx, &token)
         })
         .await?;
     let Some(form) = found else { return Ok(then.go()) };
@@ -101,7 +96,7 @@ pub async fn page(
     };
     // Only now is it safe elsewhere: after an error it can be asked for again.
     web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::sign_in::interrupted_forms::forget_interrupted_form(tx, cx, &token)
+        interrupted_forms::forget_interrupted_form(tx, cx, &token)
     })
     .await?;
     web.clear_unsent(&mut response);

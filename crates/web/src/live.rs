@@ -9,11 +9,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use actions::conversations::open_conversation;
+use actions::inboxes::first_steps;
+use actions::integrations::delivery_log;
+use actions::writing::approvals;
 use axum::Extension;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::header;
-use axum::http::{HeaderMap, HeaderValue, Response, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use base::app::Cx;
 use base::error::Error;
 use base::ids::{MessageId, WebhookId};
@@ -217,16 +220,14 @@ fn mark_shown(
     match asked.get("page").as_str() {
         "leaving" | "mentions" => return Ok(PartVersion::default()),
         "welcome" => {
-            return Ok(PartVersion::of(actions::inboxes::first_steps::first_steps(tx, cx)?));
+            return Ok(PartVersion::of(first_steps::first_steps(tx, cx)?));
         }
         "webhook" => {
             let id = WebhookId::parse(&asked.get("webhook")).ok_or(Error::NotFound("webhook"))?;
-            return Ok(PartVersion::of(actions::integrations::delivery_log::latest_deliveries(
-                tx, cx, &id,
-            )?));
+            return Ok(PartVersion::of(delivery_log::latest_deliveries(tx, cx, &id)?));
         }
         "approvals" => {
-            let queue = actions::writing::approvals::queue(tx, cx)?;
+            let queue = approvals::queue(tx, cx)?;
             let Some(id) = asked.opt("draft") else {
                 return Ok(PartVersion::of_drafts(&queue, None));
             };
@@ -239,10 +240,9 @@ fn mark_shown(
     }
     let list = PartVersion::of_list(&ConversationFilter::asked(asked)?.read(tx, cx)?.items);
     match asked.opt("conversation") {
-        Some(id) => Ok(PartVersion::of_conversation(
-            list,
-            &actions::conversations::open_conversation::latest_of(tx, cx, &id)?,
-        )),
+        Some(id) => {
+            Ok(PartVersion::of_conversation(list, &open_conversation::latest_of(tx, cx, &id)?))
+        }
         None => Ok(list),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::sign_in::sessions::SignedIn;
+use actions::sign_in::sessions::{self, SignedIn};
 use askama::Template;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -13,12 +13,11 @@ use db::Tx;
 use serde_json::json;
 use translation::{Reader, t};
 
-use crate::Web;
 use crate::layout::filters;
 use crate::layout::page_layout::{PageLayout, PageLocation};
 use crate::layout::responses::{self, PageError, PageResult};
-use crate::reader;
 use crate::visitor::Visitor;
+use crate::{Web, reader};
 
 impl Web {
     /// Reads what a page shows together with its layout, in one transaction. A page of the settings
@@ -54,7 +53,7 @@ impl Web {
         let session = visitor.session.ok_or_else(|| to_sign_in(visitor))?;
         let (app, reader) = (self.app.clone(), Reader::current());
         let work = move |tx: &mut Tx<'_>| {
-            let me = actions::sign_in::sessions::signed_in(tx, &session, app.clock.now())?;
+            let me = sessions::signed_in(tx, &session, app.clock.now())?;
             reader::know(&reader, &me);
             let answer = reader.run(|| read(tx, &app.cx(&me.actor), &me))?;
             Ok((answer, me.stale))
@@ -131,7 +130,7 @@ impl Web {
         let session = visitor.session.ok_or_else(|| to_sign_in(visitor))?;
         let (app, reader) = (self.app.clone(), Reader::current());
         let admitted = move |tx: &mut Tx<'_>| {
-            let me = actions::sign_in::sessions::signed_in(tx, &session, app.clock.now())?;
+            let me = sessions::signed_in(tx, &session, app.clock.now())?;
             reader::know(&reader, &me);
             let admitted = reader.run(|| admit(tx, &app.cx(&me.actor), &me))?;
             Ok((me, admitted))
@@ -148,7 +147,7 @@ impl Web {
     fn answered<T>(
         &self,
         visitor: &Visitor,
-        session: actions::sign_in::sessions::TokenHash,
+        session: sessions::TokenHash,
         read: base::error::Result<(T, bool)>,
     ) -> Result<T, PageError> {
         let (answer, stale) = read.map_err(|error| refusal(error, visitor))?;
@@ -184,7 +183,7 @@ impl Web {
         let session = visitor.session.ok_or_else(|| to_sign_in(visitor))?;
         let (app, reader) = (self.app.clone(), Reader::current());
         let work = move |tx: &mut Tx<'_>| {
-            let me = actions::sign_in::sessions::signed_in(tx, &session, app.clock.now())?;
+            let me = sessions::signed_in(tx, &session, app.clock.now())?;
             reader::know(&reader, &me);
             reader.run(|| operation(tx, &app.cx(&me.actor), &me))
         };
@@ -201,10 +200,10 @@ impl Web {
     }
 
     /// Written in the background: the page does not wait for it.
-    fn mark_seen(&self, session: actions::sign_in::sessions::TokenHash) {
+    fn mark_seen(&self, session: sessions::TokenHash) {
         let (store, now) = (self.app.store.clone(), self.app.clock.now());
         self.app.background.start("session activity", async move {
-            store.write(move |tx| actions::sign_in::sessions::mark_seen(tx, &session, now)).await
+            store.write(move |tx| sessions::mark_seen(tx, &session, now)).await
         });
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use actions::inboxes::setup::NewWorkspace;
+use actions::inboxes::setup::{self, NewWorkspace};
+use actions::sign_in::sessions;
 use base::actor::{self, Actor, Circle};
 use base::app::App;
 use base::blobs::Blobs;
@@ -126,9 +127,9 @@ impl NewWorkspaceServer {
     /// A link that signs the owner in.
     pub async fn sign_in_link(&self) -> String {
         let owner = self.owner.clone();
-        let made = self.app.act(&self.workspace, move |tx, cx| {
-            actions::sign_in::sessions::make_recovery_link(tx, cx, &owner)
-        });
+        let made = self
+            .app
+            .act(&self.workspace, move |tx, cx| sessions::make_recovery_link(tx, cx, &owner));
         made.await.unwrap()
     }
 
@@ -205,8 +206,7 @@ async fn set_up(app: &App) -> (UserId, Actor) {
         inbox_name: "Support".into(),
     };
     let operator = Actor::operator(&app.ids);
-    let made =
-        app.act(&operator, move |tx, cx| actions::inboxes::setup::set_up_workspace(tx, cx, &new));
+    let made = app.act(&operator, move |tx, cx| setup::set_up_workspace(tx, cx, &new));
     let made = made.await.unwrap();
     let owner =
         app.store.read(|tx| actor::person(tx, 1, "signe@oram-sails.example")).await.unwrap();

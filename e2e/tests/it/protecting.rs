@@ -1,6 +1,7 @@
 //! A customer reads and answers a protected message: narrow, in the dark, without scripts and by keyboard;
 //! and a program that scans mail opens its link.
 
+use actions::writing::secure_messages;
 use api::operations::{ReplyInput, reply};
 use base::ids::MessageId;
 use base::limits::UNDO_LIVE_MS;
@@ -192,7 +193,7 @@ async fn the_back_button_shows_nothing_after_signing_out_and_after_taking_back()
             let revoked = server.app.act(&server.ines, |tx, cx| {
                 let (id,): (MessageId,) =
                     tx.one("SELECT message FROM secure_links ORDER BY message DESC LIMIT 1", &[])?;
-                actions::writing::secure_messages::revoke_secure(tx, cx, &id)
+                secure_messages::revoke_secure(tx, cx, &id)
             });
             revoked.await.unwrap();
             browser.goto(&page).await;

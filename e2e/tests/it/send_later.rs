@@ -1,6 +1,6 @@
 //! Choosing a time at which a message leaves, in a browser: a reply of one's own and an agent's draft.
 
-use actions::writing::autosaves::AutosaveKey;
+use actions::writing::autosaves::{self, AutosaveKey};
 use base::ids::ConversationId;
 use thirtyfour::prelude::*;
 
@@ -24,9 +24,7 @@ async fn choose(browser: &Browser, css: &str) -> String {
 /// True when what Ines writes in a conversation is kept with a time to leave.
 async fn is_kept_with_time(server: &TestServer, conversation: &ConversationId) -> bool {
     let place = AutosaveKey::Conversation(conversation.clone());
-    let read = server.app.act(&server.ines, move |tx, cx| {
-        actions::writing::autosaves::load_autosave(tx, cx, &place)
-    });
+    let read = server.app.act(&server.ines, move |tx, cx| autosaves::load_autosave(tx, cx, &place));
     read.await.unwrap().is_some_and(|saved| saved.times.leaves_at.is_some())
 }
 

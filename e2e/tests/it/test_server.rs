@@ -5,6 +5,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use actions::conversations::{open_conversation, timeline};
+use actions::inboxes::setup;
+use actions::integrations::{delivery_log, webhooks};
+use actions::sign_in::sessions;
+use actions::writing::saved_replies;
 use api::operations::{AddNoteInput, ReplyInput, add_note, reply};
 use base::actor::{self, Actor, Circle};
 use base::api_key::KeyHash;
@@ -179,9 +184,7 @@ impl TestServer {
         let workspace = self.ines.workspace.clone();
         let operator = Actor::system(self.ines.ws, workspace, actor::Circle::team());
         self.app
-            .act(&operator, move |tx, cx| {
-                actions::sign_in::sessions::make_recovery_link(tx, cx, &id)
-            })
+            .act(&operator, move |tx, cx| sessions::make_recovery_link(tx, cx, &id))
             .await
             .unwrap()
     }
@@ -197,7 +200,7 @@ impl TestServer {
         let (name, address) =
             (name.to_owned(), format!("{}@lumen-holz.example", name.to_lowercase()));
         let added = self.app.act(&self.ines, move |tx, cx| {
-            let id = actions::inboxes::setup::add_mailbox(tx, cx, &address, &name, None)?;
+            let id = setup::add_mailbox(tx, cx, &address, &name, None)?;
             mailboxes::seen_by(tx, cx.actor, &id)
         });
         added.await.unwrap().unwrap()
@@ -287,9 +290,8 @@ impl TestServer {
     /// Ines has read a conversation up to now.
     pub async fn mark_read(&self, mail: &FiledMail) {
         let id = mail.conversation.to_string();
-        let read = self.app.act(&self.ines, move |tx, cx| {
-            actions::conversations::open_conversation::mark_read(tx, cx, &id)
-        });
+        let read =
+            self.app.act(&self.ines, move |tx, cx| open_conversation::mark_read(tx, cx, &id));
         read.await.unwrap();
     }
 
@@ -320,20 +322,19 @@ impl TestServer {
     /// A webhook with a log, a saved reply and a mention of Ines: the pages that show them.
     pub async fn furnish(&self) -> Vec<String> {
         let robo = self.robo().await;
-        let url = actions::integrations::webhooks::check_url("https://hooks.example.com/in", false)
-            .unwrap();
+        let url = webhooks::check_url("https://hooks.example.com/in", false).unwrap();
         let furnished = self.app.act(&self.ines, move |tx, cx| {
-            let hook = actions::integrations::webhooks::add_webhook(tx, cx, &url, false, true)?;
-            actions::integrations::delivery_log::send_test_event(tx, cx, &hook.id)?;
-            actions::integrations::delivery_log::pause_webhook(tx, cx, &hook.id)?;
-            let thanks = actions::writing::saved_replies::SavedReplyInput {
+            let hook = webhooks::add_webhook(tx, cx, &url, false, true)?;
+            delivery_log::send_test_event(tx, cx, &hook.id)?;
+            delivery_log::pause_webhook(tx, cx, &hook.id)?;
+            let thanks = saved_replies::SavedReplyInput {
                 name: "Thanks".into(),
                 folder: "Greetings".into(),
                 body: "Hello {{first_name|there}}".into(),
             };
-            let saved = actions::writing::saved_replies::save_reply(tx, cx, &thanks, &[])?;
+            let saved = saved_replies::save_reply(tx, cx, &thanks, &[])?;
             let inbox = mailboxes::all_seen_by(tx, cx.actor)?.remove(0);
-            let person = actions::inboxes::setup::list_people(tx, cx)?.pop().unwrap();
+            let person = setup::list_people(tx, cx)?.pop().unwrap();
             let kinds = types::list(tx, cx.actor)?;
             let kind = kinds.into_iter().find(|kind| kind.circle.is_team()).unwrap();
             let booked = bookings::list(tx, cx.actor, &BookingFilter::default(), 1)?.remove(0);
@@ -367,14 +368,10 @@ impl TestServer {
     pub async fn latest(&self, conversation: &str) -> (String, String) {
         let id = conversation.to_owned();
         let read = self.app.act(&self.ines, move |tx, cx| {
-            let reading = actions::conversations::open_conversation::read_conversation(
-                tx,
-                cx,
-                &id,
-                &actions::conversations::timeline::TimelinePart::Newest,
-            )?;
+            let reading =
+                open_conversation::read_conversation(tx, cx, &id, &timeline::TimelinePart::Newest)?;
             let ours = reading.entries.iter().rev().find_map(|entry| match entry {
-                actions::conversations::timeline::TimelineEntry::Message(message) => {
+                timeline::TimelineEntry::Message(message) => {
                     message.status.map(|status| (status.as_str().to_owned(), message.text.clone()))
                 }
                 _ => None,

@@ -3,6 +3,7 @@
 
 use std::path::PathBuf;
 
+use actions::conversations::{open_conversation, timeline};
 use api::operations::{RequestDocumentsInput, request_documents};
 use model::documents::document_requests::RequestedDocument;
 use serde_json::json;
@@ -72,16 +73,10 @@ async fn choose(browser: &Browser, item: usize, path: &str) {
 async fn filed(server: &TestServer, id: &str) -> Vec<String> {
     let id = id.to_owned();
     let read = server.app.act(&server.ines, move |tx, cx| {
-        let reading = actions::conversations::open_conversation::read_conversation(
-            tx,
-            cx,
-            &id,
-            &actions::conversations::timeline::TimelinePart::Newest,
-        )?;
+        let reading =
+            open_conversation::read_conversation(tx, cx, &id, &timeline::TimelinePart::Newest)?;
         let cards = reading.entries.iter().filter_map(|entry| match entry {
-            actions::conversations::timeline::TimelineEntry::Message(message) => {
-                message.asks.clone()
-            }
+            timeline::TimelineEntry::Message(message) => message.asks.clone(),
             _ => None,
         });
         let items = cards.flat_map(|card| card.items);

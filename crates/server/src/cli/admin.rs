@@ -1,6 +1,8 @@
 //! The administrative commands. They work on the database itself, whether or not a server runs.
 
-use actions::inboxes::setup::NewWorkspace;
+use actions::inboxes::imap_accounts;
+use actions::inboxes::setup::{self, NewWorkspace};
+use actions::sign_in::sessions;
 use base::actor::{self, Actor, Circle, Plan};
 use base::ids::{AgentId, MailboxId};
 use base::scopes::Scope;
@@ -48,14 +50,14 @@ impl Setup {
         let operator = Actor::operator(&app.ids);
         let (made, url) = app
             .act(&operator, move |tx, cx| {
-                let made = actions::inboxes::setup::set_up_workspace(tx, cx, &new)?;
-                let ws = actions::inboxes::setup::list_workspaces(tx)?
+                let made = setup::set_up_workspace(tx, cx, &new)?;
+                let ws = setup::list_workspaces(tx)?
                     .into_iter()
                     .find(|listed| listed.id == made.workspace)
                     .map_or(0, |listed| listed.ws);
                 let operator = Actor::system(ws, made.workspace.clone(), Circle::team());
                 let cx = &base::app::Cx { actor: &operator, ..*cx };
-                let url = actions::sign_in::sessions::make_sign_in_link(tx, cx, &made.owner)?;
+                let url = sessions::make_sign_in_link(tx, cx, &made.owner)?;
                 Ok((made, url))
             })
             .await
@@ -139,7 +141,7 @@ impl MailboxCommand {
                             actor::Principal::Person { id, .. } => Some(id),
                             _ => None,
                         });
-                        actions::inboxes::setup::add_mailbox(tx, cx, &address, &name, owner)
+                        setup::add_mailbox(tx, cx, &address, &name, owner)
                     })
                     .await
                     .map_err(sentence)?;
@@ -149,8 +151,8 @@ impl MailboxCommand {
                 let operator = workspace.operator(&app).await?;
                 let on = tags == "on";
                 app.act(&operator, move |tx, cx| {
-                    let id = actions::inboxes::setup::mailbox_at(tx, cx, &address)?;
-                    actions::inboxes::setup::set_plus_tags(tx, cx, &id, on)
+                    let id = setup::mailbox_at(tx, cx, &address)?;
+                    setup::set_plus_tags(tx, cx, &id, on)
                 })
                 .await
                 .map_err(sentence)?;
@@ -164,7 +166,7 @@ impl MailboxCommand {
                 let (list, fetched) = app
                     .read(&viewer, |tx, cx| {
                         let list = mailboxes::all_seen_by(tx, cx.actor)?;
-                        Ok((list, actions::inboxes::imap_accounts::list_fetched(tx, cx.actor)?))
+                        Ok((list, imap_accounts::list_fetched(tx, cx.actor)?))
                     })
                     .await
                     .map_err(sentence)?;
@@ -306,7 +308,7 @@ impl Workspace {
                 let plan =
                     Plan::parse(&plan).ok_or("plan: must be free, pro or team".to_owned())?;
                 let operator = workspace.operator(&app).await?;
-                app.act(&operator, move |tx, cx| actions::inboxes::setup::set_plan(tx, cx, plan))
+                app.act(&operator, move |tx, cx| setup::set_plan(tx, cx, plan))
                     .await
                     .map_err(sentence)?;
                 print(workspace.output, &json!({ "ok": true }), "Set.");

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use actions::writing::answer_files;
 use actions::writing::answers::{AnswerListing, StaleAnswer};
 use base::time::Moment;
 use clap::Subcommand;
@@ -42,8 +43,7 @@ impl AnswerCommand {
                 let person = person(&app, &operator, by).await?;
                 let bytes =
                     fs::read(&file).map_err(|error| format!("{}: {error}", file.display()))?;
-                let answers =
-                    actions::writing::answer_files::read_answer_file(&bytes).map_err(sentence)?;
+                let answers = answer_files::read_answer_file(&bytes).map_err(sentence)?;
                 let result = app
                     .act(&person, move |tx, cx| {
                         actions::writing::answers::import_answers(tx, cx, &answers)

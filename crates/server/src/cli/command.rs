@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Write};
 
-use actions::inboxes::setup::WorkspaceListing;
+use actions::inboxes::setup::{self, WorkspaceListing};
 use base::actor::{self, Actor, Circle};
 use base::app::App;
 use base::limits::{SIGN_IN_LINK_MS, duration};
@@ -77,7 +77,7 @@ impl WorkspaceArgs {
 }
 
 pub async fn workspaces(app: &App) -> Result<Vec<WorkspaceListing>, String> {
-    app.store.read(actions::inboxes::setup::list_workspaces).await.map_err(sentence)
+    app.store.read(setup::list_workspaces).await.map_err(sentence)
 }
 
 pub async fn person(app: &App, operator: &Actor, email: String) -> Result<Actor, String> {

@@ -1,5 +1,6 @@
 //! Deleting an inbox or a workspace at the command line, and how long inboxes keep mail.
 
+use actions::inboxes::setup;
 use base::actor::{Actor, Circle};
 use base::app::App;
 use base::ids::MailboxId;
@@ -203,9 +204,7 @@ async fn find(app: &App, actor: &Actor, name: &str) -> Result<MailboxId, String>
     }
     let (operator, address) =
         (Actor::system(actor.ws, actor.workspace.clone(), Circle::team()), name.to_owned());
-    app.read(&operator, move |tx, cx| actions::inboxes::setup::mailbox_at(tx, cx, &address))
-        .await
-        .map_err(sentence)
+    app.read(&operator, move |tx, cx| setup::mailbox_at(tx, cx, &address)).await.map_err(sentence)
 }
 
 #[derive(Args)]

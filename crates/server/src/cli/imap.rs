@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use actions::inboxes::imap_accounts::{FetchFrom, FetchedInbox, MailHistory};
+use actions::inboxes::imap_accounts::{self, FetchFrom, FetchedInbox, MailHistory};
 use base::actor::Actor;
 use base::app::App;
 use base::limits::IMAP_WORD_CHARS;
@@ -69,11 +69,9 @@ impl Imap {
 
     async fn stop(self, app: &App, operator: &Actor) -> CommandResult {
         let address = self.address.clone();
-        app.act(operator, move |tx, cx| {
-            actions::inboxes::imap_accounts::stop_fetching(tx, cx, &address)
-        })
-        .await
-        .map_err(sentence)?;
+        app.act(operator, move |tx, cx| imap_accounts::stop_fetching(tx, cx, &address))
+            .await
+            .map_err(sentence)?;
         print(self.workspace.output, &json!({ "ok": true }), "Its mail is fetched no more.");
         Ok(())
     }
@@ -118,9 +116,7 @@ impl Imap {
         };
         let address = self.address.clone();
         let id = app
-            .act(operator, move |tx, cx| {
-                actions::inboxes::imap_accounts::fetch_mail_from(tx, cx, &address, &from)
-            })
+            .act(operator, move |tx, cx| imap_accounts::fetch_mail_from(tx, cx, &address, &from))
             .await
             .map_err(sentence)?;
         let begins = match (mails, self.new_only) {

@@ -4,6 +4,8 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
+use actions::inboxes::setup;
+use actions::sign_in::sessions;
 use backup::{BackupPlace, read_passphrase};
 use base::actor::{self, Actor, Circle, Role};
 use base::app::App;
@@ -162,23 +164,21 @@ struct Keys {
 /// Fills an empty database. The keys of an earlier demo on the same data are not known any more,
 /// so a further start makes new ones.
 async fn sample_keys(app: &App) -> base::error::Result<Keys> {
-    let mut workspaces = app.store.read(actions::inboxes::setup::list_workspaces).await?;
+    let mut workspaces = app.store.read(setup::list_workspaces).await?;
     let mut made = None;
     if workspaces.is_empty() {
         made = Some(demo::fill(app).await?);
-        workspaces = app.store.read(actions::inboxes::setup::list_workspaces).await?;
+        workspaces = app.store.read(setup::list_workspaces).await?;
     }
     let workspace =
         workspaces.into_iter().next().ok_or(base::error::Error::NotFound("workspace"))?;
     let operator = Actor::system(workspace.ws, workspace.id, Circle::team());
-    let people = app.read(&operator, actions::inboxes::setup::list_people).await?;
+    let people = app.read(&operator, setup::list_people).await?;
     let owner = people.into_iter().find(|person| person.role == Role::Owner);
-    let actions::inboxes::setup::PersonListing { id, email, .. } =
+    let setup::PersonListing { id, email, .. } =
         owner.ok_or(base::error::Error::NotFound("owner"))?;
     let maker = app.store.read(move |tx| actor::person(tx, workspace.ws, &email)).await?;
-    let sign_in = app
-        .act(&maker, move |tx, cx| actions::sign_in::sessions::make_sign_in_link(tx, cx, &id))
-        .await?;
+    let sign_in = app.act(&maker, move |tx, cx| sessions::make_sign_in_link(tx, cx, &id)).await?;
     if let Some(sample) = made {
         let (live, test, read) = (sample.live_key, sample.test_key, sample.read_key);
         return Ok(Keys { sign_in, live, test, read });

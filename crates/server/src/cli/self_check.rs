@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use actions::sign_in::provider_accounts;
 use backup::{BackupPlace, read_passphrase};
 use base::limits::DAY_MS;
 use base::private_files::FILE_MODE;
@@ -296,10 +297,7 @@ async fn missing_workspace(settings: &Settings, slug: Option<String>) -> Option<
     let slug = slug?;
     let app = open_app(settings, "").ok()?;
     let asked = slug.clone();
-    let found = app
-        .store
-        .read(move |tx| actions::sign_in::provider_accounts::has_workspace(tx, &asked))
-        .await;
+    let found = app.store.read(move |tx| provider_accounts::has_workspace(tx, &asked)).await;
     match found {
         Ok(true) => None,
         Ok(false) => Some(format!("MAILROOM_OIDC_JOIN: there is no workspace {slug}")),

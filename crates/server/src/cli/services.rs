@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use actions::integrations::services::NewService;
+use actions::integrations::services::{self, NewService};
 use base::app::App;
 use base::ids::ServiceId;
 use clap::Subcommand;
@@ -124,9 +124,7 @@ impl Service {
                     id: id.clone(),
                 };
                 let path = app
-                    .act(&maker, move |tx, cx| {
-                        actions::integrations::services::connect_service(tx, cx, &new)
-                    })
+                    .act(&maker, move |tx, cx| services::connect_service(tx, cx, &new))
                     .await
                     .map_err(sentence)?;
                 let password = secret.filter(|_| kind == Kind::Postmark);
@@ -144,17 +142,14 @@ impl Service {
                 let operator = workspace.operator(&app).await?;
                 let vault = Vault::open(&settings.data, &app.ids)?;
                 let id = parse(&id)?;
-                let list = app
-                    .read(&operator, actions::integrations::services::list_services)
-                    .await
-                    .map_err(sentence)?;
+                let list = app.read(&operator, services::list_services).await.map_err(sentence)?;
                 let known = list.iter().find(|listed| listed.id == id);
                 let kind =
                     known.map(|listed| listed.service).ok_or("There is no such connection.")?;
                 let secret = secret_of(kind, &secret_file)?;
                 let sealed = vault.seal(&app.ids, &purpose("secret", &id), &secret);
                 app.act(&operator, move |tx, cx| {
-                    actions::integrations::services::set_service_secret(tx, cx, &id, &sealed)
+                    services::set_service_secret(tx, cx, &id, &sealed)
                 })
                 .await
                 .map_err(sentence)?;
@@ -162,10 +157,7 @@ impl Service {
             }
             Service::List { workspace } => {
                 let operator = workspace.operator(&app).await?;
-                let list = app
-                    .read(&operator, actions::integrations::services::list_services)
-                    .await
-                    .map_err(sentence)?;
+                let list = app.read(&operator, services::list_services).await.map_err(sentence)?;
                 let lines = list.iter().map(|listed| {
                     let state = match (&listed.last_error, listed.complete) {
                         (_, false) => "its secret is missing (mailroom service secret)".to_owned(),
@@ -187,11 +179,9 @@ impl Service {
             Service::Remove { id, workspace } => {
                 let operator = workspace.operator(&app).await?;
                 let id = parse(&id)?;
-                app.act(&operator, move |tx, cx| {
-                    actions::integrations::services::disconnect_service(tx, cx, &id)
-                })
-                .await
-                .map_err(sentence)?;
+                app.act(&operator, move |tx, cx| services::disconnect_service(tx, cx, &id))
+                    .await
+                    .map_err(sentence)?;
                 print(workspace.output, &json!({ "ok": true }), "The connection has ended.");
             }
         }

@@ -1,6 +1,7 @@
 //! Teams, and who sees an inbox, at the command line.
 
-use actions::inboxes::inbox_access::{InboxAccess, InboxAccessListing};
+use actions::inboxes::inbox_access::{self, InboxAccess, InboxAccessListing};
+use actions::inboxes::setup;
 use base::actor::Actor;
 use base::app::{App, Cx};
 use base::ids::UserId;
@@ -88,7 +89,7 @@ impl TeamCommand {
 }
 
 fn ids_of(tx: &mut db::Tx<'_>, cx: &Cx<'_>, emails: &[String]) -> base::error::Result<Vec<UserId>> {
-    let known = actions::inboxes::setup::list_people(tx, cx)?;
+    let known = setup::list_people(tx, cx)?;
     let id = |email: &String| {
         let found = known.iter().find(|person| person.email.eq_ignore_ascii_case(email));
         found.map(|person| person.id.clone()).ok_or(base::error::Error::NotFound("person"))
@@ -123,12 +124,12 @@ impl AccessArgs {
         }
         let listing = app
             .act(&operator, move |tx, cx| {
-                let id = actions::inboxes::setup::mailbox_at(tx, cx, &address)?;
-                let known = actions::inboxes::inbox_access::inbox_access(tx, cx, &id)?;
+                let id = setup::mailbox_at(tx, cx, &address)?;
+                let known = inbox_access::inbox_access(tx, cx, &id)?;
                 if !changes {
                     return Ok(known);
                 }
-                let people = actions::inboxes::setup::list_people(tx, cx)?;
+                let people = setup::list_people(tx, cx)?;
                 let holder = |who: &String| {
                     let person = people.iter().find(|one| one.email.eq_ignore_ascii_case(who));
                     let person = person.map(|one| one.id.to_string());
@@ -150,8 +151,8 @@ impl AccessArgs {
                     }
                 }
                 let access = InboxAccess { everybody, all_send: sends.is_empty(), entries };
-                actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &access)?;
-                actions::inboxes::inbox_access::inbox_access(tx, cx, &id)
+                inbox_access::set_inbox_access(tx, cx, &id, &access)?;
+                inbox_access::inbox_access(tx, cx, &id)
             })
             .await
             .map_err(sentence)?;

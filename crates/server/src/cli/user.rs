@@ -1,5 +1,8 @@
 //! The people of a workspace at the command line.
 
+use actions::inboxes::setup;
+use actions::people::removal;
+use actions::sign_in::{sessions, sign_in_reset};
 use base::actor::{Actor, Principal, Role};
 use base::app::{App, Cx};
 use base::ids::UserId;
@@ -70,9 +73,9 @@ impl User {
             User::List { workspace } => list(&app, &workspace).await,
             User::Link { email, opens_private, workspace } => {
                 let make = if opens_private {
-                    actions::sign_in::sessions::make_recovery_link
+                    sessions::make_recovery_link
                 } else {
-                    actions::sign_in::sessions::make_sign_in_link
+                    sessions::make_sign_in_link
                 };
                 link(&app, email, make, &workspace).await
             }
@@ -94,8 +97,8 @@ async fn add(
     let said = format!("{name} is on the team. They sign in at");
     let (id, url) = app
         .act(&operator, move |tx, cx| {
-            let id = actions::inboxes::setup::add_person(tx, cx, &email, &name, role)?;
-            let url = actions::sign_in::sessions::make_sign_in_link(tx, cx, &id)?;
+            let id = setup::add_person(tx, cx, &email, &name, role)?;
+            let url = sessions::make_sign_in_link(tx, cx, &id)?;
             Ok((id, url))
         })
         .await
@@ -107,8 +110,7 @@ async fn add(
 
 async fn list(app: &App, workspace: &WorkspaceArgs) -> CommandResult {
     let operator = workspace.operator(app).await?;
-    let people =
-        app.read(&operator, actions::inboxes::setup::list_people).await.map_err(sentence)?;
+    let people = app.read(&operator, setup::list_people).await.map_err(sentence)?;
     let lines =
         people.iter().map(|p| format!("{}  {:8} {} <{}>", p.id, p.role.as_str(), p.name, p.email));
     let said = lines.collect::<Vec<_>>().join("\n");
@@ -138,11 +140,9 @@ async fn reset_sign_in(app: &App, email: String, workspace: &WorkspaceArgs) -> C
     let operator = workspace.operator(app).await?;
     let (id, name) = named(app, &operator, email).await?;
     let reset = id.clone();
-    app.act(&operator, move |tx, cx| {
-        actions::sign_in::sign_in_reset::reset_sign_in(tx, cx, &reset)
-    })
-    .await
-    .map_err(sentence)?;
+    app.act(&operator, move |tx, cx| sign_in_reset::reset_sign_in(tx, cx, &reset))
+        .await
+        .map_err(sentence)?;
     let said = format!(
         "The sign-in of {name} is reset. They sign in with their password, by a link that they ask for, or \
          by one of mailroom user link."
@@ -155,7 +155,7 @@ async fn remove(app: &App, email: String, workspace: &WorkspaceArgs) -> CommandR
     let operator = workspace.operator(app).await?;
     let (id, name) = named(app, &operator, email).await?;
     let removed = id.clone();
-    app.act(&operator, move |tx, cx| actions::people::removal::remove_person(tx, cx, &removed))
+    app.act(&operator, move |tx, cx| removal::remove_person(tx, cx, &removed))
         .await
         .map_err(sentence)?;
     print(

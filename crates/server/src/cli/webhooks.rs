@@ -1,6 +1,7 @@
 //! Webhooks at the command line: everything that can be done with one.
 
-use actions::integrations::delivery_log::{DeliveryState, LogFilter, LoggedDelivery};
+use actions::integrations::delivery_log::{self, DeliveryState, LogFilter, LoggedDelivery};
+use actions::integrations::webhooks;
 use base::ids::{EventId, WebhookId};
 use base::limits::{HOUR_MS, OLD_SECRET_MS};
 use base::public_ip::is_public_host;
@@ -104,26 +105,13 @@ impl Webhook {
             Webhook::List { workspace } => list(settings, workspace).await,
             Webhook::Rotate(one) => rotate(settings, one).await,
             Webhook::Pause(one) => {
-                change(settings, one, actions::integrations::delivery_log::pause_webhook, "Paused.")
-                    .await
+                change(settings, one, delivery_log::pause_webhook, "Paused.").await
             }
             Webhook::Resume(one) => {
-                change(
-                    settings,
-                    one,
-                    actions::integrations::delivery_log::resume_webhook,
-                    "Resumed.",
-                )
-                .await
+                change(settings, one, delivery_log::resume_webhook, "Resumed.").await
             }
             Webhook::Delete(one) => {
-                change(
-                    settings,
-                    one,
-                    actions::integrations::delivery_log::delete_webhook,
-                    "Deleted.",
-                )
-                .await
+                change(settings, one, delivery_log::delete_webhook, "Deleted.").await
             }
             Webhook::Test(one) => test(settings, one).await,
             Webhook::Log { one, state, event, before } => {
@@ -147,9 +135,7 @@ async fn add(
     let vetted = SsrfGuard::of(&net_config(settings))?.vet(url).await;
     let url = vetted.map_err(|error| refusal(url, error))?;
     let made = app
-        .act(&maker, move |tx, cx| {
-            actions::integrations::webhooks::add_webhook(tx, cx, &url, private, !test)
-        })
+        .act(&maker, move |tx, cx| webhooks::add_webhook(tx, cx, &url, private, !test))
         .await
         .map_err(sentence)?;
     let said = format!(
@@ -180,10 +166,7 @@ fn refusal(address: &str, error: base::error::Error) -> String {
 async fn list(settings: &Settings, workspace: WorkspaceArgs) -> CommandResult {
     let app = open(settings).await?;
     let operator = workspace.operator(&app).await?;
-    let hooks = app
-        .read(&operator, actions::integrations::webhooks::list_webhooks)
-        .await
-        .map_err(sentence)?;
+    let hooks = app.read(&operator, webhooks::list_webhooks).await.map_err(sentence)?;
     let lines = hooks.iter().map(|hook| {
         let kind = if hook.livemode { "live" } else { "test" };
         format!("{}  {kind}  {}  {}", hook.id, hook.state.as_str(), hook.url)
@@ -195,9 +178,7 @@ async fn list(settings: &Settings, workspace: WorkspaceArgs) -> CommandResult {
 async fn choose(settings: &Settings, one: One, names: Vec<String>) -> CommandResult {
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.workspace.operator(&app).await?);
-    let chosen = app.act(&operator, move |tx, cx| {
-        actions::integrations::webhooks::choose_events(tx, cx, &id, &names)
-    });
+    let chosen = app.act(&operator, move |tx, cx| webhooks::choose_events(tx, cx, &id, &names));
     chosen.await.map_err(sentence)?;
     print(one.workspace.output, &json!({ "ok": true }), "Chosen.");
     Ok(())
@@ -206,11 +187,7 @@ async fn choose(settings: &Settings, one: One, names: Vec<String>) -> CommandRes
 async fn rotate(settings: &Settings, one: One) -> CommandResult {
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.workspace.operator(&app).await?);
-    let rotated = app
-        .act(&operator, move |tx, cx| {
-            actions::integrations::delivery_log::rotate_secret(tx, cx, &id)
-        })
-        .await;
+    let rotated = app.act(&operator, move |tx, cx| delivery_log::rotate_secret(tx, cx, &id)).await;
     let secret = rotated.map_err(sentence)?;
     let hours = OLD_SECRET_MS / HOUR_MS;
     let said = format!("{secret}\nIt is shown this once. The old one signs too for {hours} hours.");
@@ -231,11 +208,7 @@ async fn change(settings: &Settings, one: One, change: Change, said: &str) -> Co
 async fn test(settings: &Settings, one: One) -> CommandResult {
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.workspace.operator(&app).await?);
-    let sent = app
-        .act(&operator, move |tx, cx| {
-            actions::integrations::delivery_log::send_test_event(tx, cx, &id)
-        })
-        .await;
+    let sent = app.act(&operator, move |tx, cx| delivery_log::send_test_event(tx, cx, &id)).await;
     let event = sent.map_err(sentence)?;
     let said = format!("{event} is on its way while a server runs; see `webhook log`.");
     print(one.workspace.output, &json!({ "event": event }), &said);
@@ -257,11 +230,8 @@ async fn log(
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.workspace.operator(&app).await?);
     let filter = LogFilter { state, event_type, before };
-    let log = app
-        .read(&operator, move |tx, cx| {
-            actions::integrations::delivery_log::delivery_log(tx, cx, &id, &filter)
-        })
-        .await;
+    let log =
+        app.read(&operator, move |tx, cx| delivery_log::delivery_log(tx, cx, &id, &filter)).await;
     let log = log.map_err(sentence)?;
     let lines: Vec<String> = log.iter().map(line).collect();
     print(one.workspace.output, &json!({ "deliveries": log }), &lines.join("\n"));
@@ -291,11 +261,9 @@ async fn redeliver(settings: &Settings, one: One, event: &str) -> CommandResult 
     let event = event_id(event)?;
     let app = open(settings).await?;
     let (id, operator) = (one.id()?, one.workspace.operator(&app).await?);
-    app.act(&operator, move |tx, cx| {
-        actions::integrations::delivery_log::redeliver(tx, cx, &id, &event)
-    })
-    .await
-    .map_err(sentence)?;
+    app.act(&operator, move |tx, cx| delivery_log::redeliver(tx, cx, &id, &event))
+        .await
+        .map_err(sentence)?;
     print(one.workspace.output, &json!({ "ok": true }), "On its way while a server runs.");
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! What the team of the sample workspace knows about a customer.
 
+use actions::conversations::contacts;
 use base::app::Cx;
 use base::email_address::EmailAddress;
 use base::error::Result;
@@ -12,5 +13,5 @@ const NOOR: &str = "noor@haddad-interiors.example";
 pub fn note(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
     let body = "Furnishes flats for others, so she asks for trade prices. Prefers a call in the \
                 afternoon.";
-    actions::conversations::contacts::add_contact_note(tx, cx, &EmailAddress::new(NOOR), body)
+    contacts::add_contact_note(tx, cx, &EmailAddress::new(NOOR), body)
 }

@@ -14,6 +14,7 @@ mod scenario;
 mod scenarios;
 mod topics;
 
+use actions::inboxes::first_steps;
 use base::app::App;
 use base::error::{Error, Result};
 use base::ids::WorkspaceId;
@@ -57,7 +58,7 @@ pub async fn fill(app: &App) -> Result<Sample> {
         }
         // Everything is set up: the first steps are long over.
         let owner = people.member(SampleMember::Ines);
-        actions::inboxes::first_steps::end_first_steps(tx, &app.cx(owner))?;
+        first_steps::end_first_steps(tx, &app.cx(owner))?;
         topics::teach(tx, &app.cx(owner))?;
         rules::set_up(tx, &app.cx(owner))?;
         contacts::note(tx, &app.cx(owner))?;

@@ -1,7 +1,7 @@
 //! The rules and office hours of the sample workspace, made after its mail: they act on what comes next.
 
-use actions::inboxes::office_hours::OfficeHoursInput;
-use actions::workspace::rules::RuleInput;
+use actions::inboxes::office_hours::{self, OfficeHoursInput};
+use actions::workspace::rules::{self, RuleInput};
 use base::app::Cx;
 use base::error::Result;
 use db::Tx;
@@ -36,8 +36,8 @@ pub fn set_up(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
                 .collect(),
             ..RuleInput::default()
         };
-        let id = actions::workspace::rules::add_rule(tx, cx, &input)?;
-        actions::workspace::rules::switch_rule(tx, cx, &id, on)?;
+        let id = rules::add_rule(tx, cx, &input)?;
+        rules::switch_rule(tx, cx, &id, on)?;
     }
     let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
     let Some(support) = inboxes.iter().find(|inbox| inbox.name == "Support") else {
@@ -52,5 +52,5 @@ pub fn set_up(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
         resolve: "40 h".into(),
         ..OfficeHoursInput::default()
     };
-    actions::inboxes::office_hours::set_office_hours(tx, cx, &support.id, &hours)
+    office_hours::set_office_hours(tx, cx, &support.id, &hours)
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use actions::inboxes::drafting;
 use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -140,8 +141,7 @@ async fn an_endpoint_that_fails_leads_elsewhere_or_says_too_much_leaves_the_buil
         let asked = scripted.asked().len();
         assert_eq!(asked, (number + 1).min(5), "one try for a message, five failures in a row");
     }
-    let (_, health) =
-        app.app.read(&app.owner, actions::inboxes::drafting::list_drafting).await.unwrap();
+    let (_, health) = app.app.read(&app.owner, drafting::list_drafting).await.unwrap();
     assert_eq!(health.failures, 5);
 }
 
@@ -153,7 +153,7 @@ async fn with_drafting_off_nothing_leaves(app: TestApp) {
     assert!(app.drafts_in(&key, &mail).await.is_empty());
     let id = app.support.id.clone();
     let preview = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-        actions::inboxes::drafting::preview_request(tx, cx, &id, "small")
+        drafting::preview_request(tx, cx, &id, "small")
     };
     assert!(app.app.read(&app.owner, preview).await.unwrap().is_some(), "what would be sent");
     let browser = app.signed_in(&app.owner).await;

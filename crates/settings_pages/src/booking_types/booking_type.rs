@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actions::inboxes::setup;
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::{Error, ValidationErrors};
@@ -69,7 +70,7 @@ async fn build(
         .page(visitor, location(SettingsPage::Bookings), move |tx, cx, me| {
             let kind = types::load(tx, cx.actor, &id)?;
             let hosts = types::hosts(tx, cx.actor.ws, &kind.id)?;
-            let people = actions::inboxes::setup::list_people(tx, cx)?;
+            let people = setup::list_people(tx, cx)?;
             let is_admin = cx.actor.must_administer().is_ok();
             let window = next_days(cx.now, &zone);
             let loaded = availability::load(tx, cx, &kind, window, None)?;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actions::inboxes::setup;
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::{Error, ValidationErrors};
@@ -92,7 +93,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<BookingSettingsPage, Page
     let (frame, read) = web
         .page(visitor, location(SettingsPage::Bookings), move |tx, cx, me| {
             let (ws, my) = (cx.actor.ws, &me.id);
-            let people = actions::inboxes::setup::list_people(tx, cx)?;
+            let people = setup::list_people(tx, cx)?;
             Ok(BookingSettings {
                 types: type_lines(tx, cx, &zone)?,
                 week: hours::of_person(tx, ws, my)?,

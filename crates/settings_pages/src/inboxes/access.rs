@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::inbox_access::{AccessRow, InboxAccess, InboxAccessListing};
+use actions::inboxes::inbox_access::{self, AccessRow, InboxAccess, InboxAccessListing};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -44,7 +44,7 @@ async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<AccessPage, Pag
     let wanted = mailbox_id(id)?;
     let (frame, found): (PageLayout, InboxAccessListing) = web
         .page(visitor, location(SettingsPage::Inboxes), move |tx, cx, _| {
-            actions::inboxes::inbox_access::inbox_access(tx, cx, &wanted)
+            inbox_access::inbox_access(tx, cx, &wanted)
         })
         .await?;
     Ok(AccessPage {
@@ -91,9 +91,7 @@ pub async fn save(
     let PostedForm { visitor, form } = posted;
     let (mailbox, access) = (mailbox_id(&id)?, form.access()?);
     let saved = web
-        .act(&visitor, move |tx, cx, _| {
-            actions::inboxes::inbox_access::set_inbox_access(tx, cx, &mailbox, &access)
-        })
+        .act(&visitor, move |tx, cx, _| inbox_access::set_inbox_access(tx, cx, &mailbox, &access))
         .await;
     match saved {
         Ok(()) => web.redirect(&format!("/settings/inboxes/{id}/access"), Flash::AccessSaved),

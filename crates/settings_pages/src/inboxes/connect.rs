@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::connect_mailbox::NewConnection;
-use actions::inboxes::imap_accounts::{FetchFrom, MailHistory};
+use actions::inboxes::connect_mailbox::{self, NewConnection};
+use actions::inboxes::imap_accounts::{self, FetchFrom, MailHistory};
 use actions::inboxes::outgoing_servers::NewOutgoingServer;
+use actions::inboxes::setup;
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -64,7 +65,7 @@ pub async fn page(
                 cx.actor.must_administer()?;
                 let inbox =
                     mailboxes::seen_by(tx, cx.actor, &id)?.ok_or(Error::NotFound("inbox"))?;
-                let fetched = actions::inboxes::imap_accounts::list_fetched(tx, cx.actor)?;
+                let fetched = imap_accounts::list_fetched(tx, cx.actor)?;
                 Ok((inbox, fetched.into_iter().find(|fetched| fetched.mailbox == id)))
             })
             .await?;
@@ -83,7 +84,7 @@ pub async fn build(
         .page(visitor, location(SettingsPage::Inboxes), move |tx, cx, _| {
             cx.actor.must_administer()?;
             let known = mailboxes::named(tx, cx.actor, &address)?.is_some();
-            Ok((actions::inboxes::setup::list_people(tx, cx)?, known))
+            Ok((setup::list_people(tx, cx)?, known))
         })
         .await?;
     let people = people.into_iter().map(|person| (person.id.to_string(), person.name)).collect();
@@ -185,10 +186,7 @@ pub async fn save(
 ) -> PageResult {
     let connected = web
         .act(visitor, move |tx, cx, me| {
-            Ok((
-                actions::inboxes::connect_mailbox::connect_mailbox(tx, cx, &new)?,
-                me.actor.clone(),
-            ))
+            Ok((connect_mailbox::connect_mailbox(tx, cx, &new)?, me.actor.clone()))
         })
         .await;
     match connected {
@@ -330,7 +328,7 @@ pub async fn disconnect(
 ) -> PageResult {
     let mailbox = mailbox_id(&id)?;
     web.act(&posted.visitor, move |tx, cx, _| {
-        actions::inboxes::connect_mailbox::disconnect_mailbox(tx, cx, &mailbox)
+        connect_mailbox::disconnect_mailbox(tx, cx, &mailbox)
     })
     .await?;
     web.redirect(&format!("/settings/inboxes/{id}"), Flash::MailboxDisconnected)

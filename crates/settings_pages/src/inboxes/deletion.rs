@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use actions::workspace::deletion::{InboxDeletion, InboxRetention};
+use actions::workspace::deletion::{self, InboxDeletion, InboxRetention};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -57,7 +57,7 @@ async fn inbox_page(web: &Web, visitor: &Visitor, id: &str) -> Result<DeleteInbo
     let wanted = mailbox_id(id)?;
     let (frame, found): (PageLayout, InboxDeletion) = web
         .page(visitor, location(SettingsPage::Inboxes), move |tx, cx, _| {
-            actions::workspace::deletion::inbox_deletion(tx, cx, &wanted)
+            deletion::inbox_deletion(tx, cx, &wanted)
         })
         .await?;
     Ok(DeleteInboxPage {
@@ -95,11 +95,8 @@ pub async fn delete_inbox(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (mailbox, typed) = (mailbox_id(&id)?, form.confirmation.clone());
-    let deleted = web
-        .act(&visitor, move |tx, cx, _| {
-            actions::workspace::deletion::delete_inbox(tx, cx, &mailbox, &typed)
-        })
-        .await;
+    let deleted =
+        web.act(&visitor, move |tx, cx, _| deletion::delete_inbox(tx, cx, &mailbox, &typed)).await;
     match deleted {
         Ok(_) => web.redirect("/settings/inboxes", Flash::InboxDeleted),
         Err(PageError::Domain(Error::Invalid(_) | Error::Conflict(_))) => {
@@ -128,7 +125,7 @@ pub async fn ask_workspace(State(web): State<Arc<Web>>, visitor: Visitor) -> Pag
 async fn workspace_page(web: &Web, visitor: &Visitor) -> Result<DeleteWorkspacePage, PageError> {
     let (frame, counts): (PageLayout, DeletionCounts) = web
         .page(visitor, location(SettingsPage::Data), |tx, cx, _| {
-            actions::workspace::deletion::workspace_deletion(tx, cx)
+            deletion::workspace_deletion(tx, cx)
         })
         .await?;
     Ok(DeleteWorkspacePage {
@@ -146,11 +143,8 @@ pub async fn delete_workspace(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let typed = form.confirmation.clone();
-    let deleted = web
-        .act(&visitor, move |tx, cx, _| {
-            actions::workspace::deletion::delete_workspace(tx, cx, &typed)
-        })
-        .await;
+    let deleted =
+        web.act(&visitor, move |tx, cx, _| deletion::delete_workspace(tx, cx, &typed)).await;
     match deleted {
         Ok(_) => web.redirect("/sign-in", Flash::WorkspaceDeleted),
         Err(PageError::Domain(Error::Invalid(_))) => {
@@ -203,11 +197,9 @@ async fn build_retention(
     let tried = days.filter(|days| (KEPT_DAYS_LEAST..=KEPT_DAYS_MOST).contains(days));
     let (frame, (found, count)): (PageLayout, (InboxRetention, Option<i64>)) = web
         .page(visitor, location(SettingsPage::Inboxes), move |tx, cx, _| {
-            let found = actions::workspace::deletion::inbox_retention(tx, cx, &wanted)?;
+            let found = deletion::inbox_retention(tx, cx, &wanted)?;
             let count = match tried {
-                Some(days) => {
-                    Some(actions::workspace::deletion::count_untouched(tx, cx, &wanted, days)?)
-                }
+                Some(days) => Some(deletion::count_untouched(tx, cx, &wanted, days)?),
                 None => None,
             };
             Ok((found, count))
@@ -257,9 +249,6 @@ pub async fn set_retention(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (mailbox, days) = (mailbox_id(&id)?, form.days);
-    web.act(&visitor, move |tx, cx, _| {
-        actions::workspace::deletion::set_retention(tx, cx, &mailbox, days)
-    })
-    .await?;
+    web.act(&visitor, move |tx, cx, _| deletion::set_retention(tx, cx, &mailbox, days)).await?;
     web.redirect(&format!("/settings/inboxes/{id}/retention"), Flash::RetentionSaved)
 }

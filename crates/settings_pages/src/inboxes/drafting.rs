@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::drafting::{InboxDrafting, RequestPreview};
+use actions::inboxes::drafting::{self, InboxDrafting, RequestPreview};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -76,7 +76,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 async fn build(web: &Web, visitor: &Visitor) -> Result<DraftingPage, PageError> {
     let (frame, (listed, health)) = web
         .page(visitor, location(SettingsPage::Drafting), |tx, cx, _| {
-            actions::inboxes::drafting::list_drafting(tx, cx)
+            drafting::list_drafting(tx, cx)
         })
         .await?;
     let trouble = (!health.last_error.is_empty()).then(|| ModelTrouble {
@@ -137,7 +137,7 @@ pub async fn set(
     let mailbox = mailbox_id(&id)?;
     let listed = web.read(&visitor, |tx, cx, _| {
         cx.actor.must_administer()?;
-        Ok(actions::inboxes::drafting::list_drafting(tx, cx)?.0)
+        Ok(drafting::list_drafting(tx, cx)?.0)
     });
     let known = listed.await?.into_iter().find(|one| one.mailbox.id == mailbox);
     let known = known.ok_or(Error::NotFound("inbox"))?;
@@ -150,9 +150,7 @@ pub async fn set(
     }
     let (mode, calls) = (form.mode, form.calls.unwrap_or(known.calls_a_day));
     let set = web
-        .act(&visitor, move |tx, cx, _| {
-            actions::inboxes::drafting::set_drafting(tx, cx, &mailbox, mode, calls)
-        })
+        .act(&visitor, move |tx, cx, _| drafting::set_drafting(tx, cx, &mailbox, mode, calls))
         .await;
     match set {
         Ok(()) => web.redirect("/settings/drafting", Flash::DraftingSet),
@@ -198,7 +196,7 @@ pub async fn model_page(
         .page(&visitor, location(SettingsPage::Drafting), move |tx, cx, _| {
             let found = model::mailboxes::seen_by(tx, cx.actor, &mailbox)?;
             let found = found.ok_or(Error::NotFound("inbox"))?;
-            Ok((found.name, actions::inboxes::drafting::preview_request(tx, cx, &mailbox, &model)?))
+            Ok((found.name, drafting::preview_request(tx, cx, &mailbox, &model)?))
         })
         .await?;
     let Some(endpoint) = web.model.clone() else {

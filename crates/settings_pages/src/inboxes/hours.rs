@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::office_hours::OfficeHoursInput;
+use actions::inboxes::office_hours::{self, OfficeHoursInput};
+use actions::sign_in::sessions;
 use askama::Template;
 use axum::extract::{Path, State};
 use base::app::Cx;
 use base::error::Error;
 use base::ids::MailboxId;
 use db::Tx;
-use model::mailboxes;
 use model::mailboxes::office_hours::OfficeHours;
-use model::mailboxes::weekly_hours;
+use model::mailboxes::{self, weekly_hours};
 use translation::{sentence, t};
 use web::Web;
 use web::form::{PostedForm, form};
@@ -104,7 +104,7 @@ async fn build(
     typed: Option<OfficeHoursInput>,
 ) -> Result<HoursPage, PageError> {
     let mailbox = MailboxId::parse(id).ok_or(Error::NotFound("inbox"))?;
-    let read = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &actions::sign_in::sessions::SignedIn| {
+    let read = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &sessions::SignedIn| {
         cx.actor.must_administer()?;
         let seen = mailboxes::seen_by(tx, cx.actor, &mailbox)?.ok_or(Error::NotFound("inbox"))?;
         let hours = model::mailboxes::office_hours::of(tx, cx.actor.ws, &seen.id)?;
@@ -174,9 +174,7 @@ pub async fn save(
     };
     let own = input.clone();
     let saved = web
-        .act(&visitor, move |tx, cx, _| {
-            actions::inboxes::office_hours::set_office_hours(tx, cx, &mailbox, &own)
-        })
+        .act(&visitor, move |tx, cx, _| office_hours::set_office_hours(tx, cx, &mailbox, &own))
         .await;
     match saved {
         Ok(()) => web.redirect("/settings/rules", Flash::HoursSaved),

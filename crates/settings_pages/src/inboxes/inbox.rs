@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::imap_accounts::FetchedInbox;
-use actions::inboxes::outgoing_servers::OutgoingServerListing;
+use actions::inboxes::imap_accounts::{self, FetchedInbox};
+use actions::inboxes::outgoing_servers::{self, OutgoingServerListing};
+use actions::inboxes::setup;
+use actions::workspace::deletion;
 use askama::Template;
 use axum::extract::{Path, State};
 use base::app::Cx;
@@ -23,8 +25,8 @@ use web::layout::page_layout::PageLayout;
 use web::layout::responses::{self, PageError, PageResult};
 use web::visitor::Visitor;
 
-use crate::inboxes::name_rule;
 use crate::inboxes::incoming_mail::{self, FetchedView, ListenerView};
+use crate::inboxes::name_rule;
 use crate::inboxes::plus_tags::PlusTagsView;
 use crate::inboxes::records_view::{self, RecordsView};
 use crate::inboxes::server_form::reason;
@@ -110,7 +112,7 @@ pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, 
                 mailboxes::seen_by(tx, cx.actor, &wanted)?.ok_or(Error::NotFound("inbox"))?;
             let part = me.administers().then(|| admin_part(tx, cx, &found)).transpose()?;
             let mails = reach.leaves_inbox(tx, cx.actor.ws, &found.id)?;
-            let (deletes, ws) = (actions::workspace::deletion::may_delete(cx, &found), cx.actor.ws);
+            let (deletes, ws) = (deletion::may_delete(cx, &found), cx.actor.ws);
             let kept_days = retention::kept_days(tx, ws, &found.id)?;
             Ok((found, part, mails, deletes, kept_days))
         })
@@ -137,9 +139,9 @@ pub async fn build(web: &Web, visitor: &Visitor, id: &str) -> Result<InboxPage, 
 }
 
 fn admin_part(tx: &mut Tx<'_>, cx: &Cx<'_>, inbox: &Mailbox) -> base::error::Result<AdminPart> {
-    let fetched = actions::inboxes::imap_accounts::list_fetched(tx, cx.actor)?;
+    let fetched = imap_accounts::list_fetched(tx, cx.actor)?;
     let domain = records_view::ascii_domain(&inbox.address);
-    let mut servers = actions::inboxes::outgoing_servers::list_outgoing_servers(tx, cx)?;
+    let mut servers = outgoing_servers::list_outgoing_servers(tx, cx)?;
     // The inbox's own comes before the one of all inboxes, whose name is empty.
     servers.retain(|server| server.mailbox.is_empty() || server.mailbox == inbox.id.as_str());
     servers.sort_by(|a, b| b.mailbox.cmp(&a.mailbox));
@@ -193,11 +195,8 @@ pub async fn rename(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (mailbox, name) = (mailbox_id(&id)?, form.name.clone());
-    let renamed = web
-        .act(&visitor, move |tx, cx, _| {
-            actions::inboxes::setup::rename_mailbox(tx, cx, &mailbox, &name)
-        })
-        .await;
+    let renamed =
+        web.act(&visitor, move |tx, cx, _| setup::rename_mailbox(tx, cx, &mailbox, &name)).await;
     match renamed {
         Ok(()) => web.redirect(&format!("/settings/inboxes/{id}"), Flash::InboxRenamed),
         Err(PageError::Domain(Error::Invalid(_))) => {

@@ -20,8 +20,9 @@ pub(crate) mod writing;
 
 use std::sync::Arc;
 
-use actions::inboxes::imap_accounts::FetchedInbox;
-use actions::inboxes::setup::PersonListing;
+use actions::inboxes::imap_accounts::{self, FetchedInbox};
+use actions::inboxes::inbox_access;
+use actions::inboxes::setup::{self, PersonListing};
 use askama::Template;
 use axum::extract::State;
 use base::error::Error;
@@ -89,15 +90,15 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<InboxesPage, PageError> {
     let (frame, read): (PageLayout, Read) = web
         .page(visitor, location(SettingsPage::Inboxes), |tx, cx, me| {
             let fetched = if me.administers() {
-                actions::inboxes::imap_accounts::list_fetched(tx, cx.actor)?
+                imap_accounts::list_fetched(tx, cx.actor)?
             } else {
                 Vec::new()
             };
             Ok(Read {
                 inboxes: mailboxes::all_seen_by(tx, cx.actor)?,
-                people: actions::inboxes::setup::list_people(tx, cx)?,
+                people: setup::list_people(tx, cx)?,
                 fetched,
-                unseen: actions::inboxes::inbox_access::unseen_inboxes(tx, cx)?,
+                unseen: inbox_access::unseen_inboxes(tx, cx)?,
                 closed: actions::workspace::deletion::closed_inboxes(tx, cx)?,
                 erasing: actions::workspace::deletion::deletions_under_way(tx, cx)?,
             })
@@ -148,10 +149,10 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewInboxForm>) 
     let added = web
         .act(&visitor, move |tx, cx, _| {
             if let Some(owner) = &owner {
-                let known = actions::inboxes::setup::list_people(tx, cx)?;
+                let known = setup::list_people(tx, cx)?;
                 known.iter().find(|person| person.id == *owner).ok_or(Error::NotFound("person"))?;
             }
-            actions::inboxes::setup::add_mailbox(tx, cx, &address, &name, owner.as_ref())
+            setup::add_mailbox(tx, cx, &address, &name, owner.as_ref())
         })
         .await;
     match added {

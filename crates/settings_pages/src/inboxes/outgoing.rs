@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use actions::inboxes::outgoing_servers::{
-    NewOutgoingServer, OutgoingServerListing, ServerScope, set_outgoing_server,
+    self, NewOutgoingServer, OutgoingServerListing, ServerScope, set_outgoing_server,
 };
 use askama::Template;
 use axum::extract::{Path, State};
@@ -130,7 +130,7 @@ async fn build(
     let (frame, read) = web
         .page(visitor, place, move |tx, cx, _| {
             cx.actor.must_administer()?;
-            let servers = actions::inboxes::outgoing_servers::list_outgoing_servers(tx, cx)?;
+            let servers = outgoing_servers::list_outgoing_servers(tx, cx)?;
             let inboxes = match &wanted {
                 None => mailboxes::all_seen_by(tx, cx.actor)?,
                 Some(id) => {
@@ -231,9 +231,8 @@ async fn save(web: &Web, posted: PostedForm<ServerForm>, scope: ServerScope) -> 
     let PostedForm { visitor, form } = posted;
     let new = form.server();
     let (asked, typed) = (scope.clone(), new.clone());
-    let proposed = web.read(&visitor, move |tx, cx, _| {
-        actions::inboxes::outgoing_servers::proposed_server(tx, cx, &asked, &typed)
-    });
+    let proposed = web
+        .read(&visitor, move |tx, cx, _| outgoing_servers::proposed_server(tx, cx, &asked, &typed));
     let server = match proposed.await {
         Ok(server) => server,
         Err(PageError::Domain(Error::Invalid(problems))) => {
@@ -285,10 +284,8 @@ pub async fn remove_for_inbox(
 
 async fn remove(web: &Web, visitor: &Visitor, scope: ServerScope) -> PageResult {
     let path = path_of(&scope);
-    web.act(visitor, move |tx, cx, _| {
-        actions::inboxes::outgoing_servers::remove_outgoing_server(tx, cx, &scope)
-    })
-    .await?;
+    web.act(visitor, move |tx, cx, _| outgoing_servers::remove_outgoing_server(tx, cx, &scope))
+        .await?;
     web.redirect(&path, Flash::OutgoingRemoved)
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actions::inboxes::setup;
 use axum::extract::{Path, State};
 use base::actor::Actor;
 use base::error::Error;
@@ -101,10 +102,7 @@ pub async fn decide(
         }
         _ => return Err(Error::invalid("tags", "must be test, on or off").into()),
     };
-    web.act(&visitor, move |tx, cx, _| {
-        actions::inboxes::setup::set_plus_tags(tx, cx, &mailbox, on)
-    })
-    .await?;
+    web.act(&visitor, move |tx, cx, _| setup::set_plus_tags(tx, cx, &mailbox, on)).await?;
     web.redirect(&path, Flash::Saved)
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::workspace::secure_settings::SecureSettingsInput;
+use actions::workspace::secure_settings::{self, SecureSettingsInput};
 use askama::Template;
 use axum::extract::State;
 use base::error::Error;
@@ -37,10 +37,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 async fn build(web: &Web, visitor: &Visitor) -> Result<SecureSettingsPage, PageError> {
     let (frame, (rules, inboxes)) = web
         .page(visitor, location(SettingsPage::Secure), |tx, cx, _| {
-            Ok((
-                actions::workspace::secure_settings::secure_rules(tx, cx)?,
-                actions::workspace::secure_settings::secure_inboxes(tx, cx)?,
-            ))
+            Ok((secure_settings::secure_rules(tx, cx)?, secure_settings::secure_inboxes(tx, cx)?))
         })
         .await?;
     let inboxes = inboxes.into_iter().map(|(inbox, always)| {
@@ -73,11 +70,8 @@ pub async fn save(State(web): State<Arc<Web>>, posted: PostedForm<SecureForm>) -
         senders: SecureSenders::parse(&form.senders).unwrap_or(SecureSenders::Everybody),
         always: form.always.iter().filter_map(|id| MailboxId::parse(id)).collect(),
     };
-    let saved = web
-        .act(&visitor, move |tx, cx, _| {
-            actions::workspace::secure_settings::set_secure_rules(tx, cx, &input)
-        })
-        .await;
+    let saved =
+        web.act(&visitor, move |tx, cx, _| secure_settings::set_secure_rules(tx, cx, &input)).await;
     match saved {
         Ok(()) => web.redirect("/settings/secure", Flash::SecureSaved),
         Err(PageError::Domain(Error::Invalid(problems))) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::writing_settings::InboxSignature;
+use actions::inboxes::writing_settings::{self, InboxSignature};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -57,9 +57,9 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 async fn build(web: &Web, visitor: &Visitor) -> Result<WritingPage, PageError> {
     let (frame, (format, own, inboxes)) = web
         .page(visitor, location(SettingsPage::Writing), |tx, cx, _| {
-            let format = actions::inboxes::writing_settings::own_format(tx, cx)?;
-            let own = actions::inboxes::writing_settings::own_signature(tx, cx)?;
-            Ok((format, own, actions::inboxes::writing_settings::inbox_signatures(tx, cx)?))
+            let format = writing_settings::own_format(tx, cx)?;
+            let own = writing_settings::own_signature(tx, cx)?;
+            Ok((format, own, writing_settings::inbox_signatures(tx, cx)?))
         })
         .await?;
     let inbox = |inbox: InboxSignature| SignatureView {
@@ -104,10 +104,8 @@ pub async fn choose_format(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let format = if form.plain { TextFormat::Plain } else { TextFormat::Markdown };
-    web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::inboxes::writing_settings::choose_format(tx, cx, format)
-    })
-    .await?;
+    web.act_quietly(&visitor, move |tx, cx, _| writing_settings::choose_format(tx, cx, format))
+        .await?;
     web.redirect("/settings/writing", Flash::Saved)
 }
 
@@ -119,7 +117,7 @@ pub async fn set_own_signature(
     let signature = form.signature.clone();
     let set = web
         .act_quietly(&visitor, move |tx, cx, _| {
-            actions::inboxes::writing_settings::set_own_signature(tx, cx, &signature)
+            writing_settings::set_own_signature(tx, cx, &signature)
         })
         .await;
     answer(&web, &visitor, "own", form, set).await
@@ -135,7 +133,7 @@ pub async fn set_inbox_signature(
     let signature = form.signature.clone();
     let set = web
         .act(&visitor, move |tx, cx, _| {
-            actions::inboxes::writing_settings::set_inbox_signature(tx, cx, &mailbox, &signature)
+            writing_settings::set_inbox_signature(tx, cx, &mailbox, &signature)
         })
         .await;
     answer(&web, &visitor, &id, form, set).await

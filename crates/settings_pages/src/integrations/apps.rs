@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use actions::integrations::connected_apps::ConnectedApp;
+use actions::integrations::connected_apps::{self, ConnectedApp};
+use actions::integrations::oauth_consent;
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -59,8 +60,8 @@ impl AppView {
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let read = web.page(&visitor, location(SettingsPage::Apps), |tx, cx, me| {
-        let everybody = actions::integrations::oauth_consent::everybody_connects_apps(tx, cx)?;
-        Ok((actions::integrations::connected_apps::list_apps(tx, cx)?, everybody, me.administers()))
+        let everybody = oauth_consent::everybody_connects_apps(tx, cx)?;
+        Ok((connected_apps::list_apps(tx, cx)?, everybody, me.administers()))
     });
     let (frame, (apps, everybody, administers)) = read.await?;
     let view = |app: ConnectedApp| AppView {
@@ -84,7 +85,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
         frame,
         administers,
         everybody,
-        works: actions::integrations::oauth_consent::oauth_works_at(&web.app.public_url),
+        works: oauth_consent::oauth_works_at(&web.app.public_url),
         address: format!("{}/mcp", web.app.public_url),
     };
     web.show(&visitor, &page)
@@ -108,7 +109,7 @@ pub async fn change_scopes(
     let PostedForm { visitor, form } = posted;
     let id = AgentId::parse(&id).ok_or(Error::NotFound("app"))?;
     let change = web.act(&visitor, move |tx, cx, _| {
-        actions::integrations::connected_apps::change_app_scopes(tx, cx, &id, &form.scopes)
+        connected_apps::change_app_scopes(tx, cx, &id, &form.scopes)
     });
     change.await?;
     web.redirect("/settings/apps", Flash::AppScopes)
@@ -120,10 +121,7 @@ pub async fn disconnect(
     posted: PostedForm,
 ) -> PageResult {
     let id = AgentId::parse(&id).ok_or(Error::NotFound("app"))?;
-    web.act(&posted.visitor, move |tx, cx, _| {
-        actions::integrations::connected_apps::disconnect_app(tx, cx, &id)
-    })
-    .await?;
+    web.act(&posted.visitor, move |tx, cx, _| connected_apps::disconnect_app(tx, cx, &id)).await?;
     web.redirect("/settings/apps", Flash::AppDisconnected)
 }
 
@@ -131,7 +129,7 @@ pub async fn set_rule(State(web): State<Arc<Web>>, posted: PostedForm<AppRuleFor
     let PostedForm { visitor, form } = posted;
     let everybody = form.who == "everybody";
     let rule = web.act(&visitor, move |tx, cx, _| {
-        actions::integrations::connected_apps::let_everybody_connect_apps(tx, cx, everybody)
+        connected_apps::let_everybody_connect_apps(tx, cx, everybody)
     });
     rule.await?;
     web.redirect("/settings/apps", Flash::AppRule)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::setup::PersonListing;
-use actions::integrations::keys::KeyListing;
+use actions::inboxes::setup::{self, PersonListing};
+use actions::integrations::keys::{self, KeyListing};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -55,10 +55,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
 async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, PageError> {
     let (frame, (keys, people)): (PageLayout, (Vec<KeyListing>, Vec<PersonListing>)) = web
         .page(visitor, location(SettingsPage::Keys), |tx, cx, _| {
-            Ok((
-                actions::integrations::keys::list_keys(tx, cx)?,
-                actions::inboxes::setup::list_people(tx, cx)?,
-            ))
+            Ok((keys::list_keys(tx, cx)?, setup::list_people(tx, cx)?))
         })
         .await?;
     let view = |key: KeyListing| KeyView {
@@ -124,11 +121,8 @@ pub async fn make(State(web): State<Arc<Web>>, posted: PostedForm<NewKeyForm>) -
     let chosen = form.scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
     let scopes: Vec<Scope> = [Scope::Read].into_iter().chain(form.scopes).collect();
     let wanted = name.clone();
-    let made = web
-        .act(&visitor, move |tx, cx, _| {
-            actions::integrations::keys::make_key(tx, cx, &wanted, &scopes, live)
-        })
-        .await;
+    let made =
+        web.act(&visitor, move |tx, cx, _| keys::make_key(tx, cx, &wanted, &scopes, live)).await;
     match made {
         Ok(made) => {
             let page = build(&web, &visitor).await?;
@@ -154,7 +148,6 @@ pub async fn revoke(
     posted: PostedForm,
 ) -> PageResult {
     let id = AgentId::parse(&id).ok_or(Error::NotFound("key"))?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::integrations::keys::revoke_key(tx, cx, &id))
-        .await?;
+    web.act(&posted.visitor, move |tx, cx, _| keys::revoke_key(tx, cx, &id)).await?;
     web.redirect("/settings/keys", Flash::Revoked)
 }

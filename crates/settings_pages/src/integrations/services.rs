@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::integrations::services::{NewService, NotedMail, ServiceListing};
+use actions::integrations::services::{self, NewService, NotedMail, ServiceListing};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -72,8 +72,8 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<ServicesPage, PageError> 
     let (frame, (listed, has_api)) = web
         .page(visitor, location(SettingsPage::Services), |tx, cx, me| {
             let mut listed = Vec::new();
-            for service in actions::integrations::services::list_services(tx, cx)? {
-                let lately = actions::integrations::services::noted_lately(tx, cx, &service.id)?;
+            for service in services::list_services(tx, cx)? {
+                let lately = services::noted_lately(tx, cx, &service.id)?;
                 listed.push((service, lately));
             }
             Ok((listed, me.plan.has_api()))
@@ -218,11 +218,8 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewServiceForm>
         reference_tag: tag.clone(),
         id,
     };
-    let connected = web
-        .act(&visitor, move |tx, cx, _| {
-            actions::integrations::services::connect_service(tx, cx, &new)
-        })
-        .await;
+    let connected =
+        web.act(&visitor, move |tx, cx, _| services::connect_service(tx, cx, &new)).await;
     match connected {
         Ok(path) => {
             let address = address(&web.app.public_url, &path, password.as_deref());
@@ -251,7 +248,7 @@ pub async fn set_secret(
     let (service, secret) = (service_id(&id)?, form.secret.trim().to_owned());
     let wanted = service.clone();
     let listed = web.read(&visitor, move |tx, cx, _| {
-        let all = actions::integrations::services::list_services(tx, cx)?;
+        let all = services::list_services(tx, cx)?;
         all.into_iter().find(|one| one.id == wanted).ok_or(Error::NotFound("connection"))
     });
     if !listed.await?.service.is_secret(&secret) {
@@ -266,10 +263,8 @@ pub async fn set_secret(
         return responses::again(&page);
     }
     let sealed = seal(&web, "secret", &service, &secret);
-    web.act(&visitor, move |tx, cx, _| {
-        actions::integrations::services::set_service_secret(tx, cx, &service, &sealed)
-    })
-    .await?;
+    web.act(&visitor, move |tx, cx, _| services::set_service_secret(tx, cx, &service, &sealed))
+        .await?;
     web.redirect("/settings/services", Flash::ServiceSecret)
 }
 
@@ -279,10 +274,7 @@ pub async fn remove(
     posted: PostedForm,
 ) -> PageResult {
     let id = service_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| {
-        actions::integrations::services::disconnect_service(tx, cx, &id)
-    })
-    .await?;
+    web.act(&posted.visitor, move |tx, cx, _| services::disconnect_service(tx, cx, &id)).await?;
     web.redirect("/settings/services", Flash::ServiceRemoved)
 }
 

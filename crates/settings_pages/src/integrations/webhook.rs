@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use actions::integrations::delivery_log::{
-    DeliveryState, LogFilter, LoggedAttempt, LoggedDelivery,
+    self, DeliveryState, LogFilter, LoggedAttempt, LoggedDelivery,
 };
-use actions::integrations::webhooks::WebhookDetail;
+use actions::integrations::webhooks::{self, WebhookDetail};
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
@@ -99,8 +99,8 @@ async fn build(
     let wanted = filter.clone();
     let (mut frame, (detail, log, has_api)) = web
         .page(visitor, location(SettingsPage::Webhooks), move |tx, cx, me| {
-            let detail = actions::integrations::webhooks::look_at_webhook(tx, cx, &hook)?;
-            let log = actions::integrations::delivery_log::delivery_log(tx, cx, &hook, &wanted)?;
+            let detail = webhooks::look_at_webhook(tx, cx, &hook)?;
+            let log = delivery_log::delivery_log(tx, cx, &hook, &wanted)?;
             Ok((detail, log, me.plan.has_api()))
         })
         .await?;
@@ -252,11 +252,8 @@ pub async fn rotate(
     posted: PostedForm,
 ) -> PageResult {
     let (visitor, hook) = (posted.visitor, webhook_id(&id)?);
-    let secret = web
-        .act(&visitor, move |tx, cx, _| {
-            actions::integrations::delivery_log::rotate_secret(tx, cx, &hook)
-        })
-        .await?;
+    let secret =
+        web.act(&visitor, move |tx, cx, _| delivery_log::rotate_secret(tx, cx, &hook)).await?;
     let page = build(&web, &visitor, &id, &FormFields::default()).await?;
     web.show(&visitor, &WebhookPage { secret: Some(secret), ..page })
 }
@@ -274,10 +271,7 @@ pub async fn choose_events(
 ) -> PageResult {
     let hook = webhook_id(&id)?;
     let PostedForm { visitor, form } = posted;
-    web.act(&visitor, move |tx, cx, _| {
-        actions::integrations::webhooks::choose_events(tx, cx, &hook, &form.event)
-    })
-    .await?;
+    web.act(&visitor, move |tx, cx, _| webhooks::choose_events(tx, cx, &hook, &form.event)).await?;
     back(&web, &id, Flash::WebhookEvents)
 }
 
@@ -287,10 +281,7 @@ pub async fn pause(
     posted: PostedForm,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| {
-        actions::integrations::delivery_log::pause_webhook(tx, cx, &hook)
-    })
-    .await?;
+    web.act(&posted.visitor, move |tx, cx, _| delivery_log::pause_webhook(tx, cx, &hook)).await?;
     back(&web, &id, Flash::WebhookPaused)
 }
 
@@ -300,10 +291,7 @@ pub async fn resume(
     posted: PostedForm,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| {
-        actions::integrations::delivery_log::resume_webhook(tx, cx, &hook)
-    })
-    .await?;
+    web.act(&posted.visitor, move |tx, cx, _| delivery_log::resume_webhook(tx, cx, &hook)).await?;
     back(&web, &id, Flash::WebhookResumed)
 }
 
@@ -313,10 +301,7 @@ pub async fn test(
     posted: PostedForm,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| {
-        actions::integrations::delivery_log::send_test_event(tx, cx, &hook)
-    })
-    .await?;
+    web.act(&posted.visitor, move |tx, cx, _| delivery_log::send_test_event(tx, cx, &hook)).await?;
     back(&web, &id, Flash::WebhookTested)
 }
 
@@ -326,10 +311,7 @@ pub async fn delete(
     posted: PostedForm,
 ) -> PageResult {
     let hook = webhook_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| {
-        actions::integrations::delivery_log::delete_webhook(tx, cx, &hook)
-    })
-    .await?;
+    web.act(&posted.visitor, move |tx, cx, _| delivery_log::delete_webhook(tx, cx, &hook)).await?;
     web.redirect("/settings/webhooks", Flash::WebhookDeleted)
 }
 
@@ -342,9 +324,7 @@ pub async fn again(
     let hook = webhook_id(&id)?;
     let event = EventId::parse(&event).ok_or(Error::NotFound("event"))?;
     let sent = web
-        .act(&posted.visitor, move |tx, cx, _| {
-            actions::integrations::delivery_log::redeliver(tx, cx, &hook, &event)
-        })
+        .act(&posted.visitor, move |tx, cx, _| delivery_log::redeliver(tx, cx, &hook, &event))
         .await;
     match sent {
         Ok(()) => back(&web, &id, Flash::Again),

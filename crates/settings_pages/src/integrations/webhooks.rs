@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::integrations::webhooks::WebhookListing;
+use actions::integrations::webhooks::{self, WebhookListing};
 use actions::sign_in::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
@@ -52,7 +52,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WebhooksPage, PageError> 
     let (frame, (hooks, me, inboxes)): (PageLayout, Read) = web
         .page(visitor, location(SettingsPage::Webhooks), |tx, cx, me| {
             let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
-            Ok((actions::integrations::webhooks::list_webhooks(tx, cx)?, me.clone(), inboxes))
+            Ok((webhooks::list_webhooks(tx, cx)?, me.clone(), inboxes))
         })
         .await?;
     let view = |hook: WebhookListing| HookView {
@@ -109,10 +109,8 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewWebhookForm>
         Ok(url) => {
             let inbox = MailboxId::parse(&hears);
             web.act(&visitor, move |tx, cx, _| match &inbox {
-                Some(inbox) => {
-                    actions::integrations::webhooks::add_inbox_webhook(tx, cx, &url, inbox)
-                }
-                None => actions::integrations::webhooks::add_webhook(tx, cx, &url, private, live),
+                Some(inbox) => webhooks::add_inbox_webhook(tx, cx, &url, inbox),
+                None => webhooks::add_webhook(tx, cx, &url, private, live),
             })
             .await
         }

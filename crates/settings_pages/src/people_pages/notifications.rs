@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::people::notifications::{NoticeSettingsInput, QUIET_DAYS};
+use actions::people::notifications::{self, NoticeSettingsInput, QUIET_DAYS};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -134,7 +134,7 @@ async fn build(
 ) -> Result<NotificationsPage, PageError> {
     let (frame, (own, session)) = web
         .page(visitor, location(SettingsPage::Notifications), |tx, cx, me| {
-            Ok((actions::people::notifications::own_notifications(tx, cx)?, me.session.clone()))
+            Ok((notifications::own_notifications(tx, cx)?, me.session.clone()))
         })
         .await?;
     let how = typed.unwrap_or_else(|| match &own.settings {
@@ -201,10 +201,8 @@ pub async fn choose(
     posted: PostedForm<NoticeChoicesForm>,
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::people::notifications::choose_notices(tx, cx, &form.0)
-    })
-    .await?;
+    web.act_quietly(&visitor, move |tx, cx, _| notifications::choose_notices(tx, cx, &form.0))
+        .await?;
     web.redirect(HERE, Flash::NoticesSaved)
 }
 
@@ -230,7 +228,7 @@ pub async fn inbox_page(
     let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
     let (frame, own) = web
         .page(&visitor, location(SettingsPage::Notifications), move |tx, cx, _| {
-            actions::people::notifications::inbox_notices(tx, cx, &mailbox)
+            notifications::inbox_notices(tx, cx, &mailbox)
         })
         .await?;
     let kind = |(kind, usual, own): (NoticeKind, NoticeChoice, OwnNoticeChoice)| InboxKindView {
@@ -259,7 +257,7 @@ pub async fn choose_for_inbox(
     let PostedForm { visitor, form } = posted;
     let mailbox = MailboxId::parse(&id).ok_or(Error::NotFound("inbox"))?;
     web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::people::notifications::choose_inbox_notices(tx, cx, &mailbox, &form.0)
+        notifications::choose_inbox_notices(tx, cx, &mailbox, &form.0)
     })
     .await?;
     web.redirect(HERE, Flash::NoticesSaved)
@@ -300,9 +298,7 @@ pub async fn set_how(State(web): State<Arc<Web>>, posted: PostedForm<HowForm>) -
     };
     let own = input.clone();
     let save = web
-        .act_quietly(&visitor, move |tx, cx, _| {
-            actions::people::notifications::set_notice_settings(tx, cx, &own)
-        })
+        .act_quietly(&visitor, move |tx, cx, _| notifications::set_notice_settings(tx, cx, &own))
         .await;
     match save {
         Ok(()) => web.redirect(HERE, Flash::NoticesSaved),
@@ -324,9 +320,7 @@ pub async fn set_how(State(web): State<Arc<Web>>, posted: PostedForm<HowForm>) -
 
 pub async fn send_test(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     let sent = web
-        .act_quietly(&posted.visitor, |tx, cx, _| {
-            actions::people::notifications::send_test_notice(tx, cx)
-        })
+        .act_quietly(&posted.visitor, |tx, cx, _| notifications::send_test_notice(tx, cx))
         .await?;
     web.redirect(HERE, if sent { Flash::TestNotice } else { Flash::TooManyNotices })
 }
@@ -334,9 +328,7 @@ pub async fn send_test(State(web): State<Arc<Web>>, posted: PostedForm) -> PageR
 /// The key that a browser subscribes with.
 pub async fn public_key(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
     let key = web
-        .act_quietly(&posted.visitor, |tx, cx, _| {
-            actions::people::notifications::push_public_key(tx, cx)
-        })
+        .act_quietly(&posted.visitor, |tx, cx, _| notifications::push_public_key(tx, cx))
         .await?;
     Ok(responses::json(&json!({ "key": key })))
 }
@@ -354,13 +346,7 @@ pub async fn subscribe(
     let subscribed = match vetted {
         Ok(_) => {
             web.act_quietly(&visitor, move |tx, cx, me| {
-                actions::people::notifications::subscribe_browser(
-                    tx,
-                    cx,
-                    &me.session,
-                    &device,
-                    &target,
-                )
+                notifications::subscribe_browser(tx, cx, &me.session, &device, &target)
             })
             .await
         }
@@ -387,9 +373,7 @@ pub async fn remove(
     posted: PostedForm,
 ) -> PageResult {
     let id = SubscriptionId::parse(&id).ok_or(Error::NotFound("browser"))?;
-    web.act_quietly(&posted.visitor, move |tx, cx, _| {
-        actions::people::notifications::end_subscription(tx, cx, &id)
-    })
-    .await?;
+    web.act_quietly(&posted.visitor, move |tx, cx, _| notifications::end_subscription(tx, cx, &id))
+        .await?;
     web.redirect(HERE, Flash::BrowserRemoved)
 }

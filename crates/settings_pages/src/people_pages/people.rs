@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::setup::PersonListing;
+use actions::inboxes::setup::{self, PersonListing};
+use actions::people::roles;
 use actions::sign_in::provider_rules::{LocalSignInPolicy, ProviderRules};
+use actions::sign_in::{provider_accounts, second_step, sessions};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::actor::Role;
@@ -70,12 +72,12 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<PeoplePage, PageError> {
     let (frame, (people, mails, two_steps)) = web
         .page(visitor, location(SettingsPage::People), move |tx, cx, me| {
             let mails = reach.to_team(tx, cx.actor.ws)?;
-            let two_steps = actions::sign_in::second_step::wants_two_steps(tx, cx)?;
+            let two_steps = second_step::wants_two_steps(tx, cx)?;
             let accounts = match &known {
                 Some(rules) if me.administers() => accounts(tx, cx, rules)?,
                 _ => Vec::new(),
             };
-            let people = actions::inboxes::setup::list_people(tx, cx)?.into_iter().map(|person| {
+            let people = setup::list_people(tx, cx)?.into_iter().map(|person| {
                 let account = accounts.iter().find(|(id, _)| *id == person.id);
                 view(person, &me.id, account.map(|(_, words)| words.clone()))
             });
@@ -105,7 +107,7 @@ fn accounts(
     cx: &Cx<'_>,
     rules: &ProviderRules,
 ) -> base::error::Result<Vec<(UserId, String)>> {
-    let linked = actions::sign_in::provider_accounts::linked_people(tx, cx, &rules.issuer)?;
+    let linked = provider_accounts::linked_people(tx, cx, &rules.issuer)?;
     let words = |(id, email): (UserId, String)| {
         let name = &rules.name;
         (id, if email.is_empty() { name.clone() } else { format!("{name}: {email}") })
@@ -156,7 +158,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewPersonForm>)
             if role == Role::Owner && me.role != Role::Owner {
                 return Err(Error::Forbidden("Only an owner can add an owner.".into()));
             }
-            let id = actions::inboxes::setup::add_person(tx, cx, &email, &name, role)?;
+            let id = setup::add_person(tx, cx, &email, &name, role)?;
             let handed = hand_over(tx, cx, (&id, role), reach, only.as_deref())?;
             Ok((name.trim().to_owned(), handed))
         })
@@ -206,15 +208,14 @@ fn hand_over(
     let reaches = reach.to_team(tx, cx.actor.ws)?;
     if let Some(provider) = only.filter(|_| role != Role::Owner) {
         if reaches {
-            actions::sign_in::sessions::invite_to_provider(tx, cx, id, provider)?;
+            sessions::invite_to_provider(tx, cx, id, provider)?;
         }
         return Ok(CredentialDelivery::AtProvider);
     }
     if reaches {
-        actions::sign_in::sessions::invite(tx, cx, id, reach.by_operator())
-            .map(|()| CredentialDelivery::Mailed)
+        sessions::invite(tx, cx, id, reach.by_operator()).map(|()| CredentialDelivery::Mailed)
     } else {
-        actions::sign_in::sessions::make_sign_in_link(tx, cx, id).map(CredentialDelivery::Link)
+        sessions::make_sign_in_link(tx, cx, id).map(CredentialDelivery::Link)
     }
 }
 
@@ -243,8 +244,7 @@ pub async fn set_role(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
-    web.act(&visitor, move |tx, cx, _| actions::people::roles::set_role(tx, cx, &id, form.role))
-        .await?;
+    web.act(&visitor, move |tx, cx, _| roles::set_role(tx, cx, &id, form.role)).await?;
     web.redirect("/settings/people", Flash::Role)
 }
 
@@ -275,7 +275,7 @@ async fn removal(
     let (frame, (people, you)): (PageLayout, (Vec<PersonListing>, UserId)) = web
         .page(visitor, location(SettingsPage::People), |tx, cx, me| {
             cx.actor.must_administer()?;
-            Ok((actions::inboxes::setup::list_people(tx, cx)?, me.id.clone()))
+            Ok((setup::list_people(tx, cx)?, me.id.clone()))
         })
         .await?;
     let found = people.into_iter().find(|person| person.id.as_str() == id);
@@ -315,9 +315,7 @@ pub async fn link(
     let (reach, only) = (web.mail_reach(), web.only_provider());
     let made = web
         .act_quietly(&visitor, move |tx, cx, _| {
-            let known = actions::inboxes::setup::list_people(tx, cx)?
-                .into_iter()
-                .find(|person| person.id == id);
+            let known = setup::list_people(tx, cx)?.into_iter().find(|person| person.id == id);
             let PersonListing { name, role, .. } = known.ok_or(Error::NotFound("person"))?;
             let handed = hand_over(tx, cx, (&id, role), reach, only.as_deref())?;
             Ok((name, handed))

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
+use actions::sign_in::provider_accounts;
 use actions::sign_in::provider_rules::{LocalSignInPolicy, ProviderPlan};
-use actions::sign_in::sign_in_steps::SignInStep;
+use actions::sign_in::sign_in_steps::{self, SignInStep};
 use axum::extract::State;
 use base::actor::Role;
 use base::error::Error;
@@ -39,7 +40,7 @@ pub async fn begin(
     let (app, plan) = (web.app.clone(), ProviderPlan::new(&web.app.ids));
     let planned = plan.clone();
     let begin = web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::sign_in::sign_in_steps::begin_provider_step(tx, &app, &planned, "", Some(cx.actor))
+        sign_in_steps::begin_provider_step(tx, &app, &planned, "", Some(cx.actor))
     });
     let token = begin.await?;
     match provider::leave(&web, &plan, &token, HERE).await {
@@ -56,7 +57,7 @@ pub async fn unlink(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResu
                             sign-in.";
             return Err(Error::Forbidden(sentence.into()));
         }
-        actions::sign_in::provider_accounts::unlink_provider_account(tx, cx, &rules, &me.session)
+        provider_accounts::unlink_provider_account(tx, cx, &rules, &me.session)
     });
     unlink.await?;
     web.redirect(HERE, Flash::ProviderUnlinked)
@@ -104,7 +105,7 @@ async fn link(
                 let sentence = "Another person began this. Begin it again.";
                 return Err(Error::invalid("account", sentence));
             }
-            actions::sign_in::provider_accounts::link_provider_account(tx, cx, &rules, &identity)
+            provider_accounts::link_provider_account(tx, cx, &rules, &identity)
         })
         .await;
     match linked {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use actions::inboxes::connect_mailbox::NewConnection;
 use actions::inboxes::imap_accounts::FetchFrom;
-use actions::inboxes::mailbox_sign_in::{SignInChoice, SignInPlan};
+use actions::inboxes::mailbox_sign_in::{self, SignInChoice, SignInPlan};
 use actions::inboxes::outgoing_servers::NewOutgoingServer;
 use askama::Template;
 use axum::extract::{Path, State};
@@ -80,9 +80,7 @@ pub async fn begin_again(
     let (visitor, mailbox) = (posted.visitor, mailbox_id(&id)?);
     let asked = mailbox.clone();
     let (provider, account) = web
-        .read(&visitor, move |tx, cx, _| {
-            actions::inboxes::mailbox_sign_in::grant_of_inbox(tx, cx, &asked)
-        })
+        .read(&visitor, move |tx, cx, _| mailbox_sign_in::grant_of_inbox(tx, cx, &asked))
         .await?;
     let choice = SignInChoice { address: account, again: Some(mailbox), ..SignInChoice::default() };
     leave(&web, &visitor, provider, choice, format!("/settings/inboxes/{id}")).await
@@ -98,7 +96,7 @@ async fn leave(
     let client = web.oauth_clients.of(provider).ok_or(Error::NotFound("provider"))?;
     let (plan, state) = web
         .read(visitor, move |_, cx, me| {
-            actions::inboxes::mailbox_sign_in::plan_sign_in(cx, me, provider, choice.clone())
+            mailbox_sign_in::plan_sign_in(cx, me, provider, choice.clone())
         })
         .await?;
     let url = client.sign_in_url(&plan, &state, &web.app.public_url);
@@ -116,9 +114,7 @@ pub async fn callback(
     let visitor = Visitor { here: CONNECT.into(), ..visitor };
     let state = asked.get("state");
     let planned = web
-        .read(&visitor, move |_, cx, me| {
-            actions::inboxes::mailbox_sign_in::planned_sign_in(cx, me, &state)
-        })
+        .read(&visitor, move |_, cx, me| mailbox_sign_in::planned_sign_in(cx, me, &state))
         .await?;
     let Some(plan) = planned else {
         let too_old = t!(
@@ -175,9 +171,7 @@ async fn renew(web: &Web, visitor: &Visitor, plan: SignInPlan, granted: CodeGran
     let path = format!("/settings/inboxes/{mailbox}");
     let new = new_grant(plan.provider, &granted);
     let renewed = web
-        .act(visitor, move |tx, cx, _| {
-            actions::inboxes::mailbox_sign_in::renew_grant(tx, cx, &mailbox, &new)
-        })
+        .act(visitor, move |tx, cx, _| mailbox_sign_in::renew_grant(tx, cx, &mailbox, &new))
         .await;
     match renewed {
         Ok(()) => web.redirect(&path, Flash::SignedInAgain),

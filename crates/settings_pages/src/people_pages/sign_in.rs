@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use actions::sign_in::passkeys::PasskeyListing;
-use actions::sign_in::provider_accounts::ProviderAccount;
-use actions::sign_in::second_step::{SecondStep, SecondStepEntry, TotpSetUp};
-use actions::sign_in::sign_in_steps::SignInStepKind;
+use actions::sign_in::passkeys::{self, PasskeyListing};
+use actions::sign_in::provider_accounts::{self, ProviderAccount};
+use actions::sign_in::second_step::{self, SecondStep, SecondStepEntry, TotpSetUp};
+use actions::sign_in::sign_in_steps::{self, SignInStepKind};
+use actions::sign_in::{sessions, sign_in_reset};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::actor::Role;
@@ -100,16 +101,14 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<OwnSignInPage, PageError>
     let (frame, own) = web
         .page(visitor, location(SettingsPage::SignIn), move |tx, cx, me| {
             Ok(OwnSignIn {
-                has_password: actions::sign_in::sessions::has_password(tx, cx)?,
-                passkeys: actions::sign_in::passkeys::list_passkeys(tx, cx)?,
-                second_step: actions::sign_in::second_step::own_second_step(tx, cx)?,
-                set_up: actions::sign_in::sign_in_steps::totp_set_up(tx, cx, step.as_ref())?,
-                required: actions::sign_in::second_step::wants_two_steps(tx, cx)?,
+                has_password: sessions::has_password(tx, cx)?,
+                passkeys: passkeys::list_passkeys(tx, cx)?,
+                second_step: second_step::own_second_step(tx, cx)?,
+                set_up: sign_in_steps::totp_set_up(tx, cx, step.as_ref())?,
+                required: second_step::wants_two_steps(tx, cx)?,
                 role: me.role,
                 account: match &issuer {
-                    Some(issuer) => {
-                        actions::sign_in::provider_accounts::own_provider_account(tx, cx, issuer)?
-                    }
+                    Some(issuer) => provider_accounts::own_provider_account(tx, cx, issuer)?,
                     None => None,
                 },
             })
@@ -176,9 +175,7 @@ form! {
 }
 
 pub async fn begin_totp(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
-    let begin = web.act_quietly(&posted.visitor, |tx, cx, _| {
-        actions::sign_in::sign_in_steps::begin_totp(tx, cx)
-    });
+    let begin = web.act_quietly(&posted.visitor, |tx, cx, _| sign_in_steps::begin_totp(tx, cx));
     let token = begin.await?;
     let mut response = responses::see_other("/settings/sign-in#app-h");
     web.set_step(&mut response, &token);
@@ -189,13 +186,7 @@ pub async fn confirm_totp(State(web): State<Arc<Web>>, posted: PostedForm<CodeFo
     let PostedForm { visitor, form } = posted;
     let step = visitor.step;
     let confirm = web.act_quietly(&visitor, move |tx, cx, me| {
-        actions::sign_in::sign_in_steps::confirm_totp(
-            tx,
-            cx,
-            step.as_ref(),
-            &form.code,
-            &me.session,
-        )
+        sign_in_steps::confirm_totp(tx, cx, step.as_ref(), &form.code, &me.session)
     });
     let codes = confirm.await?;
     let page = build(&web, &visitor).await?;
@@ -213,9 +204,8 @@ pub async fn switch_totp_off(
     posted: PostedForm<CodeForm>,
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    let switch = web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::sign_in::second_step::switch_totp_off(tx, cx, &form.code)
-    });
+    let switch = web
+        .act_quietly(&visitor, move |tx, cx, _| second_step::switch_totp_off(tx, cx, &form.code));
     match switch.await?.sentence() {
         None => web.redirect(HERE, Flash::SecondStepOff),
         Some(off_error) => {
@@ -229,7 +219,7 @@ pub async fn switch_totp_off(
 pub async fn replace_totp(State(web): State<Arc<Web>>, posted: PostedForm<CodeForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let begin = web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::sign_in::sign_in_steps::begin_other_totp(tx, cx, &form.code)
+        sign_in_steps::begin_other_totp(tx, cx, &form.code)
     });
     let (entry, token) = begin.await?;
     let Some(token) = token else {
@@ -245,7 +235,7 @@ pub async fn replace_totp(State(web): State<Arc<Web>>, posted: PostedForm<CodeFo
 pub async fn renew_codes(State(web): State<Arc<Web>>, posted: PostedForm<CodeForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let renew = web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::sign_in::second_step::renew_recovery_codes(tx, cx, &form.code)
+        second_step::renew_recovery_codes(tx, cx, &form.code)
     });
     let (entry, new_codes) = renew.await?;
     let page = build(&web, &visitor).await?;
@@ -276,21 +266,16 @@ pub async fn add_passkey(
     let added = web
         .act_quietly(&visitor, move |tx, cx, me| {
             let begun = match &step {
-                Some(token) => actions::sign_in::sign_in_steps::take_step(
-                    tx,
-                    token,
-                    SignInStepKind::NewPasskey,
-                    cx.now,
-                )?,
+                Some(token) => {
+                    sign_in_steps::take_step(tx, token, SignInStepKind::NewPasskey, cx.now)?
+                }
                 None => None,
             };
             let Some(begun) = begun.filter(|begun| begun.person().as_ref() == Some(&me.id)) else {
                 return Ok(Err(PasskeyFault("the challenge is too old, or another session's")));
             };
             match new.check(&site, &begun.data) {
-                Ok(credential) => {
-                    actions::sign_in::passkeys::add_passkey(tx, cx, &name, &credential).map(Ok)
-                }
+                Ok(credential) => passkeys::add_passkey(tx, cx, &name, &credential).map(Ok),
                 Err(fault) => Ok(Err(fault)),
             }
         })
@@ -324,9 +309,8 @@ pub(crate) async fn unproven(
     code: String,
     password: String,
 ) -> Result<Option<String>, PageError> {
-    let prove = web.act_quietly(visitor, move |tx, cx, _| {
-        actions::sign_in::second_step::prove_second_step(tx, cx, &code)
-    });
+    let prove =
+        web.act_quietly(visitor, move |tx, cx, _| second_step::prove_second_step(tx, cx, &code));
     if let Some(entry) = prove.await? {
         return Ok(entry.sentence());
     }
@@ -343,9 +327,8 @@ pub async fn rename_passkey(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let id = passkey_id(&id)?;
-    let rename = web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::sign_in::passkeys::rename_passkey(tx, cx, &id, &form.name)
-    });
+    let rename = web
+        .act_quietly(&visitor, move |tx, cx, _| passkeys::rename_passkey(tx, cx, &id, &form.name));
     rename.await?;
     web.redirect(HERE, Flash::Saved)
 }
@@ -357,7 +340,7 @@ pub async fn remove_passkey(
 ) -> PageResult {
     let id = passkey_id(&id)?;
     let remove = web.act_quietly(&posted.visitor, move |tx, cx, me| {
-        actions::sign_in::passkeys::remove_passkey(tx, cx, &id, &me.session)
+        passkeys::remove_passkey(tx, cx, &id, &me.session)
     });
     remove.await?;
     web.redirect(HERE, Flash::PasskeyRemoved)
@@ -374,10 +357,7 @@ pub async fn set_two_steps(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let wants = form.everybody;
-    web.act(&visitor, move |tx, cx, _| {
-        actions::sign_in::second_step::want_two_steps(tx, cx, wants)
-    })
-    .await?;
+    web.act(&visitor, move |tx, cx, _| second_step::want_two_steps(tx, cx, wants)).await?;
     web.redirect("/settings/people", Flash::TwoSteps)
 }
 
@@ -388,9 +368,6 @@ pub async fn reset(
     posted: PostedForm,
 ) -> PageResult {
     let id = UserId::parse(&id).ok_or(Error::NotFound("person"))?;
-    web.act(&posted.visitor, move |tx, cx, _| {
-        actions::sign_in::sign_in_reset::reset_sign_in(tx, cx, &id)
-    })
-    .await?;
+    web.act(&posted.visitor, move |tx, cx, _| sign_in_reset::reset_sign_in(tx, cx, &id)).await?;
     web.redirect("/settings/people", Flash::SignInReset)
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::setup::PersonListing;
-use actions::people::teams::TeamListing;
+use actions::inboxes::setup::{self, PersonListing};
+use actions::people::teams::{self, TeamListing};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -73,10 +73,7 @@ async fn build(
     let (frame, (teams, people)): (PageLayout, (Vec<TeamListing>, Vec<PersonListing>)) = web
         .page(visitor, location(SettingsPage::Teams), |tx, cx, _| {
             cx.actor.must_administer()?;
-            Ok((
-                actions::people::teams::list_teams(tx, cx)?,
-                actions::inboxes::setup::list_people(tx, cx)?,
-            ))
+            Ok((teams::list_teams(tx, cx)?, setup::list_people(tx, cx)?))
         })
         .await?;
     let edited = match &editing {
@@ -119,9 +116,7 @@ impl TeamForm {
 pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<TeamForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (name, people) = (form.name.clone(), form.people()?);
-    let made = web
-        .act(&visitor, move |tx, cx, _| actions::people::teams::make_team(tx, cx, &name, &people))
-        .await;
+    let made = web.act(&visitor, move |tx, cx, _| teams::make_team(tx, cx, &name, &people)).await;
     answer(&web, &visitor, None, form, made.map(|_| ())).await
 }
 
@@ -133,11 +128,8 @@ pub async fn change(
     let PostedForm { visitor, form } = posted;
     let (id, name, people) = (team_id(&id)?, form.name.clone(), form.people()?);
     let editing = id.clone();
-    let changed = web
-        .act(&visitor, move |tx, cx, _| {
-            actions::people::teams::change_team(tx, cx, &id, &name, &people)
-        })
-        .await;
+    let changed =
+        web.act(&visitor, move |tx, cx, _| teams::change_team(tx, cx, &id, &name, &people)).await;
     answer(&web, &visitor, Some(editing), form, changed).await
 }
 
@@ -147,9 +139,7 @@ pub async fn remove(
     posted: PostedForm<()>,
 ) -> PageResult {
     let id = team_id(&id)?;
-    let removed = web
-        .act(&posted.visitor, move |tx, cx, _| actions::people::teams::remove_team(tx, cx, &id))
-        .await;
+    let removed = web.act(&posted.visitor, move |tx, cx, _| teams::remove_team(tx, cx, &id)).await;
     match removed {
         Ok(()) => web.redirect("/settings/teams", Flash::TeamRemoved),
         Err(PageError::Domain(Error::Invalid(problems))) => {

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use actions::conversations::picture_senders::PictureSender;
-use actions::sign_in::sessions::{SessionListing, SignedIn};
+use actions::conversations::picture_senders::{self, PictureSender};
+use actions::conversations::{after_triage, following};
+use actions::people::profile;
+use actions::sign_in::sessions::{self, SessionListing, SignedIn};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::app::Cx;
@@ -13,15 +15,14 @@ use base::limits::{SIGN_IN_ATTEMPTS_PER_ADDRESS, SIGN_IN_WAIT_MINUTES};
 use db::Tx;
 use model::people::notices;
 use translation::{Language, Reader, msg, t};
-use web::Web;
 use web::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
 use web::layout::responses::{self, PageError, PageResult};
 use web::layout::wording::DisplayTime;
-use web::reader;
 use web::visitor::Visitor;
+use web::{Web, reader};
 
 use crate::people_pages::people::role_word;
 use crate::{SettingsPage, location};
@@ -90,13 +91,13 @@ impl OwnSettings {
     fn read(tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn) -> base::error::Result<OwnSettings> {
         Ok(OwnSettings {
             me: me.clone(),
-            has_password: actions::sign_in::sessions::has_password(tx, cx)?,
+            has_password: sessions::has_password(tx, cx)?,
             is_inbox: notices::is_inbox(tx, &me.email)?,
-            follows_mentions: actions::conversations::following::follows_mentions(tx, cx)?,
-            opens_list: actions::conversations::after_triage::opens_list(tx, cx)?,
-            duty: actions::people::profile::own_duty(tx, cx)?,
-            picture_senders: actions::conversations::picture_senders::picture_senders(tx, cx)?,
-            sessions: actions::sign_in::sessions::list_sessions(tx, cx)?,
+            follows_mentions: following::follows_mentions(tx, cx)?,
+            opens_list: after_triage::opens_list(tx, cx)?,
+            duty: profile::own_duty(tx, cx)?,
+            picture_senders: picture_senders::picture_senders(tx, cx)?,
+            sessions: sessions::list_sessions(tx, cx)?,
         })
     }
 }
@@ -172,19 +173,13 @@ pub async fn choose_following(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let follows = form.mentions;
-    web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::conversations::following::follow_mentions(tx, cx, follows)
-    })
-    .await?;
+    web.act_quietly(&visitor, move |tx, cx, _| following::follow_mentions(tx, cx, follows)).await?;
     web.redirect("/settings/you", Flash::FollowingChoice)
 }
 
 pub async fn set_duty(State(web): State<Arc<Web>>, posted: PostedForm<DutyForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::people::profile::set_duty(tx, cx, &form.duty)
-    })
-    .await?;
+    web.act_quietly(&visitor, move |tx, cx, _| profile::set_duty(tx, cx, &form.duty)).await?;
     web.redirect("/settings/you", Flash::Duty)
 }
 
@@ -198,10 +193,7 @@ pub async fn choose_language(
         return Err(Error::invalid("language", "Choose a language of the list.").into());
     }
     let chosen = reader::choice(&code);
-    web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::people::profile::choose_language(tx, cx, &code)
-    })
-    .await?;
+    web.act_quietly(&visitor, move |tx, cx, _| profile::choose_language(tx, cx, &code)).await?;
     Reader::current().know(chosen);
     web.redirect("/settings/you", Flash::Saved)
 }
@@ -244,7 +236,7 @@ pub async fn set_password(
         PasswordCheck::Right { opens_private: true } => {
             // The password proves who it is, however this session began.
             let open_private = |tx: &mut Tx<'_>, cx: &Cx<'_>, me: &SignedIn| {
-                actions::sign_in::sessions::open_private(tx, cx, &me.session)
+                sessions::open_private(tx, cx, &me.session)
             };
             web.act_quietly(&visitor, open_private).await?;
         }
@@ -258,10 +250,8 @@ pub async fn set_password(
         }
         Err(error) => return Err(error.into()),
     };
-    web.act_quietly(&visitor, move |tx, cx, me| {
-        actions::sign_in::sessions::set_password(tx, cx, &hash, &me.session)
-    })
-    .await?;
+    web.act_quietly(&visitor, move |tx, cx, me| sessions::set_password(tx, cx, &hash, &me.session))
+        .await?;
     web.redirect("/settings/you", Flash::Password)
 }
 
@@ -273,10 +263,7 @@ pub async fn open_private(
     let PostedForm { visitor, form } = posted;
     let open_error = match own_password(&web, &visitor, form.password).await? {
         PasswordCheck::Right { opens_private: true } => {
-            web.act(&visitor, |tx, cx, me| {
-                actions::sign_in::sessions::open_private(tx, cx, &me.session)
-            })
-            .await?;
+            web.act(&visitor, |tx, cx, me| sessions::open_private(tx, cx, &me.session)).await?;
             return web.redirect("/settings/you", Flash::PrivateOpened);
         }
         PasswordCheck::Wrong(sentence) => sentence,
@@ -305,7 +292,7 @@ pub(crate) async fn own_password(
 ) -> Result<PasswordCheck, PageError> {
     let (me, stored) = web
         .read(visitor, |tx, _, me| {
-            let mut stored = actions::sign_in::sessions::stored_passwords(tx, &me.email)?;
+            let mut stored = sessions::stored_passwords(tx, &me.email)?;
             stored.retain(|stored| stored.ws == me.actor.ws && stored.person == me.id);
             Ok((me.clone(), stored))
         })
@@ -316,12 +303,7 @@ pub(crate) async fn own_password(
     // Counted for the person: somebody who can create links can begin many sessions.
     let (what, now) = (format!("person {}", me.id), web.app.clock.now());
     let may_try = web.app.store.write(move |tx| {
-        actions::sign_in::sessions::count_sign_in_attempt(
-            tx,
-            &what,
-            SIGN_IN_ATTEMPTS_PER_ADDRESS,
-            now,
-        )
+        sessions::count_sign_in_attempt(tx, &what, SIGN_IN_ATTEMPTS_PER_ADDRESS, now)
     });
     if !may_try.await? {
         let sentence =
@@ -346,16 +328,13 @@ pub async fn end_session(
     posted: PostedForm,
 ) -> PageResult {
     let id = SessionId::parse(&id).ok_or(Error::NotFound("session"))?;
-    web.act(&posted.visitor, move |tx, cx, _| actions::sign_in::sessions::end_session(tx, cx, &id))
-        .await?;
+    web.act(&posted.visitor, move |tx, cx, _| sessions::end_session(tx, cx, &id)).await?;
     web.redirect("/settings/you", Flash::Ended)
 }
 
 pub async fn end_others(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
-    web.act(&posted.visitor, |tx, cx, me| {
-        actions::sign_in::sessions::end_other_sessions(tx, cx, &me.session)
-    })
-    .await?;
+    web.act(&posted.visitor, |tx, cx, me| sessions::end_other_sessions(tx, cx, &me.session))
+        .await?;
     web.redirect("/settings/you", Flash::Ended)
 }
 
@@ -365,7 +344,7 @@ pub async fn remove_picture_sender(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let remove = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
-        actions::conversations::picture_senders::remove_picture_sender(tx, cx, &form.email)
+        picture_senders::remove_picture_sender(tx, cx, &form.email)
     };
     web.act_quietly(&visitor, remove).await?;
     web.redirect("/settings/you", Flash::PicturesHidden)

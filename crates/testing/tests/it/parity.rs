@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
+use actions::conversations::snooze;
+use actions::writing::drafts;
 use base::actor::{Actor, Role};
 use base::ids::MessageId;
 use mail::{Address, AuthorKind, Dmarc, Mail, Risk, Warning};
@@ -237,28 +239,17 @@ impl History {
             false => MessageId::parse(self.chance.pick::<String>(&self.messages)),
         };
         let done = self.app.app.act(&person, move |tx, cx| match (deed, &message) {
-            (0, _) => {
-                actions::conversations::snooze::snooze(tx, cx, &conversation, until).map(|()| 0)
-            }
-            (1, _) => {
-                actions::conversations::snooze::release_held(tx, cx, &conversation).map(|()| 0)
-            }
+            (0, _) => snooze::snooze(tx, cx, &conversation, until).map(|()| 0),
+            (1, _) => snooze::release_held(tx, cx, &conversation).map(|()| 0),
             (_, None) => Ok(0),
-            (2, Some(id)) => actions::writing::drafts::stop_message(tx, cx, id).map(|_| 0),
+            (2, Some(id)) => drafts::stop_message(tx, cx, id).map(|_| 0),
             (deed, Some(id)) => {
                 let (draft, mut conversation) =
                     outbound::messages::load_outgoing(tx, cx.actor, id)?;
                 match deed {
-                    3 => actions::writing::drafts::approve_draft(
-                        tx,
-                        cx,
-                        id,
-                        draft.revision,
-                        &draft.text,
-                    ),
-                    4 => actions::writing::drafts::edit_draft(tx, cx, id, draft.revision, &text),
-                    5 => actions::writing::drafts::discard_draft(tx, cx, id, draft.revision, &text)
-                        .map(|()| 0),
+                    3 => drafts::approve_draft(tx, cx, id, draft.revision, &draft.text),
+                    4 => drafts::edit_draft(tx, cx, id, draft.revision, &text),
+                    5 => drafts::discard_draft(tx, cx, id, draft.revision, &text).map(|()| 0),
                     _ => {
                         outbound::messages::mark_sent(tx, cx, &mut conversation, &draft).map(|()| 0)
                     }

@@ -14,6 +14,7 @@ mod views;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use actions::sign_in::sessions;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Response, StatusCode};
@@ -208,9 +209,7 @@ impl Web {
         let (what, now) = (format!("booking {}", visitor.place), self.app.clock.now());
         self.app
             .store
-            .write(move |tx| {
-                actions::sign_in::sessions::count_sign_in_attempt(tx, &what, FORMS_PER_NETWORK, now)
-            })
+            .write(move |tx| sessions::count_sign_in_attempt(tx, &what, FORMS_PER_NETWORK, now))
             .await
     }
 

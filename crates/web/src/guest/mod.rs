@@ -7,6 +7,7 @@ pub mod browser;
 pub mod form;
 pub mod refusals;
 
+use actions::sign_in::sessions;
 use axum::body::Body;
 use axum::http::header::{self, HeaderName};
 use axum::http::{HeaderValue, Response};
@@ -47,12 +48,7 @@ impl Web {
             .app
             .store
             .write(move |tx| {
-                actions::sign_in::sessions::count_sign_in_attempt(
-                    tx,
-                    &what,
-                    UNKNOWN_LINKS_PER_NETWORK,
-                    now,
-                )
+                sessions::count_sign_in_attempt(tx, &what, UNKNOWN_LINKS_PER_NETWORK, now)
             })
             .await?;
         Err(if few { PageError::Domain(error) } else { PageError::TooManyAttempts })

@@ -2,7 +2,9 @@
 //! message that can still be stopped.
 
 use actions::conversations::sidebar::Sidebar;
+use actions::conversations::undo_triage;
 use actions::sign_in::sessions::SignedIn;
+use actions::writing::approvals;
 use base::app::Cx;
 use base::ids::UserId;
 use db::Tx;
@@ -132,11 +134,11 @@ impl PageLayout {
         let sidebar = actions::conversations::sidebar::sidebar(tx, cx)?;
         let times = TimeFormat::new(cx.now, visitor.zone.clone());
         let undo = match &visitor.undo {
-            Some(id) => actions::writing::approvals::under_way(tx, cx, id)?,
+            Some(id) => approvals::under_way(tx, cx, id)?,
             None => None,
         };
         let act = match visitor.flash {
-            Some(Flash::Triaged) => actions::conversations::undo_triage::undo_offer(tx, cx)?,
+            Some(Flash::Triaged) => undo_triage::undo_offer(tx, cx)?,
             _ => None,
         };
         let name = cx.actor.name().to_owned();

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use actions::conversations::contacts::OpenContact;
+use actions::conversations::blocked_senders;
+use actions::conversations::contacts::{self, OpenContact};
 use api::fields::check_query;
 use api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
 use askama::Template;
@@ -141,7 +142,7 @@ async fn build(
     }
     let (frame, details) = web
         .page(visitor, PageLocation::new(t!("Contact")), move |tx, cx, _| {
-            let open = actions::conversations::contacts::open_contact(tx, cx, &email)?;
+            let open = contacts::open_contact(tx, cx, &email)?;
             let page = list_conversations(tx, cx, input.clone())?;
             let deletable =
                 open.profile.notes.iter().map(|note| contact_notes::may_delete(cx.actor, note));
@@ -285,7 +286,7 @@ pub async fn add_note(
     let PostedForm { visitor, form } = posted;
     let (email, body) = (EmailAddress::new(&address), form.body.clone());
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::conversations::contacts::add_contact_note(tx, cx, &email, &body)
+        contacts::add_contact_note(tx, cx, &email, &body)
     };
     match web.act(&visitor, work).await {
         Ok(()) => web.redirect(&contact_href(&address), Flash::Noted),
@@ -307,7 +308,7 @@ pub async fn delete_note(
     let note = ContactNoteId::parse(&note).ok_or(Error::NotFound("note"))?;
     let email = EmailAddress::new(&address);
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::conversations::contacts::delete_contact_note(tx, cx, &email, &note)
+        contacts::delete_contact_note(tx, cx, &email, &note)
     };
     web.act(&posted.visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::ContactNoteDeleted)
@@ -321,9 +322,8 @@ pub async fn merge(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (into, with) = (EmailAddress::new(&address), EmailAddress::new(&form.with));
-    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::conversations::contacts::merge_contacts(tx, cx, &with, &into)
-    };
+    let work =
+        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| contacts::merge_contacts(tx, cx, &with, &into);
     match web.act(&visitor, work).await {
         Ok(()) => web.redirect(&contact_href(&address), Flash::ContactsMerged),
         Err(PageError::Domain(Error::Invalid(problems))) => {
@@ -350,9 +350,8 @@ pub async fn separate(
     let PostedForm { visitor, form } = posted;
     let email = EmailAddress::new(&form.email);
     let of = EmailAddress::new(&address);
-    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::conversations::contacts::separate_address(tx, cx, &of, &email)
-    };
+    let work =
+        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| contacts::separate_address(tx, cx, &of, &email);
     web.act(&visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::ContactSeparated)
 }
@@ -363,9 +362,8 @@ pub async fn block(
     posted: PostedForm,
 ) -> PageResult {
     let email = EmailAddress::new(&address);
-    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::conversations::blocked_senders::block_contact(tx, cx, &email)
-    };
+    let work =
+        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| blocked_senders::block_contact(tx, cx, &email);
     web.act(&posted.visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::SenderBlocked)
 }
@@ -376,9 +374,8 @@ pub async fn unblock(
     posted: PostedForm,
 ) -> PageResult {
     let email = EmailAddress::new(&address);
-    let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::conversations::blocked_senders::unblock_contact(tx, cx, &email)
-    };
+    let work =
+        move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| blocked_senders::unblock_contact(tx, cx, &email);
     web.act(&posted.visitor, work).await?;
     web.redirect(&contact_href(&address), Flash::SenderUnblocked)
 }

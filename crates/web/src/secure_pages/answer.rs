@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actions::sign_in::sessions;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Path, Request, State};
 use axum::http::{Response, StatusCode, header};
@@ -159,9 +160,10 @@ impl Web {
     /// Counts a reply of a link; `false` at the limit.
     async fn count_answer(&self, page: &GuestPage) -> Result<bool, PageError> {
         let (what, now) = (format!("answer {}", page.link.purpose()), self.app.clock.now());
-        let counted = self.app.store.write(move |tx| {
-            actions::sign_in::sessions::count_sign_in_attempt(tx, &what, ANSWERS_PER_LINK, now)
-        });
+        let counted = self
+            .app
+            .store
+            .write(move |tx| sessions::count_sign_in_attempt(tx, &what, ANSWERS_PER_LINK, now));
         Ok(counted.await?)
     }
 

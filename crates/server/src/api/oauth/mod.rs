@@ -8,7 +8,8 @@ mod parameters;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actions::integrations::oauth_tokens::{CodeExchange, IssuedTokens, TokenRefusal};
+use actions::integrations::oauth_consent;
+use actions::integrations::oauth_tokens::{self, CodeExchange, IssuedTokens, TokenRefusal};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
@@ -39,7 +40,7 @@ struct OauthServer {
 
 /// The pages for OAuth clients at their addresses; none where OAuth cannot be used.
 pub fn router(context: ApiContext, takes_registrations: bool) -> Router {
-    if !actions::integrations::oauth_consent::oauth_works_at(&context.own_origin) {
+    if !oauth_consent::oauth_works_at(&context.own_origin) {
         return Router::new();
     }
     let server = Arc::new(OauthServer { context, takes_registrations });
@@ -113,13 +114,7 @@ async fn register(
     let (app, place) = (server.context.app.clone(), place.to_owned());
     let store = app.store.clone();
     let work = move |tx: &mut Tx<'_>| {
-        actions::integrations::oauth_consent::register_client(
-            tx,
-            &app.ids,
-            app.clock.now(),
-            &metadata,
-            &place,
-        )
+        oauth_consent::register_client(tx, &app.ids, app.clock.now(), &metadata, &place)
     };
     let registered = store.write(work).await.map_err(OauthError::of)?;
     let client = registered.ok_or(OauthError::TOO_MANY)?;
@@ -138,10 +133,7 @@ async fn with_form(
     let form = Parameters::of(headers, body).ok_or(OauthError::INVALID_REQUEST)?;
     if path == REVOKE {
         let token = form.get("token").ok_or(OauthError::INVALID_REQUEST)?;
-        write(server, move |tx, cx| {
-            actions::integrations::oauth_tokens::revoke_token(tx, cx, &token)
-        })
-        .await?;
+        write(server, move |tx, cx| oauth_tokens::revoke_token(tx, cx, &token)).await?;
         return Ok(server.context.ok(StatusCode::OK, Bytes::new()));
     }
     let client_id = form.client_id().ok_or(OauthError::INVALID_CLIENT)?;
@@ -158,9 +150,7 @@ async fn with_form(
             let token = form.get("refresh_token").ok_or(OauthError::INVALID_REQUEST)?;
             let place = place.to_owned();
             let refresh = move |tx: &mut Tx<'_>, cx: &base::app::Cx<'_>| {
-                actions::integrations::oauth_tokens::refresh_tokens(
-                    tx, cx, &token, &client_id, &place,
-                )
+                oauth_tokens::refresh_tokens(tx, cx, &token, &client_id, &place)
             };
             write(server, refresh).await?
         }
@@ -186,10 +176,7 @@ async fn with_code(
         redirect_uri: form.get("redirect_uri").ok_or(OauthError::INVALID_REQUEST)?,
         verifier: form.get("code_verifier").ok_or(OauthError::INVALID_REQUEST)?,
     };
-    write(server, move |tx, cx| {
-        actions::integrations::oauth_tokens::exchange_code(tx, cx, &exchange)
-    })
-    .await
+    write(server, move |tx, cx| oauth_tokens::exchange_code(tx, cx, &exchange)).await
 }
 
 /// Writes as the service itself: whose token it is, the operation finds out.

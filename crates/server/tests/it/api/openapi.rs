@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use actions::conversations::snooze;
 use axum::body::Body;
 use mail::{Attachment, Risk, Warning};
 use serde_json::{Value, json};
@@ -78,10 +79,7 @@ async fn busy(app: &TestApp, key: &TestKey) -> String {
     let snoozed = id.clone();
     let open = json!({ "status": "open" });
     app.post(key, &op("set_status").at(&id), open).await.is(200);
-    app.act(&app.owner, move |tx, cx| {
-        actions::conversations::snooze::snooze(tx, cx, snoozed.as_str(), until)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| snooze::snooze(tx, cx, snoozed.as_str(), until)).await;
     id.to_string()
 }
 

@@ -1,5 +1,6 @@
 //! The order in which a request's mistakes are told: 401, 429, 403, 400, 404.
 
+use actions::inboxes::setup;
 use axum::body::Body;
 use base::actor::Plan;
 
@@ -86,7 +87,7 @@ async fn the_plan_comes_after_the_rate_and_before_the_input(app: TestApp) {
     let nowhere = nowhere();
     let app = app.with_rate(1 + checked().count() as u32);
     app.get(&key, "/me").await.is(200);
-    app.act(&app.owner, |tx, cx| actions::inboxes::setup::set_plan(tx, cx, Plan::Free)).await;
+    app.act(&app.owner, |tx, cx| setup::set_plan(tx, cx, Plan::Free)).await;
     for op in checked() {
         assert_eq!(status(&app, op, None, wrong(op), &nowhere).await, 401, "{}", op.name);
         assert_eq!(status(&app, op, Some(&key), wrong(op), &nowhere).await, 403, "{}", op.name);

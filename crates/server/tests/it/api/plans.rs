@@ -1,5 +1,6 @@
 //! API section 5.10: the API is part of the Pro and Team plans.
 
+use actions::inboxes::setup;
 use axum::body::Body;
 use base::actor::{Actor, Plan};
 
@@ -14,7 +15,7 @@ on_both!(
 );
 
 async fn set_plan(app: &TestApp, owner: &Actor, plan: Plan) {
-    app.act(owner, move |tx, cx| actions::inboxes::setup::set_plan(tx, cx, plan)).await;
+    app.act(owner, move |tx, cx| setup::set_plan(tx, cx, plan)).await;
 }
 
 async fn on_the_free_plan_every_operation_is_403_and_afterwards_works_again(app: TestApp) {

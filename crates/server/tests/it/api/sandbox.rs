@@ -1,5 +1,6 @@
 //! API section 4.14: the rules of every operation hold for the one that only test keys may ask for.
 
+use actions::inboxes::setup;
 use axum::body::Body;
 use axum::http::Request;
 use base::actor::Plan;
@@ -108,7 +109,7 @@ async fn of_several_mistakes_the_first_in_order_is_told(app: TestApp) {
 async fn on_the_free_plan_nothing_is_simulated(app: TestApp) {
     let key = app.test_key(ALL).await;
     let id = a_test_conversation(&app).await;
-    app.act(&app.owner, |tx, cx| actions::inboxes::setup::set_plan(tx, cx, Plan::Free)).await;
+    app.act(&app.owner, |tx, cx| setup::set_plan(tx, cx, Plan::Free)).await;
     let before = rows(&app).await;
     let answer = op("sandbox_inbound").ask(&app, &key, &id).await.is(403);
     assert!(answer.error().contains("plan"), "{}", answer.error());

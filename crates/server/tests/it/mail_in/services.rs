@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use actions::integrations::services::NewService;
+use actions::integrations::services::{self, NewService};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -234,10 +234,7 @@ async fn a_connection_that_ended_takes_no_calls_and_reads_no_words(app: TestApp)
     service.tell(&app, &by_resend(json!({ "reference": "order-9" }))).await.is(200);
     app.deliver(&app.support, answering("bruno@x.example", SENT)).await;
     let id = service.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::integrations::services::disconnect_service(tx, cx, &id)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| services::disconnect_service(tx, cx, &id)).await;
     service.tell(&app, &by_resend(json!({}))).await.is(404);
     app.pass(DAY).await;
     assert!(service.stand_in.asked().is_empty());
@@ -253,13 +250,11 @@ async fn only_who_administers_connects_and_sees_connections(app: TestApp) {
         api_url: String::new(),
         reference_tag: "reference".into(),
     };
-    let made = app
-        .app
-        .act(&ann, move |tx, cx| actions::integrations::services::connect_service(tx, cx, &new));
+    let made = app.app.act(&ann, move |tx, cx| services::connect_service(tx, cx, &new));
     assert!(made.await.is_err());
-    assert!(app.app.act(&ann, actions::integrations::services::list_services).await.is_err());
+    assert!(app.app.act(&ann, services::list_services).await.is_err());
     let (app, service) = connected(app, Service::Resend).await;
-    let listed = app.act(&app.owner, actions::integrations::services::list_services).await;
+    let listed = app.act(&app.owner, services::list_services).await;
     assert_eq!(listed.len(), 1);
     assert!(listed[0].complete && listed[0].address.ends_with(&service.path));
     let told = serde_json::to_string(&listed).unwrap();
@@ -300,11 +295,7 @@ async fn connect(app: &TestApp, kind: Service) -> Connected {
         reference_tag: "reference".into(),
         id: id.clone(),
     };
-    let path = app
-        .act(&app.owner, move |tx, cx| {
-            actions::integrations::services::connect_service(tx, cx, &new)
-        })
-        .await;
+    let path = app.act(&app.owner, move |tx, cx| services::connect_service(tx, cx, &new)).await;
     Connected { kind, id, path, stand_in }
 }
 
@@ -486,5 +477,5 @@ async fn recorded(app: &TestApp) -> i64 {
 }
 
 async fn last_error(app: &TestApp) -> Option<String> {
-    app.act(&app.owner, actions::integrations::services::list_services).await.remove(0).last_error
+    app.act(&app.owner, services::list_services).await.remove(0).last_error
 }

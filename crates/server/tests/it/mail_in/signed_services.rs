@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use actions::integrations::services::NewService;
+use actions::integrations::services::{self, NewService};
 use axum::body::Body;
 use axum::http::Request;
 use base::ids::ServiceId;
@@ -67,11 +67,7 @@ async fn connected(app: &TestApp, service: Service, secret: &str) -> Connected {
         reference_tag: "reference".into(),
         id: id.clone(),
     };
-    let path = app
-        .act(&app.owner, move |tx, cx| {
-            actions::integrations::services::connect_service(tx, cx, &new)
-        })
-        .await;
+    let path = app.act(&app.owner, move |tx, cx| services::connect_service(tx, cx, &new)).await;
     let pages = AmazonPages::default();
     let sns = SnsCalls::new(Arc::new(pages.clone()));
     Connected { path, pages, sns }
@@ -101,7 +97,7 @@ async fn reference(app: &TestApp, header_id: &str) -> Value {
 }
 
 async fn noted(app: &TestApp) -> i64 {
-    app.act(&app.owner, actions::integrations::services::list_services).await[0].noted
+    app.act(&app.owner, services::list_services).await[0].noted
 }
 
 fn by_mailgun(timestamp: i64, key: &str) -> String {

@@ -1,5 +1,6 @@
 //! The marks on what leaves, by which answers, bounces and loops are known.
 
+use actions::inboxes::setup;
 use base::ids::MailboxId;
 use model::installation::mail_secret;
 
@@ -50,8 +51,7 @@ async fn answers_and_bounces_find_back_by_marks_that_nobody_else_can_make(app: T
 
 async fn an_inbox_without_plus_tags_is_answered_and_bounced_to_as_it_is(app: TestApp) {
     let id: MailboxId = app.support.id.clone();
-    app.act(&app.owner, move |tx, cx| actions::inboxes::setup::set_plus_tags(tx, cx, &id, false))
-        .await;
+    app.act(&app.owner, move |tx, cx| setup::set_plus_tags(tx, cx, &id, false)).await;
     let key = app.key("send").await;
     let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     app.schedule(&key, &mail.conversation, "It left.").await;

@@ -1,6 +1,7 @@
 //! Reports and the audit log are read from a standby of the database. Another database, in which nothing
 //! has happened, stands for it.
 
+use actions::people::removal;
 use db::ReplicaOptions;
 use serde_json::json;
 use testing::PATIENCE;
@@ -33,8 +34,7 @@ fn a_revoked_key_and_a_removed_teammate_read_nothing_from_the_replica() {
         browser.get("/settings/audit").await.is(403);
         app.revoke(&key).await;
         let person = user(&bo);
-        app.act(&app.owner, move |tx, cx| actions::people::removal::remove_person(tx, cx, &person))
-            .await;
+        app.act(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &person)).await;
         app.get(&key, "/reports").await.is(401);
         for path in ["/reports", "/reports.csv", "/settings/audit"] {
             let page = browser.get(path).await.is(303);

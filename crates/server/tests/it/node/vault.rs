@@ -1,5 +1,7 @@
 //! Whoever has the database alone cannot sign with our keys or sign in as somebody.
 
+use actions::integrations::delivery_log;
+use actions::sign_in::sessions;
 use base::secret_sealer::SecretSealer;
 use model::installation::mail_secret::mail_secret;
 use model::installation::sealing::seal_plain_secrets;
@@ -53,14 +55,10 @@ async fn no_secret_that_is_used_again_is_kept_as_it_is(app: TestApp) {
     let app = app.with_mail();
     let hook = app.hook("receiver").await;
     let id = hook.id.clone();
-    let new = app
-        .act(&app.owner, move |tx, cx| {
-            actions::integrations::delivery_log::rotate_secret(tx, cx, &id)
-        })
-        .await;
+    let new = app.act(&app.owner, move |tx, cx| delivery_log::rotate_secret(tx, cx, &id)).await;
     let (signing, mail) = (make_signing_key(&app).await, secret_of_mail(&app).await);
     let ann = user(&app.person("Ann").await);
-    app.act(&app.owner, move |tx, cx| actions::sign_in::sessions::invite(tx, cx, &ann, true)).await;
+    app.act(&app.owner, move |tx, cx| sessions::invite(tx, cx, &ann, true)).await;
     let kept = kept(&app).await;
     assert_eq!(kept.len(), 5);
     assert!(kept.iter().all(|kept| kept.starts_with(b"v1.")));

@@ -1,5 +1,6 @@
 //! The pages of answers and of drafting.
 
+use actions::inboxes::drafting;
 use base::ids::MessageId;
 use model::mailboxes::DraftingMode;
 use transport::reply_model::ModelEndpoint;
@@ -83,8 +84,7 @@ async fn a_helpers_draft_shows_its_sources_and_is_approved(app: TestApp) {
         })
         .await;
     assert!(sent.ends_with("Olive Owner"), "{sent}");
-    let (listed, _) =
-        app.app.read(&app.owner, actions::inboxes::drafting::list_drafting).await.unwrap();
+    let (listed, _) = app.app.read(&app.owner, drafting::list_drafting).await.unwrap();
     assert_eq!(listed[0].tally.as_it_was, 1, "the name is no edit");
 }
 

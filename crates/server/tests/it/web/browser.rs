@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use actions::sign_in::sessions;
 use axum::body::Body;
 use axum::http::Request;
 use base::actor::{Actor, Circle};
@@ -43,11 +44,7 @@ impl TestApp {
     pub async fn sign_in_link(&self, person: &Actor) -> String {
         let id = user(person);
         let service = Actor::system(person.ws, person.workspace.clone(), Circle::team());
-        let url = self
-            .act(&service, move |tx, cx| {
-                actions::sign_in::sessions::make_recovery_link(tx, cx, &id)
-            })
-            .await;
+        let url = self.act(&service, move |tx, cx| sessions::make_recovery_link(tx, cx, &id)).await;
         url.strip_prefix(crate::support::PUBLIC_URL).expect("our own address").to_owned()
     }
 }

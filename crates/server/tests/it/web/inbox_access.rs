@@ -1,7 +1,7 @@
 //! An inbox that is for some is indistinguishable from one that does not exist for everybody else, on
 //! every page and form.
 
-use actions::inboxes::inbox_access::InboxAccess;
+use actions::inboxes::inbox_access::{self, InboxAccess};
 use base::actor::{Actor, Role};
 use model::mailboxes::Mailbox;
 use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
@@ -24,10 +24,7 @@ async fn close_inbox(app: &TestApp, inbox: &Mailbox, person: &Actor) {
     let entries = vec![AccessEntry { holder, may_see: true, may_send: false }];
     let access = InboxAccess { everybody: false, all_send: true, entries };
     let id = inbox.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &access)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &id, &access)).await;
 }
 
 async fn what_is_in_an_inbox_for_some_is_missing_for_the_others(app: TestApp) {

@@ -1,6 +1,6 @@
 //! The settings of one inbox: how its mail comes in and goes out, for those who look after that.
 
-use actions::inboxes::imap_accounts::{FetchFrom, MailHistory};
+use actions::inboxes::imap_accounts::{self, FetchFrom, MailHistory};
 use inbound::imap::{self, FetchFailure, FetchFailureKind, PostFetchAction, Security};
 
 use crate::mail_out::names::Zone;
@@ -39,7 +39,7 @@ async fn fetch(app: &TestApp) {
         by_operator: true,
     };
     let begin = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-        actions::inboxes::imap_accounts::fetch_mail_from(tx, cx, "support@acme.example", &from)
+        imap_accounts::fetch_mail_from(tx, cx, "support@acme.example", &from)
     };
     app.act(&app.owner, begin).await;
 }

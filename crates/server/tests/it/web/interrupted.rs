@@ -3,7 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use actions::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind};
+use actions::people::removal;
+use actions::sign_in::sign_in_reset;
+use actions::workspace::deletion;
+use actions::writing::autosaves::{self, Autosave, AutosaveKey, AutosaveKind};
 use axum::http::Request;
 use base::actor::Actor;
 use base::ids::ConversationId;
@@ -61,10 +64,7 @@ async fn come_back(browser: &Browser<'_>, person: &Actor, posted: Page) -> Page 
 async fn keep_reply(app: &TestApp, conversation: &ConversationId, text: &str) {
     let place = AutosaveKey::Conversation(conversation.clone());
     let reply = Autosave::new(AutosaveKind::Reply, text.into());
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::autosaves::autosave(tx, cx, &place, &reply)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| autosaves::autosave(tx, cx, &place, &reply)).await;
 }
 
 async fn after_a_session_ended_signing_in_leads_back_to_the_text(app: TestApp) {
@@ -307,15 +307,13 @@ async fn what_was_typed_goes_with_its_writer_or_after_an_hour(app: TestApp) {
     leave(&bo).await;
     leave(&app.owner).await;
     let id = user(&bo);
-    app.act(&app.owner, move |tx, cx| actions::sign_in::sign_in_reset::reset_sign_in(tx, cx, &id))
-        .await;
+    app.act(&app.owner, move |tx, cx| sign_in_reset::reset_sign_in(tx, cx, &id)).await;
     assert_eq!(count().await, 1, "the owner's is left");
     leave(&bo).await;
     let id = user(&bo);
-    app.act(&app.owner, move |tx, cx| actions::people::removal::remove_person(tx, cx, &id)).await;
+    app.act(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &id)).await;
     assert_eq!(count().await, 1, "the owner's is left");
-    app.act(&app.owner, |tx, cx| actions::workspace::deletion::delete_workspace(tx, cx, "Acme"))
-        .await;
+    app.act(&app.owner, |tx, cx| deletion::delete_workspace(tx, cx, "Acme")).await;
     assert_eq!(count().await, 0);
 }
 

@@ -1,6 +1,8 @@
 //! A link that somebody else made signs a person in, and leaves their private inboxes shut until
 //! they have shown that it is them.
 
+use actions::integrations::webhooks;
+use actions::sign_in::sessions;
 use base::actor::{Actor, Circle, Role};
 use inbound::incoming_mail::FiledMail;
 use model::mailboxes::Mailbox;
@@ -75,9 +77,8 @@ async fn a_link_that_somebody_else_made_leaves_private_inboxes_shut(app: TestApp
     let owner_made = handed_link(&app, &ann).await;
     let operator = app.service(&app.support);
     let id = user(&ann);
-    let at_command_line = app
-        .act(&operator, move |tx, cx| actions::sign_in::sessions::make_sign_in_link(tx, cx, &id))
-        .await;
+    let at_command_line =
+        app.act(&operator, move |tx, cx| sessions::make_sign_in_link(tx, cx, &id)).await;
     for link in [owner_made.as_str(), at_command_line.strip_prefix(PUBLIC_URL).unwrap()] {
         let browser = with_link(&app, link).await;
         browser.get("/inbox?view=open").await.is(200).shows("Ann Teammate");
@@ -100,13 +101,7 @@ async fn keys_and_webhooks_of_such_a_session_hear_nothing_private(app: TestApp) 
     let fields = [("url", "https://public.example.com/"), ("hears", "private")];
     let hers = app
         .act(&ann, |tx, cx| {
-            actions::integrations::webhooks::add_webhook(
-                tx,
-                cx,
-                &"https://hers.example.com/".parse().unwrap(),
-                true,
-                true,
-            )
+            webhooks::add_webhook(tx, cx, &"https://hers.example.com/".parse().unwrap(), true, true)
         })
         .await;
     let browser = with_link(&app, &handed_link(&app, &ann).await).await;
@@ -178,16 +173,12 @@ async fn the_first_to_sign_in_is_taken_for_the_person_while_there_is_nothing_pri
     assert!(!sees(&late, &letter_to_cy).await, "mail came before them");
     let operator = Actor::system(cy.ws, cy.workspace.clone(), Circle::team());
     let id = user(&cy);
-    let link = app
-        .act(&operator, move |tx, cx| actions::sign_in::sessions::make_recovery_link(tx, cx, &id))
-        .await;
+    let link = app.act(&operator, move |tx, cx| sessions::make_recovery_link(tx, cx, &id)).await;
     let own = with_link(&app, link.strip_prefix(PUBLIC_URL).unwrap()).await;
     assert!(sees(&own, &letter_to_cy).await);
     let refused = app
         .app
-        .act(&app.owner, move |tx, cx| {
-            actions::sign_in::sessions::make_recovery_link(tx, cx, &user(&cy))
-        })
+        .act(&app.owner, move |tx, cx| sessions::make_recovery_link(tx, cx, &user(&cy)))
         .await;
     assert!(refused.is_err(), "only the operator of the machine makes such a link");
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::imap_accounts::FetchedInbox;
+use actions::inboxes::imap_accounts::{self, FetchedInbox};
 use inbound::imap;
 use model::mailboxes::mailbox_grants::{GrantKey, SignInProvider};
 use rustls::RootCertStore;
@@ -113,9 +113,7 @@ fn way_out(page: &str) -> String {
 }
 
 async fn health(app: &TestApp) -> FetchedInbox {
-    let mut all = app
-        .act(&app.owner, |tx, cx| actions::inboxes::imap_accounts::list_fetched(tx, cx.actor))
-        .await;
+    let mut all = app.act(&app.owner, |tx, cx| imap_accounts::list_fetched(tx, cx.actor)).await;
     assert_eq!(all.len(), 1);
     all.remove(0)
 }
@@ -205,9 +203,7 @@ async fn an_account_is_not_connected_to_an_address_that_is_not_its_own(app: Test
         page.shows(&format!("You signed in at {name} as {ACCOUNT}, which is not {SUPPORT}"));
         page.shows(right).shows(&format!("put {ACCOUNT} in as the address"));
         page.shows("value=\"support@acme.example\"");
-        let fetched = app
-            .act(&app.owner, |tx, cx| actions::inboxes::imap_accounts::list_fetched(tx, cx.actor))
-            .await;
+        let fetched = app.act(&app.owner, |tx, cx| imap_accounts::list_fetched(tx, cx.actor)).await;
         assert!(fetched.is_empty(), "nothing was connected by {name}");
     }
     world.fetch(&app).await;
@@ -254,7 +250,7 @@ async fn a_state_opens_for_the_session_that_made_it_and_for_a_while_only(app: Te
     owner.get(&changed).await.is(422).shows("begun in another browser or session");
     app.advance(16 * MINUTE);
     owner.get(&back).await.is(422).shows("or too long ago");
-    app.act(&app.owner, |tx, cx| actions::inboxes::imap_accounts::list_fetched(tx, cx.actor))
+    app.act(&app.owner, |tx, cx| imap_accounts::list_fetched(tx, cx.actor))
         .await
         .is_empty()
         .then_some(())

@@ -1,5 +1,6 @@
 //! Reading mail: details, plain text, invitations, attached mails, previews, parts and compression.
 
+use actions::conversations::open_conversation;
 use axum::body::Body;
 use axum::http::Request;
 use inbound::incoming_mail::{FiledMail, IncomingMail};
@@ -351,8 +352,7 @@ async fn a_long_thread_comes_in_parts_and_opens_at_what_is_unread(app: TestApp) 
     let browser = app.signed_in(&bo).await;
     app.advance(HOUR);
     let id = received.conversation.to_string();
-    app.act(&bo, move |tx, cx| actions::conversations::open_conversation::mark_read(tx, cx, &id))
-        .await;
+    app.act(&bo, move |tx, cx| open_conversation::mark_read(tx, cx, &id)).await;
     app.advance(HOUR);
     for n in 60..63 {
         app.advance(SECOND);
@@ -406,8 +406,7 @@ async fn a_page_stays_small_however_much_is_unread(app: TestApp) {
     let browser = app.signed_in(&bo).await;
     app.advance(HOUR);
     let id = first.conversation.to_string();
-    app.act(&bo, move |tx, cx| actions::conversations::open_conversation::mark_read(tx, cx, &id))
-        .await;
+    app.act(&bo, move |tx, cx| open_conversation::mark_read(tx, cx, &id)).await;
     for n in 1..=60 {
         app.advance(SECOND);
         app.ingest(&["support@acme.example"], &mail(n)).await;

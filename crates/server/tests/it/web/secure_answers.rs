@@ -1,7 +1,7 @@
 //! The reply that a customer sends on a secure page, and sends again; its files and its times; and what the
 //! composer says about quoting.
 
-use actions::inboxes::office_hours::OfficeHoursInput;
+use actions::inboxes::office_hours::{self, OfficeHoursInput};
 use base::time::Moment;
 use serde_json::Value;
 
@@ -133,10 +133,8 @@ async fn a_file_is_called_by_its_ending(app: TestApp) {
 async fn times_are_those_of_the_inbox_and_name_its_zone(app: TestApp) {
     let mailbox = app.support.id.clone();
     let hours = OfficeHoursInput { zone: "Asia/Tokyo".into(), ..OfficeHoursInput::default() };
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::office_hours::set_office_hours(tx, cx, &mailbox, &hours)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| office_hours::set_office_hours(tx, cx, &mailbox, &hours))
+        .await;
     let ann = app.protected("Hidden words").await;
     let in_tokyo = |at: i64| format!("{} (Tokyo)", Moment(at + 9 * HOUR).clock_time());
     let browser = app.browser();

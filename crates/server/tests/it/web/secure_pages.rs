@@ -1,5 +1,6 @@
 //! The page of a secure message, as a customer uses it without scripts, and the lock of the composer.
 
+use actions::inboxes::office_hours;
 use axum::body::Body;
 use axum::http::Request;
 use serde_json::json;
@@ -487,16 +488,14 @@ async fn links_of_earlier_versions_go_on_to_work(app: TestApp) {
 }
 
 async fn until_when_a_page_is_open_is_said_on_the_clock_of_the_inbox(app: TestApp) {
-    let hours = actions::inboxes::office_hours::OfficeHoursInput {
+    let hours = office_hours::OfficeHoursInput {
         weekly: "mon-sun 00:00-24:00".into(),
         zone: "America/New_York".into(),
-        ..actions::inboxes::office_hours::OfficeHoursInput::default()
+        ..office_hours::OfficeHoursInput::default()
     };
     let mailbox = app.support.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::office_hours::set_office_hours(tx, cx, &mailbox, &hours)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| office_hours::set_office_hours(tx, cx, &mailbox, &hours))
+        .await;
     let ann = app.protected("Hidden words").await;
     let mail =
         String::from_utf8_lossy(&app.outside.relay.attempts().pop().unwrap().bytes).into_owned();

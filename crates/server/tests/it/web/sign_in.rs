@@ -1,5 +1,6 @@
 //! Signing in and out.
 
+use actions::sign_in::sessions;
 use axum::body::Body;
 use axum::http::Request;
 
@@ -108,10 +109,8 @@ async fn guesses_are_counted_by_what_our_proxy_saw_and_by_ipv6_network(app: Test
     let now = app.now();
     for _ in 0..99 {
         let place = place.clone();
-        app.act(&app.owner, move |tx, _| {
-            actions::sign_in::sessions::count_sign_in_attempt(tx, &place, 100, now)
-        })
-        .await;
+        app.act(&app.owner, move |tx, _| sessions::count_sign_in_attempt(tx, &place, 100, now))
+            .await;
     }
     assert!(!guess(1, "2001:db8:1:2::1").await, "the hundredth is looked at");
     assert!(guess(2, "2001:db8:1:2:ffff::9").await, "and no other of the same network");

@@ -1,5 +1,6 @@
 //! Second steps, passkeys, the way back after a lost device, and where a sign-in leads.
 
+use actions::sign_in::sessions;
 use base::actor::{Actor, Role};
 use base::totp::TotpSecret;
 use base64::Engine;
@@ -383,9 +384,7 @@ async fn a_passkey_added_while_private_inboxes_are_shut_leaves_them_shut(app: Te
     let ann = app.person_with("Ann", Role::Admin).await;
     app.signed_in(&ann).await;
     let (operator, id) = (app.service(&app.support), user(&ann));
-    let link = app
-        .act(&operator, move |tx, cx| actions::sign_in::sessions::make_sign_in_link(tx, cx, &id))
-        .await;
+    let link = app.act(&operator, move |tx, cx| sessions::make_sign_in_link(tx, cx, &id)).await;
     let shut = app.browser();
     shut.post(link.strip_prefix(PUBLIC_URL).unwrap(), &[]).await.goes_to("/");
     shut.remember_csrf().await;

@@ -1,6 +1,8 @@
 //! Somebody else's private inbox is indistinguishable from one that does not exist, on every page
 //! and form.
 
+use actions::integrations::delivery_log;
+use actions::writing::{answers, autosaves, compose, saved_replies};
 use base::actor::{Actor, Role};
 use model::mailboxes::Mailbox;
 use serde_json::json;
@@ -279,7 +281,7 @@ pub(super) async fn things_in(app: &TestApp, person: &Actor, inbox: Mailbox) -> 
     let session = format!("ses_{}", sessions.between("/settings/you/sessions/ses_", "/end"));
     assert!(page.status == 200);
     let (attachment, saved) = attached(app, person, &id).await;
-    let answer = actions::writing::answers::AnswerInput {
+    let answer = answers::AnswerInput {
         title: "A hidden answer".into(),
         body: "The lamps are hidden and nobody is to know it.".into(),
         inboxes: vec![inbox.id.to_string()],
@@ -297,11 +299,7 @@ pub(super) async fn things_in(app: &TestApp, person: &Actor, inbox: Mailbox) -> 
     let booked = app.post(&key, "/bookings", body).await.is(201).json();
     let webhook = app.webhook(person, true, true).await;
     let tested = webhook.clone();
-    let event = app
-        .act(person, move |tx, cx| {
-            actions::integrations::delivery_log::send_test_event(tx, cx, &tested)
-        })
-        .await;
+    let event = app.act(person, move |tx, cx| delivery_log::send_test_event(tx, cx, &tested)).await;
     Things {
         message: received.message.to_string(),
         document: text_of(&listed[0], "id"),
@@ -323,10 +321,10 @@ pub(super) async fn things_in(app: &TestApp, person: &Actor, inbox: Mailbox) -> 
 
 /// A file in a letter of somebody's private inbox, and a saved reply of the team.
 async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String, String) {
-    let letter = actions::writing::compose::NewReply {
+    let letter = compose::NewReply {
         body: "Enclosed".into(),
         recipients: model::messages::recipients::RecipientList {
-            to: actions::writing::compose::parties("zed@shop.example").unwrap(),
+            to: compose::parties("zed@shop.example").unwrap(),
             ..model::messages::recipients::RecipientList::default()
         },
         format: Default::default(),
@@ -337,24 +335,21 @@ async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String,
         times: outbound::scheduling::MessageTimes::default(),
     };
     let wanted = conversation.to_owned();
-    let place = app
-        .act(person, move |tx, cx| {
-            actions::writing::autosaves::AutosaveKey::find(tx, cx, Some(&wanted))
-        })
-        .await;
+    let place =
+        app.act(person, move |tx, cx| autosaves::AutosaveKey::find(tx, cx, Some(&wanted))).await;
     let file = ("secret.txt", "text/plain", b"secret".as_slice());
     let id = app.attach(person, &place, &[file]).await.remove(0);
     app.fit_files(person, &place, &letter).await;
     let conversation = conversation.to_owned();
-    let thanks = actions::writing::saved_replies::SavedReplyInput {
+    let thanks = saved_replies::SavedReplyInput {
         name: "Thanks".into(),
         folder: String::new(),
         body: "Thank you".into(),
     };
     let saved = app
         .act(person, move |tx, cx| {
-            actions::writing::compose::send_reply(tx, cx, &conversation, &letter)?;
-            actions::writing::saved_replies::save_reply(tx, cx, &thanks, &[])
+            compose::send_reply(tx, cx, &conversation, &letter)?;
+            saved_replies::save_reply(tx, cx, &thanks, &[])
         })
         .await;
     (id.to_string(), saved.to_string())

@@ -1,6 +1,7 @@
 //! People write, import and retire answers, and make one of a reply.
 
 use actions::writing::answers::{AnswerInput, AnswerListing, ImportResult, StaleAnswer};
+use actions::writing::{answer_files, answer_from_reply};
 use base::actor::Role;
 use base::ids::MessageId;
 use model::mailboxes::DraftingMode;
@@ -50,7 +51,7 @@ const FILE: &str = "# Opening hours\nlanguage: en\n\nWe open at nine.\n\n# Rück
                     Sie haben vierzehn Tage Zeit.\n";
 
 async fn import(app: &TestApp, file: &str) -> base::error::Result<ImportResult> {
-    let answers = actions::writing::answer_files::read_answer_file(file.as_bytes()).unwrap();
+    let answers = answer_files::read_answer_file(file.as_bytes()).unwrap();
     app.app
         .act(&app.owner, move |tx, cx| actions::writing::answers::import_answers(tx, cx, &answers))
         .await
@@ -101,9 +102,7 @@ async fn a_reply_becomes_an_answer_without_its_particulars(app: TestApp) {
     let own = id.clone();
     let shown = app
         .app
-        .read(&app.owner, move |tx, cx| {
-            actions::writing::answer_from_reply::reply_as_answer(tx, cx, &own)
-        })
+        .read(&app.owner, move |tx, cx| answer_from_reply::reply_as_answer(tx, cx, &own))
         .await
         .unwrap();
     assert_eq!(shown.input.title, "Fee twice");
@@ -113,7 +112,7 @@ async fn a_reply_becomes_an_answer_without_its_particulars(app: TestApp) {
     let removed: Vec<String> = marked[..2].iter().map(|words| (*words).to_owned()).collect();
     let input = shown.input.clone();
     app.act(&app.owner, move |tx, cx| {
-        actions::writing::answer_from_reply::add_answer_from_reply(tx, cx, &id, &input, &removed)
+        answer_from_reply::add_answer_from_reply(tx, cx, &id, &input, &removed)
     })
     .await;
     let made = listed(&app).await.remove(0);
@@ -137,7 +136,7 @@ async fn only_a_sent_reply_of_a_visible_conversation_becomes_an_answer(app: Test
     for id in [message.clone(), draft, "msg_0".into()] {
         let id = MessageId::parse(&id).unwrap();
         let read = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-            actions::writing::answer_from_reply::reply_as_answer(tx, cx, &id).map(|_| ())
+            answer_from_reply::reply_as_answer(tx, cx, &id).map(|_| ())
         };
         let refused = app.app.read(&app.owner, read).await.unwrap_err().to_string();
         assert!(refused.contains("no such message"), "{refused}");
@@ -145,7 +144,7 @@ async fn only_a_sent_reply_of_a_visible_conversation_becomes_an_answer(app: Test
     let id = MessageId::parse(&message).unwrap();
     let shown = app
         .app
-        .read(&mia, move |tx, cx| actions::writing::answer_from_reply::reply_as_answer(tx, cx, &id))
+        .read(&mia, move |tx, cx| answer_from_reply::reply_as_answer(tx, cx, &id))
         .await
         .unwrap();
     assert_eq!(shown.input.inboxes, [inbox.id.to_string()], "it stays with the private inbox");

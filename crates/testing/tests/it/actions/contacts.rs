@@ -1,7 +1,8 @@
 //! Contacts: addresses that are one person's, notes, colleagues and blocked senders.
 
-use actions::conversations::triage::TriageAct;
-use actions::inboxes::inbox_access::InboxAccess;
+use actions::conversations::triage::{self, TriageAct};
+use actions::conversations::{blocked_senders, contacts};
+use actions::inboxes::inbox_access::{self, InboxAccess};
 use base::actor::{Actor, Role};
 use base::email_address::EmailAddress;
 use base::ids::ConversationId;
@@ -36,42 +37,29 @@ fn address(text: &str) -> EmailAddress {
 
 async fn merge(app: &TestApp, by: &Actor, from: &str, into: &str) {
     let (from, into) = (address(from), address(into));
-    app.act(by, move |tx, cx| {
-        actions::conversations::contacts::merge_contacts(tx, cx, &from, &into)
-    })
-    .await;
+    app.act(by, move |tx, cx| contacts::merge_contacts(tx, cx, &from, &into)).await;
 }
 
 async fn separate(app: &TestApp, by: &Actor, contact: &str, email: &str) {
     let (contact, email) = (address(contact), address(email));
-    app.act(by, move |tx, cx| {
-        actions::conversations::contacts::separate_address(tx, cx, &contact, &email)
-    })
-    .await;
+    app.act(by, move |tx, cx| contacts::separate_address(tx, cx, &contact, &email)).await;
 }
 
 async fn note(app: &TestApp, by: &Actor, email: &str, body: &str) {
     let (email, body) = (address(email), body.to_owned());
-    app.act(by, move |tx, cx| {
-        actions::conversations::contacts::add_contact_note(tx, cx, &email, &body)
-    })
-    .await;
+    app.act(by, move |tx, cx| contacts::add_contact_note(tx, cx, &email, &body)).await;
 }
 
 /// The addresses of a contact, as a person sees them.
 async fn addresses(app: &TestApp, by: &Actor, email: &str) -> Vec<String> {
     let email = address(email);
-    let open = app
-        .act(by, move |tx, cx| actions::conversations::contacts::open_contact(tx, cx, &email))
-        .await;
+    let open = app.act(by, move |tx, cx| contacts::open_contact(tx, cx, &email)).await;
     open.profile.addresses.iter().map(ToString::to_string).collect()
 }
 
 async fn notes(app: &TestApp, by: &Actor, email: &str) -> Vec<String> {
     let email = address(email);
-    let open = app
-        .act(by, move |tx, cx| actions::conversations::contacts::open_contact(tx, cx, &email))
-        .await;
+    let open = app.act(by, move |tx, cx| contacts::open_contact(tx, cx, &email)).await;
     open.profile.notes.into_iter().map(|note| note.body).collect()
 }
 
@@ -107,9 +95,8 @@ async fn two_addresses_become_one_contact_and_two_again(app: TestApp) {
         assert!(read["conversations"][0]["contact"]["known"].as_bool().unwrap());
     }
     let (one, other) = (address("gia@post.example"), address("gia@wines.example"));
-    let twice = app.refused(&app.owner, move |tx, cx| {
-        actions::conversations::contacts::merge_contacts(tx, cx, &one, &other)
-    });
+    let twice =
+        app.refused(&app.owner, move |tx, cx| contacts::merge_contacts(tx, cx, &one, &other));
     assert!(twice.await.to_string().contains("same contact"));
     separate(&app, &app.owner, "gia@wines.example", "gia@post.example").await;
     assert_eq!(app.subjects(&key, &from("gia@wines.example")).await, ["Cellar"]);
@@ -165,11 +152,8 @@ async fn a_contact_has_the_notes_of_those_who_see_their_mail(app: TestApp) {
     note(&app, &app.owner, "gia@secret.example", "For all.").await;
     assert_eq!(notes(&app, &ann, "gia@secret.example").await, ["For all.", "Mine alone."]);
     let (email, long) = (address("gia@secret.example"), "x".repeat(2_001));
-    let refused = app
-        .refused(&ann, move |tx, cx| {
-            actions::conversations::contacts::add_contact_note(tx, cx, &email, &long)
-        })
-        .await;
+    let refused =
+        app.refused(&ann, move |tx, cx| contacts::add_contact_note(tx, cx, &email, &long)).await;
     assert!(refused.to_string().contains("2,000"), "{refused}");
 }
 
@@ -181,24 +165,16 @@ async fn only_its_author_or_an_admin_deletes_a_note(app: TestApp) {
         note(&app, by, "gia@wines.example", "A note").await;
     }
     let email = address("gia@wines.example");
-    let open = app
-        .act(&ann, move |tx, cx| actions::conversations::contacts::open_contact(tx, cx, &email))
-        .await;
+    let open = app.act(&ann, move |tx, cx| contacts::open_contact(tx, cx, &email)).await;
     let found = open.profile.notes;
     let email = address("gia@wines.example");
     let id = found[0].id.clone();
-    let refused = app
-        .refused(&ann, move |tx, cx| {
-            actions::conversations::contacts::delete_contact_note(tx, cx, &email, &id)
-        })
-        .await;
+    let refused =
+        app.refused(&ann, move |tx, cx| contacts::delete_contact_note(tx, cx, &email, &id)).await;
     assert!(refused.to_string().contains("author"), "{refused}");
     for (by, note) in [(&admin, &found[0]), (&ann, &found[1])] {
         let (email, id) = (address("gia@wines.example"), note.id.clone());
-        app.act(by, move |tx, cx| {
-            actions::conversations::contacts::delete_contact_note(tx, cx, &email, &id)
-        })
-        .await;
+        app.act(by, move |tx, cx| contacts::delete_contact_note(tx, cx, &email, &id)).await;
     }
     assert_eq!(notes(&app, &ann, "gia@wines.example").await, [""; 0]);
 }
@@ -213,9 +189,7 @@ async fn colleagues_are_those_of_a_company_that_the_reader_sees(app: TestApp) {
     app.deliver(&inbox, letter("hidden@wines.example", "Private", "Two")).await;
     let colleagues = async |by: &Actor, email: &str| -> Vec<String> {
         let email = address(email);
-        let open = app
-            .act(by, move |tx, cx| actions::conversations::contacts::open_contact(tx, cx, &email))
-            .await;
+        let open = app.act(by, move |tx, cx| contacts::open_contact(tx, cx, &email)).await;
         open.profile.colleagues.into_iter().map(|party| party.email).collect()
     };
     assert_eq!(colleagues(&app.owner, "gia@wines.example").await, ["enzo@wines.example"]);
@@ -232,31 +206,19 @@ async fn a_contact_is_blocked_under_every_address(app: TestApp) {
     app.mail("gia@post.example", "Carnet", "Two").await;
     merge(&app, &app.owner, "gia@post.example", "gia@wines.example").await;
     let email = address("gia@wines.example");
-    app.act(&app.owner, move |tx, cx| {
-        actions::conversations::blocked_senders::block_contact(tx, cx, &email)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| blocked_senders::block_contact(tx, cx, &email)).await;
     app.mail("gia@post.example", "Prize", "You won").await;
     assert_eq!(app.subjects(&key, "view=spam").await, ["Prize"]);
     assert_eq!(contact(&app, &key, "gia@wines.example").await["blocked"], true);
-    let listed = app
-        .act(&app.owner, |tx, cx| actions::conversations::blocked_senders::list_blocked(tx, cx, ""))
-        .await;
+    let listed = app.act(&app.owner, |tx, cx| blocked_senders::list_blocked(tx, cx, "")).await;
     let listed: Vec<String> = listed.into_iter().map(|sender| sender.email.into()).collect();
     assert_eq!(listed, ["gia@post.example", "gia@wines.example"]);
     let email = address("gia@post.example");
-    app.act(&app.owner, move |tx, cx| {
-        actions::conversations::blocked_senders::unblock_contact(tx, cx, &email)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| blocked_senders::unblock_contact(tx, cx, &email)).await;
     app.mail("gia@wines.example", "Again", "Hello").await;
     assert_eq!(app.subjects(&key, "view=spam").await, ["Prize"]);
     assert!(
-        app.act(&app.owner, |tx, cx| actions::conversations::blocked_senders::list_blocked(
-            tx, cx, ""
-        ))
-        .await
-        .is_empty()
+        app.act(&app.owner, |tx, cx| blocked_senders::list_blocked(tx, cx, "")).await.is_empty()
     );
 }
 
@@ -290,10 +252,7 @@ async fn closing_an_inbox_takes_along_what_is_known_of_its_contacts(app: TestApp
         InboxAccess { everybody, all_send: true, entries }
     };
     let (id, closed) = (sales.id.clone(), access(false, &ann));
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &closed)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &id, &closed)).await;
     let bo = app.person("Bo").await;
     assert_eq!(addresses(&app, &bo, "gia@third.example").await, ["gia@third.example"]);
     assert_eq!(notes(&app, &bo, "gia@third.example").await, [""; 0]);
@@ -303,10 +262,7 @@ async fn closing_an_inbox_takes_along_what_is_known_of_its_contacts(app: TestApp
     assert_eq!(addresses(&app, &ann, "gia@wines.example").await.len(), 3);
     assert_eq!(notes(&app, &ann, "gia@wines.example").await, ["Only of sales."]);
     let (id, open) = (sales.id.clone(), access(true, &ann));
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &open)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &id, &open)).await;
     assert_eq!(addresses(&app, &bo, "gia@wines.example").await.len(), 3);
     assert_eq!(notes(&app, &bo, "gia@wines.example").await, ["Only of sales."]);
 }
@@ -324,10 +280,7 @@ async fn closing_an_inbox_leaves_notes_on_others_where_they_are(app: TestApp) {
     let holder = AccessHolder::Person(user(&ann));
     let entries = vec![AccessEntry { holder, may_see: true, may_send: true }];
     let (id, closed) = (sales.id, InboxAccess { everybody: false, all_send: true, entries });
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &closed)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &id, &closed)).await;
     assert_eq!(app.count("contact_notes WHERE circle = 'team'").await, 1);
 }
 
@@ -335,8 +288,8 @@ async fn closing_an_inbox_leaves_notes_on_others_where_they_are(app: TestApp) {
 async fn erase(app: &TestApp, by: &Actor, id: &ConversationId) {
     let id = id.to_string();
     app.act(by, move |tx, cx| {
-        let undo = actions::conversations::triage::begin_triage(tx, cx, &TriageAct::Delete)?;
-        actions::conversations::triage::triage_one(tx, cx, &undo, &TriageAct::Delete, &id)
+        let undo = triage::begin_triage(tx, cx, &TriageAct::Delete)?;
+        triage::triage_one(tx, cx, &undo, &TriageAct::Delete, &id)
     })
     .await;
     app.pass(31 * DAY).await;
@@ -401,11 +354,7 @@ async fn conversations_of_others_are_looked_for_among_the_latest_of_a_contact(ap
     app.deliver(&app.support, copied("enzo@wines.example", "gia@wines.example")).await;
     let also_in = async || -> Vec<String> {
         let email = address("gia@wines.example");
-        let open = app
-            .act(&app.owner, move |tx, cx| {
-                actions::conversations::contacts::open_contact(tx, cx, &email)
-            })
-            .await;
+        let open = app.act(&app.owner, move |tx, cx| contacts::open_contact(tx, cx, &email)).await;
         open.also_in.into_iter().map(|shared| shared.subject).collect()
     };
     assert_eq!(also_in().await, ["Corks"]);

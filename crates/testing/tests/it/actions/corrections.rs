@@ -1,5 +1,6 @@
 //! What a person says about a document stays (API section 2.7).
 
+use actions::conversations::corrections;
 use base::actor::{Actor, Role};
 use base::ids::DocumentId;
 use mail::Mail;
@@ -49,13 +50,7 @@ async fn everything_wrong_with_a_correction_is_told_and_nothing_changes(app: Tes
         reference: Some("a\nb".into()),
     };
     let refused = app.refused(&app.owner, move |tx, cx| {
-        actions::conversations::corrections::correct_document(
-            tx,
-            cx,
-            &id,
-            DocumentKind::Invoice,
-            &fields,
-        )
+        corrections::correct_document(tx, cx, &id, DocumentKind::Invoice, &fields)
     });
     let sentence = refused.await.to_string();
     for field in ["vendor", "amount", "currency", "date", "dueDate", "reference"] {
@@ -77,13 +72,7 @@ async fn nobody_corrects_what_they_cannot_see(app: TestApp) {
     let mut sentences = Vec::new();
     for id in [id, never] {
         let refused = app.refused(&ann, move |tx, cx| {
-            actions::conversations::corrections::correct_document(
-                tx,
-                cx,
-                &id,
-                DocumentKind::Other,
-                &lumen(),
-            )
+            corrections::correct_document(tx, cx, &id, DocumentKind::Other, &lumen())
         });
         sentences.push(refused.await.to_string());
     }
@@ -106,10 +95,7 @@ async fn correct(
     fields: DocumentFields,
 ) {
     let id = id.clone();
-    app.act(person, move |tx, cx| {
-        actions::conversations::corrections::correct_document(tx, cx, &id, kind, &fields)
-    })
-    .await;
+    app.act(person, move |tx, cx| corrections::correct_document(tx, cx, &id, kind, &fields)).await;
 }
 
 fn lumen() -> DocumentFields {

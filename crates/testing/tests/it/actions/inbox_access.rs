@@ -1,6 +1,11 @@
 //! Who sees an inbox and who sends from it.
 
-use actions::inboxes::inbox_access::InboxAccess;
+use actions::inboxes::inbox_access::{self, InboxAccess};
+use actions::inboxes::setup;
+use actions::integrations::webhooks;
+use actions::people::teams;
+use actions::sign_in::sessions;
+use actions::workspace::audit_log;
 use base::actor::{Actor, Role};
 use model::mailboxes::Mailbox;
 use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
@@ -41,26 +46,20 @@ fn some(entries: Vec<AccessEntry>) -> InboxAccess {
 
 async fn give(app: &TestApp, by: &Actor, inbox: &Mailbox, access: InboxAccess) {
     let id = inbox.id.clone();
-    app.act(by, move |tx, cx| {
-        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &access)
-    })
-    .await;
+    app.act(by, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &id, &access)).await;
 }
 
 async fn refused(app: &TestApp, by: &Actor, inbox: &Mailbox, access: InboxAccess) -> String {
     let id = inbox.id.clone();
-    let error = app
-        .refused(by, move |tx, cx| {
-            actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &access)
-        })
-        .await;
+    let error =
+        app.refused(by, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &id, &access)).await;
     error.to_string()
 }
 
 /// Somebody as they are at their next request.
 async fn again(app: &TestApp, actor: &Actor) -> Actor {
     let (ws, id) = (actor.ws, user(actor));
-    let people = app.act(&app.owner, actions::inboxes::setup::list_people).await;
+    let people = app.act(&app.owner, setup::list_people).await;
     let email = people.into_iter().find(|one| one.id == id).unwrap().email.to_string();
     app.app.store.read(move |tx| base::actor::person(tx, ws, &email)).await.unwrap()
 }
@@ -77,24 +76,17 @@ async fn a_team_gives_its_people_an_inbox_and_takes_it_back_at_once(app: TestApp
     let mail = app.deliver(&billing, letter("a@x.example", "Invoice", "text")).await;
     let id = mail.conversation.to_string();
     let people = [user(&ann)];
-    let team = app
-        .act(&app.owner, move |tx, cx| actions::people::teams::make_team(tx, cx, "Money", &people))
-        .await;
+    let team = app.act(&app.owner, move |tx, cx| teams::make_team(tx, cx, "Money", &people)).await;
     give(&app, &app.owner, &billing, some(vec![sees(AccessHolder::Team(team.clone()))])).await;
     assert!(opens(&app, &ann, &id).await);
     assert!(!opens(&app, &bo, &id).await);
     assert!(!opens(&app, &app.owner, &id).await);
     let people = [user(&bo)];
     let changed = team.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::people::teams::change_team(tx, cx, &changed, "Money", &people)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| teams::change_team(tx, cx, &changed, "Money", &people)).await;
     assert!(!opens(&app, &ann, &id).await);
     assert!(opens(&app, &bo, &id).await);
-    let gone = app
-        .refused(&app.owner, move |tx, cx| actions::people::teams::remove_team(tx, cx, &team))
-        .await;
+    let gone = app.refused(&app.owner, move |tx, cx| teams::remove_team(tx, cx, &team)).await;
     assert!(gone.to_string().contains("the only one that sees an inbox"), "{gone}");
 }
 
@@ -208,16 +200,11 @@ async fn owners_give_an_inbox_that_they_do_not_see_and_admins_do_not(app: TestAp
     assert_eq!(no, "There is no such inbox, or you cannot see it.");
     let owner = again(&app, &app.owner).await;
     give(&app, &owner, &billing, wanted).await;
-    let log = app
-        .act(&again(&app, &ann).await, |tx, cx| {
-            actions::workspace::audit_log::list_audit(tx, cx, None)
-        })
-        .await;
+    let log = app.act(&again(&app, &ann).await, |tx, cx| audit_log::list_audit(tx, cx, None)).await;
     let newest = &log[0];
     let detail = "seen by Ann Teammate, Bo Teammate; sent by whoever sees it; changed from outside";
     assert_eq!(newest.detail, detail);
-    let log =
-        app.act(&owner, |tx, cx| actions::workspace::audit_log::list_audit(tx, cx, None)).await;
+    let log = app.act(&owner, |tx, cx| audit_log::list_audit(tx, cx, None)).await;
     assert_eq!(log[0].id, newest.id);
 }
 
@@ -266,9 +253,8 @@ async fn a_webhook_of_an_inbox_for_some_hears_that_inbox_and_the_teams_does_not(
     let id = billing.id.clone();
     let own = app
         .act(&owner, move |tx, cx| {
-            let url =
-                actions::integrations::webhooks::check_url("https://billing.example/hook", false)?;
-            actions::integrations::webhooks::add_inbox_webhook(tx, cx, &url, &id)
+            let url = webhooks::check_url("https://billing.example/hook", false)?;
+            webhooks::add_inbox_webhook(tx, cx, &url, &id)
         })
         .await;
     let closed = app.act(&owner, {
@@ -289,19 +275,14 @@ async fn an_admin_changes_no_team_that_sees_what_they_do_not(app: TestApp) {
     let (ann, bo) = (app.person("Ann").await, app.person_with("Bo", Role::Admin).await);
     let billing = app.team_inbox("billing@acme.example", "Billing").await;
     let people = [user(&ann)];
-    let team = app
-        .act(&bo, move |tx, cx| actions::people::teams::make_team(tx, cx, "Money", &people))
-        .await;
+    let team = app.act(&bo, move |tx, cx| teams::make_team(tx, cx, "Money", &people)).await;
     give(&app, &app.owner, &billing, some(vec![sees(AccessHolder::Team(team.clone()))])).await;
     let (people, changed) = ([user(&ann), user(&bo)], team.clone());
     let no = app
-        .refused(&bo, move |tx, cx| {
-            actions::people::teams::change_team(tx, cx, &changed, "Money", &people)
-        })
+        .refused(&bo, move |tx, cx| teams::change_team(tx, cx, &changed, "Money", &people))
         .await;
     assert!(no.to_string().contains("an inbox that you do not see"), "{no}");
-    let no =
-        app.refused(&bo, move |tx, cx| actions::people::teams::remove_team(tx, cx, &team)).await;
+    let no = app.refused(&bo, move |tx, cx| teams::remove_team(tx, cx, &team)).await;
     assert!(no.to_string().contains("an inbox that you do not see"), "{no}");
 }
 
@@ -311,17 +292,11 @@ async fn a_link_made_by_another_opens_no_inbox_for_some(app: TestApp) {
     give(&app, &app.owner, &billing, some(vec![sees(person(&ann))])).await;
     for (who, is_trusted) in [(&ann, false), (&bo, true)] {
         let id = user(who);
-        let link = app
-            .act(&app.owner, move |tx, cx| {
-                actions::sign_in::sessions::make_sign_in_link(tx, cx, &id)
-            })
-            .await;
-        let token =
-            actions::sign_in::sessions::TokenHash::of(link.rsplit('/').next().unwrap()).unwrap();
+        let link =
+            app.act(&app.owner, move |tx, cx| sessions::make_sign_in_link(tx, cx, &id)).await;
+        let token = sessions::TokenHash::of(link.rsplit('/').next().unwrap()).unwrap();
         let used = app
-            .act(&app.owner, move |tx, cx| {
-                actions::sign_in::sessions::use_sign_in_link(tx, cx.now, &token, None)
-            })
+            .act(&app.owner, move |tx, cx| sessions::use_sign_in_link(tx, cx.now, &token, None))
             .await;
         assert_eq!(used.opens_private, is_trusted);
     }
@@ -422,9 +397,8 @@ async fn a_webhook_ends_when_its_maker_no_longer_sees_the_inbox(app: TestApp) {
     give(&app, &owner, &billing, both.clone()).await;
     let id = billing.id.clone();
     app.act(&again(&app, &bo).await, move |tx, cx| {
-        let url =
-            actions::integrations::webhooks::check_url("https://billing.example/hook", false)?;
-        actions::integrations::webhooks::add_inbox_webhook(tx, cx, &url, &id)
+        let url = webhooks::check_url("https://billing.example/hook", false)?;
+        webhooks::add_inbox_webhook(tx, cx, &url, &id)
     })
     .await;
     let hooks = format!("webhooks WHERE circle = '{}'", billing.id);

@@ -1,6 +1,8 @@
 //! Merging two conversations, undoing it, and splitting a message off.
 
-use actions::conversations::triage::TriageAct;
+use actions::conversations::triage::{self, TriageAct};
+use actions::conversations::{merging, open_conversation, undo_triage};
+use actions::writing::approvals;
 use base::email_address::EmailAddress;
 use base::ids::UndoId;
 use inbound::incoming_mail::FiledMail;
@@ -107,12 +109,7 @@ async fn a_merge_is_undone_at_once_or_later(app: TestApp) {
     let (before, before_target) = (read(&app, &key, &old).await, read(&app, &key, &target).await);
     let undo = act(&app, TriageAct::Merge(target.clone()), &old).await;
     assert_eq!(messages(&read(&app, &key, &target).await).len(), 2);
-    assert!(
-        app.act(&app.owner, move |tx, cx| actions::conversations::undo_triage::undo_triage(
-            tx, cx, &undo
-        ))
-        .await
-    );
+    assert!(app.act(&app.owner, move |tx, cx| undo_triage::undo_triage(tx, cx, &undo)).await);
     for (id, before) in [(&old, &before), (&target, &before_target)] {
         let after = read(&app, &key, id).await;
         for field in ["id", "status", "tags", "assignee", "messageCount"] {
@@ -129,22 +126,18 @@ async fn a_merge_is_undone_at_once_or_later(app: TestApp) {
     app.advance(DAY);
     app.on(&key, &target, "notes", json!({ "body": "Since" })).await.is(201);
     let wanted = old.clone();
-    app.act(&app.owner, move |tx, cx| actions::conversations::merging::undo_merge(tx, cx, &wanted))
-        .await;
+    app.act(&app.owner, move |tx, cx| merging::undo_merge(tx, cx, &wanted)).await;
     assert_eq!(messages(&read(&app, &key, &old).await), [CARRIER]);
     assert_eq!(app.timeline(&key, &target, "note").await.len(), 1);
     let again = old.clone();
-    app.refused(&app.owner, move |tx, cx| {
-        actions::conversations::merging::undo_merge(tx, cx, &again)
-    })
-    .await;
+    app.refused(&app.owner, move |tx, cx| merging::undo_merge(tx, cx, &again)).await;
 }
 
 async fn act(app: &TestApp, act: TriageAct, id: &str) -> UndoId {
     let id = id.to_owned();
     app.act(&app.owner, move |tx, cx| {
-        let undo = actions::conversations::triage::begin_triage(tx, cx, &act)?;
-        assert!(actions::conversations::triage::triage_one(tx, cx, &undo, &act, &id)?);
+        let undo = triage::begin_triage(tx, cx, &act)?;
+        assert!(triage::triage_one(tx, cx, &undo, &act, &id)?);
         Ok(undo)
     })
     .await
@@ -208,13 +201,11 @@ async fn what_was_merged_twice_comes_back_step_by_step(app: TestApp) {
         assert_eq!(read(&app, &key, id).await["id"], last);
     }
     let wanted = middle.clone();
-    app.act(&app.owner, move |tx, cx| actions::conversations::merging::undo_merge(tx, cx, &wanted))
-        .await;
+    app.act(&app.owner, move |tx, cx| merging::undo_merge(tx, cx, &wanted)).await;
     assert_eq!(read(&app, &key, &old).await["id"], middle);
     assert_eq!(messages(&read(&app, &key, &middle).await).len(), 2);
     let wanted = old.clone();
-    app.act(&app.owner, move |tx, cx| actions::conversations::merging::undo_merge(tx, cx, &wanted))
-        .await;
+    app.act(&app.owner, move |tx, cx| merging::undo_merge(tx, cx, &wanted)).await;
     assert_eq!(messages(&read(&app, &key, &old).await), [CARRIER]);
     assert_eq!(messages(&read(&app, &key, &middle).await), [LAMP]);
 }
@@ -242,12 +233,7 @@ async fn a_message_is_split_off_and_its_answers_follow(app: TestApp) {
     let message = named.message.to_string();
     let undo = act(&app, TriageAct::Split(message), &new).await;
     assert_eq!(messages(&read(&app, &key, &new).await), [CARRIER]);
-    assert!(
-        app.act(&app.owner, move |tx, cx| actions::conversations::undo_triage::undo_triage(
-            tx, cx, &undo
-        ))
-        .await
-    );
+    assert!(app.act(&app.owner, move |tx, cx| undo_triage::undo_triage(tx, cx, &undo)).await);
     assert_eq!(messages(&read(&app, &key, &new).await), [CARRIER, MORE]);
 }
 
@@ -270,17 +256,13 @@ async fn an_undo_of_somebody_else_does_not_touch_the_target(app: TestApp) {
     app.on(&key, &target, "status", json!({ "status": "closed" })).await.is(200);
     let undo = act(&app, TriageAct::Close, &old).await;
     merge(&app, &key, &pair).await;
-    app.act(&app.owner, move |tx, cx| {
-        actions::conversations::undo_triage::undo_triage(tx, cx, &undo)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| undo_triage::undo_triage(tx, cx, &undo)).await;
     assert_eq!(read(&app, &key, &target).await["status"], "closed");
 }
 
 async fn undo(app: &TestApp, source: &FiledMail) {
     let id = source.conversation.to_string();
-    app.act(&app.owner, move |tx, cx| actions::conversations::merging::undo_merge(tx, cx, &id))
-        .await;
+    app.act(&app.owner, move |tx, cx| merging::undo_merge(tx, cx, &id)).await;
 }
 
 async fn an_undone_merge_closes_its_target_again_unless_new_mail_came(app: TestApp) {
@@ -370,10 +352,7 @@ async fn what_nobody_read_is_unread_in_the_target(app: TestApp) {
     let marks = format!("read_marks WHERE conversation = '{target}'");
     let see = async |id: &str| {
         let id = id.to_owned();
-        app.act(&app.owner, move |tx, cx| {
-            actions::conversations::open_conversation::mark_read(tx, cx, &id)
-        })
-        .await;
+        app.act(&app.owner, move |tx, cx| open_conversation::mark_read(tx, cx, &id)).await;
     };
     app.advance(MINUTE);
     see(&target).await;
@@ -395,6 +374,6 @@ async fn a_draft_that_was_merged_in_is_older_than_mail_it_never_saw(app: TestApp
     let new = app.deliver(&app.support, naming("ann@x.example", "Odd", "first@x.example")).await;
     assert_eq!(new.conversation, pair.target.conversation);
     merge(&app, &key, &pair).await;
-    let queued = app.act(&app.owner, actions::writing::approvals::queue).await;
+    let queued = app.act(&app.owner, approvals::queue).await;
     assert!(queued[0].wrote_meanwhile, "the customer wrote since");
 }

@@ -1,6 +1,7 @@
 //! Merging the conversations that are ticked in a list into the oldest of them.
 
-use actions::conversations::triage::{ActKind, TriageAct};
+use actions::conversations::triage::{self, ActKind, TriageAct};
+use actions::conversations::{merge_together, undo_triage};
 use base::actor::Actor;
 use base::limits::{MERGED_INDEXED, MERGED_TOGETHER};
 use mail::{Mail, Warning};
@@ -33,32 +34,20 @@ async fn letters(app: &TestApp, subjects: &[&str]) -> Vec<String> {
 
 async fn merge(app: &TestApp, ids: &[String]) -> usize {
     let ids = ids.to_vec();
-    app.act(&app.owner, move |tx, cx| {
-        actions::conversations::merge_together::merge_together(tx, cx, &ids)
-    })
-    .await
+    app.act(&app.owner, move |tx, cx| merge_together::merge_together(tx, cx, &ids)).await
 }
 
 async fn refused(app: &TestApp, by: &Actor, ids: &[String]) -> String {
     let ids = ids.to_vec();
-    let error = app
-        .refused(by, move |tx, cx| {
-            actions::conversations::merge_together::merge_together(tx, cx, &ids)
-        })
-        .await;
+    let error = app.refused(by, move |tx, cx| merge_together::merge_together(tx, cx, &ids)).await;
     error.to_string()
 }
 
 async fn undo(app: &TestApp) {
-    let offer = app.act(&app.owner, actions::conversations::undo_triage::undo_offer).await.unwrap();
+    let offer = app.act(&app.owner, undo_triage::undo_offer).await.unwrap();
     loop {
         let id = offer.id.clone();
-        if !app
-            .act(&app.owner, move |tx, cx| {
-                actions::conversations::undo_triage::undo_triage(tx, cx, &id)
-            })
-            .await
-        {
+        if !app.act(&app.owner, move |tx, cx| undo_triage::undo_triage(tx, cx, &id)).await {
             return;
         }
     }
@@ -86,7 +75,7 @@ async fn ticked_conversations_go_into_the_one_that_began_first(app: TestApp) {
         merged.map(|(_, data)| data["subject"].as_str().unwrap()).collect();
     subjects.sort_unstable();
     assert_eq!(subjects, ["Carrier", "Chair"]);
-    let offer = app.act(&app.owner, actions::conversations::undo_triage::undo_offer).await.unwrap();
+    let offer = app.act(&app.owner, undo_triage::undo_offer).await.unwrap();
     assert_eq!((offer.kind, offer.changed), (ActKind::MergedTogether, 2));
 }
 
@@ -113,7 +102,7 @@ async fn an_undo_takes_all_of_them_apart_again(app: TestApp) {
     let snoozed = app.list(&key, &query(&[("view", "snoozed")])).await;
     assert_eq!(texts(&snoozed, "id"), [ids[2].as_str()]);
     assert_eq!(app.count("merges").await, 0);
-    assert!(app.act(&app.owner, actions::conversations::undo_triage::undo_offer).await.is_none());
+    assert!(app.act(&app.owner, undo_triage::undo_offer).await.is_none());
 }
 
 async fn an_undo_closes_the_target_again_whichever_of_them_opened_it(app: TestApp) {
@@ -159,8 +148,8 @@ async fn one_that_cannot_be_merged_leaves_all_as_they_are(app: TestApp) {
     }
     let gone = others[3].clone();
     app.act(&app.owner, move |tx, cx| {
-        let undo = actions::conversations::triage::begin_triage(tx, cx, &TriageAct::Delete)?;
-        actions::conversations::triage::triage_one(tx, cx, &undo, &TriageAct::Delete, &gone)
+        let undo = triage::begin_triage(tx, cx, &TriageAct::Delete)?;
+        triage::triage_one(tx, cx, &undo, &TriageAct::Delete, &gone)
     })
     .await;
     let before = app.list(&key, "view=all&limit=100").await;
@@ -172,7 +161,7 @@ async fn one_that_cannot_be_merged_leaves_all_as_they_are(app: TestApp) {
     assert_eq!(app.list(&key, "view=all&limit=100").await, before);
     assert_eq!(app.count("merges").await, 0);
     // What was done before can still be undone.
-    let offer = app.act(&app.owner, actions::conversations::undo_triage::undo_offer).await.unwrap();
+    let offer = app.act(&app.owner, undo_triage::undo_offer).await.unwrap();
     assert_eq!(offer.kind, ActKind::Deleted);
 }
 

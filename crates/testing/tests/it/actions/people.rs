@@ -1,5 +1,7 @@
 //! Who may look after keys, people, inboxes and webhooks (API section 5.3).
 
+use actions::inboxes::setup;
+use actions::integrations::{delivery_log, keys, webhooks};
 use base::actor::{Actor, Plan, Role};
 use base::app::Cx;
 use base::error::Error;
@@ -43,7 +45,7 @@ async fn only_owners_and_admins_administer(app: TestApp) {
             }
         }
     }
-    let people = app.act(&app.owner, actions::inboxes::setup::list_people).await;
+    let people = app.act(&app.owner, setup::list_people).await;
     assert_eq!(people.len(), 3 + 2, "what was refused was not done");
 }
 
@@ -82,9 +84,7 @@ async fn a_key_needs_a_name_and_a_scope(app: TestApp) {
     ] {
         let name = name.to_owned();
         let refused = app
-            .refused(&app.owner, move |tx, cx| {
-                actions::integrations::keys::make_key(tx, cx, &name, &scopes, true)
-            })
+            .refused(&app.owner, move |tx, cx| keys::make_key(tx, cx, &name, &scopes, true))
             .await;
         assert!(refused.to_string().starts_with(field), "{refused}");
     }
@@ -99,9 +99,7 @@ async fn revoking_counts_at_once_and_again_changes_nothing(app: TestApp) {
     let other = app.other_workspace("Globex").await;
     let ours = app.key("read").await;
     let id = ours.id.clone();
-    let refused = app
-        .refused(&other, move |tx, cx| actions::integrations::keys::revoke_key(tx, cx, &id))
-        .await;
+    let refused = app.refused(&other, move |tx, cx| keys::revoke_key(tx, cx, &id)).await;
     assert!(matches!(refused, Error::NotFound(_)), "{refused}");
     app.get(&ours, "/me").await.is(200);
 }
@@ -112,7 +110,7 @@ async fn an_address_is_on_the_team_and_an_inbox_once(app: TestApp) {
         [("OWNER@acme.example ", "email: "), ("nobody", "email: "), ("a@b@c", "email: ")]
     {
         let refused = app.refused(&app.owner, move |tx, cx| {
-            actions::inboxes::setup::add_person(tx, cx, email, "Twin", Role::Member)
+            setup::add_person(tx, cx, email, "Twin", Role::Member)
         });
         let refused = refused.await.to_string();
         assert!(refused.starts_with(field), "{email}: {refused}");
@@ -125,9 +123,8 @@ async fn an_address_is_on_the_team_and_an_inbox_once(app: TestApp) {
         "support+x@acme.example",
         "nowhere",
     ] {
-        let refused = app.refused(&app.owner, move |tx, cx| {
-            actions::inboxes::setup::add_mailbox(tx, cx, address, "Twin", None)
-        });
+        let refused = app
+            .refused(&app.owner, move |tx, cx| setup::add_mailbox(tx, cx, address, "Twin", None));
         let refused = refused.await.to_string();
         assert!(refused.starts_with("address: "), "{address}: {refused}");
     }
@@ -137,9 +134,9 @@ async fn what_belongs_to_another_workspace_is_not_listed(app: TestApp) {
     let other = app.other_workspace("Globex").await;
     app.key_of(&other, "Their", "read", true).await;
     app.webhook(&other, false, true).await;
-    assert_eq!(app.act(&app.owner, actions::inboxes::setup::list_people).await.len(), 1);
-    assert_eq!(app.act(&app.owner, actions::integrations::keys::list_keys).await.len(), 0);
-    assert_eq!(app.act(&app.owner, actions::integrations::webhooks::list_webhooks).await.len(), 0);
+    assert_eq!(app.act(&app.owner, setup::list_people).await.len(), 1);
+    assert_eq!(app.act(&app.owner, keys::list_keys).await.len(), 0);
+    assert_eq!(app.act(&app.owner, webhooks::list_webhooks).await.len(), 0);
 }
 
 async fn a_workspace_has_at_most_100_webhooks(app: TestApp) {
@@ -147,25 +144,19 @@ async fn a_workspace_has_at_most_100_webhooks(app: TestApp) {
     for number in 1..100 {
         app.webhook(&app.owner, false, number % 2 == 0).await;
     }
-    let url =
-        actions::integrations::webhooks::check_url("https://example.com/hook", false).unwrap();
-    let add = move |tx: &mut db::Tx<'_>, cx: &Cx<'_>| {
-        actions::integrations::webhooks::add_webhook(tx, cx, &url, false, true)
-    };
+    let url = webhooks::check_url("https://example.com/hook", false).unwrap();
+    let add =
+        move |tx: &mut db::Tx<'_>, cx: &Cx<'_>| webhooks::add_webhook(tx, cx, &url, false, true);
     let refused = app.refused(&app.owner, add.clone()).await;
     assert!(refused.to_string().contains("at most 100 webhooks"), "{refused}");
-    app.act(&app.owner, move |tx, cx| {
-        actions::integrations::delivery_log::delete_webhook(tx, cx, &first)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| delivery_log::delete_webhook(tx, cx, &first)).await;
     app.act(&app.owner, add).await;
 }
 
 async fn the_sandbox_has_no_private_webhook(app: TestApp) {
-    let url = actions::integrations::webhooks::check_url("https://example.com/", false).unwrap();
-    let refused = app.refused(&app.owner, move |tx, cx| {
-        actions::integrations::webhooks::add_webhook(tx, cx, &url, true, false)
-    });
+    let url = webhooks::check_url("https://example.com/", false).unwrap();
+    let refused =
+        app.refused(&app.owner, move |tx, cx| webhooks::add_webhook(tx, cx, &url, true, false));
     assert!(refused.await.to_string().starts_with("private: "));
 }
 
@@ -213,24 +204,17 @@ fn perform(
 ) -> base::error::Result<()> {
     let email = format!("{name}@acme.example");
     match duty {
-        "make a key" => {
-            actions::integrations::keys::make_key(tx, cx, name, &[Scope::Read], true).map(drop)
-        }
-        "revoke a key" => actions::integrations::keys::revoke_key(tx, cx, key),
-        "list keys" => actions::integrations::keys::list_keys(tx, cx).map(drop),
-        "add a person" => {
-            actions::inboxes::setup::add_person(tx, cx, &email, name, Role::Member).map(drop)
-        }
-        "add an inbox" => {
-            actions::inboxes::setup::add_mailbox(tx, cx, &email, name, None).map(drop)
-        }
+        "make a key" => keys::make_key(tx, cx, name, &[Scope::Read], true).map(drop),
+        "revoke a key" => keys::revoke_key(tx, cx, key),
+        "list keys" => keys::list_keys(tx, cx).map(drop),
+        "add a person" => setup::add_person(tx, cx, &email, name, Role::Member).map(drop),
+        "add an inbox" => setup::add_mailbox(tx, cx, &email, name, None).map(drop),
         "add a webhook" => {
-            let url =
-                actions::integrations::webhooks::check_url("https://example.com/hook", false)?;
-            actions::integrations::webhooks::add_webhook(tx, cx, &url, false, true).map(drop)
+            let url = webhooks::check_url("https://example.com/hook", false)?;
+            webhooks::add_webhook(tx, cx, &url, false, true).map(drop)
         }
-        "list webhooks" => actions::integrations::webhooks::list_webhooks(tx, cx).map(drop),
-        "set the plan" => actions::inboxes::setup::set_plan(tx, cx, Plan::Team),
+        "list webhooks" => webhooks::list_webhooks(tx, cx).map(drop),
+        "set the plan" => setup::set_plan(tx, cx, Plan::Team),
         other => panic!("nobody can {other}"),
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Barrier};
 
+use actions::people::{removal, roles};
 use base::actor::{Actor, Role};
 use base::app::Cx;
 use base::error::{Error, Result};
@@ -73,12 +74,8 @@ async fn two_owners_cannot_remove_each_other_at_once(app: TestApp) {
     let (first, second) = (user(&one), user(&other));
     let meeting = Meeting::new();
     let results = tokio::join!(
-        meeting.act(&app, &one, move |tx, cx| actions::people::removal::remove_person(
-            tx, cx, &second
-        )),
-        meeting.act(&app, &other, move |tx, cx| actions::people::removal::remove_person(
-            tx, cx, &first
-        )),
+        meeting.act(&app, &one, move |tx, cx| removal::remove_person(tx, cx, &second)),
+        meeting.act(&app, &other, move |tx, cx| removal::remove_person(tx, cx, &first)),
     );
     assert_eq!(owners(&app).await, 1);
     assert!(results.0.is_ok() != results.1.is_ok(), "{results:?}");
@@ -89,18 +86,8 @@ async fn two_owners_cannot_demote_each_other_at_once(app: TestApp) {
     let (first, second) = (user(&one), user(&other));
     let meeting = Meeting::new();
     let results = tokio::join!(
-        meeting.act(&app, &one, move |tx, cx| actions::people::roles::set_role(
-            tx,
-            cx,
-            &second,
-            Role::Member
-        )),
-        meeting.act(&app, &other, move |tx, cx| actions::people::roles::set_role(
-            tx,
-            cx,
-            &first,
-            Role::Member
-        )),
+        meeting.act(&app, &one, move |tx, cx| roles::set_role(tx, cx, &second, Role::Member)),
+        meeting.act(&app, &other, move |tx, cx| roles::set_role(tx, cx, &first, Role::Member)),
     );
     assert_eq!(owners(&app).await, 1);
     assert!(results.0.is_ok() != results.1.is_ok(), "{results:?}");
@@ -111,15 +98,8 @@ async fn an_owner_cannot_be_demoted_by_whom_they_remove(app: TestApp) {
     let (first, second) = (user(&one), user(&other));
     let meeting = Meeting::new();
     let results = tokio::join!(
-        meeting.act(&app, &one, move |tx, cx| actions::people::removal::remove_person(
-            tx, cx, &second
-        )),
-        meeting.act(&app, &other, move |tx, cx| actions::people::roles::set_role(
-            tx,
-            cx,
-            &first,
-            Role::Admin
-        )),
+        meeting.act(&app, &one, move |tx, cx| removal::remove_person(tx, cx, &second)),
+        meeting.act(&app, &other, move |tx, cx| roles::set_role(tx, cx, &first, Role::Admin)),
     );
     assert_eq!(owners(&app).await, 1);
     assert!(results.0.is_ok() != results.1.is_ok(), "{results:?}");
@@ -177,9 +157,7 @@ async fn a_host_is_not_removed_while_they_are_booked(app: TestApp) {
     };
     let (booked, gone) = tokio::join!(
         meeting.act(&app, &app.owner, book),
-        meeting.act(&app, &app.owner, move |tx, cx| actions::people::removal::remove_person(
-            tx, cx, &removed
-        )),
+        meeting.act(&app, &app.owner, move |tx, cx| removal::remove_person(tx, cx, &removed)),
     );
     assert!(booked.is_ok() != gone.is_ok(), "{booked:?} {gone:?}");
     let hosts = app.count(&format!("users WHERE id = '{person}'")).await;

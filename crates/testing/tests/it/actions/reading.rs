@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 
 use actions::conversations::timeline::{TimelineCursor, TimelineEntry, TimelinePart};
-use actions::documents::previews::PreviewLookup;
+use actions::conversations::{open_conversation, picture_senders};
+use actions::documents::previews::{self, PreviewLookup};
+use actions::people::removal;
 use base::actor::{Actor, Role};
 use base::error::Error;
 use base::ids::{DocumentId, MessageId};
@@ -32,8 +34,7 @@ async fn part(
 ) -> (Vec<String>, Option<TimelineCursor>) {
     let id = id.to_string();
     app.act(reader, move |tx, cx| {
-        let open =
-            actions::conversations::open_conversation::read_conversation(tx, cx, &id, &part)?;
+        let open = open_conversation::read_conversation(tx, cx, &id, &part)?;
         let shown = |entry: &TimelineEntry| match entry {
             TimelineEntry::Message(message) => message.text.clone(),
             TimelineEntry::Note(note) => note.body.clone(),
@@ -92,10 +93,7 @@ async fn the_newest_part_reaches_back_to_what_is_unread(app: TestApp) {
     let id = first.conversation.to_string();
     app.advance(HOUR);
     let read = id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::conversations::open_conversation::mark_read(tx, cx, &read)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| open_conversation::mark_read(tx, cx, &read)).await;
     app.advance(HOUR);
     for number in 30..70 {
         app.advance(SECOND);
@@ -127,8 +125,7 @@ async fn each_part_has_the_files_of_its_own_messages(app: TestApp) {
     let before = TimelinePart::Before(older.expect("an older part"));
     let names = app
         .act(&app.owner, move |tx, cx| {
-            let open =
-                actions::conversations::open_conversation::read_conversation(tx, cx, &id, &before)?;
+            let open = open_conversation::read_conversation(tx, cx, &id, &before)?;
             let names = |entry: &TimelineEntry| match entry {
                 TimelineEntry::Message(message) => {
                     message.files.iter().map(|file| file.filename.clone()).collect()
@@ -149,12 +146,7 @@ async fn what_authentication_found_is_kept_with_the_mail(app: TestApp) {
     let found = |mail: &FiledMail| {
         let id = mail.conversation.to_string();
         app.act(&app.owner, move |tx, cx| {
-            let open = actions::conversations::open_conversation::read_conversation(
-                tx,
-                cx,
-                &id,
-                &TimelinePart::Newest,
-            )?;
+            let open = open_conversation::read_conversation(tx, cx, &id, &TimelinePart::Newest)?;
             let TimelineEntry::Message(message) = &open.entries[0] else { panic!("a message") };
             Ok(message.authentication.as_ref().map(|found| found.0))
         })
@@ -167,18 +159,13 @@ async fn what_authentication_found_is_kept_with_the_mail(app: TestApp) {
 
 async fn always_show(app: &TestApp, reader: &Actor, mail: &FiledMail) -> String {
     let (id, message) = (mail.conversation.to_string(), mail.message.clone());
-    app.act(reader, move |tx, cx| {
-        actions::conversations::picture_senders::always_show_pictures(tx, cx, &id, &message)
-    })
-    .await
+    app.act(reader, move |tx, cx| picture_senders::always_show_pictures(tx, cx, &id, &message))
+        .await
 }
 
 async fn shows(app: &TestApp, reader: &Actor, mail: &FiledMail) -> bool {
     let (id, message) = (mail.conversation.to_string(), mail.message.clone());
-    app.act(reader, move |tx, cx| {
-        actions::conversations::picture_senders::shows_pictures(tx, cx, &id, &message)
-    })
-    .await
+    app.act(reader, move |tx, cx| picture_senders::shows_pictures(tx, cx, &id, &message)).await
 }
 
 async fn pictures_of_a_sender_are_shown_to_whom_chose_it_alone(app: TestApp) {
@@ -192,17 +179,13 @@ async fn pictures_of_a_sender_are_shown_to_whom_chose_it_alone(app: TestApp) {
     assert!(shows(&app, &bo, &second).await);
     assert!(!shows(&app, &bo, &other).await);
     assert!(!shows(&app, &app.owner, &second).await, "others decide for themselves");
-    let listed = app.act(&bo, actions::conversations::picture_senders::picture_senders).await;
+    let listed = app.act(&bo, picture_senders::picture_senders).await;
     assert_eq!(listed.len(), 1);
-    app.act(&bo, |tx, cx| {
-        actions::conversations::picture_senders::remove_picture_sender(tx, cx, "ann@x.example")
-    })
-    .await;
+    app.act(&bo, |tx, cx| picture_senders::remove_picture_sender(tx, cx, "ann@x.example")).await;
     assert!(!shows(&app, &bo, &second).await);
     always_show(&app, &bo, &first).await;
     let person = user(&bo);
-    app.act(&app.owner, move |tx, cx| actions::people::removal::remove_person(tx, cx, &person))
-        .await;
+    app.act(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &person)).await;
     assert_eq!(app.count("picture_senders").await, 0);
 }
 
@@ -217,8 +200,7 @@ async fn a_forged_mail_is_not_trusted_like_its_sender(app: TestApp) {
     let (id, message) = (missing.conversation.to_string(), missing.message.clone());
     let refused = app
         .refused(&app.owner, move |tx, cx| {
-            actions::conversations::picture_senders::always_show_pictures(tx, cx, &id, &message)
-                .map(|_| ())
+            picture_senders::always_show_pictures(tx, cx, &id, &message).map(|_| ())
         })
         .await;
     assert!(matches!(refused, Error::NotFound(_)));
@@ -231,28 +213,19 @@ async fn a_preview_is_kept_once_and_given_up_after_three_attempts(app: TestApp) 
     let key = app.key("read").await;
     let listed = app.get(&key, "/documents").await.is(200).json();
     let id = |place: usize| DocumentId::parse(&text_of(&listed[place], "id")).unwrap();
-    let look = |id: DocumentId| {
-        app.act(&app.owner, move |tx, cx| {
-            actions::documents::previews::document_preview(tx, cx, &id)
-        })
-    };
+    let look =
+        |id: DocumentId| app.act(&app.owner, move |tx, cx| previews::document_preview(tx, cx, &id));
     let hash = |found: PreviewLookup| match found {
         PreviewLookup::Missing(file) => file.hash,
         other => panic!("{other:?}"),
     };
     let file = hash(look(id(0)).await);
     let blob = app.app.blobs.put(b"small").unwrap();
-    app.act(&app.owner, move |tx, cx| {
-        actions::documents::previews::keep_preview(tx, cx, &file, &blob)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| previews::keep_preview(tx, cx, &file, &blob)).await;
     assert!(matches!(look(id(0)).await, PreviewLookup::Kept(bytes) if bytes == b"small"));
     for _ in 0..3 {
         let file = hash(look(id(1)).await);
-        app.act(&app.owner, move |tx, cx| {
-            actions::documents::previews::count_failed_preview(tx, cx, &file)
-        })
-        .await;
+        app.act(&app.owner, move |tx, cx| previews::count_failed_preview(tx, cx, &file)).await;
     }
     assert!(matches!(look(id(1)).await, PreviewLookup::Impossible));
     let bo = app.person_with("Bo", Role::Admin).await;
@@ -264,9 +237,7 @@ async fn a_preview_is_kept_once_and_given_up_after_three_attempts(app: TestApp) 
     let hidden = app.get(&own, "/documents?q=c").await.is(200).json();
     let hidden = DocumentId::parse(&text_of(&hidden[0], "id")).unwrap();
     let refused = app
-        .refused(&app.owner, move |tx, cx| {
-            actions::documents::previews::document_preview(tx, cx, &hidden).map(|_| ())
-        })
+        .refused(&app.owner, move |tx, cx| previews::document_preview(tx, cx, &hidden).map(|_| ()))
         .await;
     assert!(matches!(refused, Error::NotFound(_)));
 }

@@ -1,9 +1,9 @@
 //! A time to leave that a person chooses: for a draft that they approve, and for their own message, with
 //! which it comes back when the message is stopped.
 
-use actions::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind};
-use actions::writing::compose::NewReply;
-use actions::writing::drafts::StoppedMessage;
+use actions::writing::autosaves::{self, Autosave, AutosaveKey, AutosaveKind};
+use actions::writing::compose::{self, NewReply};
+use actions::writing::drafts::{self, StoppedMessage};
 use base::error::Error;
 use base::ids::MessageId;
 use base::time::Moment;
@@ -30,7 +30,7 @@ async fn approve_at(app: &TestApp, id: &MessageId, text: &str, at: i64) -> i64 {
     let (id, text) = (id.clone(), text.to_owned());
     app.act(&app.owner, move |tx, cx| {
         let (message, _) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
-        actions::writing::drafts::approve_draft_at(tx, cx, &id, message.revision, &text, Some(at))
+        drafts::approve_draft_at(tx, cx, &id, message.revision, &text, Some(at))
     })
     .await
 }
@@ -85,7 +85,7 @@ async fn a_wrong_time_approves_nothing(app: TestApp) {
         let id = draft.clone();
         let refused = app
             .refused(&app.owner, move |tx, cx| {
-                actions::writing::drafts::approve_draft_at(tx, cx, &id, 1, "By sea.", Some(at))
+                drafts::approve_draft_at(tx, cx, &id, 1, "By sea.", Some(at))
             })
             .await;
         assert!(matches!(refused, Error::Invalid(_)), "{refused}");
@@ -104,14 +104,7 @@ async fn a_draft_does_not_wait_beyond_its_own_reminder(app: TestApp) {
     let wanted = id.clone();
     let refused = app
         .refused(&app.owner, move |tx, cx| {
-            actions::writing::drafts::approve_draft_at(
-                tx,
-                cx,
-                &wanted,
-                1,
-                "Is it there?",
-                Some(reminder),
-            )
+            drafts::approve_draft_at(tx, cx, &wanted, 1, "Is it there?", Some(reminder))
         })
         .await;
     assert!(refused.to_string().contains("The reminder must come after"), "{refused}");
@@ -126,9 +119,7 @@ async fn a_stopped_draft_says_when_it_was_to_leave(app: TestApp) {
     approve_at(&app, &draft, "By sea.", at).await;
     app.pass(DAY).await;
     let id = draft.clone();
-    let stopped = app
-        .act(&app.owner, move |tx, cx| actions::writing::drafts::stop_message(tx, cx, &id))
-        .await;
+    let stopped = app.act(&app.owner, move |tx, cx| drafts::stop_message(tx, cx, &id)).await;
     assert_eq!(stopped, StoppedMessage::Draft { leaves_at: Some(at) });
     assert_eq!(newest(&app, &key, &mail.conversation).await["status"], "draft");
 }
@@ -138,7 +129,7 @@ fn reply(times: MessageTimes) -> NewReply {
         body: "By sea.".into(),
         format: TextFormat::Plain,
         recipients: RecipientList {
-            to: actions::writing::compose::parties("ann@x.example").unwrap(),
+            to: compose::parties("ann@x.example").unwrap(),
             ..RecipientList::default()
         },
         close: false,
@@ -153,19 +144,13 @@ fn reply(times: MessageTimes) -> NewReply {
 async fn stopped_after(app: &TestApp, subject: &str, times: MessageTimes, wait: i64) -> Autosave {
     let mail = app.mail("ann@x.example", subject, "Where is it?").await;
     let (id, message) = (mail.conversation.to_string(), reply(times));
-    let sent = app
-        .act(&app.owner, move |tx, cx| actions::writing::compose::send_reply(tx, cx, &id, &message))
-        .await;
+    let sent = app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message)).await;
     app.pass(wait).await;
     let id = sent.message_id;
-    let stopped = app
-        .act(&app.owner, move |tx, cx| actions::writing::drafts::stop_message(tx, cx, &id))
-        .await;
+    let stopped = app.act(&app.owner, move |tx, cx| drafts::stop_message(tx, cx, &id)).await;
     assert_eq!(stopped, StoppedMessage::InComposer);
     let place = AutosaveKey::Conversation(mail.conversation);
-    let saved = app
-        .act(&app.owner, move |tx, cx| actions::writing::autosaves::load_autosave(tx, cx, &place))
-        .await;
+    let saved = app.act(&app.owner, move |tx, cx| autosaves::load_autosave(tx, cx, &place)).await;
     saved.unwrap()
 }
 
@@ -191,8 +176,8 @@ async fn times_are_kept_with_an_unsent_text(app: TestApp) {
     let unsent = Autosave { times, ..Autosave::new(AutosaveKind::New, "By sea.".into()) };
     let kept = app
         .act(&app.owner, move |tx, cx| {
-            actions::writing::autosaves::autosave(tx, cx, &AutosaveKey::New, &unsent)?;
-            actions::writing::autosaves::load_autosave(tx, cx, &AutosaveKey::New)
+            autosaves::autosave(tx, cx, &AutosaveKey::New, &unsent)?;
+            autosaves::load_autosave(tx, cx, &AutosaveKey::New)
         })
         .await
         .unwrap();

@@ -1,5 +1,6 @@
 //! Topics in the settings.
 
+use actions::conversations::topics;
 use base::error::Error;
 use base::ids::TagId;
 use serde_json::{Value, json};
@@ -27,34 +28,25 @@ async fn a_topic_has_a_name_of_its_own_within_limits(app: TestApp) {
         ("Lamps", &"y".repeat(301), "words: The words are at most 300 characters."),
     ] {
         let (name, words) = (name.to_owned(), words.to_owned());
-        let refused = app
-            .refused(&app.owner, move |tx, cx| {
-                actions::conversations::topics::add_topic(tx, cx, &name, &words)
-            })
-            .await;
+        let refused =
+            app.refused(&app.owner, move |tx, cx| topics::add_topic(tx, cx, &name, &words)).await;
         assert_eq!(sentence(refused), expected);
     }
     app.topic(&"é".repeat(40), &"z".repeat(300)).await;
     let own = refunds.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::conversations::topics::change_topic(tx, cx, &own, "REFUNDS of lamps", "")
-    })
-    .await;
-    let report = app.act(&app.owner, actions::conversations::topics::sorting_report).await;
+    app.act(&app.owner, move |tx, cx| topics::change_topic(tx, cx, &own, "REFUNDS of lamps", ""))
+        .await;
+    let report = app.act(&app.owner, topics::sorting_report).await;
     let names: Vec<&str> = report.topics.iter().map(|one| one.topic.name.as_str()).collect();
     assert_eq!(names, ["REFUNDS of lamps", &"é".repeat(40)]);
 }
 
 async fn a_workspace_has_at_most_sixty_topics(app: TestApp) {
     app.act(&app.owner, |tx, cx| {
-        (0..60).try_for_each(|at| {
-            actions::conversations::topics::add_topic(tx, cx, &format!("T{at}"), "").map(|_| ())
-        })
+        (0..60).try_for_each(|at| topics::add_topic(tx, cx, &format!("T{at}"), "").map(|_| ()))
     })
     .await;
-    let refused = app
-        .refused(&app.owner, |tx, cx| actions::conversations::topics::add_topic(tx, cx, "More", ""))
-        .await;
+    let refused = app.refused(&app.owner, |tx, cx| topics::add_topic(tx, cx, "More", "")).await;
     assert_eq!(sentence(refused), "name: A workspace has at most 60 topics. Remove one first.");
 }
 
@@ -63,23 +55,11 @@ async fn only_owners_and_admins_change_topics(app: TestApp) {
     let member = app.person("Ann").await;
     let own = topic.clone();
     let changes = [
-        app.refused(&member, |tx, cx| {
-            actions::conversations::topics::add_topic(tx, cx, "More", "")
-        })
-        .await,
-        app.refused(&member, move |tx, cx| {
-            actions::conversations::topics::change_topic(tx, cx, &own, "X", "")
-        })
-        .await,
-        app.refused(&member, move |tx, cx| {
-            actions::conversations::topics::remove_topic(tx, cx, &topic)
-        })
-        .await,
-        app.refused(&member, |tx, cx| {
-            actions::conversations::topics::make_topics_of_tags(tx, cx, &[])
-        })
-        .await,
-        app.refused(&member, actions::conversations::topics::forget_learned).await,
+        app.refused(&member, |tx, cx| topics::add_topic(tx, cx, "More", "")).await,
+        app.refused(&member, move |tx, cx| topics::change_topic(tx, cx, &own, "X", "")).await,
+        app.refused(&member, move |tx, cx| topics::remove_topic(tx, cx, &topic)).await,
+        app.refused(&member, |tx, cx| topics::make_topics_of_tags(tx, cx, &[])).await,
+        app.refused(&member, topics::forget_learned).await,
     ];
     for refused in changes {
         assert!(matches!(refused, Error::Forbidden(_)), "{refused}");
@@ -99,11 +79,11 @@ async fn topics_are_made_of_tags_and_learn_from_the_teams_conversations(app: Tes
     let tag = TagId::parse(tags[0]["id"].as_str().unwrap()).unwrap();
     let learned = app
         .act(&app.owner, move |tx, cx| {
-            actions::conversations::topics::make_topics_of_tags(tx, cx, std::slice::from_ref(&tag))
+            topics::make_topics_of_tags(tx, cx, std::slice::from_ref(&tag))
         })
         .await;
     assert_eq!(learned, 2);
-    let report = app.act(&app.owner, actions::conversations::topics::sorting_report).await;
+    let report = app.act(&app.owner, topics::sorting_report).await;
     assert_eq!((report.topics[0].topic.name.as_str(), report.topics[0].examples), ("Shipping", 2));
     assert_eq!(app.read(&key, &secret.conversation).await["topic"], Value::Null);
     assert_eq!(app.list(&key, "topic=shipping").await.len(), 2);
@@ -120,10 +100,10 @@ async fn forgetting_keeps_the_topics_and_what_was_decided(app: TestApp) {
     let mail = app.mail("a@x.example", "Hello", "My money back, please").await;
     let sorted = json!({ "topic": "Refunds", "urgency": "high" });
     app.on(&key, &mail.conversation, "sorting", sorted).await.is(200);
-    let before = app.act(&app.owner, actions::conversations::topics::sorting_report).await;
+    let before = app.act(&app.owner, topics::sorting_report).await;
     assert_eq!((before.decided, before.urgencies), (1, 1));
-    app.act(&app.owner, actions::conversations::topics::forget_learned).await;
-    let after = app.act(&app.owner, actions::conversations::topics::sorting_report).await;
+    app.act(&app.owner, topics::forget_learned).await;
+    let after = app.act(&app.owner, topics::sorting_report).await;
     assert_eq!((after.decided, after.urgencies, after.topics.len()), (0, 0, 1));
     assert_eq!(app.read(&key, &mail.conversation).await["topic"], "Refunds");
 }
@@ -145,7 +125,7 @@ async fn decided_conversations_are_replayed_in_their_order(app: TestApp) {
             app.advance(1);
         }
     }
-    let score = app.act(&app.owner, actions::conversations::topics::decided_mail).await.replay();
+    let score = app.act(&app.owner, topics::decided_mail).await.replay();
     assert_eq!((score.decided, score.with_topic), (75, 50));
     assert!(score.guessed > 40, "{}", score.guessed);
     assert!(score.given > 0 && score.right * 10 >= score.given * 9, "{}", score.given);

@@ -1,8 +1,9 @@
 //! Acts on many conversations with one undo, spam and blocked senders, and the trash.
 
 use actions::conversations::triage::{TRIAGED_AT_ONCE, TriageAct};
-use actions::documents::previews::PreviewLookup;
-use actions::inboxes::office_hours::OfficeHoursInput;
+use actions::conversations::{snooze, undo_triage};
+use actions::documents::previews::{self, PreviewLookup};
+use actions::inboxes::office_hours::{self, OfficeHoursInput};
 use base::actor::{Actor, Role};
 use base::ids::{DocumentId, UndoId};
 use mail::Mail;
@@ -43,10 +44,7 @@ async fn triage(app: &TestApp, by: &Actor, act: TriageAct, ids: &[String]) -> (U
 async fn undo(app: &TestApp, by: &Actor, id: &UndoId) {
     loop {
         let id = id.clone();
-        if !app
-            .act(by, move |tx, cx| actions::conversations::undo_triage::undo_triage(tx, cx, &id))
-            .await
-        {
+        if !app.act(by, move |tx, cx| undo_triage::undo_triage(tx, cx, &id)).await {
             return;
         }
     }
@@ -83,8 +81,7 @@ async fn an_act_on_many_is_undone_as_one(app: TestApp) {
         let rows = rows(&app, &key).await;
         let (id, changed) = triage(&app, &app.owner, act, &ids).await;
         assert_eq!(changed, 60, "{name}");
-        let offer =
-            app.act(&app.owner, actions::conversations::undo_triage::undo_offer).await.unwrap();
+        let offer = app.act(&app.owner, undo_triage::undo_offer).await.unwrap();
         assert_eq!((&offer.id, offer.changed), (&id, 60));
         let sidebar = app.act(&app.owner, actions::conversations::sidebar::sidebar).await;
         assert_eq!(sidebar.open, listed(&app, &key, "open").await.len() as i64, "{name}");
@@ -94,9 +91,7 @@ async fn an_act_on_many_is_undone_as_one(app: TestApp) {
         let after = (listed(&app, &key, "open").await, listed(&app, &key, "snoozed").await);
         assert_eq!(after, before, "{name}");
         assert_eq!(self::rows(&app, &key).await, rows, "{name}");
-        assert!(
-            app.act(&app.owner, actions::conversations::undo_triage::undo_offer).await.is_none()
-        );
+        assert!(app.act(&app.owner, undo_triage::undo_offer).await.is_none());
     }
     // What somebody changed since is theirs.
     let (id, _) = triage(&app, &app.owner, TriageAct::Close, &ids[3..5]).await;
@@ -107,7 +102,7 @@ async fn an_act_on_many_is_undone_as_one(app: TestApp) {
     let (_, changed) = triage(&app, &app.owner, TriageAct::Reopen, &ids[4..5]).await;
     assert_eq!(changed, 0);
     app.advance(11 * MINUTE);
-    assert!(app.act(&app.owner, actions::conversations::undo_triage::undo_offer).await.is_none());
+    assert!(app.act(&app.owner, undo_triage::undo_offer).await.is_none());
 }
 
 /// Assignees and tags of all conversations.
@@ -159,10 +154,8 @@ async fn spam_gets_no_reply_outside_office_hours(app: TestApp) {
         ..OfficeHoursInput::default()
     };
     let mailbox = app.support.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::office_hours::set_office_hours(tx, cx, &mailbox, &hours)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| office_hours::set_office_hours(tx, cx, &mailbox, &hours))
+        .await;
     app.mail("bad@spam.example", "Another", "You won again").await;
     app.mail("bad@spam.example", "Re: Prize", "Answer me").await;
     app.mail("good@x.example", "Lamp", "Broken").await;
@@ -226,12 +219,10 @@ async fn a_preview_that_two_files_share_stays_with_the_second(app: TestApp) {
     for id in documents(&app, &key).await {
         let blob = app.app.blobs.put(b"small").unwrap();
         let keep = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-            let PreviewLookup::Missing(file) =
-                actions::documents::previews::document_preview(tx, cx, &id)?
-            else {
+            let PreviewLookup::Missing(file) = previews::document_preview(tx, cx, &id)? else {
                 panic!("there is a preview already");
             };
-            actions::documents::previews::keep_preview(tx, cx, &file.hash, &blob)
+            previews::keep_preview(tx, cx, &file.hash, &blob)
         };
         app.act(&app.owner, keep).await;
     }
@@ -239,8 +230,7 @@ async fn a_preview_that_two_files_share_stays_with_the_second(app: TestApp) {
     app.pass(31 * DAY).await;
     assert_eq!(app.count("previews").await, 1);
     let id = documents(&app, &key).await.remove(0);
-    let look = app
-        .act(&app.owner, move |tx, cx| actions::documents::previews::document_preview(tx, cx, &id));
+    let look = app.act(&app.owner, move |tx, cx| previews::document_preview(tx, cx, &id));
     assert!(matches!(look.await, PreviewLookup::Kept(bytes) if bytes == b"small"));
     triage(&app, &app.owner, TriageAct::Delete, &ids[1..]).await;
     app.pass(31 * DAY).await;
@@ -324,8 +314,7 @@ async fn a_warning_that_was_checked_can_be_taken_off(app: TestApp) {
     let mail = Mail { warning: held_warning(), ..letter("a@x.example", "Odd", "Pay now") };
     let held = app.deliver(&app.support, mail).await.conversation;
     let id = held.to_string();
-    app.act(&app.owner, move |tx, cx| actions::conversations::snooze::remove_warning(tx, cx, &id))
-        .await;
+    app.act(&app.owner, move |tx, cx| snooze::remove_warning(tx, cx, &id)).await;
     let read = app.read(&key, &held).await;
     assert_eq!((read["risk"].is_null(), read["status"].as_str()), (true, Some("open")));
     let names: Vec<String> =

@@ -1,7 +1,8 @@
 //! Pinning and following conversations.
 
-use actions::conversations::triage::TriageAct;
-use actions::inboxes::inbox_access::InboxAccess;
+use actions::conversations::triage::{self, TriageAct};
+use actions::conversations::{following, undo_triage};
+use actions::inboxes::inbox_access::{self, InboxAccess};
 use api::operations::{ListConversationsInput, list_conversations};
 use base::actor::{Actor, Circle};
 use base::ids::UndoId;
@@ -20,8 +21,8 @@ on_both!(
 async fn act(app: &TestApp, by: &Actor, act: TriageAct, id: &impl ToString) -> UndoId {
     let id = id.to_string();
     app.act(by, move |tx, cx| {
-        let undo = actions::conversations::triage::begin_triage(tx, cx, &act)?;
-        actions::conversations::triage::triage_one(tx, cx, &undo, &act, &id)?;
+        let undo = triage::begin_triage(tx, cx, &act)?;
+        triage::triage_one(tx, cx, &undo, &act, &id)?;
         Ok(undo)
     })
     .await
@@ -61,10 +62,7 @@ async fn what_is_pinned_is_listed_apart_for_its_person_alone(app: TestApp) {
     assert_eq!(searched(&app, &app.owner, "-is:pinned").await, ["Second"]);
     let bo = app.person("Bo").await;
     assert_eq!(subjects(&app, &bo, Some(true)).await, [""; 0]);
-    app.act(&app.owner, move |tx, cx| {
-        actions::conversations::undo_triage::undo_triage(tx, cx, &undo)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| undo_triage::undo_triage(tx, cx, &undo)).await;
     assert_eq!(subjects(&app, &app.owner, Some(true)).await, [""; 0]);
     act(&app, &app.owner, TriageAct::Pin, &first).await;
     act(&app, &app.owner, TriageAct::Unpin, &first).await;
@@ -89,15 +87,14 @@ async fn a_follower_is_told_of_answers(app: TestApp) {
     assert_eq!(told(&app).len(), 2);
     let undo = act(&app, &bo, TriageAct::Unfollow, &id).await;
     assert_eq!(searched(&app, &bo, "is:followed").await, [""; 0]);
-    app.act(&bo, move |tx, cx| actions::conversations::undo_triage::undo_triage(tx, cx, &undo))
-        .await;
+    app.act(&bo, move |tx, cx| undo_triage::undo_triage(tx, cx, &undo)).await;
     assert_eq!(searched(&app, &bo, "is:followed").await, ["Lamp"]);
 }
 
 async fn a_mention_lets_those_follow_who_chose_so(app: TestApp) {
     let (ann, bo) = (app.person("Ann").await, app.person("Bo").await);
     let id = app.mail("a@x.example", "Lamp", "1").await.conversation;
-    app.act(&bo, |tx, cx| actions::conversations::following::follow_mentions(tx, cx, true)).await;
+    app.act(&bo, |tx, cx| following::follow_mentions(tx, cx, true)).await;
     let key = app.key("write").await;
     app.on(&key, &id, "notes", json!({ "body": "@Ann @Bo look" })).await.is(201);
     assert_eq!(searched(&app, &bo, "is:followed").await, ["Lamp"]);
@@ -113,10 +110,8 @@ async fn whoever_sees_a_conversation_no_longer_is_not_told_of_it(app: TestApp) {
     let entries = vec![AccessEntry { holder, may_see: true, may_send: true }];
     let access = InboxAccess { everybody: false, all_send: true, entries };
     let mailbox = sales.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &mailbox, &access)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &mailbox, &access))
+        .await;
     let mut closed = sales.clone();
     closed.circle = Circle::of_inbox(&sales.id);
     app.advance(SECOND);

@@ -1,10 +1,13 @@
 //! Writing in the app: replies to all, first mails, forwarding, rich text, signatures, and stopping.
 
+use actions::conversations::open_conversation;
 use actions::conversations::timeline::{FileLocation, TimelineEntry, TimelinePart};
-use actions::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind};
-use actions::writing::compose::{FirstMail, ForwardedMessage, NewReply};
-use actions::writing::drafts::StoppedMessage;
-use actions::writing::saved_replies::SavedReplyInput;
+use actions::inboxes::writing_settings;
+use actions::writing::autosaves::{self, Autosave, AutosaveKey, AutosaveKind};
+use actions::writing::compose::{self, FirstMail, ForwardedMessage, NewReply};
+use actions::writing::drafts::{self, StoppedMessage};
+use actions::writing::saved_replies::{self, SavedReplyInput};
+use actions::writing::{approvals, completion, unsent_files};
 use api::operations::{self, ReplyInput};
 use base::actor::Actor;
 use base::app::App;
@@ -37,10 +40,7 @@ on_both!(
 const PAPER: (&str, &str, &[u8]) = ("terms.txt", "text/plain", b"be kind");
 
 fn to(line: &str) -> RecipientList {
-    RecipientList {
-        to: actions::writing::compose::parties(line).unwrap(),
-        ..RecipientList::default()
-    }
+    RecipientList { to: compose::parties(line).unwrap(), ..RecipientList::default() }
 }
 
 fn reply(body: &str, format: TextFormat) -> NewReply {
@@ -69,17 +69,15 @@ async fn send(app: &TestApp, by: &Actor, id: &str, message: NewReply) -> Message
     let id = id.to_owned();
     let place = AutosaveKey::Conversation(ConversationId::parse(&id).unwrap());
     app.fit_files(by, &place, &message).await;
-    let sent = app
-        .act(by, move |tx, cx| actions::writing::compose::send_reply(tx, cx, &id, &message))
-        .await;
+    let sent = app.act(by, move |tx, cx| compose::send_reply(tx, cx, &id, &message)).await;
     sent.message_id
 }
 
 async fn signatures(app: &TestApp, own: &'static str, inbox: &'static str) {
     let mailbox = app.support.id.clone();
     app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::writing_settings::set_own_signature(tx, cx, own)?;
-        actions::inboxes::writing_settings::set_inbox_signature(tx, cx, &mailbox, inbox)
+        writing_settings::set_own_signature(tx, cx, own)?;
+        writing_settings::set_inbox_signature(tx, cx, &mailbox, inbox)
     })
     .await;
 }
@@ -140,9 +138,7 @@ async fn a_first_mail_starts_a_conversation_that_waits_for_them(app: TestApp) {
         message: reply("It is **here**.", TextFormat::Markdown),
     };
     let bad = FirstMail { subject: " ".into(), ..first.clone() };
-    let refused = app.refused(&app.owner, move |tx, cx| {
-        actions::writing::compose::send_first_mail(tx, cx, &bad)
-    });
+    let refused = app.refused(&app.owner, move |tx, cx| compose::send_first_mail(tx, cx, &bad));
     assert!(matches!(refused.await, Error::Invalid(_)));
     let saved = Autosave {
         to: "ann@shop.example".into(),
@@ -150,15 +146,12 @@ async fn a_first_mail_starts_a_conversation_that_waits_for_them(app: TestApp) {
     };
     let (id, _) = app
         .act(&app.owner, move |tx, cx| {
-            actions::writing::autosaves::autosave(tx, cx, &AutosaveKey::New, &saved)?;
-            actions::writing::compose::send_first_mail(tx, cx, &first)
+            autosaves::autosave(tx, cx, &AutosaveKey::New, &saved)?;
+            compose::send_first_mail(tx, cx, &first)
         })
         .await;
-    let left_over = app
-        .act(&app.owner, |tx, cx| {
-            actions::writing::autosaves::load_autosave(tx, cx, &AutosaveKey::New)
-        })
-        .await;
+    let left_over =
+        app.act(&app.owner, |tx, cx| autosaves::load_autosave(tx, cx, &AutosaveKey::New)).await;
     assert!(left_over.is_none());
     app.pass(11 * MINUTE).await;
     let read = app.read(&key, &id).await;
@@ -216,13 +209,7 @@ async fn a_forwarded_message_goes_to_others_and_changes_nobodys_turn(app: TestAp
     assert_eq!(conversation["status"], "open", "the customer has no answer yet");
     let everybody = app
         .act(&app.owner, move |tx, cx| {
-            Ok(actions::conversations::open_conversation::read_conversation(
-                tx,
-                cx,
-                &id,
-                &TimelinePart::Newest,
-            )?
-            .everybody)
+            Ok(open_conversation::read_conversation(tx, cx, &id, &TimelinePart::Newest)?.everybody)
         })
         .await;
     assert_eq!(everybody.to[0].email, "ann@shop.example", "a reply does not go to the bank");
@@ -257,12 +244,7 @@ async fn a_forwarded_message_goes_as_html_with_its_pictures(app: TestApp) {
 async fn forwarded_files(app: &App, by: &Actor, id: &str) -> Vec<FileLocation> {
     let id = id.to_owned();
     let open = app.act(by, move |tx, cx| {
-        actions::conversations::open_conversation::read_conversation(
-            tx,
-            cx,
-            &id,
-            &TimelinePart::Newest,
-        )
+        open_conversation::read_conversation(tx, cx, &id, &TimelinePart::Newest)
     });
     let files = open.await.unwrap().entries.into_iter().filter_map(|entry| match entry {
         TimelineEntry::Message(message) => Some(message.files),
@@ -285,11 +267,8 @@ async fn only_files_of_the_forwarded_message_go_along(app: TestApp) {
         ..reply("", TextFormat::Plain)
     };
     let id = one.conversation.to_string();
-    let refused = app
-        .refused(&app.owner, move |tx, cx| {
-            actions::writing::compose::send_reply(tx, cx, &id, &forward)
-        })
-        .await;
+    let refused =
+        app.refused(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &forward)).await;
     assert!(matches!(refused, Error::NotFound("file")), "{refused}");
 }
 
@@ -301,16 +280,11 @@ async fn what_its_author_stops_comes_back_into_their_composer(app: TestApp) {
     let message = reply("You are **right**.", TextFormat::Markdown);
     let sent = send(&app, &app.owner, &id, message).await;
     let stop = sent.clone();
-    let stopped = app
-        .act(&app.owner, move |tx, cx| actions::writing::drafts::stop_message(tx, cx, &stop))
-        .await;
+    let stopped = app.act(&app.owner, move |tx, cx| drafts::stop_message(tx, cx, &stop)).await;
     assert_eq!(stopped, StoppedMessage::InComposer);
     let (saved, files) = app
         .act(&app.owner, move |tx, cx| {
-            Ok((
-                actions::writing::autosaves::load_autosave(tx, cx, &place)?,
-                actions::writing::unsent_files::attached(tx, cx, &place)?,
-            ))
+            Ok((autosaves::load_autosave(tx, cx, &place)?, unsent_files::attached(tx, cx, &place)?))
         })
         .await;
     let saved = saved.unwrap();
@@ -319,7 +293,7 @@ async fn what_its_author_stops_comes_back_into_their_composer(app: TestApp) {
         ("You are **right**.", "ann@shop.example")
     );
     assert_eq!(files.len(), 1);
-    let waiting = app.act(&app.owner, actions::writing::approvals::queue).await;
+    let waiting = app.act(&app.owner, approvals::queue).await;
     assert!(waiting.is_empty(), "nothing waits for the team");
     app.pass(11 * MINUTE).await;
     assert!(app.outside.relay.attempts().is_empty());
@@ -335,12 +309,10 @@ async fn what_others_wrote_is_a_draft_again_when_it_is_stopped(app: TestApp) {
     let sent = send(&app, &app.owner, &id, reply("Mine", TextFormat::Plain)).await;
     let bo = app.person("Bo").await;
     for message in [by_agent, sent] {
-        let stopped = app
-            .act(&bo, move |tx, cx| actions::writing::drafts::stop_message(tx, cx, &message))
-            .await;
+        let stopped = app.act(&bo, move |tx, cx| drafts::stop_message(tx, cx, &message)).await;
         assert_eq!(stopped, StoppedMessage::Draft { leaves_at: None });
     }
-    let waiting = app.act(&app.owner, actions::writing::approvals::queue).await;
+    let waiting = app.act(&app.owner, approvals::queue).await;
     assert_eq!(waiting.len(), 2);
 }
 
@@ -350,16 +322,13 @@ async fn without_a_relay_sending_is_refused_at_once(app: TestApp) {
     let without = App { has_relay: false, ..app.app.clone() };
     let (wanted, message) = (id.clone(), reply("Mine", TextFormat::Plain));
     let refused = without
-        .act(&app.owner, move |tx, cx| {
-            actions::writing::compose::send_reply(tx, cx, &wanted, &message).map(|_| ())
-        })
+        .act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &wanted, &message).map(|_| ()))
         .await
         .unwrap_err();
     assert!(refused.to_string().contains("MAILROOM_RELAY"), "{refused}");
     let kept = NewReply { send: false, ..reply("Mine", TextFormat::Plain) };
-    let draft = without
-        .act(&app.owner, move |tx, cx| actions::writing::compose::send_reply(tx, cx, &id, &kept))
-        .await;
+    let draft =
+        without.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &kept)).await;
     assert!(draft.is_ok(), "a draft promises nothing");
 }
 
@@ -399,11 +368,8 @@ async fn addresses_are_completed_from_what_one_may_see(app: TestApp) {
         let by = by.clone();
         let app = &app;
         async move {
-            let found = app
-                .act(&by, move |tx, cx| {
-                    actions::writing::completion::complete_recipient(tx, cx, typed)
-                })
-                .await;
+            let found =
+                app.act(&by, move |tx, cx| completion::complete_recipient(tx, cx, typed)).await;
             found.into_iter().map(|party| party.email).collect::<Vec<_>>()
         }
     };
@@ -441,9 +407,7 @@ async fn an_own_signature_takes_the_place_of_the_inboxs(app: TestApp) {
     let bo = app.person("Bo").await;
     let mailbox = app.support.id.clone();
     let refused = app
-        .refused(&bo, move |tx, cx| {
-            actions::inboxes::writing_settings::set_inbox_signature(tx, cx, &mailbox, "x")
-        })
+        .refused(&bo, move |tx, cx| writing_settings::set_inbox_signature(tx, cx, &mailbox, "x"))
         .await;
     assert!(matches!(refused, Error::Forbidden(_)), "{refused}");
 }
@@ -459,17 +423,12 @@ async fn a_saved_reply_brings_its_files(app: TestApp) {
     };
     let (text, files, listed) = app
         .act(&app.owner, move |tx, cx| {
-            let id = actions::writing::saved_replies::save_reply(
-                tx,
-                cx,
-                &input,
-                std::slice::from_ref(&paper),
-            )?;
-            actions::writing::saved_replies::attach_saved_files(tx, cx, &place, &id)?;
+            let id = saved_replies::save_reply(tx, cx, &input, std::slice::from_ref(&paper))?;
+            saved_replies::attach_saved_files(tx, cx, &place, &id)?;
             Ok((
-                actions::writing::saved_replies::fill_saved_reply(tx, cx, &place, &id)?,
-                actions::writing::unsent_files::attached(tx, cx, &place)?,
-                actions::writing::saved_replies::list_saved_replies(tx, cx)?,
+                saved_replies::fill_saved_reply(tx, cx, &place, &id)?,
+                unsent_files::attached(tx, cx, &place)?,
+                saved_replies::list_saved_replies(tx, cx)?,
             ))
         })
         .await;

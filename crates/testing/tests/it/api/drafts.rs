@@ -1,5 +1,6 @@
 //! What people do with messages before they leave (API section 3.3).
 
+use actions::writing::drafts;
 use base::actor::{Actor, Role};
 use base::error::Error;
 use base::ids::MessageId;
@@ -56,9 +57,8 @@ async fn a_draft_may_be_edited_as_it_is_approved(app: TestApp) {
 async fn an_edit_that_was_saved_before_the_approval_counts_as_edited(app: TestApp) {
     let (key, draft) = drafted(&app).await;
     let id = draft.id.clone();
-    let edited = app.act(&app.owner, move |tx, cx| {
-        actions::writing::drafts::edit_draft(tx, cx, &id, 1, "Hello from a person")
-    });
+    let edited = app
+        .act(&app.owner, move |tx, cx| drafts::edit_draft(tx, cx, &id, 1, "Hello from a person"));
     let revision = edited.await;
     approve(&app, &app.owner, &draft.id, revision, "Hello from a person").await.unwrap();
     assert_eq!(draft.message(&app, &key).await["text"], "Hello from a person");
@@ -77,9 +77,7 @@ async fn a_draft_that_was_stopped_and_let_go_unchanged_was_not_edited(app: TestA
 async fn an_approval_counts_only_for_the_draft_that_was_looked_at(app: TestApp) {
     let (key, draft) = drafted(&app).await;
     let id = draft.id.clone();
-    let revision = app.act(&app.owner, move |tx, cx| {
-        actions::writing::drafts::edit_draft(tx, cx, &id, 1, "Other")
-    });
+    let revision = app.act(&app.owner, move |tx, cx| drafts::edit_draft(tx, cx, &id, 1, "Other"));
     assert_eq!(revision.await, 2);
     let before = app.read(&key, &draft.conversation).await;
     for stale in [0, 1, 3] {
@@ -146,19 +144,13 @@ async fn nobody_approves_in_the_sandbox(app: TestApp) {
 async fn an_edited_draft_keeps_its_new_text_and_waits(app: TestApp) {
     let (key, draft) = drafted(&app).await;
     let id = draft.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::drafts::edit_draft(tx, cx, &id, 1, "Better")
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| drafts::edit_draft(tx, cx, &id, 1, "Better")).await;
     let message = draft.message(&app, &key).await;
     assert_eq!((&message["status"], &message["text"]), (&json!("draft"), &json!("Better")));
     for text in ["", " \n", "a\0b", &"x".repeat(50_001)] {
         let (id, text) = (draft.id.clone(), text.to_owned());
-        let refused = app
-            .refused(&app.owner, move |tx, cx| {
-                actions::writing::drafts::edit_draft(tx, cx, &id, 2, &text)
-            })
-            .await;
+        let refused =
+            app.refused(&app.owner, move |tx, cx| drafts::edit_draft(tx, cx, &id, 2, &text)).await;
         assert!(refused.to_string().starts_with("text: "), "{refused}");
     }
     assert_eq!(draft.message(&app, &key).await, message);
@@ -167,10 +159,7 @@ async fn an_edited_draft_keeps_its_new_text_and_waits(app: TestApp) {
 async fn a_discarded_draft_is_gone_and_cannot_be_approved(app: TestApp) {
     let (key, draft) = drafted(&app).await;
     let id = draft.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::drafts::discard_draft(tx, cx, &id, 1, "Too late")
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| drafts::discard_draft(tx, cx, &id, 1, "Too late")).await;
     let messages = app.timeline(&key, &draft.conversation, "message").await;
     assert_eq!(messages.len(), 1);
     let last = app.timeline_events(&key, &draft.conversation).await.pop().unwrap();
@@ -187,9 +176,8 @@ async fn discarding_is_bound_to_the_revision_too(app: TestApp) {
     let (key, draft) = drafted(&app).await;
     for revision in [0, 2] {
         let id = draft.id.clone();
-        let refused = app.refused(&app.owner, move |tx, cx| {
-            actions::writing::drafts::discard_draft(tx, cx, &id, revision, "")
-        });
+        let refused =
+            app.refused(&app.owner, move |tx, cx| drafts::discard_draft(tx, cx, &id, revision, ""));
         assert!(refused.await.to_string().starts_with("revision: "));
     }
     assert_eq!(draft.message(&app, &key).await["status"], "draft");
@@ -297,14 +285,10 @@ async fn approve(
     text: &'static str,
 ) -> base::error::Result<i64> {
     let id = id.clone();
-    app.app
-        .act(by, move |tx, cx| actions::writing::drafts::approve_draft(tx, cx, &id, revision, text))
-        .await
+    app.app.act(by, move |tx, cx| drafts::approve_draft(tx, cx, &id, revision, text)).await
 }
 
 async fn stop(app: &TestApp, by: &Actor, id: &MessageId) -> base::error::Result<()> {
     let id = id.clone();
-    app.app
-        .act(by, move |tx, cx| actions::writing::drafts::stop_message(tx, cx, &id).map(|_| ()))
-        .await
+    app.app.act(by, move |tx, cx| drafts::stop_message(tx, cx, &id).map(|_| ())).await
 }

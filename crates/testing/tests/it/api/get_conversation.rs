@@ -1,5 +1,6 @@
 //! API sections 2.4 and 4.3.
 
+use actions::integrations::keys;
 use base::actor::Role;
 use mail::{Mail, Risk, Warning};
 use serde_json::{Value, json};
@@ -287,13 +288,7 @@ impl Cast {
         }
         let other = app.other_workspace("Globex").await;
         let elsewhere = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-            actions::integrations::keys::make_key(
-                tx,
-                cx,
-                "Elsewhere",
-                &[base::scopes::Scope::Read],
-                true,
-            )
+            keys::make_key(tx, cx, "Elsewhere", &[base::scopes::Scope::Read], true)
         };
         app.act(&other, elsewhere).await;
         Cast { ann, anns_key, test_key }

@@ -2,6 +2,7 @@
 
 use std::sync::mpsc;
 
+use actions::integrations::delivery_log;
 use base::actor::Role;
 use base::ids::WebhookId;
 use serde_json::{Value, json};
@@ -174,10 +175,7 @@ async fn a_cursor_is_one_that_was_given_out(app: TestApp) {
 
 async fn send_test_event(app: &TestApp, hook: &WebhookId) {
     let hook = hook.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::integrations::delivery_log::send_test_event(tx, cx, &hook)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| delivery_log::send_test_event(tx, cx, &hook)).await;
 }
 
 #[test]
@@ -193,7 +191,7 @@ async fn out_of_order(app: TestApp) {
     let (first, owner, domain) = (hook.clone(), app.owner.clone(), app.app.clone());
     let slow = tokio::spawn(async move {
         let work = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-            let event = actions::integrations::delivery_log::send_test_event(tx, cx, &first)?;
+            let event = delivery_log::send_test_event(tx, cx, &first)?;
             // Nobody listens or asks any more when the closure is run once more.
             let _ = started.send(());
             let _ = may_finish.recv();

@@ -1,5 +1,6 @@
 //! `GET /team`: who works here, and what each looks after.
 
+use actions::people::profile;
 use serde_json::{Value, json};
 use testing::{TestApp, on_both, texts};
 
@@ -12,8 +13,7 @@ on_both!(
 async fn people_are_listed_with_roles_and_duties_and_their_ids_can_be_assigned(app: TestApp) {
     let key = app.key("write").await;
     app.person("Ann").await;
-    app.act(&app.owner, |tx, cx| actions::people::profile::set_duty(tx, cx, " Refunds, mornings "))
-        .await;
+    app.act(&app.owner, |tx, cx| profile::set_duty(tx, cx, " Refunds, mornings ")).await;
     let team = app.get(&key, "/team").await.is(200).json();
     let people = team["people"].as_array().unwrap();
     assert_eq!(texts(people, "name"), ["Ann Teammate", "Olive Owner"]);
@@ -37,14 +37,10 @@ async fn a_test_key_sees_no_people(app: TestApp) {
 
 async fn a_duty_is_one_short_line(app: TestApp) {
     for bad in ["two\nlines".to_owned(), "x".repeat(121)] {
-        let refused = app
-            .app
-            .act(&app.owner, move |tx, cx| actions::people::profile::set_duty(tx, cx, &bad))
-            .await;
+        let refused = app.app.act(&app.owner, move |tx, cx| profile::set_duty(tx, cx, &bad)).await;
         assert!(refused.unwrap_err().to_string().starts_with("duty: must be one line"));
     }
-    app.act(&app.owner, |tx, cx| actions::people::profile::set_duty(tx, cx, &"x".repeat(120)))
-        .await;
-    app.act(&app.owner, |tx, cx| actions::people::profile::set_duty(tx, cx, "")).await;
-    assert_eq!(app.act(&app.owner, actions::people::profile::own_duty).await, "");
+    app.act(&app.owner, |tx, cx| profile::set_duty(tx, cx, &"x".repeat(120))).await;
+    app.act(&app.owner, |tx, cx| profile::set_duty(tx, cx, "")).await;
+    assert_eq!(app.act(&app.owner, profile::own_duty).await, "");
 }

@@ -1,5 +1,6 @@
 //! `POST /messages/{id}/update` and `/discard`: an agent's own drafts, and nobody else's.
 
+use actions::writing::{approvals, drafts};
 use base::ids::MessageId;
 use serde_json::json;
 use testing::{Answer, DAY, TestApp, TestKey, on_both};
@@ -31,15 +32,10 @@ async fn an_agent_changes_its_own_draft_and_a_person_approves_the_new_text(app: 
     assert_eq!(answer["status"], "draft");
     let id = MessageId::parse(&draft).unwrap();
     let seen = id.clone();
-    let decision = app
-        .act(&app.owner, move |tx, cx| actions::writing::approvals::look_at_draft(tx, cx, &seen))
-        .await;
+    let decision = app.act(&app.owner, move |tx, cx| approvals::look_at_draft(tx, cx, &seen)).await;
     assert_eq!(decision.draft.text, "It left on Tuesday.");
     let (text, revision) = (decision.draft.text.clone(), decision.draft.revision);
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::drafts::approve_draft(tx, cx, &id, revision, &text)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &id, revision, &text)).await;
     app.pass(DAY).await;
     let sent = app.outside.relay.attempts();
     assert_eq!(sent.len(), 1);
@@ -76,10 +72,7 @@ async fn a_draft_that_a_person_changed_is_theirs(app: TestApp) {
     let mail = app.mail("mara@customer.example", "Lamp", "Where is it?").await;
     let draft = app.draft(&key, &mail.conversation, "It left.").await;
     let id = MessageId::parse(&draft).unwrap();
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::drafts::edit_draft(tx, cx, &id, 1, "Olive's words")
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| drafts::edit_draft(tx, cx, &id, 1, "Olive's words")).await;
     let refused = update(&app, &key, &draft, "Robo's words").await.is(409).error();
     assert_eq!(refused, "A person has changed this draft; it was left as it is.");
     let messages = app.timeline(&key, &mail.conversation, "message").await;

@@ -1,5 +1,6 @@
 //! API sections 2.9 and 4.9.
 
+use actions::writing::drafts;
 use base::time::Moment;
 use serde_json::{Value, json};
 use testing::{PUBLIC_URL, TestApp, TestKey, UNDO, fields, on_both, text_of};
@@ -99,18 +100,15 @@ async fn approving_a_request_adds_checklist_and_link_once(app: TestApp) {
     let answer = app.on(&key, &mail.conversation, "document-requests", body).await.is(201).json();
     let id = base::ids::MessageId::parse(&text_of(&answer, "messageId")).unwrap();
     let (one, two) = (id.clone(), id.clone());
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::drafts::approve_draft(tx, cx, &one, 1, "As edited.")
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &one, 1, "As edited.")).await;
     let text = text_in(&app, &key, &mail.conversation, &answer).await;
     assert!(text.starts_with("As edited.\n\n"), "{text}");
     assert_eq!(text.matches("Passport").count(), 1);
     assert_eq!(text.matches("/u/").count(), 1);
     app.act(&app.owner, move |tx, cx| {
-        actions::writing::drafts::stop_message(tx, cx, &two)?;
+        drafts::stop_message(tx, cx, &two)?;
         let (draft, _) = outbound::messages::load_outgoing(tx, cx.actor, &two)?;
-        actions::writing::drafts::approve_draft(tx, cx, &two, draft.revision, &draft.text)
+        drafts::approve_draft(tx, cx, &two, draft.revision, &draft.text)
     })
     .await;
     assert_eq!(text_in(&app, &key, &mail.conversation, &answer).await, text);

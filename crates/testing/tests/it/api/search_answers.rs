@@ -1,7 +1,7 @@
 //! `GET /answers`.
 
-use actions::writing::answers::AnswerInput;
-use actions::writing::saved_replies::SavedReplyInput;
+use actions::writing::answers::{self, AnswerInput};
+use actions::writing::saved_replies::{self, SavedReplyInput};
 use base::ids::AnswerId;
 use serde_json::json;
 use testing::*;
@@ -27,10 +27,7 @@ async fn answers_and_saved_replies_are_found_best_match_first(app: TestApp) {
         folder: String::new(),
         body: "Please send us the receipts for the fee you have paid.".into(),
     };
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::saved_replies::save_reply(tx, cx, &saved, &[])
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| saved_replies::save_reply(tx, cx, &saved, &[])).await;
     assert_eq!(titles(&app, "q=fee").await, ["Fee taken twice", "Receipts"]);
     assert_eq!(titles(&app, "q=which%20receipts%20do%20you%20need").await[0], "Receipts");
     assert_eq!(titles(&app, "q=zebra").await, Vec::<String>::new());
@@ -72,12 +69,11 @@ async fn what_is_retired_or_past_its_date_is_left_out(app: TestApp) {
     app.try_answer(&app.owner, input).await.unwrap();
     assert_eq!(titles(&app, "q=koala").await.len(), 2);
     let id = retired.clone();
-    app.act(&app.owner, move |tx, cx| actions::writing::answers::retire_answer(tx, cx, &id)).await;
+    app.act(&app.owner, move |tx, cx| answers::retire_answer(tx, cx, &id)).await;
     assert_eq!(titles(&app, "q=koala").await, ["Koala two"]);
     app.pass(DAY).await;
     assert_eq!(titles(&app, "q=koala").await, Vec::<String>::new());
-    app.act(&app.owner, move |tx, cx| actions::writing::answers::restore_answer(tx, cx, &retired))
-        .await;
+    app.act(&app.owner, move |tx, cx| answers::restore_answer(tx, cx, &retired)).await;
     assert_eq!(titles(&app, "q=koala").await, ["Koala one"]);
 }
 
@@ -88,10 +84,7 @@ async fn a_test_key_finds_nothing_of_the_team(app: TestApp) {
         folder: String::new(),
         body: "Please send us the receipts for the fee you have paid.".into(),
     };
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::saved_replies::save_reply(tx, cx, &saved, &[])
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| saved_replies::save_reply(tx, cx, &saved, &[])).await;
     let key = app.test_key("read").await;
     for path in ["/answers", "/answers?q=fee"] {
         assert_eq!(app.get(&key, path).await.is(200).json(), json!([]));

@@ -1,5 +1,6 @@
 //! Why a message failed is told in the timeline, in the list and in the event.
 
+use actions::integrations::webhooks;
 use jobs::{RelayOutcome, RelayReason};
 use serde_json::{Value, json};
 use testing::{DAY, MINUTE, TestApp, TestKey, UNDO, fields, on_both};
@@ -26,10 +27,7 @@ async fn failed_event(app: &TestApp) -> Value {
 async fn listener(app: &TestApp) {
     let hook = app.hook("one").await;
     let names = vec!["message.failed".to_owned()];
-    app.act(&app.owner, move |tx, cx| {
-        actions::integrations::webhooks::choose_events(tx, cx, &hook.id, &names)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| webhooks::choose_events(tx, cx, &hook.id, &names)).await;
 }
 
 async fn a_refused_message_says_why_in_timeline_list_and_event(app: TestApp) {

@@ -1,5 +1,6 @@
 //! `POST /messages/{id}/stop`: an agent takes back what an agent sent.
 
+use actions::writing::drafts;
 use api::operations::{self, ReplyInput};
 use base::ids::MessageId;
 use serde_json::{Value, json};
@@ -111,7 +112,7 @@ async fn only_a_person_stops_what_a_person_sends(app: TestApp) {
     assert_eq!(status(&app, &key, &mail.conversation, message.as_str()).await, "scheduled");
     let id = message.clone();
     let colleague = app.person("Bo").await;
-    app.act(&colleague, move |tx, cx| actions::writing::drafts::stop_message(tx, cx, &id)).await;
+    app.act(&colleague, move |tx, cx| drafts::stop_message(tx, cx, &id)).await;
     assert_eq!(status(&app, &key, &mail.conversation, message.as_str()).await, "draft");
 }
 
@@ -151,7 +152,7 @@ async fn a_stopped_message_can_be_approved_and_leaves_once(app: TestApp) {
     let id = MessageId::parse(&message).unwrap();
     app.act(&app.owner, move |tx, cx| {
         let (draft, _) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
-        actions::writing::drafts::approve_draft(tx, cx, &id, draft.revision, &draft.text)
+        drafts::approve_draft(tx, cx, &id, draft.revision, &draft.text)
     })
     .await;
     app.pass(DAY).await;

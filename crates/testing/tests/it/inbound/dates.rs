@@ -1,7 +1,11 @@
 //! When a mail was sent, and when it arrived.
 
+use actions::conversations::open_conversation;
 use actions::conversations::timeline::TimelinePart;
-use actions::inboxes::imap_accounts::{FetchFrom, MailHistory};
+use actions::inboxes::imap_accounts::{self, FetchFrom, MailHistory};
+use actions::inboxes::setup;
+use actions::people::removal;
+use actions::writing::approvals;
 use base::time::Moment;
 use inbound::imap::{self, ImapAccount, PostFetchAction, Security};
 use inbound::{BelievedResults, FetchedMail, InboundMail, Ingested, MailSource, ingest_fetched};
@@ -55,10 +59,8 @@ async fn claimed(app: &TestApp, address: &str) -> ImapAccount {
         by_operator: true,
     };
     let address = address.to_owned();
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::imap_accounts::fetch_mail_from(tx, cx, &address, &from)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| imap_accounts::fetch_mail_from(tx, cx, &address, &from))
+        .await;
     let (ids, now) = (app.app.ids.clone(), app.now());
     let claim = app.app.store.write(move |tx| imap::claim_due(tx, &ids, now, 1));
     claim.await.unwrap().remove(0)
@@ -164,21 +166,12 @@ async fn a_fetched_mail_that_is_older_than_the_last_look_is_still_unread(app: Te
     app.advance(MINUTE);
     let id = first.conversation.to_string();
     let read = id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::conversations::open_conversation::mark_read(tx, cx, &read)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| open_conversation::mark_read(tx, cx, &read)).await;
     let reply = dated("ann@x.example", "Re: Lamp", None);
     let reply = received(fetched(&app, &account, &reply, app.now() - 30 * SECOND).await);
     assert_eq!(reply.conversation, first.conversation);
     let seen = app.act(&app.owner, move |tx, cx| {
-        Ok(actions::conversations::open_conversation::read_conversation(
-            tx,
-            cx,
-            &id,
-            &TimelinePart::Newest,
-        )?
-        .is_news())
+        Ok(open_conversation::read_conversation(tx, cx, &id, &TimelinePart::Newest)?.is_news())
     });
     assert!(seen.await);
 }
@@ -191,7 +184,7 @@ async fn a_customers_mail_that_came_after_a_draft_is_newer_whatever_its_date(app
     app.advance(MINUTE);
     let late = dated("ann@x.example", "Re: Lamp", Some("Sat, 14 Nov 2026 09:00:00 +0000"));
     assert_eq!(app.arrives(&late).await.conversation, first.conversation);
-    let queued = app.act(&app.owner, actions::writing::approvals::queue).await;
+    let queued = app.act(&app.owner, approvals::queue).await;
     assert!(queued[0].wrote_meanwhile, "the customer wrote since");
 }
 
@@ -206,22 +199,17 @@ async fn nothing_is_filed_for_an_inbox_that_is_not_fetched_any_more(app: TestApp
     account.holder = "another".into();
     let mail = dated("ben@x.example", "Stale", None);
     assert_eq!(fetched(&app, &account, &mail, app.now()).await, Ingested::NoInbox);
-    app.act(&app.owner, |tx, cx| actions::inboxes::imap_accounts::stop_fetching(tx, cx, SUPPORT))
-        .await;
+    app.act(&app.owner, |tx, cx| imap_accounts::stop_fetching(tx, cx, SUPPORT)).await;
     assert_eq!(fetched(&app, &other, &mail, app.now()).await, Ingested::NoInbox);
     assert!(app.list(&key, "view=all").await.is_empty());
     let claimed = claimed(&app, &address).await;
     let removed = user(&ann);
-    app.act(&app.owner, move |tx, cx| actions::people::removal::remove_person(tx, cx, &removed))
-        .await;
+    app.act(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &removed)).await;
     let next = app.app.store.read(imap::next_due).await.unwrap();
     assert_eq!(next, None, "removal ends the fetching");
     // The address is free and becomes the team's: what was under way must not come there.
     let team = address.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::setup::add_mailbox(tx, cx, &team, "Reused", None)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| setup::add_mailbox(tx, cx, &team, "Reused", None)).await;
     let delivery = InboundMail {
         sender: None,
         recipients: vec![address],

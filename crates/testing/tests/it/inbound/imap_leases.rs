@@ -1,6 +1,7 @@
 //! The leases of mailboxes that a node fetches are renewed together, and each is lost by itself.
 
-use actions::inboxes::imap_accounts::{FetchFrom, MailHistory};
+use actions::inboxes::imap_accounts::{self, FetchFrom, MailHistory};
+use actions::inboxes::setup;
 use inbound::imap::{self, ImapAccount, PostFetchAction, Security};
 use model::mailboxes::mailbox_grants::MailAuth;
 use testing::{MINUTE, TestApp, on_both};
@@ -38,16 +39,11 @@ async fn hold(app: &TestApp, accounts: &[ImapAccount]) -> Vec<bool> {
 async fn one_write_renews_the_leases_of_all_inboxes_and_says_which_are_lost(app: TestApp) {
     let addresses = ["support@acme.example", "sales@acme.example"];
     let sales = addresses[1];
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::setup::add_mailbox(tx, cx, sales, "Sales", None)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| setup::add_mailbox(tx, cx, sales, "Sales", None)).await;
     for address in addresses {
         let from = account_at("imap.acme.example");
-        app.act(&app.owner, move |tx, cx| {
-            actions::inboxes::imap_accounts::fetch_mail_from(tx, cx, address, &from)
-        })
-        .await;
+        app.act(&app.owner, move |tx, cx| imap_accounts::fetch_mail_from(tx, cx, address, &from))
+            .await;
     }
     let held = claim(&app).await;
     assert_eq!(held.len(), 2);
@@ -59,9 +55,6 @@ async fn one_write_renews_the_leases_of_all_inboxes_and_says_which_are_lost(app:
     // One that is set up anew is lost, the other is not.
     let lost = held[0].inbox.mailbox.address.clone();
     let from = account_at("elsewhere.acme.example");
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::imap_accounts::fetch_mail_from(tx, cx, &lost, &from)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| imap_accounts::fetch_mail_from(tx, cx, &lost, &from)).await;
     assert_eq!(hold(&app, &held).await, [false, true]);
 }

@@ -1,6 +1,7 @@
 //! Plus tags of a mailbox elsewhere are used only where a test mail came back, or somebody said so.
 
-use actions::inboxes::imap_accounts::{FetchFrom, MailHistory};
+use actions::inboxes::imap_accounts::{self, FetchFrom, MailHistory};
+use actions::inboxes::setup;
 use inbound::Ingested;
 use inbound::imap::{PostFetchAction, Security};
 use jobs::{OutgoingMail, RelayOutcome, send_plus_tag_test};
@@ -38,10 +39,7 @@ fn fetch_from(host: &str) -> FetchFrom {
 
 async fn connect(app: &TestApp, host: &str) {
     let from = fetch_from(host);
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::imap_accounts::fetch_mail_from(tx, cx, SUPPORT, &from)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| imap_accounts::fetch_mail_from(tx, cx, SUPPORT, &from)).await;
 }
 
 async fn tags(app: &TestApp) -> PlusTags {
@@ -142,8 +140,7 @@ async fn a_copy_of_a_test_mail_without_its_mark_proves_nothing(app: TestApp) {
 async fn what_somebody_says_about_plus_tags_counts_until_the_mailbox_changes(app: TestApp) {
     let say = async |on: bool| {
         let id = app.support.id.clone();
-        app.act(&app.owner, move |tx, cx| actions::inboxes::setup::set_plus_tags(tx, cx, &id, on))
-            .await;
+        app.act(&app.owner, move |tx, cx| setup::set_plus_tags(tx, cx, &id, on)).await;
     };
     connect(&app, "imap.elsewhere.example").await;
     let (_, mail) = test(&app).await;
@@ -160,17 +157,13 @@ async fn what_somebody_says_about_plus_tags_counts_until_the_mailbox_changes(app
 async fn mail_that_this_server_receives_itself_has_plus_tags(app: TestApp) {
     connect(&app, "imap.elsewhere.example").await;
     let stop = async || {
-        app.act(&app.owner, |tx, cx| {
-            actions::inboxes::imap_accounts::stop_fetching(tx, cx, SUPPORT)
-        })
-        .await;
+        app.act(&app.owner, |tx, cx| imap_accounts::stop_fetching(tx, cx, SUPPORT)).await;
     };
     stop().await;
     assert_eq!(known(&app).await, (true, PlusTagState::Untested), "it comes here again");
     connect(&app, "imap.elsewhere.example").await;
     let id = app.support.id.clone();
-    app.act(&app.owner, move |tx, cx| actions::inboxes::setup::set_plus_tags(tx, cx, &id, false))
-        .await;
+    app.act(&app.owner, move |tx, cx| setup::set_plus_tags(tx, cx, &id, false)).await;
     stop().await;
     assert_eq!(known(&app).await, (false, PlusTagState::SaidNotToWork), "a person decided");
 }

@@ -1,7 +1,9 @@
 //! What makes a sender trusted: only what the team did, and only for mail that proves its sender.
 
-use actions::inboxes::office_hours::OfficeHoursInput;
-use actions::writing::compose::NewReply;
+use actions::conversations::blocked_senders;
+use actions::inboxes::office_hours::{self, OfficeHoursInput};
+use actions::writing::completion;
+use actions::writing::compose::{self, NewReply};
 use base::actor::Actor;
 use base::email_address::EmailAddress;
 use inbound::incoming_mail::FiledMail;
@@ -62,7 +64,7 @@ async fn harmless(app: &TestApp, number: usize) -> FiledMail {
 
 /// A person answers.
 async fn answer(app: &TestApp, by: &Actor, mail: &FiledMail) {
-    let to = actions::writing::compose::parties(SENDER).unwrap();
+    let to = compose::parties(SENDER).unwrap();
     let message = NewReply {
         body: "Yes, we do.".into(),
         format: TextFormat::Plain,
@@ -74,7 +76,7 @@ async fn answer(app: &TestApp, by: &Actor, mail: &FiledMail) {
         times: MessageTimes::default(),
     };
     let id = mail.conversation.to_string();
-    app.act(by, move |tx, cx| actions::writing::compose::send_reply(tx, cx, &id, &message)).await;
+    app.act(by, move |tx, cx| compose::send_reply(tx, cx, &id, &message)).await;
     app.pass(11 * MINUTE).await;
 }
 
@@ -100,10 +102,8 @@ async fn close_office(app: &TestApp) {
         ..OfficeHoursInput::default()
     };
     let mailbox = app.support.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::office_hours::set_office_hours(tx, cx, &mailbox, &hours)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| office_hours::set_office_hours(tx, cx, &mailbox, &hours))
+        .await;
 }
 
 async fn an_empty_return_path_gets_no_automatic_reply(app: TestApp) {
@@ -222,9 +222,8 @@ async fn a_contact_is_known_once_the_team_wrote_to_them(app: TestApp) {
 
 async fn only_whom_the_team_wrote_to_is_offered_and_nobody_blocked(app: TestApp) {
     let offered = async |typed: &'static str| {
-        let found = app.act(&app.owner, move |tx, cx| {
-            actions::writing::completion::complete_recipient(tx, cx, typed)
-        });
+        let found =
+            app.act(&app.owner, move |tx, cx| completion::complete_recipient(tx, cx, typed));
         found.await.into_iter().map(|party| party.email).collect::<Vec<_>>()
     };
     let mail = harmless(&app, 1).await;
@@ -232,10 +231,7 @@ async fn only_whom_the_team_wrote_to_is_offered_and_nobody_blocked(app: TestApp)
     answer(&app, &app.owner, &mail).await;
     assert_eq!(offered("billing").await, [SENDER]);
     let email = EmailAddress::new(SENDER);
-    app.act(&app.owner, move |tx, cx| {
-        actions::conversations::blocked_senders::block_contact(tx, cx, &email)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| blocked_senders::block_contact(tx, cx, &email)).await;
     assert!(offered("billing").await.is_empty(), "who is blocked");
 }
 

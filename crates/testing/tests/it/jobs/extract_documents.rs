@@ -1,5 +1,6 @@
 //! Documents are read once, live ones alone, and what people say stays.
 
+use actions::conversations::corrections;
 use base::actor::{Actor, Circle};
 use base::ids::DocumentId;
 use jobs::ExtractionOutcome;
@@ -183,13 +184,7 @@ async fn correct(app: &TestApp, key: &TestKey) {
     let id = DocumentId::parse(&text_of(&document, "id")).unwrap();
     let fields = DocumentFields { vendor: Some("Bruno".into()), ..DocumentFields::default() };
     app.act(&app.owner, move |tx, cx| {
-        actions::conversations::corrections::correct_document(
-            tx,
-            cx,
-            &id,
-            DocumentKind::Contract,
-            &fields,
-        )
+        corrections::correct_document(tx, cx, &id, DocumentKind::Contract, &fields)
     })
     .await;
 }

@@ -4,7 +4,7 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use actions::inboxes::imap_accounts::{FetchFrom, MailHistory};
+use actions::inboxes::imap_accounts::{self, FetchFrom, MailHistory};
 use inbound::imap::{self, PostFetchAction, Security};
 use inbound::incoming_mail::FiledMail;
 use jobs::{BoxFuture, DocumentFile, DocumentReader, ExtractionOutcome, Worker};
@@ -302,10 +302,8 @@ async fn an_inbox_whose_row_cannot_be_read_holds_up_no_other(app: TestApp) {
     app.team_inbox("sales@acme.example", "Sales").await;
     for address in ["support@acme.example", "sales@acme.example"] {
         let from = fetch_from();
-        app.act(&app.owner, move |tx, cx| {
-            actions::inboxes::imap_accounts::fetch_mail_from(tx, cx, address, &from)
-        })
-        .await;
+        app.act(&app.owner, move |tx, cx| imap_accounts::fetch_mail_from(tx, cx, address, &from))
+            .await;
     }
     let bad = app.support.id.clone();
     app.exec(&format!("UPDATE imap_accounts SET security = 'mystery' WHERE mailbox = '{bad}'"))
@@ -315,9 +313,7 @@ async fn an_inbox_whose_row_cannot_be_read_holds_up_no_other(app: TestApp) {
     let claimed = claim.await.unwrap();
     assert_eq!(claimed.len(), 1);
     assert_eq!(claimed[0].inbox.mailbox.address, "sales@acme.example");
-    let listed = app
-        .act(&app.owner, |tx, cx| actions::inboxes::imap_accounts::list_fetched(tx, cx.actor))
-        .await;
+    let listed = app.act(&app.owner, |tx, cx| imap_accounts::list_fetched(tx, cx.actor)).await;
     let told = listed.iter().find(|inbox| inbox.mailbox == bad).unwrap();
     assert!(!told.ok && told.last_error.as_ref().unwrap().contains("cannot be read"));
     assert_eq!(told.next_attempt_at.unwrap().0, app.now() + 10 * SECOND);

@@ -1,6 +1,7 @@
 //! What was learned from mail that is merged, split off, deleted or forgotten.
 
-use actions::conversations::triage::TriageAct;
+use actions::conversations::merging;
+use actions::conversations::triage::{self, TriageAct};
 use base::email_address::EmailAddress;
 use inbound::incoming_mail::FiledMail;
 use maintenance::forget_person::forget_person;
@@ -54,8 +55,7 @@ async fn merge(app: &TestApp, key: &TestKey, source: &FiledMail, target: &FiledM
 
 async fn undo(app: &TestApp, source: &FiledMail) {
     let id = source.conversation.to_string();
-    app.act(&app.owner, move |tx, cx| actions::conversations::merging::undo_merge(tx, cx, &id))
-        .await;
+    app.act(&app.owner, move |tx, cx| merging::undo_merge(tx, cx, &id)).await;
 }
 
 async fn a_merge_leaves_what_was_decided_about_both(app: TestApp) {
@@ -151,8 +151,8 @@ async fn what_was_learned_from_a_deleted_conversation_is_forgotten_at_once(app: 
     merge(&app, &key, &airship, &lamp).await;
     let id = lamp.conversation.to_string();
     app.act(&app.owner, move |tx, cx| {
-        let undo = actions::conversations::triage::begin_triage(tx, cx, &TriageAct::Delete)?;
-        actions::conversations::triage::triage_one(tx, cx, &undo, &TriageAct::Delete, &id)
+        let undo = triage::begin_triage(tx, cx, &TriageAct::Delete)?;
+        triage::triage_one(tx, cx, &undo, &TriageAct::Delete, &id)
     })
     .await;
     assert_eq!(suggestion(&app, &key, "two@x.example").await, "Airships", "it can be restored");

@@ -1,7 +1,9 @@
 //! Inboxes for some: what their helpers learn stays among those who see them, also when an inbox is
 //! closed to others or opened to everybody.
 
-use actions::inboxes::inbox_access::InboxAccess;
+use actions::conversations::topics;
+use actions::inboxes::inbox_access::{self, InboxAccess};
+use actions::inboxes::{drafting, setup};
 use base::actor::Actor;
 use mail::Mail;
 use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
@@ -25,17 +27,15 @@ const BEGONIA: &str = "my begonia lost its leaves";
 /// The owner, as they are at their next request.
 async fn owner(app: &TestApp) -> Actor {
     let (ws, id) = (app.owner.ws, user(&app.owner));
-    let people = app.act(&app.owner, actions::inboxes::setup::list_people).await;
+    let people = app.act(&app.owner, setup::list_people).await;
     let email = people.into_iter().find(|one| one.id == id).unwrap().email.to_string();
     app.app.store.read(move |tx| base::actor::person(tx, ws, &email)).await.unwrap()
 }
 
 async fn give(app: &TestApp, inbox: &Mailbox, access: InboxAccess) -> Mailbox {
     let id = inbox.id.clone();
-    app.act(&owner(app).await, move |tx, cx| {
-        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &access)
-    })
-    .await;
+    app.act(&owner(app).await, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &id, &access))
+        .await;
     let (id, owner) = (inbox.id.clone(), owner(app).await);
     let seen = app.act(&owner, move |tx, cx| mailboxes::seen_by(tx, cx.actor, &id)).await;
     seen.unwrap()
@@ -92,7 +92,7 @@ async fn an_inbox_for_some_neither_teaches_the_team_nor_learns_from_it(app: Test
     assert!(reasons.contains("zeppelin") && !reasons.contains("begonia"), "{reasons}");
     let given = format!("{}, '{}', 'topic-given:{airships}', 0, 5", app.owner.ws, billing.id);
     app.exec(&format!("INSERT INTO counters (ws, circle, what, shard, n) VALUES ({given})")).await;
-    let report = app.act(&owner(&app).await, actions::conversations::topics::sorting_report).await;
+    let report = app.act(&owner(&app).await, topics::sorting_report).await;
     assert_eq!((report.decided, report.given), (20, 0), "the team's alone");
 }
 
@@ -164,8 +164,7 @@ async fn a_reply_of_an_inbox_that_closed_makes_no_draft_elsewhere(app: TestApp) 
     assert!(app.drafts_in(&team, &after).await.is_empty());
     let (id, both) = (after.conversation.to_string(), owner(&app).await);
     let found = app.app.read(&both, move |tx, cx| {
-        actions::inboxes::drafting::helper_findings(tx, cx, &id)
-            .map(|found| found.answered_before.len())
+        drafting::helper_findings(tx, cx, &id).map(|found| found.answered_before.len())
     });
     assert_eq!(found.await.unwrap(), 0, "not even for somebody who sees both");
     app.set_drafting(&owner(&app).await, &billing, DraftingMode::Answers).await;

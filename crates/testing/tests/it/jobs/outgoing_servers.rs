@@ -1,9 +1,12 @@
 //! Mail leaves through the server of its inbox, and one server holds up no other.
 
 use actions::inboxes::outgoing_servers::{
-    NewOutgoingServer, OutgoingServerListing, ServerScope, list_outgoing_servers,
+    self, NewOutgoingServer, OutgoingServerListing, ServerScope, list_outgoing_servers,
     remove_outgoing_server, set_outgoing_server,
 };
+use actions::people::removal;
+use actions::sign_in::sessions;
+use actions::workspace::audit_log;
 use base::actor::Role;
 use jobs::RelayOutcome;
 use model::mailboxes::Mailbox;
@@ -146,10 +149,8 @@ async fn a_password_is_kept_for_the_same_host_and_user_alone(app: TestApp) {
     set(&app, &scope, NewOutgoingServer { port: 587, ..without() }).await;
     let proposed = {
         let (scope, new) = (scope.clone(), without());
-        app.act(&app.owner, move |tx, cx| {
-            actions::inboxes::outgoing_servers::proposed_server(tx, cx, &scope, &new)
-        })
-        .await
+        app.act(&app.owner, move |tx, cx| outgoing_servers::proposed_server(tx, cx, &scope, &new))
+            .await
     };
     assert_eq!(proposed.login, Some(desk()));
     for other in [
@@ -172,10 +173,7 @@ async fn sign_in_links_leave_only_through_a_server_that_an_owner_set(app: TestAp
         let id = user(&ann);
         let operator = app.service(&app.support);
         let app = app.app.clone();
-        async move {
-            app.act(&operator, move |tx, cx| actions::sign_in::sessions::invite(tx, cx, &id, false))
-                .await
-        }
+        async move { app.act(&operator, move |tx, cx| sessions::invite(tx, cx, &id, false)).await }
     };
     let (scope, new) = (ServerScope::All, server("admins.example"));
     app.act(&admin, move |tx, cx| set_outgoing_server(tx, cx, &scope, &new)).await;
@@ -205,8 +203,7 @@ async fn a_server_is_set_by_owners_and_admins_for_inboxes_that_they_see(app: Tes
     assert!(matches!(try_as(&bo, of(&app.support)).await, Err(base::error::Error::Forbidden(_))));
     assert!(matches!(try_as(&app.owner, of(&private)).await, Err(base::error::Error::NotFound(_))));
     assert!(try_as(&app.owner, of(&app.support)).await.is_ok());
-    let log =
-        app.act(&app.owner, |tx, cx| actions::workspace::audit_log::list_audit(tx, cx, None)).await;
+    let log = app.act(&app.owner, |tx, cx| audit_log::list_audit(tx, cx, None)).await;
     assert_eq!(log[0].detail, "x.example, port 465");
     assert!(log.iter().all(|entry| !entry.detail.contains("sesame")));
     let scope = of(&app.support);
@@ -220,7 +217,7 @@ async fn a_server_goes_with_the_person_whose_private_inbox_has_it(app: TestApp) 
     let (scope, new) = (of(&private), server("own.example"));
     app.act(&admin, move |tx, cx| set_outgoing_server(tx, cx, &scope, &new)).await;
     let id = user(&admin);
-    app.act(&app.owner, move |tx, cx| actions::people::removal::remove_person(tx, cx, &id)).await;
+    app.act(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &id)).await;
     let left = app.app.store.read(|tx| {
         let rows: Vec<(String,)> = tx.all("SELECT mailbox FROM outgoing_servers", &[])?;
         Ok::<_, base::error::Error>(rows.len())

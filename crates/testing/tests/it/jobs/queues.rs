@@ -1,5 +1,6 @@
 //! What waits is looked at, held, released, tried again and discarded.
 
+use actions::workspace::audit_log;
 use base::actor::{Actor, Role};
 use base::error::Error;
 use inbound::incoming_mail::FiledMail;
@@ -461,8 +462,7 @@ async fn what_is_done_stands_in_the_audit_log(app: TestApp) {
     for act in [QueueAct::Hold, QueueAct::Release, QueueAct::Discard, QueueAct::Retry] {
         change(&app, &message, act).await;
     }
-    let log =
-        app.act(&app.owner, |tx, cx| actions::workspace::audit_log::list_audit(tx, cx, None)).await;
+    let log = app.act(&app.owner, |tx, cx| audit_log::list_audit(tx, cx, None)).await;
     let done: Vec<&str> = log.iter().map(|entry| entry.action.as_str()).take(4).collect();
     assert_eq!(done, ["queue-retried", "queue-discarded", "queue-released", "queue-held"]);
     assert_eq!(log[0].thing, message);

@@ -1,5 +1,6 @@
 //! Quiet mode: what leaves the house waits, everything else goes on.
 
+use actions::inboxes::setup;
 use model::installation::{
     Installation, QuietReason, begin_quiet, end_quiet, installation, recognise_copy,
 };
@@ -132,7 +133,7 @@ async fn a_list_is_read_while_somebody_writes_and_tells_no_page(app: TestApp) {
     });
     tokio::task::spawn_blocking(move || has_begun.recv()).await.unwrap().unwrap();
     let mut wakes = app.app.store.wakes();
-    let people = app.app.read(&app.owner, actions::inboxes::setup::list_people).await.unwrap();
+    let people = app.app.read(&app.owner, setup::list_people).await.unwrap();
     assert_eq!(people.len(), 1);
     assert!(wakes.try_recv().is_err(), "nobody is woken");
     end.send(()).unwrap();

@@ -1,5 +1,6 @@
 //! Mail of the service itself to people of the workspace.
 
+use actions::inboxes::setup;
 use base::actor::Actor;
 use base::ids::UserId;
 use jobs::RelayOutcome;
@@ -58,13 +59,7 @@ async fn nothing_is_sent_to_an_inbox_of_ours_or_where_nobody_reads(app: TestApp)
     for address in ["support@acme.example", "support+x@acme.example", "no-reply@x.example"] {
         let id = app
             .act(&app.owner, move |tx, cx| {
-                actions::inboxes::setup::add_person(
-                    tx,
-                    cx,
-                    address,
-                    "A Loop",
-                    base::actor::Role::Member,
-                )
+                setup::add_person(tx, cx, address, "A Loop", base::actor::Role::Member)
             })
             .await;
         let notice = Notice { subject: "Hello", text: "Hello" };

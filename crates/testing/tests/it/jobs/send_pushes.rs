@@ -1,5 +1,7 @@
 //! Browsers that take notices: their push services, and the sessions that they end with.
 
+use actions::people::{notifications, removal};
+use actions::sign_in::sessions;
 use base::actor::{Actor, Role};
 use base::ids::ConversationId;
 use jobs::PushResponse;
@@ -29,7 +31,7 @@ async fn something_for(app: &TestApp, person: &Actor, subject: &str) {
 }
 
 async fn browsers_of(app: &TestApp, person: &Actor) -> usize {
-    let own = app.act(person, actions::people::notifications::own_notifications).await;
+    let own = app.act(person, notifications::own_notifications).await;
     own.browsers.len()
 }
 
@@ -58,7 +60,7 @@ async fn a_busy_push_service_is_tried_again_and_not_for_ever(app: TestApp) {
     assert_eq!(app.pushed_to(&browser).len(), 2);
     app.pass(DAY).await;
     assert_eq!(app.pushed_to(&browser).len(), 2);
-    let listed = app.act(&ann, actions::people::notifications::own_notifications).await;
+    let listed = app.act(&ann, notifications::own_notifications).await;
     assert!(listed.browsers[0].used_at.is_some());
 
     app.outside.push_service.answers(&browser.endpoint, PushResponse::Failed("slow".into()));
@@ -91,25 +93,22 @@ async fn a_subscription_ends_with_its_session_and_its_person(app: TestApp) {
     let ann = app.person("Ann").await;
     let (one, two) = (app.subscribed(&ann, "one").await, app.subscribed(&ann, "two").await);
     let session = one.session.clone();
-    app.act(&ann, move |tx, cx| actions::sign_in::sessions::end_session(tx, cx, &session)).await;
+    app.act(&ann, move |tx, cx| sessions::end_session(tx, cx, &session)).await;
     something_for(&app, &ann, "Lamps").await;
     assert_eq!((app.pushed_to(&one).len(), app.pushed_to(&two).len()), (0, 1));
     let kept = two.session.clone();
     let three = app.subscribed(&ann, "three").await;
-    app.act(&ann, move |tx, cx| actions::sign_in::sessions::end_other_sessions(tx, cx, &kept))
-        .await;
+    app.act(&ann, move |tx, cx| sessions::end_other_sessions(tx, cx, &kept)).await;
     assert_eq!(browsers_of(&app, &ann).await, 1);
     // Somebody else cannot end hers.
     let (bo, id) = (app.person("Bo").await, two.id.clone());
-    app.refused(&bo, move |tx, cx| actions::people::notifications::end_subscription(tx, cx, &id))
-        .await;
+    app.refused(&bo, move |tx, cx| notifications::end_subscription(tx, cx, &id)).await;
     // What is on its way to a browser ends with it.
     app.outside.push_service.answers_status(&two.endpoint, 503);
     something_for(&app, &ann, "Chairs").await;
     let before = app.outside.push_service.requests().len();
     let person = user(&ann);
-    app.act(&app.owner, move |tx, cx| actions::people::removal::remove_person(tx, cx, &person))
-        .await;
+    app.act(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &person)).await;
     app.pass(DAY).await;
     assert_eq!(app.outside.push_service.requests().len(), before);
     assert!(app.pushed_to(&three).is_empty());
@@ -153,7 +152,7 @@ async fn a_browser_belongs_to_whoever_subscribed_last(app: TestApp) {
 }
 
 async fn all_nodes_and_workspaces_have_one_sealed_key(app: TestApp) {
-    let key = app.act(&app.owner, actions::people::notifications::push_public_key).await;
+    let key = app.act(&app.owner, notifications::push_public_key).await;
     let other = app.other_workspace("Other").await;
     let node = app.on_another_node();
     let again = node.act(&other, |tx, cx| Ok(push::vapid_key(tx, cx)?.public_key())).await.unwrap();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use actions::writing::drafts;
 use base::ids::MessageId;
 use jobs::{OutgoingMail, RelayOutcome};
 use serde_json::json;
@@ -80,10 +81,8 @@ async fn a_draft_never_leaves_until_a_person_approves_it(app: TestApp) {
     app.pass(3 * DAY).await;
     assert!(app.outside.relay.attempts().is_empty());
     let id = MessageId::parse(&draft).unwrap();
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::drafts::approve_draft(tx, cx, &id, 1, "It left on Tuesday.")
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &id, 1, "It left on Tuesday."))
+        .await;
     app.pass(UNDO - 1).await;
     assert!(app.outside.relay.attempts().is_empty());
     app.pass(1).await;
@@ -101,7 +100,7 @@ async fn anyone_on_the_team_can_stop_a_message_during_the_window(app: TestApp) {
     let message = app.schedule(&key, &mail.conversation, "It left.").await;
     app.pass(UNDO - 1).await;
     let id = MessageId::parse(&message).unwrap();
-    app.act(&ann, move |tx, cx| actions::writing::drafts::stop_message(tx, cx, &id)).await;
+    app.act(&ann, move |tx, cx| drafts::stop_message(tx, cx, &id)).await;
     app.pass(DAY).await;
     assert!(app.outside.relay.attempts().is_empty());
 }

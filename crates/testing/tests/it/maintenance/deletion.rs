@@ -1,7 +1,11 @@
 //! Deleting an inbox or a workspace: what ends at once, what is erased, and who may do it.
 
-use actions::inboxes::inbox_access::InboxAccess;
-use actions::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind};
+use actions::inboxes::inbox_access::{self, InboxAccess};
+use actions::inboxes::setup;
+use actions::people::removal;
+use actions::workspace::{audit_log, deletion};
+use actions::writing::autosaves::{self, Autosave, AutosaveKey, AutosaveKind};
+use actions::writing::unsent_files;
 use base::actor::{Actor, Role};
 use base::error::Error;
 use base::ids::MailboxId;
@@ -33,14 +37,12 @@ on_both!(
 
 pub(super) async fn delete(app: &TestApp, by: &Actor, inbox: &Mailbox) {
     let (id, address) = (inbox.id.clone(), inbox.address.to_string());
-    app.act(by, move |tx, cx| actions::workspace::deletion::delete_inbox(tx, cx, &id, &address))
-        .await;
+    app.act(by, move |tx, cx| deletion::delete_inbox(tx, cx, &id, &address)).await;
 }
 
 async fn refused(app: &TestApp, by: &Actor, inbox: &Mailbox) -> Error {
     let (id, address) = (inbox.id.clone(), inbox.address.to_string());
-    app.refused(by, move |tx, cx| actions::workspace::deletion::delete_inbox(tx, cx, &id, &address))
-        .await
+    app.refused(by, move |tx, cx| deletion::delete_inbox(tx, cx, &id, &address)).await
 }
 
 /// What does not fit together.
@@ -75,8 +77,7 @@ async fn an_inbox_is_erased_with_everything_in_it_and_nothing_else(app: TestApp)
     assert_eq!(app.subjects(&key, "view=all").await, ["Bench"]);
     assert_eq!(app.count("contacts WHERE email = 'ann@x.example'").await, 0);
     assert_eq!(app.count("contacts WHERE email = 'kim@x.example'").await, 1);
-    let audit =
-        app.act(&app.owner, |tx, cx| actions::workspace::audit_log::list_audit(tx, cx, None)).await;
+    let audit = app.act(&app.owner, |tx, cx| audit_log::list_audit(tx, cx, None)).await;
     let told: Vec<String> =
         audit.iter().take(2).map(|entry| format!("{} {}", entry.thing, entry.detail)).collect();
     assert_eq!(told, ["Billing ", "Billing 2 conversations and 3 messages"]);
@@ -149,18 +150,15 @@ async fn an_unsent_first_mail_outlasts_the_inbox_that_was_chosen_for_it(app: Tes
         mailbox: billing.id.to_string(),
         ..Autosave::new(AutosaveKind::New, "Dear Ann".into())
     };
-    app.act(&bo, move |tx, cx| {
-        actions::writing::autosaves::autosave(tx, cx, &AutosaveKey::New, &unsent)
-    })
-    .await;
+    app.act(&bo, move |tx, cx| autosaves::autosave(tx, cx, &AutosaveKey::New, &unsent)).await;
     app.attach(&bo, &AutosaveKey::New, &[("plan.txt", "text/plain", b"A plan".as_slice())]).await;
     delete(&app, &app.owner, &billing).await;
     app.pass(HOUR).await;
     assert_eq!(app.count("deletions").await, 0);
     let (kept, files) = app
         .act(&bo, |tx, cx| {
-            let kept = actions::writing::autosaves::load_autosave(tx, cx, &AutosaveKey::New)?;
-            Ok((kept, actions::writing::unsent_files::attached(tx, cx, &AutosaveKey::New)?.len()))
+            let kept = autosaves::load_autosave(tx, cx, &AutosaveKey::New)?;
+            Ok((kept, unsent_files::attached(tx, cx, &AutosaveKey::New)?.len()))
         })
         .await;
     let kept = kept.unwrap();
@@ -184,15 +182,14 @@ async fn owners_delete_the_teams_inboxes_and_everybody_their_own(app: TestApp) {
     app.act(&app.owner, move |tx, cx| {
         let entries = vec![AccessEntry { holder: holder.clone(), may_see: true, may_send: false }];
         let access = InboxAccess { everybody: false, all_send: true, entries };
-        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &access)
+        inbox_access::set_inbox_access(tx, cx, &id, &access)
     })
     .await;
     assert!(matches!(refused(&app, &admin, &billing).await, Error::NotFound(_)));
     delete(&app, &app.owner, &billing).await;
     app.pass(HOUR).await;
     assert_eq!(app.count("deletions").await, 0);
-    let audit =
-        app.act(&admin, |tx, cx| actions::workspace::audit_log::list_audit(tx, cx, None)).await;
+    let audit = app.act(&admin, |tx, cx| audit_log::list_audit(tx, cx, None)).await;
     assert!(audit.iter().all(|entry| !entry.thing.contains("Private")));
     assert_eq!(faults(&app).await, Vec::<String>::new());
 }
@@ -203,18 +200,15 @@ async fn the_inbox_of_somebody_who_was_removed_is_deleted_by_an_owner(app: TestA
     app.deliver(&private, letter("ann@x.example", "Secret", "text")).await;
     let closed = |app: &TestApp| {
         let (app, owner) = (app.app.clone(), app.owner.clone());
-        async move { app.act(&owner, actions::workspace::deletion::closed_inboxes).await.unwrap() }
+        async move { app.act(&owner, deletion::closed_inboxes).await.unwrap() }
     };
     assert!(closed(&app).await.is_empty());
     let id = user(&bo);
-    app.act(&app.owner, move |tx, cx| actions::people::removal::remove_person(tx, cx, &id)).await;
+    app.act(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &id)).await;
     let left = closed(&app).await;
     assert_eq!(left.len(), 1);
     let (id, typed) = (left[0].id.clone(), left[0].id.to_string());
-    app.act(&app.owner, move |tx, cx| {
-        actions::workspace::deletion::delete_inbox(tx, cx, &id, &typed)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| deletion::delete_inbox(tx, cx, &id, &typed)).await;
     app.pass(HOUR).await;
     assert_eq!(count_in(&app, "conversations", &private.id).await, 0);
     assert!(closed(&app).await.is_empty());
@@ -251,9 +245,7 @@ async fn what_stands_in_the_way_of_a_deletion_is_said(app: TestApp) {
 
 async fn tries_to_delete(app: &TestApp, inbox: &Mailbox) -> Result<(), Error> {
     let (id, address) = (inbox.id.clone(), inbox.address.to_string());
-    let work = app.app.act(&app.owner, move |tx, cx| {
-        actions::workspace::deletion::delete_inbox(tx, cx, &id, &address)
-    });
+    let work = app.app.act(&app.owner, move |tx, cx| deletion::delete_inbox(tx, cx, &id, &address));
     work.await.map(drop)
 }
 
@@ -273,22 +265,13 @@ async fn of_two_deletions_at_once_one_leaves_an_inbox_for_everybody(app: TestApp
 async fn nothing_is_deleted_by_a_wrong_word(app: TestApp) {
     let billing = app.team_inbox("billing@acme.example", "Billing").await;
     let id = billing.id.clone();
-    let wrong = app
-        .refused(&app.owner, move |tx, cx| {
-            actions::workspace::deletion::delete_inbox(tx, cx, &id, "billing")
-        })
-        .await;
+    let wrong =
+        app.refused(&app.owner, move |tx, cx| deletion::delete_inbox(tx, cx, &id, "billing")).await;
     assert!(wrong.to_string().contains("billing@acme.example"), "{wrong}");
-    let wrong = app
-        .refused(&app.owner, |tx, cx| {
-            actions::workspace::deletion::delete_workspace(tx, cx, "Acne")
-        })
-        .await;
+    let wrong = app.refused(&app.owner, |tx, cx| deletion::delete_workspace(tx, cx, "Acne")).await;
     assert!(wrong.to_string().contains("Acme"), "{wrong}");
     let bo = app.person_with("Bo", Role::Admin).await;
-    let admin = app
-        .refused(&bo, |tx, cx| actions::workspace::deletion::delete_workspace(tx, cx, "Acme"))
-        .await;
+    let admin = app.refused(&bo, |tx, cx| deletion::delete_workspace(tx, cx, "Acme")).await;
     assert!(matches!(admin, Error::Forbidden(_)), "{admin}");
     assert_eq!(app.count("deletions").await, 0);
 }
@@ -343,12 +326,11 @@ async fn a_workspace_is_erased_and_others_stay_as_they_are(app: TestApp) {
     app.pass(MINUTE).await;
     assert!(!app.calls_to(&hook).is_empty());
     let before = app.count(&format!("users WHERE ws = {}", other.ws)).await;
-    app.act(&app.owner, |tx, cx| actions::workspace::deletion::delete_workspace(tx, cx, "Acme"))
-        .await;
+    app.act(&app.owner, |tx, cx| deletion::delete_workspace(tx, cx, "Acme")).await;
     app.get(&key, "/conversations").await.is(401);
     let taken = app.ingest(&["support@acme.example"], &raw("a@x.example", "Late", "Hi")).await;
     assert!(matches!(taken[0], Ok(Ingested::NoInbox)), "{taken:?}");
-    let listed = app.app.store.read(actions::inboxes::setup::list_workspaces).await.unwrap();
+    let listed = app.app.store.read(setup::list_workspaces).await.unwrap();
     assert_eq!(listed.len(), 1);
     app.pass(HOUR).await;
     let ws = app.owner.ws;

@@ -1,5 +1,6 @@
 //! How long an inbox keeps closed conversations.
 
+use actions::workspace::deletion;
 use base::actor::{Actor, Role};
 use base::error::Error;
 use model::mailboxes::Mailbox;
@@ -14,15 +15,12 @@ on_both!(
 
 async fn keep_for(app: &TestApp, by: &Actor, inbox: &Mailbox, days: Option<i64>) {
     let id = inbox.id.clone();
-    app.act(by, move |tx, cx| actions::workspace::deletion::set_retention(tx, cx, &id, days)).await;
+    app.act(by, move |tx, cx| deletion::set_retention(tx, cx, &id, days)).await;
 }
 
 async fn untouched(app: &TestApp, days: i64) -> i64 {
     let id = app.support.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::workspace::deletion::count_untouched(tx, cx, &id, days)
-    })
-    .await
+    app.act(&app.owner, move |tx, cx| deletion::count_untouched(tx, cx, &id, days)).await
 }
 
 async fn closed_conversations_that_nobody_touches_go_into_the_trash_and_are_erased(app: TestApp) {
@@ -77,11 +75,7 @@ async fn whoever_may_delete_an_inbox_says_how_long_it_keeps_mail(app: TestApp) {
     let set = |app: &TestApp, by: &Actor, inbox: &Mailbox, days: i64| {
         let (inner, by, id) = (app.app.clone(), by.clone(), inbox.id.clone());
         async move {
-            inner
-                .act(&by, move |tx, cx| {
-                    actions::workspace::deletion::set_retention(tx, cx, &id, Some(days))
-                })
-                .await
+            inner.act(&by, move |tx, cx| deletion::set_retention(tx, cx, &id, Some(days))).await
         }
     };
     let refused = set(&app, &bo, &app.support, 30).await;

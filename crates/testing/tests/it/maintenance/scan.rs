@@ -6,9 +6,10 @@ use std::fs;
 use std::hash::{BuildHasher, Hasher};
 use std::process::Command;
 
-use actions::conversations::triage::TriageAct;
-use actions::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind};
-use actions::writing::saved_replies::SavedReplyInput;
+use actions::conversations::triage::{self, TriageAct};
+use actions::workspace::deletion;
+use actions::writing::autosaves::{self, Autosave, AutosaveKey, AutosaveKind};
+use actions::writing::saved_replies::{self, SavedReplyInput};
 use api::calls::ApiCall;
 use api::idempotency::IdempotencyKey;
 use api::operations::OPERATIONS;
@@ -223,24 +224,13 @@ async fn write_everywhere(app: &TestApp, inbox: &Mailbox) -> Written {
     let (id, text) = (conversation.clone(), format!("Unsent to {word}"));
     app.act(&app.owner, move |tx, cx| {
         let place = AutosaveKey::find(tx, cx, Some(&id))?;
-        actions::writing::autosaves::autosave(
-            tx,
-            cx,
-            &place,
-            &Autosave::new(AutosaveKind::Reply, text.clone()),
-        )
+        autosaves::autosave(tx, cx, &place, &Autosave::new(AutosaveKind::Reply, text.clone()))
     })
     .await;
     let id = conversation.clone();
     app.act(&app.owner, move |tx, cx| {
-        let undo = actions::conversations::triage::begin_triage(tx, cx, &TriageAct::Close)?;
-        actions::conversations::triage::triage(
-            tx,
-            cx,
-            &undo,
-            &TriageAct::Close,
-            std::slice::from_ref(&id),
-        )
+        let undo = triage::begin_triage(tx, cx, &TriageAct::Close)?;
+        triage::triage(tx, cx, &undo, &TriageAct::Close, std::slice::from_ref(&id))
     })
     .await;
     by_rows(app, &conversation, &word).await;
@@ -249,10 +239,7 @@ async fn write_everywhere(app: &TestApp, inbox: &Mailbox) -> Written {
         folder: String::new(),
         body: TEAMS.into(),
     };
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::saved_replies::save_reply(tx, cx, &kept, &[])
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| saved_replies::save_reply(tx, cx, &kept, &[])).await;
     age_files(&app.blob_folder());
     Written { word, email, conversation }
 }
@@ -357,8 +344,8 @@ async fn nothing_is_left_of_a_person_who_was_forgotten(app: TestApp) {
     let id = written.conversation.clone();
     app.act(&app.owner, move |tx, cx| {
         let act = TriageAct::SpamAndBlock;
-        let undo = actions::conversations::triage::begin_triage(tx, cx, &act)?;
-        actions::conversations::triage::triage(tx, cx, &undo, &act, std::slice::from_ref(&id))
+        let undo = triage::begin_triage(tx, cx, &act)?;
+        triage::triage(tx, cx, &undo, &act, std::slice::from_ref(&id))
     })
     .await;
     app.pass(MINUTE).await;
@@ -377,9 +364,9 @@ async fn nothing_is_left_of_a_conversation_that_was_erased(app: TestApp) {
     let found: Vec<(String,)> =
         app.act(&app.owner, |tx, _| Ok(tx.all("SELECT id FROM conversations", &[])?)).await;
     app.act(&app.owner, move |tx, cx| {
-        let undo = actions::conversations::triage::begin_triage(tx, cx, &TriageAct::Delete)?;
+        let undo = triage::begin_triage(tx, cx, &TriageAct::Delete)?;
         let ids: Vec<String> = found.iter().map(|(id,)| id.clone()).collect();
-        actions::conversations::triage::triage(tx, cx, &undo, &TriageAct::Delete, &ids)
+        triage::triage(tx, cx, &undo, &TriageAct::Delete, &ids)
     })
     .await;
     app.pass(31 * DAY).await;
@@ -402,8 +389,7 @@ async fn nothing_is_left_of_a_workspace_that_was_deleted(app: TestApp) {
     let written = write_everywhere(&app, &support).await;
     let other = app.other_workspace("Other").await;
     let needles = needles(&app, &written).await;
-    app.act(&app.owner, |tx, cx| actions::workspace::deletion::delete_workspace(tx, cx, "Acme"))
-        .await;
+    app.act(&app.owner, |tx, cx| deletion::delete_workspace(tx, cx, "Acme")).await;
     app.pass(HOUR).await;
     is_gone(&app, &written, &needles).await;
     for word in [TEAMS, "acme.example", "olive owner"] {

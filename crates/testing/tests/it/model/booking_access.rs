@@ -1,6 +1,6 @@
 //! Who books, moves and cancels: whoever may send from the inbox that writes to the guest.
 
-use actions::inboxes::inbox_access::InboxAccess;
+use actions::inboxes::inbox_access::{self, InboxAccess};
 use base::actor::Actor;
 use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::json;
@@ -27,10 +27,7 @@ fn person(actor: &Actor) -> AccessHolder {
 async fn give_support(app: &TestApp, everybody: bool, entries: Vec<AccessEntry>) {
     let id = app.support.id.clone();
     let access = InboxAccess { everybody, all_send: false, entries };
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &access)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &id, &access)).await;
 }
 
 async fn who_does_not_send_from_the_inbox_of_a_type_books_nothing_of_it(app: TestApp) {
@@ -79,10 +76,8 @@ async fn a_booking_of_a_conversation_is_changed_by_who_sends_from_its_inbox(app:
     let moved = app.post(&key, &path, json!({ "startsAt": WEDNESDAY })).await.is(200).json();
     let access =
         InboxAccess { everybody: true, all_send: false, entries: vec![sender(person(&app.owner))] };
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &billing.id, &access)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &billing.id, &access))
+        .await;
     let path = format!("/bookings/{}/cancel", text_of(&moved, "id"));
     app.post(&key, &path, json!({})).await.is(403);
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use actions::writing::{compose, drafts};
 use base::ids::MessageId;
 use bookings::calendars::{CalendarAnswer, CalendarKind, CalendarSource, NewCalendar};
 use bookings::types::BookingTypeInput;
@@ -193,11 +194,11 @@ async fn a_team_offers_times_in_a_reply_and_sees_offer_and_booking_in_the_conver
     let conversation = filed.conversation.to_string();
     let (wanted, offered) = (conversation.clone(), kind.clone());
     app.act(&app.owner, move |tx, cx| {
-        let message = actions::writing::compose::NewReply {
+        let message = compose::NewReply {
             body: "Any of these?".into(),
             format: model::messages::written_text::TextFormat::Plain,
             recipients: model::messages::recipients::RecipientList {
-                to: actions::writing::compose::parties("ann@shop.example").unwrap(),
+                to: compose::parties("ann@shop.example").unwrap(),
                 ..model::messages::recipients::RecipientList::default()
             },
             close: false,
@@ -207,7 +208,7 @@ async fn a_team_offers_times_in_a_reply_and_sees_offer_and_booking_in_the_conver
             times: outbound::scheduling::MessageTimes::default(),
         };
         let offer = serde_json::from_value(json!({ "typeId": offered, "times": [MONDAY] }));
-        actions::writing::compose::offer_times(tx, cx, &wanted, &message, &offer.unwrap())
+        compose::offer_times(tx, cx, &wanted, &message, &offer.unwrap())
     })
     .await;
     let wanted = conversation.clone();
@@ -241,19 +242,9 @@ async fn a_draft_that_offers_times_is_not_approved_for_later(app: TestApp) {
     let (wanted, at) = (id.clone(), app.now() + HOUR);
     let refused = app
         .refused(&app.owner, move |tx, cx| {
-            actions::writing::drafts::approve_draft_at(
-                tx,
-                cx,
-                &wanted,
-                1,
-                "Any of these?",
-                Some(at),
-            )
+            drafts::approve_draft_at(tx, cx, &wanted, 1, "Any of these?", Some(at))
         })
         .await;
     assert!(refused.to_string().contains("offers times cannot wait"), "{refused}");
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::drafts::approve_draft(tx, cx, &id, 1, "Any of these?")
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &id, 1, "Any of these?")).await;
 }

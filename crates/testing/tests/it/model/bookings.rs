@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actions::people::removal;
 use base::actor::{Actor, Principal};
 use base::error::Error;
 use base::ids::UserId;
@@ -444,16 +445,14 @@ async fn a_removed_person_has_no_feed_and_is_not_offered(app: TestApp) {
     assert!(read().await.unwrap().contains("BEGIN:VEVENT"));
 
     let person = user(&ines);
-    let refused = app
-        .refused(&app.owner, move |tx, cx| actions::people::removal::remove_person(tx, cx, &person))
-        .await;
+    let refused =
+        app.refused(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &person)).await;
     assert!(format!("{refused:?}").contains("has an appointment ahead"), "{refused:?}");
     for id in made {
         app.post(&key, &format!("/bookings/{id}/cancel"), json!({})).await.is(200);
     }
     let person = user(&ines);
-    app.act(&app.owner, move |tx, cx| actions::people::removal::remove_person(tx, cx, &person))
-        .await;
+    app.act(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &person)).await;
     assert!(matches!(read().await, Err(Error::NotFound(_))));
     for status in [201, 409] {
         app.post(&key, "/bookings", body(&kind, MONDAY, "ann@shop.example")).await.is(status);

@@ -1,6 +1,8 @@
 //! Follow-ups: a conversation comes back at a time unless the customer answers before.
 
-use actions::writing::compose::NewReply;
+use actions::people::notifications;
+use actions::writing::compose::{self, NewReply};
+use actions::writing::drafts;
 use base::ids::MessageId;
 use base::time::Moment;
 use inbound::incoming_mail::FiledMail;
@@ -83,10 +85,7 @@ async fn a_follow_up_of_a_draft_begins_when_it_has_left(app: TestApp) {
     app.pass(DAY).await;
     assert_eq!(state(&app, &key, &mail).await, (json!("open"), Value::Null));
     let id = MessageId::parse(&text_of(&draft, "messageId")).unwrap();
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::drafts::approve_draft(tx, cx, &id, 1, "Is it there?")
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &id, 1, "Is it there?")).await;
     app.pass(UNDO).await;
     assert_eq!(state(&app, &key, &mail).await, (json!("waiting"), json!(until)));
 }
@@ -122,7 +121,7 @@ fn reply(close: bool, follow_up_at: i64) -> NewReply {
         body: "Is it there?".into(),
         format: TextFormat::Plain,
         recipients: RecipientList {
-            to: actions::writing::compose::parties(ANN).unwrap(),
+            to: compose::parties(ANN).unwrap(),
             ..RecipientList::default()
         },
         close,
@@ -137,9 +136,7 @@ async fn whoever_closes_with_a_message_is_not_reminded(app: TestApp) {
     let mail = app.mail(ANN, "Lamp", "Where is it?").await;
     let (id, message) = (mail.conversation.to_string(), reply(true, app.now() + DAY));
     let refused = app
-        .refused(&app.owner, move |tx, cx| {
-            actions::writing::compose::send_reply(tx, cx, &id, &message).map(|_| ())
-        })
+        .refused(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message).map(|_| ()))
         .await;
     assert!(refused.to_string().contains("followUpAt"), "{refused}");
 }
@@ -147,16 +144,10 @@ async fn whoever_closes_with_a_message_is_not_reminded(app: TestApp) {
 async fn the_writer_is_told_that_nobody_answered(app: TestApp) {
     let chosen =
         [(NoticeKind::Unanswered, NoticeChoice { browser: false, mail: MailNotice::AtOnce })];
-    app.act(&app.owner, move |tx, cx| {
-        actions::people::notifications::choose_notices(tx, cx, &chosen)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| notifications::choose_notices(tx, cx, &chosen)).await;
     let mail = app.mail(ANN, "Lamp", "Where is it?").await;
     let (id, message) = (mail.conversation.to_string(), reply(false, app.now() + DAY));
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::compose::send_reply(tx, cx, &id, &message).map(|_| ())
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message).map(|_| ())).await;
     app.pass(2 * DAY).await;
     let mails = app.outside.relay.attempts();
     let notice = mails.iter().find(|mail| mail.recipients == ["owner@acme.example"]);

@@ -1,8 +1,9 @@
 //! Whom notices reach, by which way, when, and what they say.
 
-use actions::inboxes::inbox_access::InboxAccess;
-use actions::inboxes::office_hours::OfficeHoursInput;
-use actions::people::notifications::NoticeSettingsInput;
+use actions::conversations::{open_conversation, triage};
+use actions::inboxes::inbox_access::{self, InboxAccess};
+use actions::inboxes::office_hours::{self, OfficeHoursInput};
+use actions::people::notifications::{self, NoticeSettingsInput};
 use api::operations::{AssignConversationInput, assign_conversation};
 use base::actor::{self, Actor};
 use base::ids::ConversationId;
@@ -44,8 +45,7 @@ fn mails_to(app: &TestApp, address: &str) -> Vec<String> {
 
 async fn choose(app: &TestApp, person: &Actor, kind: NoticeKind, browser: bool, mail: MailNotice) {
     let chosen = [(kind, NoticeChoice { browser, mail })];
-    app.act(person, move |tx, cx| actions::people::notifications::choose_notices(tx, cx, &chosen))
-        .await;
+    app.act(person, move |tx, cx| notifications::choose_notices(tx, cx, &chosen)).await;
 }
 
 async fn assign(app: &TestApp, id: &ConversationId, to: &Actor) {
@@ -54,10 +54,7 @@ async fn assign(app: &TestApp, id: &ConversationId, to: &Actor) {
 }
 
 async fn set_how(app: &TestApp, person: &Actor, input: NoticeSettingsInput) {
-    app.act(person, move |tx, cx| {
-        actions::people::notifications::set_notice_settings(tx, cx, &input)
-    })
-    .await;
+    app.act(person, move |tx, cx| notifications::set_notice_settings(tx, cx, &input)).await;
 }
 
 fn how() -> NoticeSettingsInput {
@@ -76,10 +73,7 @@ async fn close_inbox(app: &TestApp, inbox: &Mailbox, person: &Actor) {
     let entries = vec![AccessEntry { holder, may_see: true, may_send: true }];
     let access = InboxAccess { everybody: false, all_send: true, entries };
     let id = inbox.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &access)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &id, &access)).await;
 }
 
 /// An inbox as Ann sees it now.
@@ -177,10 +171,7 @@ async fn nobody_is_told_of_what_they_did_have_open_or_have_read(app: TestApp) {
     app.mail("zed@shop.example", "Re: Lamps", "Hello?").await;
     app.advance(SECOND);
     let read = id.to_string();
-    app.act(&ann, move |tx, cx| {
-        actions::conversations::open_conversation::mark_read(tx, cx, &read)
-    })
-    .await;
+    app.act(&ann, move |tx, cx| open_conversation::mark_read(tx, cx, &read)).await;
     app.pass(MINUTE).await;
     assert!(app.pushed_to(&browser).is_empty() && mails_to(&app, ANN).is_empty());
     app.mail("zed@shop.example", "Re: Lamps", "Hello again").await;
@@ -197,10 +188,7 @@ async fn of_new_conversations_those_are_told_who_chose_the_inbox(app: TestApp) {
     let only_here = [OwnNoticeChoice { kind, browser: None, mail: Some(MailNotice::AtOnce) }];
     let not_here = [OwnNoticeChoice { kind, browser: None, mail: Some(MailNotice::No) }];
     let id = billing.id.clone();
-    app.act(&bo, move |tx, cx| {
-        actions::people::notifications::choose_inbox_notices(tx, cx, &id, &only_here)
-    })
-    .await;
+    app.act(&bo, move |tx, cx| notifications::choose_inbox_notices(tx, cx, &id, &only_here)).await;
     app.mail("zed@shop.example Zed Shop", "To support", "Hello").await;
     app.deliver(&billing, letter("zed@shop.example", "To billing", "Hello")).await;
     app.pass(MINUTE).await;
@@ -216,10 +204,7 @@ async fn of_new_conversations_those_are_told_who_chose_the_inbox(app: TestApp) {
     assert_eq!(subjects("bo@acme.example"), ["billing"]);
     assert!(mails_to(&app, "cy@acme.example").is_empty());
     let id = app.support.id.clone();
-    app.act(&ann, move |tx, cx| {
-        actions::people::notifications::choose_inbox_notices(tx, cx, &id, &not_here)
-    })
-    .await;
+    app.act(&ann, move |tx, cx| notifications::choose_inbox_notices(tx, cx, &id, &not_here)).await;
     app.mail("yan@shop.example", "More to support", "Hello").await;
     app.pass(MINUTE).await;
     assert_eq!(mails_to(&app, ANN).len(), 2);
@@ -242,9 +227,9 @@ async fn automatic_held_removed_and_invented_mail_tells_nobody(app: TestApp) {
     let spam = app.mail("spam@shop.example", "Buy", "Now").await.conversation;
     let selected = vec![spam.to_string()];
     app.act(&app.owner, move |tx, cx| {
-        let act = actions::conversations::triage::TriageAct::Spam;
-        let undo = actions::conversations::triage::begin_triage(tx, cx, &act)?;
-        actions::conversations::triage::triage(tx, cx, &undo, &act, &selected)
+        let act = triage::TriageAct::Spam;
+        let undo = triage::begin_triage(tx, cx, &act)?;
+        triage::triage(tx, cx, &undo, &act, &selected)
     })
     .await;
     app.pass(HOUR).await;
@@ -281,7 +266,7 @@ async fn a_digest_comes_at_its_time_and_lists_by_inbox(app: TestApp) {
 async fn quiet_hours_hold_everything_back_until_they_end(app: TestApp) {
     let ann = app.person("Ann").await;
     choose(&app, &ann, NoticeKind::Assigned, true, MailNotice::AtOnce).await;
-    let quiet_days = actions::people::notifications::QUIET_DAYS.map(str::to_owned).to_vec();
+    let quiet_days = notifications::QUIET_DAYS.map(str::to_owned).to_vec();
     let quiet = NoticeSettingsInput {
         quiet: true,
         quiet_from: "08:00".into(),
@@ -353,10 +338,7 @@ async fn drafts_failures_and_missed_targets_reach_those_who_care(app: TestApp) {
         ..OfficeHoursInput::default()
     };
     let id = app.support.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::office_hours::set_office_hours(tx, cx, &id, &hours)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| office_hours::set_office_hours(tx, cx, &id, &hours)).await;
     let key = app.key("read write draft send").await;
     let first = app.mail("zed@shop.example", "Lamps", "Hello").await.conversation;
     app.draft(&key, &first, "A draft").await;
@@ -461,12 +443,12 @@ async fn a_test_notice_goes_every_way_and_not_too_often(app: TestApp) {
     let browser = app.subscribed(&ann, "one").await;
     let mut sent = 0;
     for _ in 0..12 {
-        if app.act(&ann, actions::people::notifications::send_test_notice).await {
+        if app.act(&ann, notifications::send_test_notice).await {
             sent += 1;
         }
     }
     app.pass(MINUTE).await;
     assert_eq!((sent, mails_to(&app, ANN).len(), app.pushed_to(&browser).len()), (10, 10, 10));
     assert_eq!(app.read_push(&browser)["title"], "Test notice");
-    assert!(app.act(&ann, actions::people::notifications::send_test_notice).await);
+    assert!(app.act(&ann, notifications::send_test_notice).await);
 }

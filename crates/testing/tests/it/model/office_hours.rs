@@ -1,8 +1,9 @@
 //! Office hours: the automatic reply outside them, and targets that are counted in them.
 
-use actions::conversations::triage::TriageAct;
-use actions::inboxes::office_hours::OfficeHoursInput;
-use actions::writing::compose::NewReply;
+use actions::conversations::triage::{self, TriageAct};
+use actions::conversations::undo_triage;
+use actions::inboxes::office_hours::{self, OfficeHoursInput};
+use actions::writing::compose::{self, NewReply};
 use base::ids::UndoId;
 use inbound::incoming_mail::FiledMail;
 use mail::{Authentication, AuthenticationResult, AuthorKind, Dmarc};
@@ -38,10 +39,8 @@ fn closed_today(app: &TestApp) -> String {
 
 async fn set(app: &TestApp, input: OfficeHoursInput) {
     let mailbox = app.support.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::office_hours::set_office_hours(tx, cx, &mailbox, &input)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| office_hours::set_office_hours(tx, cx, &mailbox, &input))
+        .await;
 }
 
 async fn the_automatic_reply_goes_once_a_day_and_never_to_automatic_or_held_mail(app: TestApp) {
@@ -96,7 +95,7 @@ async fn the_automatic_reply_goes_once_a_day_and_never_to_automatic_or_held_mail
         let mailbox = app.support.id.clone();
         let refused = app
             .refused(&app.owner, move |tx, cx| {
-                actions::inboxes::office_hours::set_office_hours(tx, cx, &mailbox, &wrong)
+                office_hours::set_office_hours(tx, cx, &mailbox, &wrong)
             })
             .await;
         assert!(format!("{refused:?}").contains(said), "{refused:?}");
@@ -154,7 +153,7 @@ async fn targets_rest_while_mail_is_held_and_end_when_it_is_closed(app: TestApp)
     app.release(&lamp.conversation).await;
     assert_eq!((due(&lamp).await, due(&chair).await), (1, 0));
     let (actor, id) = (app.owner.clone(), lamp.conversation.to_string());
-    let to = actions::writing::compose::parties("ann@x.example").unwrap();
+    let to = compose::parties("ann@x.example").unwrap();
     let reply = NewReply {
         body: "On its way".into(),
         format: TextFormat::Plain,
@@ -165,7 +164,7 @@ async fn targets_rest_while_mail_is_held_and_end_when_it_is_closed(app: TestApp)
         secure: None,
         times: MessageTimes::default(),
     };
-    app.act(&actor, move |tx, cx| actions::writing::compose::send_reply(tx, cx, &id, &reply)).await;
+    app.act(&actor, move |tx, cx| compose::send_reply(tx, cx, &id, &reply)).await;
     app.pass(11 * MINUTE).await;
     app.pass(DAY).await;
     let found = app.get(&key, "/reports").await.is(200).json();
@@ -209,8 +208,8 @@ async fn undoing_a_close_brings_the_targets_back_and_counts_nothing_twice(app: T
 async fn close(app: &TestApp, mail: &FiledMail) -> UndoId {
     let ids = vec![mail.conversation.to_string()];
     app.act(&app.owner, move |tx, cx| {
-        let undo = actions::conversations::triage::begin_triage(tx, cx, &TriageAct::Close)?;
-        actions::conversations::triage::triage(tx, cx, &undo, &TriageAct::Close, &ids)?;
+        let undo = triage::begin_triage(tx, cx, &TriageAct::Close)?;
+        triage::triage(tx, cx, &undo, &TriageAct::Close, &ids)?;
         Ok(undo)
     })
     .await
@@ -218,12 +217,7 @@ async fn close(app: &TestApp, mail: &FiledMail) -> UndoId {
 
 async fn undo(app: &TestApp, id: &UndoId) {
     let id = id.clone();
-    assert!(
-        app.act(&app.owner, move |tx, cx| actions::conversations::undo_triage::undo_triage(
-            tx, cx, &id
-        ))
-        .await
-    );
+    assert!(app.act(&app.owner, move |tx, cx| undo_triage::undo_triage(tx, cx, &id)).await);
 }
 
 /// A conversation whose target runs, as a condition of a count.
@@ -282,10 +276,8 @@ async fn the_clock_of_an_inbox_is_that_of_its_hours_or_the_one_the_team_agrees_o
     };
     let set_zone = async |mailbox: &Mailbox, zone: &str| {
         let (id, hours) = (mailbox.id.clone(), hours_in(zone));
-        app.act(&app.owner, move |tx, cx| {
-            actions::inboxes::office_hours::set_office_hours(tx, cx, &id, &hours)
-        })
-        .await;
+        app.act(&app.owner, move |tx, cx| office_hours::set_office_hours(tx, cx, &id, &hours))
+            .await;
     };
     assert_eq!(clock(&sales).await, "22:00 UTC");
     app.exec(&format!(

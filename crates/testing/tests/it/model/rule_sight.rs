@@ -1,7 +1,9 @@
 //! Rules for inboxes that are for some: who sees them, makes them, and gets what they give.
 
-use actions::inboxes::inbox_access::InboxAccess;
-use actions::workspace::rules::RuleInput;
+use actions::inboxes::inbox_access::{self, InboxAccess};
+use actions::inboxes::setup;
+use actions::workspace::deletion;
+use actions::workspace::rules::{self, RuleInput};
 use base::actor::{Actor, Role};
 use base::ids::RuleId;
 use jobs::OutgoingMail;
@@ -25,7 +27,7 @@ on_both!(
 /// Somebody as they are at their next request.
 async fn again(app: &TestApp, actor: &Actor) -> Actor {
     let (ws, id) = (actor.ws, user(actor));
-    let people = app.act(&app.owner, actions::inboxes::setup::list_people).await;
+    let people = app.act(&app.owner, setup::list_people).await;
     let email = people.into_iter().find(|one| one.id == id).unwrap().email.to_string();
     app.app.store.read(move |tx| base::actor::person(tx, ws, &email)).await.unwrap()
 }
@@ -49,17 +51,14 @@ async fn close(app: &TestApp, inbox: &Mailbox, holders: &[AccessHolder]) {
     let entries = holders.iter().map(entry).collect();
     let access = InboxAccess { everybody: false, all_send: true, entries };
     let id = inbox.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &id, &access)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &id, &access)).await;
 }
 
 /// A rule that is switched on.
 async fn rule(app: &TestApp, by: &Actor, input: RuleInput) -> RuleId {
     app.act(by, move |tx, cx| {
-        let id = actions::workspace::rules::add_rule(tx, cx, &input)?;
-        actions::workspace::rules::switch_rule(tx, cx, &id, true)?;
+        let id = rules::add_rule(tx, cx, &input)?;
+        rules::switch_rule(tx, cx, &id, true)?;
         Ok(id)
     })
     .await
@@ -67,7 +66,7 @@ async fn rule(app: &TestApp, by: &Actor, input: RuleInput) -> RuleId {
 
 /// The names of the rules that somebody sees in the app.
 async fn names(app: &TestApp, actor: &Actor) -> Vec<String> {
-    let (rules, _) = app.act(actor, actions::workspace::rules::list_rules_named).await;
+    let (rules, _) = app.act(actor, rules::list_rules_named).await;
     rules.into_iter().map(|rule| rule.name).collect()
 }
 
@@ -108,8 +107,7 @@ async fn a_rule_for_an_inbox_for_some_is_there_for_those_who_see_it(app: TestApp
     assert_eq!(names(&app, &again(&app, &bo).await).await, ["Dunning", "All"]);
     let ann = again(&app, &ann).await;
     assert_eq!(names(&app, &ann).await, ["All"]);
-    let gone =
-        app.refused(&ann, move |tx, cx| actions::workspace::rules::delete_rule(tx, cx, &id)).await;
+    let gone = app.refused(&ann, move |tx, cx| rules::delete_rule(tx, cx, &id)).await;
     assert!(matches!(gone, base::error::Error::NotFound("rule")), "{gone}");
 }
 
@@ -119,37 +117,25 @@ async fn nobody_makes_or_changes_a_rule_for_an_inbox_out_of_sight(app: TestApp) 
     let dunning = input("Dunning", "mail-arrives", &["inbox is Billing"], &["close"]);
     let refused = {
         let dunning = dunning.clone();
-        app.refused(&app.owner, move |tx, cx| actions::workspace::rules::add_rule(tx, cx, &dunning))
-            .await
+        app.refused(&app.owner, move |tx, cx| rules::add_rule(tx, cx, &dunning)).await
     };
     let unknown = input("Dunning", "mail-arrives", &["inbox is Nothing"], &["close"]);
-    let missing = app
-        .refused(&app.owner, move |tx, cx| actions::workspace::rules::add_rule(tx, cx, &unknown))
-        .await;
+    let missing = app.refused(&app.owner, move |tx, cx| rules::add_rule(tx, cx, &unknown)).await;
     let missing = missing.to_string().replace("Nothing", "Billing");
     assert_eq!(refused.to_string(), missing, "it cannot be told from one that is not there");
     let id = rule(&app, &ann, dunning).await;
     let other = input("Mine", "mail-arrives", &[], &["close"]);
     let (own, wanted) = (other.clone(), id.clone());
-    let changed = app.refused(&app.owner, move |tx, cx| {
-        actions::workspace::rules::change_rule(tx, cx, &wanted, &own)
-    });
+    let changed = app.refused(&app.owner, move |tx, cx| rules::change_rule(tx, cx, &wanted, &own));
     assert!(matches!(changed.await, base::error::Error::NotFound("rule")));
     let wanted = id.clone();
-    let off = app
-        .refused(&app.owner, move |tx, cx| {
-            actions::workspace::rules::switch_rule(tx, cx, &wanted, false)
-        })
-        .await;
+    let off =
+        app.refused(&app.owner, move |tx, cx| rules::switch_rule(tx, cx, &wanted, false)).await;
     assert!(matches!(off, base::error::Error::NotFound("rule")), "{off}");
     let wanted = id.clone();
-    let tried = app
-        .refused(&app.owner, move |tx, cx| actions::workspace::rules::try_rule(tx, cx, &wanted))
-        .await;
+    let tried = app.refused(&app.owner, move |tx, cx| rules::try_rule(tx, cx, &wanted)).await;
     assert!(matches!(tried, base::error::Error::NotFound("rule")), "{tried}");
-    let moved = app
-        .refused(&app.owner, move |tx, cx| actions::workspace::rules::move_rule(tx, cx, &id, true))
-        .await;
+    let moved = app.refused(&app.owner, move |tx, cx| rules::move_rule(tx, cx, &id, true)).await;
     assert!(matches!(moved, base::error::Error::NotFound("rule")), "{moved}");
 }
 
@@ -163,7 +149,7 @@ async fn a_rule_that_leaves_an_inbox_out_does_not_name_it_to_others(app: TestApp
     let listed = listed(&app, &key).await;
     let condition = json!({ "field": "inbox", "negated": true, "value": "(removed)" });
     assert_eq!(listed[0]["conditions"][0], condition);
-    let (rules, words) = app.act(&ann, actions::workspace::rules::list_rules_named).await;
+    let (rules, words) = app.act(&ann, rules::list_rules_named).await;
     assert_eq!(words.condition_value(&rules[0].conditions[0]), "Billing");
 }
 
@@ -177,9 +163,7 @@ async fn a_rule_is_tried_on_what_its_reader_sees(app: TestApp) {
     let id = rule(&app, &app.owner, input("All", "mail-arrives", &[], &["tag seen"])).await;
     for (actor, seen) in [(&ann, vec!["Invoice", "Lamp"]), (&app.owner, vec!["Lamp"])] {
         let wanted = id.clone();
-        let tried = app
-            .act(actor, move |tx, cx| actions::workspace::rules::try_rule(tx, cx, &wanted))
-            .await;
+        let tried = app.act(actor, move |tx, cx| rules::try_rule(tx, cx, &wanted)).await;
         let mut subjects: Vec<&str> = tried.iter().map(|one| one.subject.as_str()).collect();
         subjects.sort();
         assert_eq!(subjects, seen);
@@ -192,9 +176,7 @@ async fn a_rule_gives_nothing_to_whoever_does_not_see_it(app: TestApp) {
     let (billing, ann) = billing_for(&app, &ann).await;
     for act in ["assign Bo Teammate", "notify Bo Teammate"] {
         let wrong = input("Dunning", "mail-arrives", &["inbox is Billing"], &[act]);
-        let refused = app
-            .refused(&ann, move |tx, cx| actions::workspace::rules::add_rule(tx, cx, &wrong))
-            .await;
+        let refused = app.refused(&ann, move |tx, cx| rules::add_rule(tx, cx, &wrong)).await;
         let said = refused.to_string();
         assert!(said.contains("Bo Teammate does not see the inbox “Billing”."), "{said}");
     }
@@ -207,15 +189,14 @@ async fn a_rule_gives_nothing_to_whoever_does_not_see_it(app: TestApp) {
     let is_to_bo = |mail: &OutgoingMail| mail.recipients[0] == "bo@acme.example";
     assert!(!app.outside.relay.attempts().iter().any(is_to_bo));
     let wanted = id.clone();
-    let tried =
-        app.act(&ann, move |tx, cx| actions::workspace::rules::try_rule(tx, cx, &wanted)).await;
+    let tried = app.act(&ann, move |tx, cx| rules::try_rule(tx, cx, &wanted)).await;
     assert_eq!(tried.len(), 1);
     assert!(tried[0].failing.is_none() && tried[0].acts.is_empty());
     let in_turn = input("Turns", "mail-arrives", &["inbox is Billing"], &["assign the least busy"]);
     let turns = rule(&app, &ann, in_turn).await;
     app.act(&ann, move |tx, cx| {
-        actions::workspace::rules::switch_rule(tx, cx, &id, false)?;
-        actions::workspace::rules::switch_rule(tx, cx, &turns, true)
+        rules::switch_rule(tx, cx, &id, false)?;
+        rules::switch_rule(tx, cx, &turns, true)
     })
     .await;
     app.deliver(&billing, letter("b@x.example", "Receipt", "text")).await;
@@ -232,12 +213,10 @@ async fn rules_out_of_sight_keep_their_order_when_others_are_moved(app: TestApp)
     rule(&app, &ann, new("Hidden", &["inbox is Billing"])).await;
     let last = rule(&app, &app.owner, new("Last", &[])).await;
     let wanted = last.clone();
-    app.act(&app.owner, move |tx, cx| actions::workspace::rules::move_rule(tx, cx, &wanted, true))
-        .await;
+    app.act(&app.owner, move |tx, cx| rules::move_rule(tx, cx, &wanted, true)).await;
     assert_eq!(names(&app, &app.owner).await, ["Last", "First"], "past the next that is seen");
     assert_eq!(names(&app, &ann).await, ["Last", "First", "Hidden"]);
-    app.act(&app.owner, move |tx, cx| actions::workspace::rules::move_rule(tx, cx, &last, false))
-        .await;
+    app.act(&app.owner, move |tx, cx| rules::move_rule(tx, cx, &last, false)).await;
     assert_eq!(names(&app, &ann).await, ["First", "Last", "Hidden"]);
 }
 
@@ -248,10 +227,7 @@ async fn the_rules_of_an_inbox_for_some_go_with_it(app: TestApp) {
     rule(&app, &ann, new("Hidden", &["inbox is Billing"])).await;
     rule(&app, &ann, new("Usual", &["inbox is-not Billing"])).await;
     let (id, address) = (billing.id.clone(), billing.address.to_string());
-    app.act(&app.owner, move |tx, cx| {
-        actions::workspace::deletion::delete_inbox(tx, cx, &id, &address)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| deletion::delete_inbox(tx, cx, &id, &address)).await;
     assert_eq!(names(&app, &app.owner).await, ["Usual"]);
     assert_eq!(app.count("rules").await, 1);
 }

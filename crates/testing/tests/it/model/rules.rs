@@ -1,6 +1,7 @@
 //! Rules: when, if and then, once for each thing that happened.
 
 use actions::workspace::rules::RuleInput;
+use actions::writing::saved_replies;
 use base::actor::Role;
 use base::ids::RuleId;
 use inbound::incoming_mail::FiledMail;
@@ -199,15 +200,12 @@ async fn held_private_and_automatic_mail_is_treated_as_rules_say(app: TestApp) {
 async fn tags_and_waiting_start_rules_and_what_a_rule_does_starts_none(app: TestApp) {
     let key = app.key("read write send").await;
     let ann = app.person("Ann").await;
-    let saved = actions::writing::saved_replies::SavedReplyInput {
+    let saved = saved_replies::SavedReplyInput {
         name: "Sorry".into(),
         folder: String::new(),
         body: "Dear {{first_name}}, {{my_name}} is on it.".into(),
     };
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::saved_replies::save_reply(tx, cx, &saved, &[])
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| saved_replies::save_reply(tx, cx, &saved, &[])).await;
     rule(&app, "Vip", "tagged", &["tag is vip"], &["tag seen", "draft Sorry"]).await;
     rule(&app, "Seen", "tagged", &["tag is seen"], &["close"]).await;
     rule(&app, "Late", "no-answer", &[], &["assign Ann Teammate", "notify Ann Teammate"]).await;

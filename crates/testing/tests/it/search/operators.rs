@@ -1,5 +1,6 @@
 //! The operators of `q`, what else search finds than mail, and indexing older mail again.
 
+use actions::conversations::search_hits;
 use api::operations::{SetSortingInput, set_sorting};
 use base::actor::Role;
 use base::states::Urgency;
@@ -194,10 +195,10 @@ async fn older_mail_is_indexed_again_in_the_background(app: TestApp) {
                 ..Default::default()
             };
             let page = api::operations::list_conversations(tx, cx, input)?;
-            actions::conversations::search_hits::search_hits(tx, cx, "note7", &page.items)
+            search_hits::search_hits(tx, cx, "note7", &page.items)
         })
         .await;
     let hit = hits.into_iter().flatten().next().unwrap();
-    assert_eq!(hit.kind, actions::conversations::search_hits::HitKind::Note);
+    assert_eq!(hit.kind, search_hits::HitKind::Note);
     assert!(hit.excerpt.iter().any(|part| part.marked && part.text == "note7"), "{hit:?}");
 }

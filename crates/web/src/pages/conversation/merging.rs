@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use actions::conversations::merging::MergeOffer;
-use actions::conversations::triage::TriageAct;
+use actions::conversations::merging::{self, MergeOffer};
+use actions::conversations::triage::{self, TriageAct};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::app::Cx;
@@ -54,9 +54,7 @@ pub async fn page(
     let location = PageLocation::at(t!("Merge"), &filter.href);
     let (q, words) = (asked.get("q"), asked.get("q"));
     let (mut frame, (source, offers)) = web
-        .page(&visitor, location, move |tx, cx, _| {
-            actions::conversations::merging::merge_offers(tx, cx, &id, &words)
-        })
+        .page(&visitor, location, move |tx, cx, _| merging::merge_offers(tx, cx, &id, &words))
         .await?;
     frame.from = filter.full_query();
     let offers = offers.iter().map(|offer| offer_view(offer, &frame)).collect();
@@ -123,8 +121,8 @@ pub async fn split(
 async fn run(web: &Web, visitor: &Visitor, act: TriageAct, id: &str) -> Result<(), PageError> {
     let wanted = id.to_owned();
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        let undo = actions::conversations::triage::begin_triage(tx, cx, &act)?;
-        actions::conversations::triage::triage_one(tx, cx, &undo, &act, &wanted).map(|_| ())
+        let undo = triage::begin_triage(tx, cx, &act)?;
+        triage::triage_one(tx, cx, &undo, &act, &wanted).map(|_| ())
     };
     web.act(visitor, work).await
 }
@@ -153,13 +151,10 @@ pub async fn undo(
     let PostedForm { visitor, form } = posted;
     let (target, source) = (id.clone(), form.source.clone());
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        if !actions::conversations::merging::merged_into(tx, cx, &target)?
-            .iter()
-            .any(|id| id.as_str() == source)
-        {
+        if !merging::merged_into(tx, cx, &target)?.iter().any(|id| id.as_str() == source) {
             return Err(Error::NotFound("merge"));
         }
-        actions::conversations::merging::undo_merge(tx, cx, &source)
+        merging::undo_merge(tx, cx, &source)
     };
     web.act(&visitor, work).await?;
     web.redirect(&form.from.conversation(&id), Flash::Undone)

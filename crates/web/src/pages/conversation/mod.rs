@@ -17,12 +17,13 @@ pub mod timeline;
 use std::sync::Arc;
 
 use actions::conversation_bookings::ConversationBookings;
-use actions::conversations::open_conversation::OpenConversation;
+use actions::conversations::open_conversation::{self, OpenConversation};
 use actions::conversations::timeline::{TimelineCursor, TimelineEntry, TimelinePart};
 use actions::conversations::triage::TriageAct;
 use actions::inboxes::drafting::HelperFindings;
+use actions::people::mentions;
 use actions::sign_in::sessions::SignedIn;
-use actions::writing::saved_replies::SavedReply;
+use actions::writing::saved_replies::{self, SavedReply};
 use api::operations::{
     SetStatusInput, TagConversationInput, set_status as put_status, tag_conversation,
 };
@@ -167,23 +168,17 @@ pub async fn build(
     let writes = asked.has("write");
     let (mut frame, (open, listing, details)) = web
         .page(visitor, location, move |tx, cx, me| {
-            let open = actions::conversations::open_conversation::read_conversation(
-                tx, cx, &wanted, &part,
-            )?;
+            let open = open_conversation::read_conversation(tx, cx, &wanted, &part)?;
             let writes = writes || open.autosave.is_some() || !open.attached.is_empty();
             let details = Details {
                 ws: cx.actor.ws,
                 me: me.id.clone(),
-                is_mentioned: actions::people::mentions::is_mentioned(
-                    tx,
-                    cx,
-                    &open.conversation.id,
-                )?,
-                latest: actions::conversations::open_conversation::latest_of(tx, cx, &wanted)?,
+                is_mentioned: mentions::is_mentioned(tx, cx, &open.conversation.id)?,
+                latest: open_conversation::latest_of(tx, cx, &wanted)?,
                 findings: actions::inboxes::drafting::helper_findings(tx, cx, &wanted)?,
                 bookings: actions::conversation_bookings::conversation_bookings(tx, cx, &wanted)?,
                 saved_replies: if writes {
-                    actions::writing::saved_replies::list_saved_replies(tx, cx)?
+                    saved_replies::list_saved_replies(tx, cx)?
                 } else {
                     Vec::new()
                 },
@@ -319,7 +314,7 @@ fn note_read(web: &Arc<Web>, visitor: &Visitor, id: String, is_mentioned: bool) 
     let (web, visitor) = (Arc::clone(web), visitor.clone());
     background.start("read mark", async move {
         let mark = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
-            actions::conversations::open_conversation::mark_read(tx, cx, &id)
+            open_conversation::mark_read(tx, cx, &id)
         };
         // A mention that was read changes the reader's other pages; nobody else sees a read mark.
         let noted = if is_mentioned {

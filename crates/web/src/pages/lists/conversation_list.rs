@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use actions::conversations::{after_triage, pins, sidebar};
 use api::fields::check_query;
 use api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
 use base::app::Cx;
@@ -120,7 +121,7 @@ impl ConversationFilter {
     }
 
     pub fn read(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<Listing> {
-        let pinned = actions::conversations::pins::pins(tx, cx)?;
+        let pinned = pins::pins(tx, cx)?;
         let (items, next, title) = match &self.kind {
             Kind::Walk(input) => {
                 let title = self.title(tx, cx, input)?;
@@ -131,31 +132,23 @@ impl ConversationFilter {
                 items.extend(page.items);
                 (items, page.next, title)
             }
-            Kind::Held => {
-                (actions::conversations::sidebar::list_held(tx, cx)?, None, t!("Held").to_owned())
-            }
+            Kind::Held => (sidebar::list_held(tx, cx)?, None, t!("Held").to_owned()),
             Kind::Tag(tag) => {
-                let title = actions::conversations::sidebar::tag_name(tx, cx, tag)?;
+                let title = sidebar::tag_name(tx, cx, tag)?;
                 let after = self.cursor.as_deref().and_then(ConversationId::parse);
-                let items = actions::conversations::sidebar::list_tagged(
-                    tx,
-                    cx,
-                    tag,
-                    after.as_ref(),
-                    LISTED,
-                )?;
+                let items = sidebar::list_tagged(tx, cx, tag, after.as_ref(), LISTED)?;
                 let full = items.len() as i64 == LISTED;
                 let next = items.last().filter(|_| full).map(|last| last.id.to_string());
                 (items, next, title)
             }
         };
-        let unread = actions::conversations::sidebar::unread(tx, cx, &items)?;
+        let unread = sidebar::unread(tx, cx, &items)?;
         let topics = match &self.kind {
             Kind::Walk(_) => topics::all(tx, cx.actor.ws)?,
             Kind::Held | Kind::Tag(_) => Vec::new(),
         };
         let topics = topics.into_iter().map(|topic| topic.name).collect();
-        let team = actions::conversations::after_triage::list_assignees(tx, cx)?;
+        let team = after_triage::list_assignees(tx, cx)?;
         Ok(Listing { items, unread, next, title, pinned, topics, team })
     }
 
@@ -175,10 +168,8 @@ impl ConversationFilter {
                 };
                 list_conversations(tx, cx, input)?.items
             }
-            Kind::Held => actions::conversations::sidebar::list_held(tx, cx)?,
-            Kind::Tag(tag) => {
-                actions::conversations::sidebar::list_tagged(tx, cx, tag, None, most as i64)?
-            }
+            Kind::Held => sidebar::list_held(tx, cx)?,
+            Kind::Tag(tag) => sidebar::list_tagged(tx, cx, tag, None, most as i64)?,
         };
         Ok(items.into_iter().map(|summary| summary.id.to_string()).collect())
     }

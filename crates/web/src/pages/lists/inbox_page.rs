@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actions::inboxes::first_steps;
 use askama::Template;
 use axum::extract::State;
 
@@ -30,7 +31,7 @@ pub async fn home(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
             if !me.is_new || !me.administers() {
                 return Ok(false);
             }
-            Ok(actions::inboxes::first_steps::first_steps(tx, cx)?.arrived.is_none())
+            Ok(first_steps::first_steps(tx, cx)?.arrived.is_none())
         })
         .await?;
     if begins {

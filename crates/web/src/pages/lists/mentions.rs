@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::people::mentions::{MENTIONS_LISTED, Mention};
+use actions::people::mentions::{self, MENTIONS_LISTED, Mention};
 use askama::Template;
 use axum::extract::State;
 use base::ids::NoteId;
@@ -48,9 +48,7 @@ pub async fn page(
     let location = PageLocation::at(t!("Mentions"), "/mentions");
     let before = NoteId::parse(&asked.get("before"));
     let (mut frame, mentions) = web
-        .page(&visitor, location, move |tx, cx, _| {
-            actions::people::mentions::list_mentions(tx, cx, before.as_ref())
-        })
+        .page(&visitor, location, move |tx, cx, _| mentions::list_mentions(tx, cx, before.as_ref()))
         .await?;
     frame.watch_live("page=mentions".into(), PartVersion::default(), PartVersion::default());
     let older = mentions.last().filter(|_| mentions.len() as i64 == MENTIONS_LISTED);
@@ -73,6 +71,6 @@ pub async fn page(
 }
 
 pub async fn read_all(State(web): State<Arc<Web>>, posted: PostedForm) -> PageResult {
-    web.act(&posted.visitor, |tx, cx, _| actions::people::mentions::read_mentions(tx, cx)).await?;
+    web.act(&posted.visitor, |tx, cx, _| mentions::read_mentions(tx, cx)).await?;
     Ok(see_other("/mentions"))
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use actions::conversations::search_hits::{HitKind, SearchHit, SearchNames};
+use actions::conversations::saved_views;
+use actions::conversations::search_hits::{self, HitKind, SearchHit, SearchNames};
+use actions::writing::completion;
 use api::fields::check_query;
 use api::operations::{
     CountEffort, LIST_CONVERSATIONS, ListConversationsInput, ListCount, ListPage,
@@ -123,11 +125,9 @@ pub async fn page(
     let (frame, (found, inboxes, names, views)) = web
         .page(&visitor, PageLocation::at(t!("Search"), &search_href(&q)), move |tx, cx, _| {
             let found = input.as_ref().map(|input| find(tx, cx, input)).transpose()?;
-            let (inboxes, names) = (
-                mailboxes::all_seen_by(tx, cx.actor)?,
-                actions::conversations::search_hits::search_names(tx, cx)?,
-            );
-            Ok((found, inboxes, names, actions::conversations::saved_views::list_views(tx, cx)?))
+            let (inboxes, names) =
+                (mailboxes::all_seen_by(tx, cx.actor)?, search_hits::search_names(tx, cx)?);
+            Ok((found, inboxes, names, saved_views::list_views(tx, cx)?))
         })
         .await?;
     let SearchResults { items, next: cursor, hits: inside, people, count } =
@@ -210,7 +210,7 @@ fn find(
 ) -> base::error::Result<SearchResults> {
     let ListPage { items, next } = list_conversations(tx, cx, input.clone())?;
     let q = input.q.as_deref().unwrap_or_default();
-    let hits = actions::conversations::search_hits::search_hits(tx, cx, q, &items)?;
+    let hits = search_hits::search_hits(tx, cx, q, &items)?;
     if input.cursor.is_some() {
         return Ok(SearchResults { items, next, hits, ..SearchResults::default() });
     }
@@ -218,7 +218,7 @@ fn find(
         None => ListCount { n: items.len(), is_exact: true },
         Some(_) => count_conversations(tx, cx, input, CountEffort::Quick)?,
     };
-    let people = actions::writing::completion::find_people(tx, cx, q)?;
+    let people = completion::find_people(tx, cx, q)?;
     Ok(SearchResults { items, next, hits, people, count: Some(count) })
 }
 
@@ -257,9 +257,9 @@ pub async fn save(State(web): State<Arc<Web>>, posted: PostedForm<ViewForm>) -> 
     let href = search_href(form.q.trim());
     web.act(&visitor, move |tx, cx, _| {
         if form.team {
-            actions::conversations::saved_views::save_team_view(tx, cx, &form.name, &form.q)
+            saved_views::save_team_view(tx, cx, &form.name, &form.q)
         } else {
-            actions::conversations::saved_views::save_own_view(tx, cx, &form.name, &form.q)
+            saved_views::save_own_view(tx, cx, &form.name, &form.q)
         }
     })
     .await?;
@@ -269,10 +269,7 @@ pub async fn save(State(web): State<Arc<Web>>, posted: PostedForm<ViewForm>) -> 
 pub async fn remove(State(web): State<Arc<Web>>, posted: PostedForm<RemovalForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let href = search_href(form.q.trim());
-    web.act(&visitor, move |tx, cx, _| {
-        actions::conversations::saved_views::remove_view(tx, cx, &form.view)
-    })
-    .await?;
+    web.act(&visitor, move |tx, cx, _| saved_views::remove_view(tx, cx, &form.view)).await?;
     web.redirect(&href, Flash::ViewRemoved)
 }
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use actions::conversations::triage::{TRIAGED_AT_ONCE, TriageAct};
+use actions::conversations::triage::{self, TRIAGED_AT_ONCE, TriageAct};
+use actions::conversations::{after_triage, undo_triage};
 use axum::extract::{Path, State};
 use base::app::Cx;
 use base::error::Error;
@@ -87,16 +88,15 @@ pub async fn act(State(web): State<Arc<Web>>, posted: PostedForm<TriageForm>) ->
     }
     let (beginning, selected) = (act.clone(), chosen.clone());
     let begin = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::conversations::triage::check_selection(tx, cx, &beginning, &selected)?;
-        actions::conversations::triage::begin_triage(tx, cx, &beginning)
+        triage::check_selection(tx, cx, &beginning, &selected)?;
+        triage::begin_triage(tx, cx, &beginning)
     };
     let undo = web.act(&visitor, begin).await?;
     let mut changed = 0;
     for batch in chosen.chunks(TRIAGED_AT_ONCE) {
         let (undo, act, batch) = (undo.clone(), act.clone(), batch.to_vec());
-        let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-            actions::conversations::triage::triage(tx, cx, &undo, &act, &batch)
-        };
+        let work =
+            move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| triage::triage(tx, cx, &undo, &act, &batch);
         changed += web.act(&visitor, work).await?;
     }
     let flash = if changed == 0 { Flash::NothingTriaged } else { Flash::Triaged };
@@ -132,13 +132,13 @@ pub async fn act_on_open(
     let filter = ConversationFilter::asked(&from.fields())?;
     let wanted = id.to_owned();
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        let next = if actions::conversations::after_triage::opens_list(tx, cx)? {
+        let next = if after_triage::opens_list(tx, cx)? {
             None
         } else {
             filter.next_after(tx, cx, &wanted)?
         };
-        let undo = actions::conversations::triage::begin_triage(tx, cx, &act)?;
-        actions::conversations::triage::triage_one(tx, cx, &undo, &act, &wanted)?;
+        let undo = triage::begin_triage(tx, cx, &act)?;
+        triage::triage_one(tx, cx, &undo, &act, &wanted)?;
         Ok(next)
     };
     match web.act(visitor, work).await? {
@@ -157,8 +157,8 @@ pub async fn act_and_stay(
 ) -> PageResult {
     let wanted = id.to_owned();
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        let undo = actions::conversations::triage::begin_triage(tx, cx, &act)?;
-        actions::conversations::triage::triage_one(tx, cx, &undo, &act, &wanted)
+        let undo = triage::begin_triage(tx, cx, &act)?;
+        triage::triage_one(tx, cx, &undo, &act, &wanted)
     };
     let flash = if web.act(visitor, work).await? { Flash::Triaged } else { Flash::NothingTriaged };
     web.redirect(&from.conversation(id), flash)
@@ -210,9 +210,8 @@ pub async fn undo(State(web): State<Arc<Web>>, posted: PostedForm<UndoForm>) -> 
     let mut some = false;
     for _ in 0..batches {
         let wanted = id.clone();
-        let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-            actions::conversations::undo_triage::undo_triage(tx, cx, &wanted)
-        };
+        let work =
+            move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| undo_triage::undo_triage(tx, cx, &wanted);
         if !web.act(&visitor, work).await? {
             break;
         }
@@ -233,7 +232,7 @@ form! {
 pub async fn choose(State(web): State<Arc<Web>>, posted: PostedForm<OpensForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-        actions::conversations::after_triage::choose_what_opens(tx, cx, form.list)
+        after_triage::choose_what_opens(tx, cx, form.list)
     };
     web.act(&visitor, work).await?;
     web.redirect("/settings/you", Flash::Saved)

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use actions::documents::files::StoredFile;
-use actions::writing::library::LibraryDocument;
+use actions::writing::library::{self, LibraryDocument};
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, Uri};
@@ -66,10 +66,7 @@ pub async fn page(
     let reading = async {
         let (frame, (document, stored)) = web
             .page(&visitor, location, move |tx, cx, _| {
-                Ok((
-                    actions::writing::library::look_at_document(tx, cx, &id)?,
-                    found.stored(tx, cx)?,
-                ))
+                Ok((library::look_at_document(tx, cx, &id)?, found.stored(tx, cx)?))
             })
             .await?;
         Ok(((frame, document), stored))

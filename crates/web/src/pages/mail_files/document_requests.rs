@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::documents::document_requests::{RequestCard, RequestItem, RequestState};
+use actions::documents::document_requests::{self, RequestCard, RequestItem, RequestState};
 use axum::extract::{Path, State};
 use base::app::Cx;
 use base::error::Error;
@@ -101,14 +101,7 @@ pub async fn close(
     Path(id): Path<String>,
     posted: PostedForm<ConversationButton>,
 ) -> PageResult {
-    change(
-        &web,
-        &id,
-        posted,
-        Flash::RequestClosed,
-        actions::documents::document_requests::close_request,
-    )
-    .await
+    change(&web, &id, posted, Flash::RequestClosed, document_requests::close_request).await
 }
 
 pub async fn reopen(
@@ -116,14 +109,7 @@ pub async fn reopen(
     Path(id): Path<String>,
     posted: PostedForm<ConversationButton>,
 ) -> PageResult {
-    change(
-        &web,
-        &id,
-        posted,
-        Flash::RequestReopened,
-        actions::documents::document_requests::reopen_request,
-    )
-    .await
+    change(&web, &id, posted, Flash::RequestReopened, document_requests::reopen_request).await
 }
 
 pub async fn revoke(
@@ -131,14 +117,7 @@ pub async fn revoke(
     Path(id): Path<String>,
     posted: PostedForm<ConversationButton>,
 ) -> PageResult {
-    change(
-        &web,
-        &id,
-        posted,
-        Flash::RequestRevoked,
-        actions::documents::document_requests::revoke_request,
-    )
-    .await
+    change(&web, &id, posted, Flash::RequestRevoked, document_requests::revoke_request).await
 }
 
 type Change = fn(&mut Tx<'_>, &Cx<'_>, &RequestId) -> base::error::Result<()>;
@@ -155,7 +134,7 @@ async fn change(
     let conversation = web
         .act(&visitor, move |tx, cx, _| {
             change(tx, cx, &id)?;
-            actions::documents::document_requests::conversation_of(tx, cx, &id)
+            document_requests::conversation_of(tx, cx, &id)
         })
         .await?;
     web.redirect(&form.from.conversation(conversation.as_str()), flash)

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use actions::writing::library::{LibraryCard, LibraryDocument};
+use actions::conversations::corrections;
+use actions::writing::library::{self, LibraryCard, LibraryDocument};
 use api::fields::check_query;
 use api::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
 use api::wire::Document;
 use askama::Template;
 use axum::extract::{Path, State};
-use base::error::Error;
-use base::error::ValidationError;
+use base::error::{Error, ValidationError};
 use base::ids::DocumentId;
 use base::limits::DOCUMENT_READ_BYTES;
 use model::documents::{DocumentFields, DocumentKind};
@@ -185,7 +185,7 @@ async fn build(
     let (frame, (found, cards, detail)) = web
         .page(visitor, location, move |tx, cx, _| {
             let detail = match &wanted {
-                Some(id) => Some(actions::writing::library::look_at_document(tx, cx, id)?),
+                Some(id) => Some(library::look_at_document(tx, cx, id)?),
                 None => None,
             };
             let page = match &input {
@@ -194,7 +194,7 @@ async fn build(
             };
             let items = page.iter().flat_map(|page| &page.items);
             let ids: Vec<_> = items.map(|document| &document.id).collect();
-            let cards = actions::writing::library::cards(tx, cx, &ids)?;
+            let cards = library::cards(tx, cx, &ids)?;
             Ok((page, cards, detail))
         })
         .await?;
@@ -355,9 +355,7 @@ pub async fn correct(
     let outcome = match corrected(&form) {
         Ok((kind, values)) => {
             web.act(&visitor, move |tx, cx, _| {
-                actions::conversations::corrections::correct_document(
-                    tx, cx, &document, kind, &values,
-                )
+                corrections::correct_document(tx, cx, &document, kind, &values)
             })
             .await
         }

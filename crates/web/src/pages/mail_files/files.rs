@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use actions::documents::files::StoredFile;
+use actions::documents::files::{self, StoredFile};
+use actions::writing::secure_messages;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::header;
-use axum::http::{HeaderValue, Response};
+use axum::http::{HeaderValue, Response, header};
 use base::error::Error;
 use base::ids::{AttachmentId, DocumentId, MessageId};
 use transport::http::download::disposition;
@@ -35,8 +35,7 @@ pub async fn document(
     Asked(asked): Asked,
 ) -> PageResult {
     let id = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
-    let file =
-        web.read(&visitor, move |tx, cx, _| actions::documents::files::file(tx, cx, &id)).await?;
+    let file = web.read(&visitor, move |tx, cx, _| files::file(tx, cx, &id)).await?;
     Ok(stored(file, &asked))
 }
 
@@ -48,9 +47,7 @@ pub async fn attachment(
     Asked(asked): Asked,
 ) -> PageResult {
     let id = AttachmentId::parse(&id).ok_or(Error::NotFound("file"))?;
-    let file = web
-        .read(&visitor, move |tx, cx, _| actions::documents::files::attachment(tx, cx, &id))
-        .await?;
+    let file = web.read(&visitor, move |tx, cx, _| files::attachment(tx, cx, &id)).await?;
     Ok(stored(file, &asked))
 }
 
@@ -62,9 +59,8 @@ pub async fn protected(
     Asked(asked): Asked,
 ) -> PageResult {
     let message = MessageId::parse(&message).ok_or(Error::NotFound("file"))?;
-    let read = web.read(&visitor, move |tx, cx, _| {
-        actions::writing::secure_messages::protected_file(tx, cx, &message, &file)
-    });
+    let read = web
+        .read(&visitor, move |tx, cx, _| secure_messages::protected_file(tx, cx, &message, &file));
     Ok(picture_or_download(read.await?, &asked))
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use actions::conversations::picture_senders;
+use actions::documents::files;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Response, Uri, header};
 use base::app::Cx;
@@ -14,11 +16,10 @@ use mail::{MailPage, MailPictures, PageAddresses, RemotePictures};
 use tokio::sync::Semaphore;
 use translation::{Reader, t};
 
-use crate::Web;
 use crate::layout::responses::{PageError, PageResult, guard};
 use crate::pages::mail_files::files::FILE_POLICY;
-use crate::picture_cache;
 use crate::visitor::Visitor;
+use crate::{Web, picture_cache};
 
 /// Mails that are parsed at one time; each takes a core.
 const AT_ONCE: usize = 2;
@@ -109,10 +110,10 @@ impl MailReference {
     fn hash(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<String> {
         match self {
             MailReference::Message { conversation, id } => {
-                actions::documents::files::original(tx, cx, conversation, id)
+                files::original(tx, cx, conversation, id)
             }
             MailReference::Attached { document, .. } => {
-                let file = actions::documents::files::find_document(tx, cx, document)?;
+                let file = files::find_document(tx, cx, document)?;
                 let is_mail = is_mail(&file.content_type, &file.filename);
                 is_mail.then_some(file.hash).ok_or(Error::NotFound("document"))
             }
@@ -122,7 +123,7 @@ impl MailReference {
     /// The stored bytes, if the reader may see the mail.
     pub fn stored(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<Vec<u8>> {
         let hash = self.hash(tx, cx)?;
-        actions::documents::files::original_bytes(tx, cx, &hash)
+        files::original_bytes(tx, cx, &hash)
     }
 
     /// Runs with the bytes of the mail itself.
@@ -138,7 +139,7 @@ impl MailReference {
     fn shows_pictures(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<bool> {
         match self {
             MailReference::Message { conversation, id } => {
-                actions::conversations::picture_senders::shows_pictures(tx, cx, conversation, id)
+                picture_senders::shows_pictures(tx, cx, conversation, id)
             }
             // Nobody has proven who sent a mail that is attached.
             MailReference::Attached { .. } => Ok(false),

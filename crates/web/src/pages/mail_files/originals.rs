@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actions::conversations::picture_senders;
 use actions::conversations::timeline::TimelineFile;
 use askama::Template;
 use axum::extract::{Path, State};
@@ -140,7 +141,7 @@ pub async fn show_pictures(
 ) -> PageResult {
     let (wanted, id) = (conversation.clone(), message_id(&message)?);
     web.act_quietly(&posted.visitor, move |tx, cx, _| {
-        actions::conversations::picture_senders::always_show_pictures(tx, cx, &wanted, &id)
+        picture_senders::always_show_pictures(tx, cx, &wanted, &id)
     })
     .await?;
     web.redirect(&format!("/conversations/{conversation}#{message}"), Flash::PicturesShown)
@@ -154,7 +155,7 @@ pub async fn hide_pictures(
 ) -> PageResult {
     let (wanted, id) = (conversation.clone(), message_id(&message)?);
     web.act_quietly(&posted.visitor, move |tx, cx, _| {
-        actions::conversations::picture_senders::stop_showing_pictures(tx, cx, &wanted, &id)
+        picture_senders::stop_showing_pictures(tx, cx, &wanted, &id)
     })
     .await?;
     web.redirect(&format!("/conversations/{conversation}#{message}"), Flash::PicturesHidden)

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use actions::documents::files::FileReference;
-use actions::documents::previews::PreviewLookup;
+use actions::documents::files::{self, FileReference};
+use actions::documents::previews::{self, PreviewLookup};
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, Response, header};
@@ -36,8 +36,7 @@ pub async fn of_document(
     Path(id): Path<String>,
 ) -> PageResult {
     let id = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
-    let find: Arc<Find> =
-        Arc::new(move |tx, cx| actions::documents::previews::document_preview(tx, cx, &id));
+    let find: Arc<Find> = Arc::new(move |tx, cx| previews::document_preview(tx, cx, &id));
     preview(&web, &visitor, find).await
 }
 
@@ -48,8 +47,7 @@ pub async fn of_attachment(
     Path(id): Path<String>,
 ) -> PageResult {
     let id = AttachmentId::parse(&id).ok_or(Error::NotFound("file"))?;
-    let find: Arc<Find> =
-        Arc::new(move |tx, cx| actions::documents::previews::attachment_preview(tx, cx, &id));
+    let find: Arc<Find> = Arc::new(move |tx, cx| previews::attachment_preview(tx, cx, &id));
     preview(&web, &visitor, find).await
 }
 
@@ -112,14 +110,14 @@ async fn keep(
             // Small enough for the database: nothing is written to a file here.
             let blob = web.app.blobs.put(&bytes).map_err(Error::from)?;
             let keep = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-                actions::documents::previews::keep_preview(tx, cx, &hash, &blob)
+                previews::keep_preview(tx, cx, &hash, &blob)
             };
             web.act_quietly(visitor, keep).await?;
             Ok(PreviewLookup::Kept(bytes))
         }
         PreviewOutcome::Failed => {
             let count = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
-                actions::documents::previews::count_failed_preview(tx, cx, &hash)
+                previews::count_failed_preview(tx, cx, &hash)
             };
             web.act_quietly(visitor, count).await?;
             Ok(PreviewLookup::Impossible)
@@ -150,8 +148,7 @@ pub async fn first_page(
 ) -> PageResult {
     let missing = || Error::NotFound("document");
     let id = DocumentId::parse(&id).ok_or_else(missing)?;
-    let file =
-        web.read(&visitor, move |tx, cx, _| actions::documents::files::file(tx, cx, &id)).await?;
+    let file = web.read(&visitor, move |tx, cx, _| files::file(tx, cx, &id)).await?;
     if file.content_type != "application/pdf" {
         return Err(missing().into());
     }

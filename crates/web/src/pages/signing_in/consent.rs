@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::integrations::oauth_consent::{ClientUse, Consent, WorksIn};
+use actions::integrations::oauth_consent::{self, ClientUse, Consent, WorksIn};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
@@ -126,7 +126,7 @@ async fn client_of(
     visitor: &Visitor,
     request: &ConsentForm,
 ) -> Result<Result<(OauthClient, RedirectUri), Response<Body>>, PageError> {
-    if !actions::integrations::oauth_consent::oauth_works_at(&web.app.public_url) {
+    if !oauth_consent::oauth_works_at(&web.app.public_url) {
         let sentence = "Apps can be connected only where Mailroom has an https address. Its operator \
                         sets it with MAILROOM_PUBLIC_URL.";
         return Err(Error::Forbidden(sentence.into()).into());
@@ -157,8 +157,8 @@ async fn find_client(
     let id = client_id.to_owned();
     let known = web
         .read(visitor, move |tx, cx, _| {
-            actions::integrations::oauth_consent::must_connect_apps(tx, cx)?;
-            actions::integrations::oauth_consent::known_client(tx, cx, &id)
+            oauth_consent::must_connect_apps(tx, cx)?;
+            oauth_consent::known_client(tx, cx, &id)
         })
         .await?;
     if let Some(client) = known {
@@ -167,12 +167,7 @@ async fn find_client(
     if !is_document_address(client_id) {
         return Err(unusable("The app is not known here. Connect it anew from the app itself."));
     }
-    if !web
-        .act_quietly(visitor, |tx, cx, _| {
-            actions::integrations::oauth_consent::count_client_document(tx, cx)
-        })
-        .await?
-    {
+    if !web.act_quietly(visitor, |tx, cx, _| oauth_consent::count_client_document(tx, cx)).await? {
         return Err(PageError::TooManyAttempts);
     }
     let Some(metadata) = web.client_documents.fetch(client_id).await else {
@@ -180,7 +175,7 @@ async fn find_client(
     };
     let id = client_id.to_owned();
     let kept = web.act_quietly(visitor, move |tx, cx, _| {
-        actions::integrations::oauth_consent::keep_client_document(tx, cx, &id, &metadata)
+        oauth_consent::keep_client_document(tx, cx, &id, &metadata)
     });
     kept.await
 }
@@ -235,8 +230,8 @@ async fn build(
 ) -> Result<ConsentPage, PageError> {
     let id = client.id.clone();
     let read = web.read(visitor, move |tx, cx, me| {
-        let seen = actions::integrations::oauth_consent::client_use(tx, cx, &id)?;
-        let granted = actions::integrations::oauth_consent::granted_before(tx, cx, &id)?;
+        let seen = oauth_consent::client_use(tx, cx, &id)?;
+        let granted = oauth_consent::granted_before(tx, cx, &id)?;
         let person = (cx.actor.name().to_owned(), me.workspace_name.clone(), me.administers());
         Ok((person, seen, granted))
     });
@@ -249,7 +244,7 @@ async fn build(
     });
     Ok(ConsentPage {
         csrf: visitor.csrf.clone(),
-        joins_as: actions::integrations::oauth_consent::app_name(&client.name, &person),
+        joins_as: oauth_consent::app_name(&client.name, &person),
         person,
         workspace,
         administers,
@@ -299,9 +294,7 @@ pub async fn decide(State(web): State<Arc<Web>>, posted: PostedForm<ConsentForm>
         scopes: form.allowed.clone(),
         livemode: works == WorksIn::Live,
     };
-    let connect = web.act(&visitor, move |tx, cx, _| {
-        actions::integrations::oauth_consent::connect_app(tx, cx, &consent)
-    });
+    let connect = web.act(&visitor, move |tx, cx, _| oauth_consent::connect_app(tx, cx, &consent));
     let code = connect.await?;
     Ok(answer(&web, &redirect_uri, &form.state, &[("code", &code)]))
 }

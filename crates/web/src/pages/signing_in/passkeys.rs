@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use actions::sign_in::sign_in_steps::SignInStepKind;
+use actions::sign_in::sign_in_steps::{self, SignInStepKind};
+use actions::sign_in::{passkeys, sessions};
 use axum::extract::State;
 use base::error::{Error, Result};
 use base::limits::{PASSKEY_CHALLENGE_MS, SIGN_IN_STEPS_PER_NETWORK};
@@ -47,15 +48,10 @@ pub async fn challenge(State(web): State<Arc<Web>>, posted: PostedForm) -> PageR
     let (place, asked) = (format!("passkeys from {}", posted.visitor.place), challenge.clone());
     let work = move |tx: &mut db::Tx<'_>| -> Result<Option<String>> {
         let now = app.clock.now();
-        if !actions::sign_in::sessions::count_sign_in_attempt(
-            tx,
-            &place,
-            SIGN_IN_STEPS_PER_NETWORK,
-            now,
-        )? {
+        if !sessions::count_sign_in_attempt(tx, &place, SIGN_IN_STEPS_PER_NETWORK, now)? {
             return Ok(None);
         }
-        actions::sign_in::sign_in_steps::begin_passkey_step(tx, &app, &asked, None).map(Some)
+        sign_in_steps::begin_passkey_step(tx, &app, &asked, None).map(Some)
     };
     let Some(token) = web.app.store.write(work).await? else {
         return Err(PageError::TooManyAttempts);
@@ -76,9 +72,8 @@ pub async fn new_challenge(State(web): State<Arc<Web>>, posted: PostedForm) -> P
     let (app, challenge) = (web.app.clone(), web.new_challenge());
     let asked = challenge.clone();
     let act = web.act_quietly(&posted.visitor, move |tx, cx, me| {
-        let token =
-            actions::sign_in::sign_in_steps::begin_passkey_step(tx, &app, &asked, Some(cx.actor))?;
-        let known = actions::sign_in::passkeys::list_passkeys(tx, cx)?;
+        let token = sign_in_steps::begin_passkey_step(tx, &app, &asked, Some(cx.actor))?;
+        let known = passkeys::list_passkeys(tx, cx)?;
         Ok((token, known, me.clone()))
     });
     let (token, known, me) = act.await?;
@@ -121,20 +116,14 @@ pub async fn sign_in(State(web): State<Arc<Web>>, posted: PostedForm<PasskeyForm
     let work = move |tx: &mut db::Tx<'_>| {
         let (kind, now) = (SignInStepKind::Passkey, app.clock.now());
         let begun = match &step {
-            Some(token) => actions::sign_in::sign_in_steps::take_step(tx, token, kind, now)?,
+            Some(token) => sign_in_steps::take_step(tx, token, kind, now)?,
             None => None,
         };
         match begun {
             None => Ok(Err(PasskeyFault("the challenge is too old, or another browser's"))),
-            Some(begun) => actions::sign_in::passkeys::sign_in_with_passkey(
-                tx,
-                &app,
-                &site,
-                &begun.data,
-                &used,
-                ways,
-                &device,
-            ),
+            Some(begun) => {
+                passkeys::sign_in_with_passkey(tx, &app, &site, &begun.data, &used, ways, &device)
+            }
         }
     };
     match web.app.store.write(work).await? {

@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use actions::sign_in::provider_rules::{LocalSignInPolicy, ProviderPlan};
-use actions::sign_in::sign_in_steps::{SignInStep, SignInStepKind};
+use actions::sign_in::sign_in_steps::{self, SignInStep, SignInStepKind};
+use actions::sign_in::{provider_accounts, sessions};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
@@ -77,16 +78,10 @@ pub async fn begin(State(web): State<Arc<Web>>, posted: PostedForm<ProviderForm>
     let planned = plan.clone();
     let work = move |tx: &mut db::Tx<'_>| -> Result<Option<String>> {
         let now = app.clock.now();
-        if !actions::sign_in::sessions::count_sign_in_attempt(
-            tx,
-            &place,
-            SIGN_IN_STEPS_PER_NETWORK,
-            now,
-        )? {
+        if !sessions::count_sign_in_attempt(tx, &place, SIGN_IN_STEPS_PER_NETWORK, now)? {
             return Ok(None);
         }
-        actions::sign_in::sign_in_steps::begin_provider_step(tx, &app, &planned, &next, None)
-            .map(Some)
+        sign_in_steps::begin_provider_step(tx, &app, &planned, &next, None).map(Some)
     };
     let Some(token) = web.app.store.write(work).await? else {
         let minutes = SIGN_IN_WAIT_MINUTES;
@@ -129,12 +124,11 @@ pub async fn returned(
     let now = web.app.clock.now();
     let work = move |tx: &mut db::Tx<'_>| -> Result<Option<(SignInStep, ProviderPlan)>> {
         let kind = SignInStepKind::Provider;
-        let begun = actions::sign_in::sign_in_steps::look_at_step(tx, &token, kind, now)?;
+        let begun = sign_in_steps::look_at_step(tx, &token, kind, now)?;
         let plan = begun.and_then(|step| serde_json::from_str::<ProviderPlan>(&step.data).ok());
         // Another site that opens this address ends no sign-in that somebody has begun.
         let Some(plan) = plan.filter(|plan| plan.state == state) else { return Ok(None) };
-        Ok(actions::sign_in::sign_in_steps::take_step(tx, &token, kind, now)?
-            .map(|step| (step, plan)))
+        Ok(sign_in_steps::take_step(tx, &token, kind, now)?.map(|step| (step, plan)))
     };
     web.app.store.write(work).await
 }
@@ -186,9 +180,7 @@ pub async fn finish(
     let (app, device, known) = (web.app.clone(), visitor.device.clone(), rules.clone());
     let going = next.to_string();
     let work = move |tx: &mut db::Tx<'_>| {
-        actions::sign_in::provider_accounts::sign_in_with_provider(
-            tx, &app, &known, &identity, &going, &device,
-        )
+        provider_accounts::sign_in_with_provider(tx, &app, &known, &identity, &going, &device)
     };
     match web.app.store.write(work).await? {
         Ok(progress) => {

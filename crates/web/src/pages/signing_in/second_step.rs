@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use actions::sign_in::sessions::{FirstStep, TokenHash};
-use actions::sign_in::sign_in_steps::{SignInProgress, SignInStep, SignInStepKind};
+use actions::sign_in::sign_in_steps::{self, SignInProgress, SignInStep, SignInStepKind};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
@@ -58,7 +58,7 @@ impl Web {
         let (app, device, step) = (self.app.clone(), visitor.device.clone(), first.clone());
         let ways = self.other_ways();
         let work = move |tx: &mut db::Tx<'_>| {
-            actions::sign_in::sign_in_steps::go_on_signing_in(tx, &app, &step, ways, &device)
+            sign_in_steps::go_on_signing_in(tx, &app, &step, ways, &device)
         };
         let progress = self.app.store.write(work).await?;
         let mut response = self.follow(visitor, progress, SignInRedirect::of(&first.next)).await?;
@@ -105,9 +105,7 @@ impl Web {
     ) -> base::error::Result<Option<(TokenHash, SignInStep)>> {
         let Some(token) = visitor.step else { return Ok(None) };
         let now = self.app.clock.now();
-        let read = move |tx: &mut db::Tx<'_>| {
-            actions::sign_in::sign_in_steps::look_at_step(tx, &token, kind, now)
-        };
+        let read = move |tx: &mut db::Tx<'_>| sign_in_steps::look_at_step(tx, &token, kind, now);
         Ok(self.app.store.read(read).await?.map(|step| (token, step)))
     }
 }
@@ -127,9 +125,7 @@ pub async fn enter_code(State(web): State<Arc<Web>>, posted: PostedForm<CodeForm
     };
     let (app, device, begun) = (web.app.clone(), visitor.device.clone(), step.clone());
     let work = move |tx: &mut db::Tx<'_>| {
-        actions::sign_in::sign_in_steps::enter_code_of_step(
-            tx, &app, &token, &begun, &form.code, &device,
-        )
+        sign_in_steps::enter_code_of_step(tx, &app, &token, &begun, &form.code, &device)
     };
     let (entry, session) = web.app.store.write(work).await?;
     let Some(session) = session else {
@@ -158,9 +154,7 @@ async fn set_up(
     error: &str,
 ) -> PageResult {
     let (app, begun) = (web.app.clone(), step.clone());
-    let read = move |tx: &mut db::Tx<'_>| {
-        actions::sign_in::sign_in_steps::set_up_of_step(tx, &app, &begun)
-    };
+    let read = move |tx: &mut db::Tx<'_>| sign_in_steps::set_up_of_step(tx, &app, &begun);
     let set_up = web.app.store.read(read).await?;
     let page = SetUpPage {
         csrf: visitor.csrf,
@@ -181,9 +175,7 @@ pub async fn confirm_set_up(
     };
     let (app, device, begun) = (web.app.clone(), visitor.device.clone(), step.clone());
     let work = move |tx: &mut db::Tx<'_>| {
-        actions::sign_in::sign_in_steps::confirm_set_up_of_step(
-            tx, &app, &token, &begun, &form.code, &device,
-        )
+        sign_in_steps::confirm_set_up_of_step(tx, &app, &token, &begun, &form.code, &device)
     };
     let Some((session, codes)) = web.app.store.write(work).await? else {
         let wrong = t!("That code does not fit. Type the one that the app shows now.");

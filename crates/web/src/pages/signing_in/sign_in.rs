@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use actions::sign_in::provider_rules::LocalSignInPolicy;
-use actions::sign_in::sessions::{FirstStep, LinkAsker, TokenHash};
+use actions::sign_in::sessions::{self, FirstStep, LinkAsker, TokenHash};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -186,39 +186,23 @@ pub async fn with_password(
         .app
         .store
         .write(move |tx| -> base::error::Result<bool> {
-            let address = actions::sign_in::sessions::count_sign_in_attempt(
-                tx,
-                &counted,
-                SIGN_IN_ATTEMPTS_PER_ADDRESS,
-                now,
-            )?;
-            Ok(actions::sign_in::sessions::count_sign_in_attempt(
-                tx,
-                &place,
-                SIGN_IN_ATTEMPTS_PER_NETWORK,
-                now,
-            )? && address)
+            let address =
+                sessions::count_sign_in_attempt(tx, &counted, SIGN_IN_ATTEMPTS_PER_ADDRESS, now)?;
+            Ok(sessions::count_sign_in_attempt(tx, &place, SIGN_IN_ATTEMPTS_PER_NETWORK, now)?
+                && address)
         })
         .await?;
     if !may_try {
         return again(&SignInPage { too_many: true, ..page });
     }
     let asked = email.clone();
-    let found = web
-        .app
-        .store
-        .read(move |tx| actions::sign_in::sessions::stored_passwords(tx, &asked))
-        .await?;
+    let found = web.app.store.read(move |tx| sessions::stored_passwords(tx, &asked)).await?;
     let hashes = found.iter().map(|stored| stored.hash.clone()).collect();
     let Some(place) = web.fitting(form.password, hashes).await else {
         return again(&SignInPage { wrong: true, ..page });
     };
-    let actions::sign_in::sessions::StoredPassword { ws, person, opens_private, .. } =
-        found[place].clone();
-    web.app
-        .store
-        .write(move |tx| actions::sign_in::sessions::forget_sign_in_attempts(tx, &address))
-        .await?;
+    let sessions::StoredPassword { ws, person, opens_private, .. } = found[place].clone();
+    web.app.store.write(move |tx| sessions::forget_sign_in_attempts(tx, &address)).await?;
     web.go_on_signing_in(&visitor, FirstStep { ws, person, opens_private, next: next.0 }).await
 }
 
@@ -316,34 +300,17 @@ pub async fn mail_link(State(web): State<Arc<Web>>, posted: PostedForm<LinkForm>
         .write(move |tx| -> base::error::Result<LinkRequest> {
             let operator = Actor::operator(&app.ids);
             let cx = app.cx(&operator);
-            if !actions::sign_in::sessions::count_sign_in_attempt(
-                tx,
-                &place,
-                LINKS_PER_NETWORK,
-                cx.now,
-            )? {
+            if !sessions::count_sign_in_attempt(tx, &place, LINKS_PER_NETWORK, cx.now)? {
                 return Ok(LinkRequest::TooMany);
             }
             if notices::is_inbox(tx, &asked)? {
                 return Ok(LinkRequest::ToInbox);
             }
             let address = format!("links to {asked}");
-            if !actions::sign_in::sessions::count_sign_in_attempt(
-                tx,
-                &address,
-                LINKS_PER_ADDRESS,
-                cx.now,
-            )? {
+            if !sessions::count_sign_in_attempt(tx, &address, LINKS_PER_ADDRESS, cx.now)? {
                 return Ok(LinkRequest::TooMany);
             }
-            actions::sign_in::sessions::mail_sign_in_link(
-                tx,
-                &cx,
-                &asked,
-                by_operator,
-                ways,
-                &asker,
-            )?;
+            sessions::mail_sign_in_link(tx, &cx, &asked, by_operator, ways, &asker)?;
             Ok(LinkRequest::Taken)
         })
         .await?;
@@ -386,10 +353,7 @@ pub async fn link_page(
     let whom = match TokenHash::of(&token) {
         None => None,
         Some(link) => {
-            let look = web
-                .app
-                .store
-                .read(move |tx| actions::sign_in::sessions::look_at_link(tx, &link, now));
+            let look = web.app.store.read(move |tx| sessions::look_at_link(tx, &link, now));
             match look.await {
                 Ok(whom) => Some(whom),
                 Err(Error::NotFound(_)) => None,
@@ -416,7 +380,7 @@ pub async fn with_link(
         None => Err(Error::NotFound("link")),
         Some(link) => {
             let work = move |tx: &mut db::Tx<'_>| {
-                actions::sign_in::sessions::use_sign_in_link(tx, now, &link, asker.as_ref())
+                sessions::use_sign_in_link(tx, now, &link, asker.as_ref())
             };
             web.app.store.write(work).await
         }

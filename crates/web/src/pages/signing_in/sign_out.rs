@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actions::sign_in::sessions;
 use askama::Template;
 use axum::body::Body;
 use axum::extract::State;
@@ -28,11 +29,8 @@ pub async fn sign_out(
     headers: HeaderMap,
     posted: PostedForm,
 ) -> PageResult {
-    let ended = web
-        .act(&posted.visitor, |tx, cx, me| {
-            actions::sign_in::sessions::end_session(tx, cx, &me.session)
-        })
-        .await;
+    let ended =
+        web.act(&posted.visitor, |tx, cx, me| sessions::end_session(tx, cx, &me.session)).await;
     let is_ended = ended.is_ok();
     match ended {
         Ok(()) | Err(PageError::SignIn { .. }) => {

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use actions::sign_in::sessions::SignedIn;
-use actions::writing::answers::{AnswerInput, AnswerListing, ImportResult, StaleAnswer};
+use actions::writing::answers::{self, AnswerInput, AnswerListing, ImportResult, StaleAnswer};
+use actions::writing::{answer_files, answer_from_reply, saved_replies};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::app::Cx;
@@ -72,10 +73,7 @@ async fn build(
     let location = PageLocation::at(t!("Answers"), "/answers");
     let (frame, (listed, inboxes)) = web
         .page(visitor, location, |tx, cx, _| {
-            Ok((
-                actions::writing::answers::list_answers(tx, cx)?,
-                mailboxes::all_seen_by(tx, cx.actor)?,
-            ))
+            Ok((answers::list_answers(tx, cx)?, mailboxes::all_seen_by(tx, cx.actor)?))
         })
         .await?;
     let is_retired = |one: &AnswerListing| one.answer.retired_at.is_some();
@@ -143,11 +141,11 @@ pub async fn import(State(web): State<Arc<Web>>, upload: FormUpload<()>) -> Page
     let FormUpload { visitor, files, .. } = upload;
     let imported = match files {
         FormFiles::Kept(mut files) if files.len() == 1 => {
-            let read = actions::writing::answer_files::read_answer_file(&files.remove(0).bytes);
+            let read = answer_files::read_answer_file(&files.remove(0).bytes);
             match read {
                 Ok(answers) => {
                     let import = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &SignedIn| {
-                        actions::writing::answers::import_answers(tx, cx, &answers)
+                        answers::import_answers(tx, cx, &answers)
                     };
                     web.act(&visitor, import).await
                 }
@@ -236,7 +234,7 @@ pub async fn new(State(web): State<Arc<Web>>, visitor: Visitor, Asked(asked): As
             let message = MessageId::parse(&from).ok_or(Error::NotFound("message"))?;
             let made = web
                 .read(&visitor, move |tx, cx, _| {
-                    actions::writing::answer_from_reply::reply_as_answer(tx, cx, &message)
+                    answer_from_reply::reply_as_answer(tx, cx, &message)
                 })
                 .await?;
             let marked = made.particulars.into_iter();
@@ -277,7 +275,7 @@ async fn form_page(
         language_error: String::new(),
         date_error: String::new(),
         inboxes_error: String::new(),
-        placeholders: actions::writing::saved_replies::PLACEHOLDERS,
+        placeholders: saved_replies::PLACEHOLDERS,
     })
 }
 
@@ -305,11 +303,11 @@ enum FoundAnswer {
 }
 
 fn find(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AnswerId) -> base::error::Result<FoundAnswer> {
-    match actions::writing::answers::load_answer(tx, cx, id) {
+    match answers::load_answer(tx, cx, id) {
         Ok(listing) => Ok(FoundAnswer::Answer(Box::new(listing))),
         Err(missing) => {
             let reply = id.saved_reply().ok_or(Error::NotFound("answer"))?;
-            let saved = actions::writing::saved_replies::list_saved_replies(tx, cx)?;
+            let saved = saved_replies::list_saved_replies(tx, cx)?;
             if saved.iter().any(|one| one.id == reply) {
                 Ok(FoundAnswer::SavedReply(reply.to_string()))
             } else {
@@ -382,10 +380,8 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<AnswerForm>) ->
     };
     let added = web
         .act(&visitor, move |tx, cx, _| match &from {
-            None => actions::writing::answers::add_answer(tx, cx, &input),
-            Some(from) => actions::writing::answer_from_reply::add_answer_from_reply(
-                tx, cx, from, &input, &removed,
-            ),
+            None => answers::add_answer(tx, cx, &input),
+            Some(from) => answer_from_reply::add_answer_from_reply(tx, cx, from, &input, &removed),
         })
         .await;
     match added {
@@ -401,11 +397,8 @@ pub async fn change(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (answer, input) = (answer_id(&id)?, form.input());
-    let changed = web
-        .act(&visitor, move |tx, cx, _| {
-            actions::writing::answers::change_answer(tx, cx, &answer, &input)
-        })
-        .await;
+    let changed =
+        web.act(&visitor, move |tx, cx, _| answers::change_answer(tx, cx, &answer, &input)).await;
     match changed {
         Ok(()) => web.redirect("/answers", Flash::AnswerSaved),
         Err(refusal) => again(&web, &visitor, &id, form, refusal).await,
@@ -438,10 +431,7 @@ pub async fn retire(
     posted: PostedForm,
 ) -> PageResult {
     let answer = answer_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| {
-        actions::writing::answers::retire_answer(tx, cx, &answer)
-    })
-    .await?;
+    web.act(&posted.visitor, move |tx, cx, _| answers::retire_answer(tx, cx, &answer)).await?;
     web.redirect("/answers", Flash::AnswerRetired)
 }
 
@@ -451,10 +441,7 @@ pub async fn restore(
     posted: PostedForm,
 ) -> PageResult {
     let answer = answer_id(&id)?;
-    web.act(&posted.visitor, move |tx, cx, _| {
-        actions::writing::answers::restore_answer(tx, cx, &answer)
-    })
-    .await?;
+    web.act(&posted.visitor, move |tx, cx, _| answers::restore_answer(tx, cx, &answer)).await?;
     web.redirect("/answers", Flash::AnswerRestored)
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use actions::conversations::timeline::MessageEntry;
-use actions::writing::approvals::{Decision, QueuedDraft};
+use actions::writing::approvals::{self, Decision, QueuedDraft};
+use actions::writing::{compose, drafts};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -92,9 +93,9 @@ pub async fn first(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult 
     let location = PageLocation::at(t!("To approve"), "/approvals");
     let (mut frame, (queue, decision)) = web
         .page(&visitor, location, |tx, cx, _| {
-            let queue = actions::writing::approvals::queue(tx, cx)?;
+            let queue = approvals::queue(tx, cx)?;
             let decision = match queue.first() {
-                Some(first) => Some(actions::writing::approvals::look_at_draft(tx, cx, &first.id)?),
+                Some(first) => Some(approvals::look_at_draft(tx, cx, &first.id)?),
                 None => None,
             };
             Ok((queue, decision))
@@ -131,9 +132,9 @@ async fn build(
     let wanted = id.clone();
     let (mut frame, (queue, decision, shown)) = web
         .page(visitor, location, move |tx, cx, _| {
-            let decision = actions::writing::approvals::look_at_draft(tx, cx, &wanted)?;
+            let decision = approvals::look_at_draft(tx, cx, &wanted)?;
             let (queue, (draft, _)) = (
-                actions::writing::approvals::queue(tx, cx)?,
+                approvals::queue(tx, cx)?,
                 outbound::messages::load_outgoing(tx, cx.actor, &wanted)?,
             );
             let shown =
@@ -331,16 +332,15 @@ pub async fn approve(
         .act(&visitor, move |tx, cx, _| {
             let (message, conversation) = outbound::messages::load_outgoing(tx, cx.actor, &draft)?;
             let message = outbound::messages::with_words(tx, cx, message)?;
-            let newer =
-                actions::writing::compose::newer_than(tx, cx, conversation.id.as_str(), seen)?;
+            let newer = compose::newer_than(tx, cx, conversation.id.as_str(), seen)?;
             if newer.is_some_and(|newer| newer.direction == Direction::Inbound) {
                 return Ok(Outcome::Meanwhile);
             }
             if let Some(recipients) = &recipients {
-                actions::writing::drafts::address_draft(tx, cx, &draft, revision, recipients)?;
+                drafts::address_draft(tx, cx, &draft, revision, recipients)?;
             }
             let text = typed.as_deref().or(message.markdown.as_deref()).unwrap_or(&message.text);
-            actions::writing::drafts::approve_draft_at(tx, cx, &draft, revision, text, leaves_at)?;
+            drafts::approve_draft_at(tx, cx, &draft, revision, text, leaves_at)?;
             Ok(Outcome::Approved)
         })
         .await;
@@ -374,9 +374,9 @@ pub async fn save(
     let saved = web
         .act(&visitor, move |tx, cx, _| {
             if let Some(recipients) = &recipients {
-                actions::writing::drafts::address_draft(tx, cx, &draft, revision, recipients)?;
+                drafts::address_draft(tx, cx, &draft, revision, recipients)?;
             }
-            actions::writing::drafts::edit_draft(tx, cx, &draft, revision, &text)
+            drafts::edit_draft(tx, cx, &draft, revision, &text)
         })
         .await;
     match saved {
@@ -395,9 +395,7 @@ pub async fn discard(
     let revision = form.revision();
     let reason: String = form.reason.trim().chars().take(DISCARD_REASON_CHARS).collect();
     let discarded = web
-        .act(&visitor, move |tx, cx, _| {
-            actions::writing::drafts::discard_draft(tx, cx, &draft, revision, &reason)
-        })
+        .act(&visitor, move |tx, cx, _| drafts::discard_draft(tx, cx, &draft, revision, &reason))
         .await;
     match discarded {
         Ok(()) => web.redirect(&form.next.0, Flash::Discarded),

@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use actions::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind};
-use actions::writing::compose::{ForwardedMessage, NewReply};
+use actions::inboxes::drafting;
+use actions::writing::autosaves::{self, Autosave, AutosaveKey, AutosaveKind};
+use actions::writing::compose::{self, ForwardedMessage, NewReply};
 use api::operations::{AddNoteInput, add_note};
 use axum::extract::{Path, State};
 use base::error::{Error, ValidationErrors};
@@ -90,12 +91,12 @@ pub async fn reply(
         .act(&visitor, move |tx, cx, _| {
             if message.send
                 && message.forwards.is_none()
-                && let Some(newer) = actions::writing::compose::newer_than(tx, cx, &wanted, seen)?
+                && let Some(newer) = compose::newer_than(tx, cx, &wanted, seen)?
             {
                 let is_customer = newer.direction == Direction::Inbound;
                 return Ok(Outcome::Meanwhile { by: newer.by, is_customer });
             }
-            Ok(Outcome::Sent(actions::writing::compose::send_reply(tx, cx, &wanted, &message)?))
+            Ok(Outcome::Sent(compose::send_reply(tx, cx, &wanted, &message)?))
         })
         .await;
     match outcome {
@@ -195,7 +196,7 @@ pub async fn insert_answer(
     let answer = AnswerId::parse(&form.answer).ok_or(Error::NotFound("answer"))?;
     let conversation = id.clone();
     web.act_quietly(&visitor, move |tx, cx, _| {
-        actions::inboxes::drafting::insert_answer(tx, cx, &conversation, &answer)
+        drafting::insert_answer(tx, cx, &conversation, &answer)
     })
     .await?;
     Ok(see_other(&form.from.composer(&id, "reply")))
@@ -223,7 +224,7 @@ pub async fn note(
     web.act(&visitor, move |tx, cx, _| {
         add_note(tx, cx, input.clone())?;
         let place = AutosaveKey::find(tx, cx, Some(&input.id))?;
-        actions::writing::autosaves::forget_autosave(tx, cx, &place)
+        autosaves::forget_autosave(tx, cx, &place)
     })
     .await?;
     web.redirect(&form.from.conversation(&id), Flash::Noted)

@@ -1,7 +1,8 @@
 //! The composer: what it shows, and the message that is posted from it.
 
 use actions::conversations::open_conversation::OpenConversation;
-use actions::conversations::timeline::{FileLocation, MessageEntry, TimelineEntry};
+use actions::conversations::timeline::{self, FileLocation, MessageEntry, TimelineEntry};
+use actions::inboxes::writing_settings;
 use actions::writing::autosaves::{Autosave, AutosaveKind};
 use actions::writing::saved_replies::SavedReply;
 use base::error::Error;
@@ -212,7 +213,7 @@ impl Composer {
     pub fn empty(
         kind: AutosaveKind,
         place: String,
-        writing: &actions::inboxes::writing_settings::WritingSettings,
+        writing: &writing_settings::WritingSettings,
         attached: &[OutgoingAttachment],
     ) -> Composer {
         let is_message = kind != AutosaveKind::Note;
@@ -402,7 +403,7 @@ fn forward_view(
         let name = message.from_name.as_deref().unwrap_or(&message.from_email);
         format!("{name}, {}", times.long(message.at).text)
     };
-    let file = |file: &actions::conversations::timeline::TimelineFile| ForwardFile {
+    let file = |file: &timeline::TimelineFile| ForwardFile {
         value: match &file.place {
             FileLocation::Document(id) => id.to_string(),
             FileLocation::Attachment(id) | FileLocation::Protected(_, id) => id.to_string(),

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use actions::inboxes::writing_settings::WritingSettings;
-use actions::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind};
-use actions::writing::compose::{FirstMail, NewReply};
-use actions::writing::saved_replies::SavedReply;
+use actions::inboxes::writing_settings::{self, WritingSettings};
+use actions::writing::autosaves::{self, Autosave, AutosaveKey, AutosaveKind};
+use actions::writing::compose::{self, FirstMail, NewReply};
+use actions::writing::saved_replies::{self, SavedReply};
+use actions::writing::unsent_files;
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -90,7 +91,7 @@ async fn build(
     let (frame, unsent) = web
         .page(visitor, location, move |tx, cx, _| {
             let inboxes = mailboxes::all_seen_by(tx, cx.actor)?;
-            let autosave = actions::writing::autosaves::load_autosave(tx, cx, &AutosaveKey::New)?;
+            let autosave = autosaves::load_autosave(tx, cx, &AutosaveKey::New)?;
             let kept = autosave.as_ref().map(|saved| saved.mailbox.as_str());
             let chosen = inboxes
                 .iter()
@@ -100,14 +101,12 @@ async fn build(
                 .or(inboxes.first());
             let chosen_id = chosen.map(|inbox| inbox.id.to_string()).unwrap_or_default();
             let writing = match chosen {
-                Some(chosen) => {
-                    actions::inboxes::writing_settings::writing_settings(tx, cx, &chosen.id)?
-                }
+                Some(chosen) => writing_settings::writing_settings(tx, cx, &chosen.id)?,
                 None => WritingSettings::default(),
             };
             Ok(Unsent {
-                attached: actions::writing::unsent_files::attached(tx, cx, &AutosaveKey::New)?,
-                saved_replies: actions::writing::saved_replies::list_saved_replies(tx, cx)?,
+                attached: unsent_files::attached(tx, cx, &AutosaveKey::New)?,
+                saved_replies: saved_replies::list_saved_replies(tx, cx)?,
                 chosen: chosen_id,
                 writing,
                 autosave,
@@ -173,9 +172,7 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
         },
     };
     unsent::fit_files(&web, &visitor, None, &first.mailbox, &first.message).await?;
-    let sent = web
-        .act(&visitor, move |tx, cx, _| actions::writing::compose::send_first_mail(tx, cx, &first))
-        .await;
+    let sent = web.act(&visitor, move |tx, cx, _| compose::send_first_mail(tx, cx, &first)).await;
     match sent {
         Ok((conversation, result)) => {
             let path = format!("/conversations/{conversation}");

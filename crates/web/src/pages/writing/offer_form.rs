@@ -1,6 +1,7 @@
 //! The form that offers times in a reply: what it shows, and what is posted from it.
 
 use actions::conversation_bookings::MessageOffer;
+use actions::conversations::{open_conversation, timeline};
 use actions::writing::autosaves::AutosaveKind;
 use api::operations::{FindSlotsInput, find_slots};
 use base::limits::SLOT_DAYS;
@@ -86,10 +87,10 @@ pub async fn opened(
     let (kind, first) = (asked.get("type"), asked.get("first"));
     let mut shown = read_free(web, visitor, &kind, &first, &[]).await?;
     let wanted = id.to_owned();
-    let part = actions::conversations::timeline::TimelinePart::Newest;
+    let part = timeline::TimelinePart::Newest;
     let open = web
         .read(visitor, move |tx, cx, _| {
-            actions::conversations::open_conversation::read_conversation(tx, cx, &wanted, &part)
+            open_conversation::read_conversation(tx, cx, &wanted, &part)
         })
         .await?;
     shown.to = party_line(&open.everybody.to);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use actions::writing::compose::NewReply;
+use actions::writing::compose::{self, NewReply};
 use axum::extract::{Path, State};
 use base::error::Error;
 use base::limits::OFFERED_TIMES;
@@ -48,13 +48,11 @@ pub async fn offer(
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
             if message.send
-                && let Some(newer) = actions::writing::compose::newer_than(tx, cx, &wanted, seen)?
+                && let Some(newer) = compose::newer_than(tx, cx, &wanted, seen)?
             {
                 return Ok(Outcome::Meanwhile(newer.by));
             }
-            Ok(Outcome::Offered(actions::writing::compose::offer_times(
-                tx, cx, &wanted, &message, &offer,
-            )?))
+            Ok(Outcome::Offered(compose::offer_times(tx, cx, &wanted, &message, &offer)?))
         })
         .await;
     let problems = match outcome {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use actions::conversations::timeline::MessageEntry;
+use actions::writing::secure_messages;
 use axum::extract::{Path, State};
 use base::app::Cx;
 use base::error::Error;
@@ -60,14 +61,7 @@ pub async fn revoke(
     Path(id): Path<String>,
     posted: PostedForm,
 ) -> PageResult {
-    change(
-        &web,
-        &id,
-        &posted,
-        actions::writing::secure_messages::revoke_secure,
-        Flash::SecureRevoked,
-    )
-    .await
+    change(&web, &id, &posted, secure_messages::revoke_secure, Flash::SecureRevoked).await
 }
 
 /// Leaves its page open for longer.
@@ -76,14 +70,7 @@ pub async fn extend(
     Path(id): Path<String>,
     posted: PostedForm,
 ) -> PageResult {
-    change(
-        &web,
-        &id,
-        &posted,
-        actions::writing::secure_messages::extend_secure,
-        Flash::SecureExtended,
-    )
-    .await
+    change(&web, &id, &posted, secure_messages::extend_secure, Flash::SecureExtended).await
 }
 
 /// Opens its page again and mails new links.
@@ -92,14 +79,7 @@ pub async fn send_again(
     Path(id): Path<String>,
     posted: PostedForm,
 ) -> PageResult {
-    change(
-        &web,
-        &id,
-        &posted,
-        actions::writing::secure_messages::send_secure_again,
-        Flash::SecureSentAgain,
-    )
-    .await
+    change(&web, &id, &posted, secure_messages::send_secure_again, Flash::SecureSentAgain).await
 }
 
 type SecureAction = fn(&mut Tx<'_>, &Cx<'_>, &MessageId) -> base::error::Result<ConversationId>;

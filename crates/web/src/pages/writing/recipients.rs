@@ -1,5 +1,6 @@
 //! The lines To, Cc and Bcc of a form.
 
+use actions::writing::compose;
 use model::messages::recipients::{Party, RecipientList};
 
 use crate::form::{FormFields, FormValue};
@@ -30,8 +31,7 @@ impl RecipientLines {
     /// translated where it is shown.
     pub fn parse(&self) -> Result<RecipientList, String> {
         let parse = |line: &str| {
-            actions::writing::compose::parties(line)
-                .map_err(|part| format!("{part} is not an e-mail address."))
+            compose::parties(line).map_err(|part| format!("{part} is not an e-mail address."))
         };
         Ok(RecipientList { to: parse(&self.to)?, cc: parse(&self.cc)?, bcc: parse(&self.bcc)? })
     }
@@ -39,5 +39,5 @@ impl RecipientLines {
 
 /// A line as it is typed: `Bo Li <bo@example.com>`.
 pub fn party_line(parties: &[Party]) -> String {
-    actions::writing::compose::recipient_line(parties)
+    compose::recipient_line(parties)
 }

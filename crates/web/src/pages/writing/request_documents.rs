@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use actions::writing::compose;
 use api::fields::check_body;
 use api::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents};
 use axum::extract::{Path, State};
@@ -37,8 +38,7 @@ pub async fn ask(
             let outcome = web
                 .act(&visitor, move |tx, cx, _| {
                     if input.send
-                        && let Some(newer) =
-                            actions::writing::compose::newer_than(tx, cx, &input.id, seen)?
+                        && let Some(newer) = compose::newer_than(tx, cx, &input.id, seen)?
                     {
                         return Ok(Outcome::Meanwhile(newer.by));
                     }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use actions::writing::drafts::StoppedMessage;
+use actions::writing::approvals;
+use actions::writing::drafts::{self, StoppedMessage};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -44,11 +45,10 @@ struct ScheduledMessageView {
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let location = PageLocation::at(t!("Leaving soon"), "/leaving");
-    let (mut frame, messages) = web
-        .page(&visitor, location, |tx, cx, _| actions::writing::approvals::leaving(tx, cx))
-        .await?;
+    let (mut frame, messages) =
+        web.page(&visitor, location, |tx, cx, _| approvals::leaving(tx, cx)).await?;
     frame.watch_live("page=leaving".into(), PartVersion::default(), PartVersion::default());
-    let view = |message: actions::writing::approvals::ScheduledMessage| {
+    let view = |message: approvals::ScheduledMessage| {
         let sends_at = message.sends_at.unwrap_or(frame.times.now);
         ScheduledMessageView {
             id: message.id.to_string(),
@@ -78,7 +78,7 @@ pub async fn stop(
     let stopped = web
         .act(&posted.visitor, move |tx, cx, _| {
             let (message, conversation) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
-            let stopped = actions::writing::drafts::stop_message(tx, cx, &message.id)?;
+            let stopped = drafts::stop_message(tx, cx, &message.id)?;
             Ok((conversation.id.to_string(), stopped))
         })
         .await;

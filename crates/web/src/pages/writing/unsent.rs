@@ -3,8 +3,10 @@
 
 use std::sync::Arc;
 
-use actions::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind};
+use actions::inboxes::writing_settings;
+use actions::writing::autosaves::{self, Autosave, AutosaveKey, AutosaveKind};
 use actions::writing::compose::NewReply;
+use actions::writing::{completion, saved_replies, unsent_files};
 use axum::extract::State;
 use base::blocking::spawn_blocking;
 use base::error::Error;
@@ -69,7 +71,7 @@ pub async fn keep(
     let conversation = conversation.map(str::to_owned);
     web.act_quietly(visitor, move |tx, cx, me| {
         let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
-        actions::writing::autosaves::autosave(tx, cx, &place, &saved)?;
+        autosaves::autosave(tx, cx, &place, &saved)?;
         Ok((cx.actor.ws, me.id.clone()))
     })
     .await
@@ -83,7 +85,7 @@ pub async fn discard(
     let conversation = conversation.map(str::to_owned);
     web.act_quietly(visitor, move |tx, cx, _| {
         let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
-        actions::writing::unsent_files::discard_autosave(tx, cx, &place)
+        unsent_files::discard_autosave(tx, cx, &place)
     })
     .await
 }
@@ -111,7 +113,7 @@ pub async fn attach(
     let added = web
         .act_quietly(visitor, move |tx, cx, _| {
             let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
-            actions::writing::unsent_files::attach(tx, cx, &place, &files)
+            unsent_files::attach(tx, cx, &place, &files)
         })
         .await;
     match added {
@@ -137,7 +139,7 @@ pub async fn fit_files(
     let unfit = web
         .read(visitor, move |tx, cx, _| {
             let place = AutosaveKey::find(tx, cx, wanted.as_deref())?;
-            actions::writing::unsent_files::unfit_files(tx, cx, &place, &mailbox, &message)
+            unsent_files::unfit_files(tx, cx, &place, &mailbox, &message)
         })
         .await?;
     if unfit.is_empty() {
@@ -152,7 +154,7 @@ pub async fn fit_files(
     let files = files.map_err(|error| PageError::Domain(error.into()))?;
     web.act_quietly(visitor, move |tx, cx, _| {
         let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
-        actions::writing::unsent_files::refit_files(tx, cx, &place, &files)
+        unsent_files::refit_files(tx, cx, &place, &files)
     })
     .await
 }
@@ -171,15 +173,15 @@ pub async fn change(
         let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
         let mut saved = saved.clone();
         if let ReplyButton::Remove(file) = &button {
-            actions::writing::unsent_files::take_out(tx, cx, &place, file)?;
+            unsent_files::take_out(tx, cx, &place, file)?;
         }
         if let ReplyButton::Insert(reply) = &button {
-            let text = actions::writing::saved_replies::fill_saved_reply(tx, cx, &place, reply)?;
+            let text = saved_replies::fill_saved_reply(tx, cx, &place, reply)?;
             let gap = if saved.body.trim().is_empty() { "" } else { "\n\n" };
             saved.body = format!("{}{gap}{text}", saved.body.trim_end());
-            actions::writing::saved_replies::attach_saved_files(tx, cx, &place, reply)?;
+            saved_replies::attach_saved_files(tx, cx, &place, reply)?;
         }
-        actions::writing::autosaves::autosave(tx, cx, &place, &saved)
+        autosaves::autosave(tx, cx, &place, &saved)
     })
     .await
 }
@@ -200,7 +202,7 @@ pub async fn drop_pictures(
     web.act_quietly(visitor, move |tx, cx, _| {
         let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
         for file in &files {
-            match actions::writing::unsent_files::take_out(tx, cx, &place, file) {
+            match unsent_files::take_out(tx, cx, &place, file) {
                 // Another page of the same person took it off.
                 Ok(()) | Err(Error::NotFound(_)) => {}
                 Err(error) => return Err(error),
@@ -223,8 +225,8 @@ pub async fn saved_reply(
     let (text, format) = web
         .read(visitor, move |tx, cx, _| {
             let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
-            let text = actions::writing::saved_replies::fill_saved_reply(tx, cx, &place, &reply)?;
-            Ok((text, actions::inboxes::writing_settings::own_format(tx, cx)?))
+            let text = saved_replies::fill_saved_reply(tx, cx, &place, &reply)?;
+            Ok((text, writing_settings::own_format(tx, cx)?))
         })
         .await?;
     Ok(responses::plain(match format {
@@ -258,7 +260,7 @@ pub async fn picture(web: &Web, conversation: Option<&str>, upload: FormUpload<(
     let conversation = conversation.map(str::to_owned);
     web.act_quietly(&visitor, move |tx, cx, _| {
         let place = AutosaveKey::find(tx, cx, conversation.as_deref())?;
-        actions::writing::unsent_files::attach(tx, cx, &place, &stored)
+        unsent_files::attach(tx, cx, &place, &stored)
     })
     .await?;
     Ok(responses::json(&json!({ "id": id, "name": name })))
@@ -271,11 +273,8 @@ pub async fn people(
     Asked(asked): Asked,
 ) -> PageResult {
     let typed = asked.get("q");
-    let found = web
-        .read(&visitor, move |tx, cx, _| {
-            actions::writing::completion::complete_recipient(tx, cx, &typed)
-        })
-        .await?;
+    let found =
+        web.read(&visitor, move |tx, cx, _| completion::complete_recipient(tx, cx, &typed)).await?;
     let found = found.iter().map(|party| json!({ "name": party.name, "email": party.email }));
     Ok(responses::json(&json!(found.collect::<Vec<_>>())))
 }

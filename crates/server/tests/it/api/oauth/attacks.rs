@@ -1,5 +1,6 @@
 //! Attacks on OAuth that the flow itself does not show, and the documents that clients publish.
 
+use actions::integrations::oauth_consent;
 use axum::body::Body;
 use axum::http::Request;
 use base::actor::Plan;
@@ -29,7 +30,7 @@ async fn documented(app: &TestApp, document: &Value) -> String {
     let metadata = ClientMetadata::of_document(&address, document.to_string().as_bytes());
     let (id, metadata) = (address.clone(), metadata.unwrap());
     app.act(&app.owner, move |tx, cx| {
-        actions::integrations::oauth_consent::keep_client_document(tx, cx, &id, &metadata).map(drop)
+        oauth_consent::keep_client_document(tx, cx, &id, &metadata).map(drop)
     })
     .await;
     address

@@ -4,6 +4,7 @@ mod attacks;
 mod choices;
 mod tokens;
 
+use actions::integrations::oauth_consent;
 use axum::body::Body;
 use axum::http::Request;
 use base::actor::Plan;
@@ -388,8 +389,7 @@ async fn a_client_named_by_its_document_shows_its_host(app: TestApp) {
     });
     let metadata = ClientMetadata::of_document(address, document.to_string().as_bytes()).unwrap();
     app.act(&app.owner, move |tx, cx| {
-        actions::integrations::oauth_consent::keep_client_document(tx, cx, address, &metadata)
-            .map(drop)
+        oauth_consent::keep_client_document(tx, cx, address, &metadata).map(drop)
     })
     .await;
     let browser = app.signed_in(&app.owner).await;
@@ -409,8 +409,7 @@ async fn a_mistake_of_a_document_sends_nobody_to_its_site(app: TestApp) {
     let document = json!({ "client_id": address, "redirect_uris": ["https://evil.example/cb"] });
     let metadata = ClientMetadata::of_document(address, document.to_string().as_bytes()).unwrap();
     app.act(&app.owner, move |tx, cx| {
-        actions::integrations::oauth_consent::keep_client_document(tx, cx, address, &metadata)
-            .map(drop)
+        oauth_consent::keep_client_document(tx, cx, address, &metadata).map(drop)
     })
     .await;
     let browser = app.signed_in(&app.owner).await;

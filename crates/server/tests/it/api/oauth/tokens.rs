@@ -1,5 +1,7 @@
 //! Codes and tokens: what they are good for, and when they end.
 
+use actions::integrations::oauth_tokens;
+use actions::people::{removal, roles};
 use base::actor::Role;
 use serde_json::json;
 
@@ -118,7 +120,7 @@ async fn an_old_refresh_token_ends_the_grant_from_any_network(app: TestApp) {
         let service = app.service(&app.support);
         let thief = (client.clone(), old);
         let stolen = app.act(&service, move |tx, cx| {
-            actions::integrations::oauth_tokens::refresh_tokens(tx, cx, &thief.1, &thief.0, place)
+            oauth_tokens::refresh_tokens(tx, cx, &thief.1, &thief.0, place)
         });
         assert!(stolen.await.is_err());
         call(&app, text(&next, "access_token"), "whoami", json!({})).await.is(401);
@@ -223,7 +225,7 @@ async fn who_is_removed_takes_their_apps_along(app: TestApp) {
     let code = allow(&browser, &client, &[], "live").await;
     let tokens = exchange(&app, &client, &code).await.is(200).json();
     let id = user(&admin);
-    app.act(&app.owner, move |tx, cx| actions::people::removal::remove_person(tx, cx, &id)).await;
+    app.act(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &id)).await;
     call(&app, text(&tokens, "access_token"), "whoami", json!({})).await.is(401);
     refresh(&app, &client, text(&tokens, "refresh_token")).await.is(400);
 }
@@ -258,8 +260,7 @@ async fn who_becomes_a_member_takes_their_apps_scopes_along(app: TestApp) {
     let tokens = exchange(&app, &client, &code).await.is(200).json();
     assert_eq!(tokens["scope"], "read write record");
     let id = user(&admin);
-    app.act(&app.owner, move |tx, cx| actions::people::roles::set_role(tx, cx, &id, Role::Member))
-        .await;
+    app.act(&app.owner, move |tx, cx| roles::set_role(tx, cx, &id, Role::Member)).await;
     let next = refresh(&app, &client, text(&tokens, "refresh_token")).await.is(200).json();
     assert_eq!(next["scope"], "read write");
 }

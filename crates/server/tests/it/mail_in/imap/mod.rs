@@ -6,7 +6,7 @@ mod troubles;
 use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
-use actions::inboxes::imap_accounts::{FetchFrom, FetchedInbox, MailHistory};
+use actions::inboxes::imap_accounts::{self, FetchFrom, FetchedInbox, MailHistory};
 use inbound::imap::{self, PostFetchAction, Security};
 use inbound::{BelievedResults, MailSource};
 use model::mailboxes::mailbox_grants::MailAuth;
@@ -132,8 +132,7 @@ async fn history_is_brought_in_as_far_back_as_is_asked_for(app: TestApp) {
     assert_eq!(subjects(&app, &key).await, ["Lamp 4", "Lamp 3"]);
     let nothing = Dovecot::start();
     nothing.deliver_at(&letter(5), at(app.now() - 90 * DAY));
-    app.act(&app.owner, |tx, cx| actions::inboxes::imap_accounts::stop_fetching(tx, cx, ADDRESS))
-        .await;
+    app.act(&app.owner, |tx, cx| imap_accounts::stop_fetching(tx, cx, ADDRESS)).await;
     let fetchers = set_up(&app, &nothing, &from).await;
     fetchers.fetch_due().await.unwrap();
     assert_eq!(subjects(&app, &key).await.len(), 2, "nothing is that new");
@@ -155,10 +154,7 @@ async fn a_filed_mail_is_marked_or_moved_where_that_is_asked_for(app: TestApp) {
         assert_eq!(moved.len(), 1, "{capability}: {:?}", health(&app).await);
         let left = dovecot.mails("").iter().filter(|name| !name.contains('T')).count();
         assert_eq!(left, 1, "{capability}: {:?}", dovecot.mails(""));
-        app.act(&app.owner, |tx, cx| {
-            actions::inboxes::imap_accounts::stop_fetching(tx, cx, ADDRESS)
-        })
-        .await;
+        app.act(&app.owner, |tx, cx| imap_accounts::stop_fetching(tx, cx, ADDRESS)).await;
     }
 }
 
@@ -292,10 +288,7 @@ async fn set_up(app: &TestApp, dovecot: &Dovecot, from: &FetchFrom) -> Fetchers 
     }
     let sealed = vault(app).seal(&app.app.ids, &imap_purpose(ADDRESS), &from.sealed_password);
     from.sealed_password = sealed;
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::imap_accounts::fetch_mail_from(tx, cx, ADDRESS, &from)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| imap_accounts::fetch_mail_from(tx, cx, ADDRESS, &from)).await;
     fetchers_trusting(app, dovecot.roots.clone())
 }
 
@@ -325,9 +318,7 @@ fn vault(app: &TestApp) -> Vault {
 }
 
 async fn health(app: &TestApp) -> FetchedInbox {
-    let mut all = app
-        .act(&app.owner, |tx, cx| actions::inboxes::imap_accounts::list_fetched(tx, cx.actor))
-        .await;
+    let mut all = app.act(&app.owner, |tx, cx| imap_accounts::list_fetched(tx, cx.actor)).await;
     assert_eq!(all.len(), 1);
     all.remove(0)
 }

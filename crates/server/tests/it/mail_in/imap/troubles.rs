@@ -1,6 +1,6 @@
 //! What goes wrong with mailboxes elsewhere, and what becomes of it.
 
-use actions::inboxes::imap_accounts::FetchFrom;
+use actions::inboxes::imap_accounts::{self, FetchFrom};
 
 use super::{ADDRESS, Dovecot, PASSWORD, Running, health, letter, plain, set_up, subjects, vault};
 use crate::support::{HOUR, MINUTE, SECOND, TestApp, eventually, on_both};
@@ -49,10 +49,7 @@ async fn a_password_that_another_key_sealed_is_told(app: TestApp) {
     let vault = node::vault::Vault::open(elsewhere.path(), ids).unwrap();
     let sealed_password = vault.seal(ids, &node::vault::imap_purpose(ADDRESS), "x");
     let from = FetchFrom { port: dovecot.tls_port, sealed_password, ..plain() };
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::imap_accounts::fetch_mail_from(tx, cx, ADDRESS, &from)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| imap_accounts::fetch_mail_from(tx, cx, ADDRESS, &from)).await;
     fetchers.fetch_due().await.unwrap();
     let error = health(&app).await.last_error.unwrap();
     assert!(error.starts_with("The password cannot be opened"), "{error}");
@@ -166,8 +163,7 @@ async fn an_inbox_that_is_set_up_anew_is_taken_from_whoever_has_it(app: TestApp)
     let (key, fetchers) = (app.key("read").await, set_up(&app, &dovecot, &plain()).await);
     let working = Running::start(fetchers);
     eventually(async || health(&app).await.last_fetched_at.is_some()).await;
-    app.act(&app.owner, |tx, cx| actions::inboxes::imap_accounts::stop_fetching(tx, cx, ADDRESS))
-        .await;
+    app.act(&app.owner, |tx, cx| imap_accounts::stop_fetching(tx, cx, ADDRESS)).await;
     dovecot.deliver(&letter(1));
     working.stop().await;
     let again = set_up(&app, &dovecot, &plain()).await;
@@ -190,9 +186,7 @@ async fn only_who_administers_sets_fetching_up_and_only_for_an_inbox_there_is(ap
     let ann = app.person("Ann").await;
     let by = |actor, address: &'static str| {
         let from = FetchFrom { port: 993, ..plain() };
-        app.app.act(actor, move |tx, cx| {
-            actions::inboxes::imap_accounts::fetch_mail_from(tx, cx, address, &from)
-        })
+        app.app.act(actor, move |tx, cx| imap_accounts::fetch_mail_from(tx, cx, address, &from))
     };
     assert!(by(&ann, ADDRESS).await.is_err());
     let told = by(&app.owner, "nobody@acme.example").await.unwrap_err().to_string();
@@ -204,15 +198,13 @@ async fn only_who_administers_sets_fetching_up_and_only_for_an_inbox_there_is(ap
         (FetchFrom { username: String::new(), port: 1, ..plain() }, "server"),
         (FetchFrom { folder: "a\r\nb".into(), port: 1, ..plain() }, "folder"),
     ] {
-        let set = app.app.act(&app.owner, move |tx, cx| {
-            actions::inboxes::imap_accounts::fetch_mail_from(tx, cx, ADDRESS, &from)
-        });
+        let set = app
+            .app
+            .act(&app.owner, move |tx, cx| imap_accounts::fetch_mail_from(tx, cx, ADDRESS, &from));
         let told = set.await.unwrap_err().to_string();
         assert!(told.starts_with(field), "{told}");
     }
-    let listed = app
-        .act(&app.owner, |tx, cx| actions::inboxes::imap_accounts::list_fetched(tx, cx.actor))
-        .await;
+    let listed = app.act(&app.owner, |tx, cx| imap_accounts::list_fetched(tx, cx.actor)).await;
     assert!(listed.is_empty());
 }
 

@@ -1,6 +1,7 @@
 //! Attacks on signing in at a provider: forged and foreign tokens, answers of others, documents that lead
 //! elsewhere. None of them signs anybody in, and each gets a sentence.
 
+use actions::sign_in::sessions;
 use serde_json::{Value, json};
 
 use super::provider::{CLIENT_ID, ScriptedProvider, Signs};
@@ -316,7 +317,7 @@ async fn sign_ins_are_not_begun_without_end(app: TestApp) {
     for _ in 0..200 {
         let place = place.clone();
         let count = move |tx: &mut db::Tx<'_>, _: &base::app::Cx<'_>| {
-            actions::sign_in::sessions::count_sign_in_attempt(tx, &place, 200, now)
+            sessions::count_sign_in_attempt(tx, &place, 200, now)
         };
         app.act(&app.owner, count).await;
     }

@@ -5,6 +5,7 @@ mod attacks;
 mod provider;
 mod sign_out;
 
+use actions::sign_in::provider_accounts;
 use actions::sign_in::provider_rules::LocalSignInPolicy;
 use base::actor::Role;
 use base::totp::TotpSecret;
@@ -430,9 +431,7 @@ async fn what_is_going_on_is_mailed_and_written_down(app: TestApp) {
     }
     let log = owner.get("/settings/audit").await.is(200);
     log.shows("linked a sign-in provider to").shows("unlinked the sign-in provider of");
-    let kept = app
-        .act(&app.owner, |tx, cx| actions::sign_in::provider_accounts::linked_people(tx, cx, "x"))
-        .await;
+    let kept = app.act(&app.owner, |tx, cx| provider_accounts::linked_people(tx, cx, "x")).await;
     assert!(kept.is_empty());
 }
 

@@ -1,5 +1,6 @@
 //! Links are secrets: guessing finds nothing, and one link opens one request.
 
+use actions::documents::document_requests;
 use axum::body::Body;
 use model::guests::guest_tokens::GuestToken;
 use serde_json::json;
@@ -108,10 +109,7 @@ async fn the_page_ends_30_days_after_completion_and_at_once_when_taken_back(app:
     ann.call("POST", "", &[], Body::empty()).await.is(404);
     let bo = app.ask(&key, json!([{ "label": "Passport" }])).await;
     let id = base::ids::RequestId::parse(&bo.request).unwrap();
-    app.act(&app.owner, move |tx, cx| {
-        actions::documents::document_requests::revoke_request(tx, cx, &id)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| document_requests::revoke_request(tx, cx, &id)).await;
     bo.call("GET", "", &[], Body::empty()).await.is(404);
     bo.begin(0, "late.pdf", 10).await.is(404);
 }

@@ -1,5 +1,6 @@
 //! API sections 5.8 and 8.3: the sandbox and the live workspace do not see one another.
 
+use actions::conversations::snooze;
 use base::error::Error;
 use mail::Mail;
 use serde_json::{Value, json};
@@ -87,14 +88,8 @@ async fn people_never_see_the_sandbox(app: TestApp) {
             model::conversations::load(tx, cx.actor, &one).map(drop)
         })
         .await,
-        app.refused(&app.owner, move |tx, cx| {
-            actions::conversations::snooze::snooze(tx, cx, &two, until)
-        })
-        .await,
-        app.refused(&app.owner, move |tx, cx| {
-            actions::conversations::snooze::release_held(tx, cx, &three)
-        })
-        .await,
+        app.refused(&app.owner, move |tx, cx| snooze::snooze(tx, cx, &two, until)).await,
+        app.refused(&app.owner, move |tx, cx| snooze::release_held(tx, cx, &three)).await,
     ];
     assert!(refused.iter().all(|error| matches!(error, Error::NotFound(_))), "{refused:?}");
     let seen = app.act(&app.owner, |tx, cx| model::mailboxes::all_seen_by(tx, cx.actor)).await;

@@ -1,5 +1,6 @@
 //! One webhook in trouble keeps no other waiting.
 
+use actions::integrations::delivery_log;
 use base::actor::Actor;
 use testing::{HOUR, Hears, MINUTE, TestApp, TestWebhook, on_both};
 
@@ -24,7 +25,7 @@ async fn fill_of(app: &TestApp, owner: &Actor, hook: &TestWebhook, count: usize)
     let id = hook.id.clone();
     app.act(owner, move |tx, cx| {
         for _ in 0..count {
-            actions::integrations::delivery_log::send_test_event(tx, cx, &id)?;
+            delivery_log::send_test_event(tx, cx, &id)?;
         }
         Ok(())
     })

@@ -1,6 +1,6 @@
 //! The delivery log of a webhook: every try, for 30 days, and sending an event again.
 
-use actions::integrations::delivery_log::{DeliveryState, LogFilter};
+use actions::integrations::delivery_log::{self, DeliveryState, LogFilter};
 use base::ids::EventId;
 use serde_json::json;
 use testing::{DAY, HOUR, MINUTE, SECOND, TestApp, TestWebhook, fields, header, on_both};
@@ -194,18 +194,14 @@ async fn only_what_is_in_the_log_of_an_active_webhook_is_redelivered(app: TestAp
     let event = app.send_test_event(&hook).await;
     app.work().await;
     let id = hook.id.clone();
-    let refused = app.refused(&app.owner, move |tx, cx| {
-        actions::integrations::delivery_log::redeliver(tx, cx, &id, &theirs)
-    });
+    let refused =
+        app.refused(&app.owner, move |tx, cx| delivery_log::redeliver(tx, cx, &id, &theirs));
     let refused = refused.await.to_string();
     assert!(refused.contains("event in this webhook's log"), "{refused}");
     app.pause(&hook).await;
     let id = hook.id.clone();
-    let refused = app
-        .refused(&app.owner, move |tx, cx| {
-            actions::integrations::delivery_log::redeliver(tx, cx, &id, &event)
-        })
-        .await;
+    let refused =
+        app.refused(&app.owner, move |tx, cx| delivery_log::redeliver(tx, cx, &id, &event)).await;
     assert_eq!(refused.to_string(), "webhook: is not active; resume it first");
     app.work().await;
     assert_eq!(app.calls_to(&hook).len(), 1);
@@ -234,7 +230,7 @@ async fn more_than_can_be_forgotten_at_once_is_forgotten_all_the_same(app: TestA
     let id = hook.id.clone();
     app.act(&app.owner, move |tx, cx| {
         for _ in 0..1_203 {
-            actions::integrations::delivery_log::send_test_event(tx, cx, &id)?;
+            delivery_log::send_test_event(tx, cx, &id)?;
         }
         Ok(())
     })

@@ -1,5 +1,6 @@
 //! Who hears of what.
 
+use actions::integrations::{delivery_log, webhooks};
 use base::actor::{Plan, Role};
 use serde_json::{Value, json};
 use testing::{DAY, Hears, MINUTE, SECOND, TestApp, TestWebhook, UNDO, fields, letter, on_both};
@@ -122,10 +123,7 @@ async fn the_plan_of_one_workspace_stops_no_other(app: TestApp) {
     let theirs = app.hook_of(&other, "theirs", Hears::Team).await;
     app.set_plan(Plan::Free).await;
     let id = theirs.id.clone();
-    app.act(&other, move |tx, cx| {
-        actions::integrations::delivery_log::send_test_event(tx, cx, &id)
-    })
-    .await;
+    app.act(&other, move |tx, cx| delivery_log::send_test_event(tx, cx, &id)).await;
     app.pass(SECOND).await;
     assert_eq!(app.calls_to(&theirs).len(), 1);
 }
@@ -160,11 +158,7 @@ fn types(app: &TestApp, hook: &TestWebhook) -> Vec<String> {
 async fn choose(app: &TestApp, hook: &TestWebhook, names: &[&str]) -> base::error::Result<()> {
     let id = hook.id.clone();
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    app.app
-        .act(&app.owner, move |tx, cx| {
-            actions::integrations::webhooks::choose_events(tx, cx, &id, &names)
-        })
-        .await
+    app.app.act(&app.owner, move |tx, cx| webhooks::choose_events(tx, cx, &id, &names)).await
 }
 
 async fn events_by_choice_are_told_only_to_webhooks_that_chose_them(app: TestApp) {

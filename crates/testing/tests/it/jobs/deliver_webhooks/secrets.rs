@@ -1,5 +1,6 @@
 //! A webhook's secret, and changing it without losing an event.
 
+use actions::integrations::delivery_log;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use testing::{DAY, HOUR, TestApp, TestWebhook, on_both, signature, signatures};
@@ -14,10 +15,7 @@ on_both!(
 
 async fn rotate(app: &TestApp, hook: &TestWebhook) -> String {
     let id = hook.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::integrations::delivery_log::rotate_secret(tx, cx, &id)
-    })
-    .await
+    app.act(&app.owner, move |tx, cx| delivery_log::rotate_secret(tx, cx, &id)).await
 }
 
 /// Which of these secrets signed the latest call, in the order of its signatures.

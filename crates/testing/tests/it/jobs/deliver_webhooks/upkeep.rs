@@ -1,6 +1,6 @@
 //! Looking after webhooks is for owners and admins, and leaves nothing behind.
 
-use actions::integrations::delivery_log::LogFilter;
+use actions::integrations::delivery_log::{self, LogFilter};
 use base::actor::{Actor, Role};
 use base::app::Cx;
 use base::error::Error;
@@ -24,16 +24,13 @@ fn perform(
     event: &EventId,
 ) -> base::error::Result<()> {
     match duty {
-        "rotate" => actions::integrations::delivery_log::rotate_secret(tx, cx, hook).map(drop),
-        "pause" => actions::integrations::delivery_log::pause_webhook(tx, cx, hook),
-        "resume" => actions::integrations::delivery_log::resume_webhook(tx, cx, hook),
-        "test" => actions::integrations::delivery_log::send_test_event(tx, cx, hook).map(drop),
-        "log" => {
-            actions::integrations::delivery_log::delivery_log(tx, cx, hook, &LogFilter::default())
-                .map(drop)
-        }
-        "redeliver" => actions::integrations::delivery_log::redeliver(tx, cx, hook, event),
-        "delete" => actions::integrations::delivery_log::delete_webhook(tx, cx, hook),
+        "rotate" => delivery_log::rotate_secret(tx, cx, hook).map(drop),
+        "pause" => delivery_log::pause_webhook(tx, cx, hook),
+        "resume" => delivery_log::resume_webhook(tx, cx, hook),
+        "test" => delivery_log::send_test_event(tx, cx, hook).map(drop),
+        "log" => delivery_log::delivery_log(tx, cx, hook, &LogFilter::default()).map(drop),
+        "redeliver" => delivery_log::redeliver(tx, cx, hook, event),
+        "delete" => delivery_log::delete_webhook(tx, cx, hook),
         other => panic!("nobody can {other}"),
     }
 }
@@ -94,10 +91,7 @@ async fn a_deleted_webhook_hears_nothing_more_and_its_log_is_gone(app: TestApp) 
     app.something_happens("one").await;
     app.work().await;
     let id = hook.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::integrations::delivery_log::delete_webhook(tx, cx, &id)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| delivery_log::delete_webhook(tx, cx, &id)).await;
     app.something_happens("two").await;
     app.pass(2 * DAY).await;
     assert_eq!(app.calls_to(&hook).len(), 1);
@@ -113,10 +107,7 @@ async fn an_answer_that_comes_after_the_webhook_was_deleted_leaves_nothing_behin
         app.keep_working();
         app.outside.webhook_sender.was_called(&hook.url, 1).await;
         let id = hook.id.clone();
-        app.act(&app.owner, move |tx, cx| {
-            actions::integrations::delivery_log::delete_webhook(tx, cx, &id)
-        })
-        .await;
+        app.act(&app.owner, move |tx, cx| delivery_log::delete_webhook(tx, cx, &id)).await;
         app.outside.webhook_sender.answers_status(&hook.url, code);
         app.work().await;
         assert_eq!(left_of(&app, &hook.id).await, 0, "{code}");

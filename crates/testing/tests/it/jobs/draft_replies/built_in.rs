@@ -1,6 +1,7 @@
 //! Drafts without a model: by the mail that an answer was used on before.
 
-use actions::writing::answers::AnswerInput;
+use actions::writing::answers::{self, AnswerInput};
+use actions::writing::saved_replies;
 use mail::AuthorKind;
 use model::mailboxes::DraftingMode;
 use serde_json::json;
@@ -59,10 +60,7 @@ async fn a_helpers_draft_waits_and_leaves_in_the_name_of_who_approves_it(app: Te
         ..AnswerInput::default()
     };
     let id = base::ids::AnswerId::parse(&answer).unwrap();
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::answers::change_answer(tx, cx, &id, &signed)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| answers::change_answer(tx, cx, &id, &signed)).await;
     let mail = app.mail_to(&app.support, "bo@y.example Bo", FEE_QUESTION_AGAIN).await;
     app.pass(DAY).await;
     let drafts = app.drafts_in(&key, &mail).await;
@@ -133,8 +131,7 @@ async fn an_answer_that_is_retired_or_past_its_date_is_not_drafted(app: TestApp)
     let (key, answer) = ready(&app).await;
     let id = base::ids::AnswerId::parse(&answer).unwrap();
     let retired = id.clone();
-    app.act(&app.owner, move |tx, cx| actions::writing::answers::retire_answer(tx, cx, &retired))
-        .await;
+    app.act(&app.owner, move |tx, cx| answers::retire_answer(tx, cx, &retired)).await;
     let mail = app.mail_to(&app.support, "bo@y.example Bo", FEE_QUESTION_AGAIN).await;
     assert!(app.drafts_in(&key, &mail).await.is_empty(), "retired");
     let input = AnswerInput {
@@ -143,10 +140,7 @@ async fn an_answer_that_is_retired_or_past_its_date_is_not_drafted(app: TestApp)
         valid_until: "2026-11-20".into(),
         ..AnswerInput::default()
     };
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::answers::change_answer(tx, cx, &id, &input)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| answers::change_answer(tx, cx, &id, &input)).await;
     let mail = app.mail_to(&app.support, "cy@y.example Cy", FEE_QUESTION_AGAIN).await;
     assert_eq!(app.drafts_in(&key, &mail).await.len(), 1, "in use again");
     app.pass(10 * DAY).await;
@@ -164,10 +158,7 @@ async fn an_answer_for_another_inbox_is_not_drafted(app: TestApp) {
         inboxes: vec![sales.id.to_string()],
         ..AnswerInput::default()
     };
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::answers::change_answer(tx, cx, &id, &input)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| answers::change_answer(tx, cx, &id, &input)).await;
     let mail = app.mail_to(&app.support, "bo@y.example Bo", FEE_QUESTION_AGAIN).await;
     assert!(app.drafts_in(&key, &mail).await.is_empty());
     app.set_drafting(&app.owner, &sales, DraftingMode::Answers).await;
@@ -181,10 +172,7 @@ async fn an_answer_with_a_gap_or_an_empty_name_is_not_drafted(app: TestApp) {
     for body in [FEE_ANSWER.replace("|there", ""), FEE_ANSWER.replace("five", "[…]")] {
         let (id, body) = (id.clone(), body.clone());
         let input = AnswerInput { title: "Fee taken twice".into(), body, ..AnswerInput::default() };
-        app.act(&app.owner, move |tx, cx| {
-            actions::writing::answers::change_answer(tx, cx, &id, &input)
-        })
-        .await;
+        app.act(&app.owner, move |tx, cx| answers::change_answer(tx, cx, &id, &input)).await;
         let mail = app.mail_to(&app.support, "bo@y.example", FEE_QUESTION_AGAIN).await;
         assert!(app.drafts_in(&key, &mail).await.is_empty());
         assert_eq!(super::findings::offers(&app, &mail).await, ["Fee taken twice"]);
@@ -211,15 +199,12 @@ async fn a_name_that_is_markup_is_words_in_the_draft(app: TestApp) {
 
 async fn saved_replies_are_answers_too(app: TestApp) {
     let key = app.key("read draft send").await;
-    let input = actions::writing::saved_replies::SavedReplyInput {
+    let input = saved_replies::SavedReplyInput {
         name: "Fee twice".into(),
         folder: String::new(),
         body: FEE_ANSWER.into(),
     };
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::saved_replies::save_reply(tx, cx, &input, &[])
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| saved_replies::save_reply(tx, cx, &input, &[])).await;
     app.teach_fee_answer(&key).await;
     app.set_drafting(&app.owner, &app.support, DraftingMode::Answers).await;
     let mail = app.mail_to(&app.support, "bo@y.example Bo", FEE_QUESTION_AGAIN).await;

@@ -1,6 +1,6 @@
 //! What the helper finds beside a draft: answers to choose from, and where it was answered before.
 
-use actions::inboxes::drafting::HelperFindings;
+use actions::inboxes::drafting::{self, HelperFindings};
 use base::error::Error;
 use inbound::incoming_mail::FiledMail;
 use model::mailboxes::DraftingMode;
@@ -15,9 +15,8 @@ on_both!(
 /// What the owner sees beside a conversation.
 pub async fn found(app: &TestApp, mail: &FiledMail) -> HelperFindings {
     let id = mail.conversation.to_string();
-    let read = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-        actions::inboxes::drafting::helper_findings(tx, cx, &id)
-    };
+    let read =
+        move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| drafting::helper_findings(tx, cx, &id);
     app.app.read(&app.owner, read).await.unwrap()
 }
 
@@ -57,7 +56,7 @@ async fn what_was_found_is_seen_by_those_alone_who_see_the_conversation(app: Tes
     let mail = app.mail_to(&inbox, "bo@y.example Bo", FEE_QUESTION).await;
     let id = mail.conversation.to_string();
     let read = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-        actions::inboxes::drafting::helper_findings(tx, cx, &id).map(|_| ())
+        drafting::helper_findings(tx, cx, &id).map(|_| ())
     };
     let refused = app.app.read(&app.owner, read).await.unwrap_err();
     assert!(matches!(refused, Error::NotFound("conversation")));

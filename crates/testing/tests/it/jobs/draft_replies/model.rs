@@ -1,6 +1,8 @@
 //! Drafts of a language model: what it is told, what is made of its answer, and what keeps it in
 //! bounds.
 
+use actions::inboxes::drafting;
+use actions::writing::answers;
 use model::mailboxes::DraftingMode;
 use serde_json::json;
 use testing::*;
@@ -179,15 +181,13 @@ async fn after_five_failures_the_model_rests(app: TestApp) {
         app.mail_to(&app.support, &from, FEE_QUESTION_AGAIN).await;
     }
     assert_eq!(model.asked().len(), 5);
-    let (_, health) =
-        app.app.read(&app.owner, actions::inboxes::drafting::list_drafting).await.unwrap();
+    let (_, health) = app.app.read(&app.owner, drafting::list_drafting).await.unwrap();
     assert_eq!((health.failures, health.last_error.as_str()), (5, "status 500"));
     app.pass(15 * MINUTE).await;
     model.will_draft("A second debit goes back to its account.", &answer);
     app.mail_to(&app.support, "d@y.example Di", FEE_QUESTION_AGAIN).await;
     assert_eq!(model.asked().len(), 6, "tried again after the rest");
-    let (_, health) =
-        app.app.read(&app.owner, actions::inboxes::drafting::list_drafting).await.unwrap();
+    let (_, health) = app.app.read(&app.owner, drafting::list_drafting).await.unwrap();
     assert_eq!((health.failures, health.last_error.as_str()), (0, ""));
 }
 
@@ -201,8 +201,7 @@ async fn answers_of_no_use_do_not_rest_the_model(app: TestApp) {
         app.mail_to(&app.support, &from, FEE_QUESTION_AGAIN).await;
     }
     assert_eq!(model.asked().len(), 7);
-    let (_, health) =
-        app.app.read(&app.owner, actions::inboxes::drafting::list_drafting).await.unwrap();
+    let (_, health) = app.app.read(&app.owner, drafting::list_drafting).await.unwrap();
     assert_eq!((health.failures, health.last_error.as_str()), (0, ""));
     let (tokens,): (i64,) =
         app.app.store.read(move |tx| tx.one("SELECT tokens FROM model_calls", &[])).await.unwrap();
@@ -213,11 +212,11 @@ async fn a_language_whose_promises_are_not_known_is_not_asked_about(app: TestApp
     let mut app = app;
     let (_, model, _) = ready(&mut app).await;
     let text = "Dzień dobry, gdzie jest moja paczka? Jeszcze jej nie mam.";
-    let input = actions::writing::answers::AnswerInput {
+    let input = answers::AnswerInput {
         title: "Paczka".into(),
         body: text.into(),
         language: "pl".into(),
-        ..actions::writing::answers::AnswerInput::default()
+        ..answers::AnswerInput::default()
     };
     app.try_answer(&app.owner, input).await.unwrap();
     app.mail_to(&app.support, "bo@y.example Bo", text).await;
@@ -240,10 +239,8 @@ async fn the_budget_of_a_day_holds(app: TestApp) {
     let mut app = app;
     let (key, model, answer) = ready(&mut app).await;
     let id = app.support.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::drafting::set_drafting(tx, cx, &id, DraftingMode::Model, 2)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| drafting::set_drafting(tx, cx, &id, DraftingMode::Model, 2))
+        .await;
     for number in 0..4 {
         model.will_draft("A second debit goes back to its account.", &answer);
         let from = format!("c{number}@y.example Cy");
@@ -279,7 +276,7 @@ async fn what_would_be_sent_is_shown_and_sent_nowhere(app: TestApp) {
     app.mail_to(&app.support, "bo@y.example Bo Berg", ORDER).await;
     let id = app.support.id.clone();
     let preview = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-        actions::inboxes::drafting::preview_request(tx, cx, &id, "test-model")
+        drafting::preview_request(tx, cx, &id, "test-model")
     };
     let preview = app.app.read(&app.owner, preview).await.unwrap().expect("a request");
     assert!(model.asked().is_empty());

@@ -1,6 +1,7 @@
 //! What becomes of drafts is counted; drafting pauses where too few are right.
 
-use actions::inboxes::drafting::InboxDrafting;
+use actions::inboxes::drafting::{self, InboxDrafting};
+use actions::writing::drafts;
 use base::ids::MessageId;
 use model::mailboxes::DraftingMode;
 use model::messages::draft_outcomes::OutcomeTally;
@@ -31,13 +32,11 @@ async fn drafted(app: &TestApp, key: &TestKey, number: usize) -> Option<Value> {
 
 async fn discard(app: &TestApp, draft: &Value) {
     let id = MessageId::parse(draft["id"].as_str().unwrap()).unwrap();
-    app.act(&app.owner, move |tx, cx| actions::writing::drafts::discard_draft(tx, cx, &id, 1, ""))
-        .await;
+    app.act(&app.owner, move |tx, cx| drafts::discard_draft(tx, cx, &id, 1, "")).await;
 }
 
 async fn support(app: &TestApp) -> InboxDrafting {
-    let (listed, _) =
-        app.app.read(&app.owner, actions::inboxes::drafting::list_drafting).await.unwrap();
+    let (listed, _) = app.app.read(&app.owner, drafting::list_drafting).await.unwrap();
     listed.into_iter().find(|one| one.mailbox.id == app.support.id).unwrap()
 }
 
@@ -99,7 +98,7 @@ async fn only_owners_and_admins_switch_drafting(app: TestApp) {
     let member = app.person("Mia").await;
     let id = app.support.id.clone();
     let switch = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-        actions::inboxes::drafting::set_drafting(tx, cx, &id, DraftingMode::Answers, 1)
+        drafting::set_drafting(tx, cx, &id, DraftingMode::Answers, 1)
     };
     let refused = app.refused(&member, switch).await;
     assert!(refused.to_string().contains("owner or an admin"), "{refused}");

@@ -1,5 +1,6 @@
 //! A newer message of either side retires the helper's draft; nobody can approve it by accident.
 
+use actions::writing::drafts;
 use base::error::Error;
 use base::ids::MessageId;
 use inbound::incoming_mail::FiledMail;
@@ -69,21 +70,13 @@ async fn a_retired_draft_cannot_be_approved_edited_or_discarded(app: TestApp) {
     for revision in [1, 2] {
         let own = id.clone();
         let approved = app
-            .refused(&app.owner, move |tx, cx| {
-                actions::writing::drafts::approve_draft(tx, cx, &own, revision, "Yes")
-            })
+            .refused(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &own, revision, "Yes"))
             .await;
         assert!(matches!(approved, Error::NotFound("message")), "{approved}");
     }
     let own = id.clone();
-    app.refused(&app.owner, move |tx, cx| {
-        actions::writing::drafts::edit_draft(tx, cx, &own, 1, "Yes")
-    })
-    .await;
-    app.refused(&app.owner, move |tx, cx| {
-        actions::writing::drafts::discard_draft(tx, cx, &id, 1, "")
-    })
-    .await;
+    app.refused(&app.owner, move |tx, cx| drafts::edit_draft(tx, cx, &own, 1, "Yes")).await;
+    app.refused(&app.owner, move |tx, cx| drafts::discard_draft(tx, cx, &id, 1, "")).await;
     app.pass(DAY).await;
     assert_eq!(app.outside.relay.attempts().len(), 0, "nothing leaves");
 }
@@ -101,7 +94,7 @@ async fn a_stopped_draft_is_retired_when_something_was_said_meanwhile(app: TestA
     app.approve(&app.owner, &draft, None).await;
     app.deliver(&app.support, again()).await;
     let id = MessageId::parse(draft["id"].as_str().unwrap()).unwrap();
-    app.act(&app.owner, move |tx, cx| actions::writing::drafts::stop_message(tx, cx, &id)).await;
+    app.act(&app.owner, move |tx, cx| drafts::stop_message(tx, cx, &id)).await;
     app.work().await;
     let ids: Vec<Value> =
         app.drafts_in(&key, &mail).await.into_iter().map(|draft| draft["id"].clone()).collect();
@@ -113,7 +106,7 @@ async fn a_stopped_draft_waits_again_when_nothing_was_said(app: TestApp) {
     let (key, mail, draft) = drafted(&app).await;
     app.approve(&app.owner, &draft, None).await;
     let id = MessageId::parse(draft["id"].as_str().unwrap()).unwrap();
-    app.act(&app.owner, move |tx, cx| actions::writing::drafts::stop_message(tx, cx, &id)).await;
+    app.act(&app.owner, move |tx, cx| drafts::stop_message(tx, cx, &id)).await;
     let waiting = app.drafts_in(&key, &mail).await;
     assert_eq!(waiting.len(), 1);
     assert_eq!((&waiting[0]["id"], &waiting[0]["draftedBy"]), (&draft["id"], &json!("helper")));

@@ -1,6 +1,7 @@
 //! The life of a secure message: opening, answering, taking back, expiring, reminding.
 
-use actions::writing::compose::{ForwardedMessage, NewReply};
+use actions::writing::compose::{self, ForwardedMessage, NewReply};
+use actions::writing::{drafts, secure_messages};
 use base::error::Error;
 use model::guests::secure::LinkState;
 use model::messages::recipients::RecipientList;
@@ -136,10 +137,7 @@ async fn a_closed_page_can_ask_for_a_new_link_once_a_day_and_a_person_sends_it(a
     assert_eq!(events.iter().filter(|(name, _)| name == "link-asked").count(), 1);
     assert_eq!(app.read(&key, &sent.conversation).await["status"], "open");
     let id = sent.id();
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::secure_messages::send_secure_again(tx, cx, &id)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| secure_messages::send_secure_again(tx, cx, &id)).await;
     app.work().await;
     let new = token(&app);
     assert_ne!(new, old);
@@ -190,7 +188,7 @@ async fn an_inbox_can_send_secure_messages_only(app: TestApp) {
     assert_eq!(refused.error(), "secure: this inbox sends protected messages only");
     let before = base::ids::MessageId::parse(&before).unwrap();
     let refused = app.refused(&app.owner, move |tx, cx| {
-        actions::writing::drafts::approve_draft(tx, cx, &before, 1, "Written before")
+        drafts::approve_draft(tx, cx, &before, 1, "Written before")
     });
     assert_eq!(refused.await.to_string(), "secure: this inbox sends protected messages only");
 }
@@ -226,10 +224,7 @@ async fn a_new_link_goes_only_to_those_who_asked_for_one(app: TestApp) {
         secure::request_link(tx, cx, &link)
     })
     .await;
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::secure_messages::send_secure_again(tx, cx, &id)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| secure_messages::send_secure_again(tx, cx, &id)).await;
     app.work().await;
     let attempts = app.outside.relay.attempts();
     let recipients: Vec<_> =
@@ -265,10 +260,7 @@ async fn the_words_of_a_discarded_draft_are_gone(app: TestApp) {
     let made = app.on(&key, &mail.conversation, "replies", body).await.is(201).json();
     let id = MessageId::parse(&text_of(&made, "messageId")).unwrap();
     assert_eq!(app.count("secure_messages WHERE key IS NOT NULL").await, 1);
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::drafts::discard_draft(tx, cx, &id, 1, "Not now")
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| drafts::discard_draft(tx, cx, &id, 1, "Not now")).await;
     assert_eq!(app.count("secure_messages WHERE key IS NOT NULL").await, 0);
 }
 
@@ -282,7 +274,7 @@ async fn after_a_protected_answer_plain_mail_is_passed_on_and_protected_words_ar
         body: "See below".into(),
         format: TextFormat::Plain,
         recipients: RecipientList {
-            to: actions::writing::compose::parties("bo@bank.example").unwrap(),
+            to: compose::parties("bo@bank.example").unwrap(),
             ..RecipientList::default()
         },
         close: false,
@@ -293,16 +285,12 @@ async fn after_a_protected_answer_plain_mail_is_passed_on_and_protected_words_ar
     };
     let all = app.timeline(&key, &sent.conversation, "message").await;
     let (id, plain) = (sent.conversation.clone(), forward(&text_of(&all[0], "id")));
-    app.act(&app.owner, move |tx, cx| actions::writing::compose::send_reply(tx, cx, &id, &plain))
-        .await;
+    app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &plain)).await;
     app.pass(11 * MINUTE).await;
     let left = mails(&app).pop().unwrap();
     assert!(left.contains("Fwd: Lamps") && left.contains("Hello"), "{left}");
     let (id, protected) = (sent.conversation.clone(), forward(&answered));
-    let refused = app
-        .refused(&app.owner, move |tx, cx| {
-            actions::writing::compose::send_reply(tx, cx, &id, &protected)
-        })
-        .await;
+    let refused =
+        app.refused(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &protected)).await;
     assert!(matches!(refused, Error::Invalid(problems) if problems.0[0].field == "send"));
 }

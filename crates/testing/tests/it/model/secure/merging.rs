@@ -1,6 +1,8 @@
 //! Conversations with protected messages that are merged, split, forwarded and given to others.
 
-use actions::inboxes::inbox_access::InboxAccess;
+use actions::conversations::merging;
+use actions::inboxes::inbox_access::{self, InboxAccess};
+use actions::writing::secure_messages;
 use base::ids::ConversationId;
 use model::guests::secure::LinkState;
 use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
@@ -47,10 +49,7 @@ async fn after_a_merge_every_link_shows_the_messages_of_its_own_address(app: Tes
     let merged = app.read(&key, &first.conversation).await;
     assert_eq!(merged["id"], first.conversation.as_str());
     let id = ConversationId::parse(&second.conversation).unwrap();
-    app.act(&app.owner, move |tx, cx| {
-        actions::conversations::merging::undo_merge(tx, cx, id.as_str())
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| merging::undo_merge(tx, cx, id.as_str())).await;
     assert_eq!(page_texts(&app, &of_bo).await, ["Second", "Bo's words"]);
     assert_eq!(page_texts(&app, &of_ann).await, ["First", "Third"]);
 }
@@ -84,10 +83,7 @@ async fn a_message_that_was_merged_is_recalled_taken_back_and_given_back(app: Te
     app.post(&key, &format!("/messages/{}/revoke", second.message), json!({})).await.is(200);
     assert_eq!(link(&app, &of_bo).await.state, LinkState::Closed);
     let id = second.id();
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::secure_messages::send_secure_again(tx, cx, &id)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| secure_messages::send_secure_again(tx, cx, &id)).await;
     app.work().await;
     assert_eq!(page_texts(&app, &token(&app)).await, ["Second"]);
 }
@@ -160,18 +156,11 @@ async fn a_page_goes_on_when_its_inbox_is_given_to_some(app: TestApp) {
         AccessEntry { holder: AccessHolder::Person(user(&ann)), may_see: true, may_send: false };
     let access = InboxAccess { everybody: false, all_send: true, entries: vec![entry] };
     let inbox = app.support.id.clone();
-    app.act(&app.owner, move |tx, cx| {
-        actions::inboxes::inbox_access::set_inbox_access(tx, cx, &inbox, &access)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &inbox, &access))
+        .await;
     let wanted = answered.clone();
     let refused = app.refused(&bo, move |tx, cx| {
-        actions::writing::secure_messages::protected_file(
-            tx,
-            cx,
-            &wanted,
-            "enc_00000000000000000000000000",
-        )
+        secure_messages::protected_file(tx, cx, &wanted, "enc_00000000000000000000000000")
     });
     assert_eq!(refused.await.to_string(), base::error::Error::NotFound("file").to_string());
     app.get(&key, &format!("/conversations/{}", sent.conversation)).await.is(404);

@@ -1,5 +1,7 @@
 //! The words and files of secure messages stand nowhere but on their page.
 
+use actions::writing::{approvals, drafts};
+
 use super::*;
 
 on_both!(
@@ -150,14 +152,13 @@ async fn a_secure_draft_is_sealed_from_the_first_word_and_approved_as_it_was_rea
     let stored = app.stored_bytes().await;
     assert!(!stored.hold("Draftword") && !stored.hold("Summaryword"));
     let (looked, wanted) = (id.clone(), id.clone());
-    let decision = app
-        .act(&app.owner, move |tx, cx| actions::writing::approvals::look_at_draft(tx, cx, &looked))
-        .await;
+    let decision =
+        app.act(&app.owner, move |tx, cx| approvals::look_at_draft(tx, cx, &looked)).await;
     assert_eq!(decision.draft.text, "Draftword");
     assert_eq!(decision.draft.summary.as_deref(), Some("Summaryword"));
     let revision = decision.draft.revision;
     app.act(&app.owner, move |tx, cx| {
-        actions::writing::drafts::approve_draft(tx, cx, &wanted, revision, "Otherword")
+        drafts::approve_draft(tx, cx, &wanted, revision, "Otherword")
     })
     .await;
     app.pass(UNDO).await;

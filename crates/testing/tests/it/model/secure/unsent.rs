@@ -1,8 +1,9 @@
 //! What is being written is sealed, whatever it becomes.
 
-use actions::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind};
-use actions::writing::compose::NewReply;
-use actions::writing::drafts::StoppedMessage;
+use actions::writing::autosaves::{self, Autosave, AutosaveKey, AutosaveKind};
+use actions::writing::compose::{self, NewReply};
+use actions::writing::drafts::{self, StoppedMessage};
+use actions::writing::{saved_replies, unsent_files};
 use base::ids::ConversationId;
 use model::messages::recipients::RecipientList;
 use model::messages::written_text::TextFormat;
@@ -31,7 +32,7 @@ fn written(body: &str, secure: bool) -> NewReply {
         body: body.into(),
         format: TextFormat::Markdown,
         recipients: RecipientList {
-            to: actions::writing::compose::parties(ANN).unwrap(),
+            to: compose::parties(ANN).unwrap(),
             ..RecipientList::default()
         },
         close: false,
@@ -44,18 +45,13 @@ fn written(body: &str, secure: bool) -> NewReply {
 
 async fn keep(app: &TestApp, place: &AutosaveKey, body: &str) {
     let (place, saved) = (place.clone(), Autosave::new(AutosaveKind::Reply, body.into()));
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::autosaves::autosave(tx, cx, &place, &saved)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| autosaves::autosave(tx, cx, &place, &saved)).await;
 }
 
 async fn send(app: &TestApp, conversation: &ConversationId, message: NewReply) -> MessageId {
     app.fit_files(&app.owner, &place(conversation), &message).await;
     let id = conversation.to_string();
-    app.act(&app.owner, move |tx, cx| actions::writing::compose::send_reply(tx, cx, &id, &message))
-        .await
-        .message_id
+    app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message)).await.message_id
 }
 
 async fn a_text_and_a_picture_from_before_the_lock_are_nowhere_once_the_message_is_protected(
@@ -102,21 +98,15 @@ async fn files_that_were_taken_off_or_discarded_leave_no_bytes(app: TestApp) {
     let before = app.count("blobs").await;
     let ids = app.attach(&app.owner, &place, &[PICTURE, PICTURE]).await;
     let (taken, there) = (ids[0].clone(), place.clone());
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::unsent_files::take_out(tx, cx, &there, &taken)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| unsent_files::take_out(tx, cx, &there, &taken)).await;
     assert_eq!(app.count("blobs").await, before + 1);
-    app.act(&app.owner, move |tx, cx| {
-        actions::writing::unsent_files::discard_autosave(tx, cx, &place)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| unsent_files::discard_autosave(tx, cx, &place)).await;
     assert_eq!((app.count("blobs").await, app.count("attachments").await), (before, 0));
 }
 
 async fn a_file_of_a_saved_reply_goes_along_sealed(app: TestApp) {
     let mail = app.mail(ANN, "Lamps", "Hello").await;
-    let saved = actions::writing::saved_replies::SavedReplyInput {
+    let saved = saved_replies::SavedReplyInput {
         name: "Terms".into(),
         folder: String::new(),
         body: "Our terms".into(),
@@ -129,13 +119,8 @@ async fn a_file_of_a_saved_reply_goes_along_sealed(app: TestApp) {
     };
     let there = place(&mail.conversation);
     app.act(&app.owner, move |tx, cx| {
-        let reply = actions::writing::saved_replies::save_reply(
-            tx,
-            cx,
-            &saved,
-            std::slice::from_ref(&file),
-        )?;
-        actions::writing::saved_replies::attach_saved_files(tx, cx, &there, &reply)
+        let reply = saved_replies::save_reply(tx, cx, &saved, std::slice::from_ref(&file))?;
+        saved_replies::attach_saved_files(tx, cx, &there, &reply)
     })
     .await;
     let id = send(&app, &mail.conversation, written("Here", true)).await;
@@ -152,9 +137,7 @@ async fn a_message_that_was_stopped_and_then_protected_leaves_no_words(app: Test
     let there = place(&mail.conversation);
     app.attach(&app.owner, &there, &[PICTURE]).await;
     let first = send(&app, &mail.conversation, written("A canaryword", false)).await;
-    let stopped = app
-        .act(&app.owner, move |tx, cx| actions::writing::drafts::stop_message(tx, cx, &first))
-        .await;
+    let stopped = app.act(&app.owner, move |tx, cx| drafts::stop_message(tx, cx, &first)).await;
     assert_eq!(stopped, StoppedMessage::InComposer);
     send(&app, &mail.conversation, written("A canaryword", true)).await;
     app.pass(UNDO).await;
@@ -183,11 +166,8 @@ async fn files_that_do_not_fit_stop_the_message(app: TestApp) {
     let mail = app.mail(ANN, "Lamps", "Hello").await;
     app.attach(&app.owner, &place(&mail.conversation), &[PICTURE]).await;
     let (id, message) = (mail.conversation.to_string(), written("Look", false));
-    let refused = app
-        .refused(&app.owner, move |tx, cx| {
-            actions::writing::compose::send_reply(tx, cx, &id, &message)
-        })
-        .await;
+    let refused =
+        app.refused(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message)).await;
     let sentence = "files: The files changed meanwhile. Nothing was sent; send it again.";
     assert_eq!(refused.to_string(), sentence);
 }
@@ -202,10 +182,7 @@ async fn what_is_being_written_goes_along_into_a_merged_conversation(app: TestAp
     let there = place(&one.conversation);
     let (saved, files) = app
         .act(&app.owner, move |tx, cx| {
-            Ok((
-                actions::writing::autosaves::load_autosave(tx, cx, &there)?,
-                actions::writing::unsent_files::attached(tx, cx, &there)?,
-            ))
+            Ok((autosaves::load_autosave(tx, cx, &there)?, unsent_files::attached(tx, cx, &there)?))
         })
         .await;
     assert_eq!(saved.unwrap().body, "Half a canaryword");
