@@ -10,8 +10,9 @@ use tokio::time::timeout;
 
 /// The first argument of a sandboxed process.
 pub const ISOLATED: &str = "caged";
-/// The time limit for parsing one file.
-pub const READER_TIME: Duration = Duration::from_secs(10);
+/// How long parsing one file may take by the clock. What it costs is limited in time of the processor, of which a
+/// process of low priority gets little while the machine is busy.
+pub const READER_TIME: Duration = Duration::from_secs(60);
 /// The address space that mimalloc reserves at start. Its default exceeds the child's address-space
 /// limit, and every later allocation would fail.
 pub const ALLOCATOR_RESERVES: &str = "MIMALLOC_ARENA_RESERVE";

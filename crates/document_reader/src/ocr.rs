@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 use super::child::{self, ChildFailure};
 
-/// Time for all pictures of one document.
-const LOOKING_TIME: Duration = Duration::from_secs(20);
+/// Time for all pictures of one document, by the clock; each is limited in time of the processor.
+const LOOKING_TIME: Duration = Duration::from_secs(120);
 /// The timeout for listing tesseract's languages.
-const LISTING_TIME: Duration = Duration::from_secs(10);
+const LISTING_TIME: Duration = Duration::from_secs(60);
 /// The OCR languages that are used if installed; each one costs time.
 const LANGUAGES: &[&str] = &["eng", "deu", "fra", "spa", "ita", "nld"];
 

@@ -11,7 +11,7 @@ use super::child;
 /// Pages that are drawn at one time.
 const AT_ONCE: usize = 2;
 /// A page that takes longer is not drawn.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(30);
 /// The longest side of a page to read, and of one that becomes a preview, in pixels.
 const SIDE: &str = "1000";
 const SMALL_SIDE: &str = "480";
