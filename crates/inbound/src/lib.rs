@@ -92,10 +92,10 @@ impl Ingested {
     fn as_str(&self) -> &'static str {
         match self {
             Ingested::Filed(_) => "filed",
-            Ingested::Duplicate(_) => "known",
-            Ingested::OwnCopy => "our-own",
+            Ingested::Duplicate(_) => "duplicate",
+            Ingested::OwnCopy => "own-copy",
             Ingested::CalendarAnswer => "calendar-answer",
-            Ingested::MailLoop => "in-circles",
+            Ingested::MailLoop => "mail-loop",
             Ingested::NoInbox => "no-inbox",
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! The parser calls itself for each parenthesis and begins anew with each piece that arrives, so a server
 //! could end the process by nesting and keep it busy by dripping. Parentheses are counted wherever they
-//! stand, because what is a string to us may be none to the parser.
+//! stand, because what is a string to us may be none to the parser. Letters beyond ASCII that stand in words for people
+//! become question marks: the parser cuts such words by bytes.
 
 use std::fmt;
 
@@ -67,7 +68,7 @@ enum Braces {
 impl ResponseFraming {
     /// Takes what arrived. Returns how many bytes of it, from the first on, belong to whole lines or to
     /// literals; all others wait for the rest of their line.
-    pub fn take(&mut self, bytes: &[u8]) -> Result<usize, FramingError> {
+    pub fn take(&mut self, bytes: &mut [u8]) -> Result<usize, FramingError> {
         let (mut at, mut whole) = (0, 0);
         while at < bytes.len() {
             if self.literal_left > 0 {
@@ -77,6 +78,9 @@ impl ResponseFraming {
                 at += skipped;
                 whole = at;
                 continue;
+            }
+            if !bytes[at].is_ascii() && (!self.quoted || self.is_said_in_words()) {
+                bytes[at] = b'?';
             }
             let ends_line = self.take_byte(bytes[at])?;
             at += 1;
@@ -163,7 +167,7 @@ mod tests {
     use super::*;
 
     fn take(said: &str) -> Result<usize, FramingError> {
-        ResponseFraming::default().take(said.as_bytes())
+        ResponseFraming::default().take(&mut said.as_bytes().to_vec())
     }
 
     #[test]
@@ -173,10 +177,24 @@ mod tests {
         assert_eq!(take("* 1 FETCH (UID 5 BODY[] {10}\r\n(((((((((("), Ok(40));
         assert_eq!(take("* 1 FETCH (UID 5 BODY[] {4}\r\nabcd)\r\nx"), Ok(36));
         let mut framing = ResponseFraming::default();
-        let pieces = b"* 2 FETCH (UID 7 BODY[] {3}\r\nabc FLAGS ())\r\n";
-        let whole: usize = pieces.chunks(1).map(|byte| framing.take(byte).unwrap()).sum();
+        let mut pieces = b"* 2 FETCH (UID 7 BODY[] {3}\r\nabc FLAGS ())\r\n".to_vec();
+        let whole: usize = pieces.chunks_mut(1).map(|byte| framing.take(byte).unwrap()).sum();
         // The bytes that wait are counted by whoever keeps them: here only line ends and the literal.
         assert_eq!(whole, 5);
+    }
+
+    #[test]
+    fn words_for_people_are_ascii_and_names_and_mails_are_left_alone() {
+        for (said, heard) in [
+            ("* OK [UIDNEXT 9]é x\r\n", "* OK [UIDNEXT 9]?? x\r\n"),
+            ("A0003 NO [ALERT]\"ü\r\n", "A0003 NO [ALERT]\"??\r\n"),
+            ("* LIST () \"/\" \"Entwürfe\"\r\n", "* LIST () \"/\" \"Entwürfe\"\r\n"),
+            ("* 1 FETCH (BODY[] {2}\r\né)\r\n", "* 1 FETCH (BODY[] {2}\r\né)\r\n"),
+        ] {
+            let mut bytes = said.as_bytes().to_vec();
+            ResponseFraming::default().take(&mut bytes).unwrap();
+            assert_eq!(String::from_utf8(bytes).unwrap(), heard);
+        }
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl ImapWire {
             let mut buffer = ReadBuf::new(&mut self.piece);
             ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buffer))?;
             let length = buffer.filled().len();
-            let read = &self.piece[..length];
+            let read = &mut self.piece[..length];
             if read.is_empty() {
                 // The reader tells an end within a response from one between two.
                 (self.ended, self.whole) = (true, self.held.len());
