@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_line_says_which_request_it_belongs_to_whatever_is_asked_for() {
-        for asked in ["inbound=debug", "error", "jobs=error,warn"] {
+        for asked in ["jobs=debug", "error", "jobs=error,warn"] {
             let told = told(asked, || {
                 let _within =
                     tracing::error_span!(target: "server::http", "request", id = 7).entered();

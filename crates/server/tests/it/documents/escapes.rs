@@ -25,6 +25,11 @@ impl Victim {
         fs::write(folder.path().join("secret.key"), CANARY).unwrap();
         let mut sleep = Command::new("sleep");
         let process = sleep.arg("600").env("CANARY", CANARY).spawn().unwrap();
+        // A process that was started just now has no environment yet.
+        let environment = format!("/proc/{}/environ", process.id());
+        while !fs::read_to_string(&environment).unwrap().contains(CANARY) {
+            std::thread::yield_now();
+        }
         Victim { folder, process }
     }
 
