@@ -102,7 +102,7 @@ async fn call_operation(app: &App, call: TestCall) -> Answer {
         Method::Post => check_body(operation.fields, &call.body),
     };
     let call = ApiCall { operation, key, id, raw: call.body, input, idempotency_key: None };
-    match api::calls::call(&app, call).await.0 {
+    match api::calls::call(app, call).await.0 {
         Ok(output) => Answer {
             status: operation.success,
             headers: HeaderMap::new(),

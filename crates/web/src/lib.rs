@@ -189,7 +189,7 @@ impl Web {
             locks,
             previewer: Previewer::new(Arc::clone(&page_renderer)),
             page_renderer,
-            mail_parsers: mail_frame::MailParsers::new(),
+            mail_parsers: mail_frame::MailParsers::default(),
             picture_cache: Arc::default(),
             remote_pictures,
             client_documents,

@@ -8,7 +8,7 @@ use model::people::members;
 
 use crate::conversations::triage::person;
 
-/// The people that many conversations can be given to at once: the value that [`crate::TriageAct::Assign`]
+/// The people that many conversations can be given to at once: the value that [`super::triage::TriageAct::Assign`]
 /// takes, and the name.
 pub fn list_assignees(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<(String, String)>> {
     let team = members::team(tx, cx.actor.ws, &Circle::team())?;

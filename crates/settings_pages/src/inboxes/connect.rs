@@ -192,7 +192,7 @@ pub async fn save(
     match connected {
         Ok((id, actor)) => {
             let path = if welcome { "/welcome".into() } else { format!("/settings/inboxes/{id}") };
-            begin_plus_tag_test(&web, actor, id);
+            begin_plus_tag_test(web, actor, id);
             web.redirect(&path, Flash::MailboxConnected)
         }
         Err(PageError::Domain(Error::Invalid(problems))) => {

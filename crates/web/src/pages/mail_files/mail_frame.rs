@@ -48,8 +48,8 @@ const TOP: &str = "top";
 /// The slots in which mails are parsed on blocking threads.
 pub struct MailParsers(Arc<Semaphore>);
 
-impl MailParsers {
-    pub fn new() -> MailParsers {
+impl Default for MailParsers {
+    fn default() -> MailParsers {
         MailParsers(Arc::new(Semaphore::new(AT_ONCE)))
     }
 }
