@@ -215,7 +215,7 @@ mod said_texts {
     fn templates() -> impl Iterator<Item = (String, String)> {
         ["web", "settings_pages", "developer_site"]
             .into_iter()
-            .flat_map(|name| files(&format!("{name}/templates"), "html"))
+            .flat_map(|name| files(&format!("{name}/src"), "html"))
             .filter(|(name, _)| !name.starts_with(ENGLISH_ONLY))
     }
 

@@ -5,15 +5,27 @@ use std::path::{Path, PathBuf};
 
 const LINE_CHARS: usize = 140;
 
-/// A folder of each crate that has pages.
-fn folders(name: &str) -> Vec<PathBuf> {
+/// The code and the templates of each crate that has pages.
+fn sources(ending: &str) -> Vec<PathBuf> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    ["web", "settings_pages", "developer_site"].map(|one| crates.join(one).join(name)).to_vec()
+    let names = ["web", "settings_pages", "developer_site"];
+    let mut folders = names.map(|name| crates.join(name).join("src")).to_vec();
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false if path.extension().is_some_and(|it| it == ending) => found.push(path),
+                false => {}
+            }
+        }
+    }
+    found
 }
 
-fn templates() -> impl Iterator<Item = PathBuf> {
-    let files = folders("templates").into_iter().flat_map(|folder| fs::read_dir(folder).unwrap());
-    files.map(|entry| entry.unwrap().path())
+fn templates() -> Vec<PathBuf> {
+    sources("html")
 }
 
 /// Lines that break the rule, as `file:line: text`.
@@ -59,20 +71,13 @@ fn the_length_of_an_input_comes_from_a_named_limit() {
 /// White space around tags becomes one character, so that indentation does not make pages larger.
 #[test]
 fn every_page_is_rendered_without_the_indentation_of_its_tags() {
-    let (mut folders, mut count) = (folders("src"), 0);
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            for line in fs::read_to_string(&path).unwrap().lines() {
-                if line.starts_with("#[template(") {
-                    let is_minimized = line.ends_with(", whitespace = \"minimize\")]");
-                    assert!(is_minimized, "{}: {line}", path.display());
-                    count += 1;
-                }
+    let mut count = 0;
+    for path in sources("rs") {
+        for line in fs::read_to_string(&path).unwrap().lines() {
+            if line.starts_with("#[template(") {
+                let is_minimized = line.ends_with(", whitespace = \"minimize\")]");
+                assert!(is_minimized, "{}: {line}", path.display());
+                count += 1;
             }
         }
     }
