@@ -54,7 +54,7 @@ pub struct TestApp {
 impl TestApp {
     pub(crate) async fn start<A: Harness>(url: &str, folder: tempfile::TempDir) -> TestApp {
         let clock = Arc::new(TestClock(AtomicI64::new(BEGINNING)));
-        let ids = Arc::new(Ids::seeded(7));
+        let ids = Arc::new(Ids::with_seed(7));
         let sealer = A::sealer(folder.path(), &ids);
         let app = App {
             store: database::open(url),
@@ -100,7 +100,7 @@ impl TestApp {
 
     /// Another process that does what is due on the same database.
     pub fn another_process(&self) -> Process {
-        let ids = Arc::new(Ids::seeded(8));
+        let ids = Arc::new(Ids::with_seed(8));
         Process::start(App { store: database::open(&self.url), ids, ..self.app.clone() })
     }
 
@@ -108,7 +108,7 @@ impl TestApp {
     pub fn on_another_node(&self) -> App {
         App {
             store: database::open(&self.url),
-            ids: Arc::new(Ids::seeded(9)),
+            ids: Arc::new(Ids::with_seed(9)),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
             agents: Arc::default(),
             sorters: Arc::default(),

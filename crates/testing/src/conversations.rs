@@ -30,7 +30,7 @@ impl TestApp {
     }
 
     /// The subjects of what a search finds, whatever its status.
-    pub async fn found(&self, key: &TestKey, q: &str) -> Vec<String> {
+    pub async fn search_subjects(&self, key: &TestKey, q: &str) -> Vec<String> {
         self.subjects(key, &query(&[("view", "all"), ("q", q)])).await
     }
 
@@ -70,7 +70,7 @@ impl TestApp {
     }
 
     /// Sends a reply from the support inbox, undo window and all.
-    pub async fn sent(&self, key: &TestKey, id: &impl ToString, text: &str) -> String {
+    pub async fn send_reply(&self, key: &TestKey, id: &impl ToString, text: &str) -> String {
         let message = self.schedule(key, id, text).await;
         self.mark_sent(&self.support, &message).await;
         message

@@ -51,7 +51,7 @@ impl TestApp {
     /// Replies to the fee question with the fee answer, so that the helper learns its use.
     pub async fn teach_fee_answer(&self, key: &TestKey) -> FiledMail {
         let mail = self.mail_to(&self.support, "ann@x.example Ann", FEE_QUESTION).await;
-        self.sent(key, &mail.conversation, FEE_REPLY).await;
+        self.send_reply(key, &mail.conversation, FEE_REPLY).await;
         self.work().await;
         mail
     }

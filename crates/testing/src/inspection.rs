@@ -77,7 +77,7 @@ impl TestApp {
 
     /// Waits for transactions of other tests on the same PostgreSQL that began before what this
     /// test wrote: `GET /events` goes no further than the oldest of the whole server.
-    pub async fn settled(&self) {
+    pub async fn settle(&self) {
         let open = |tx: &mut db::Tx<'_>| {
             let sql = tx.pick(
                 "SELECT 0",

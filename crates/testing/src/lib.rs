@@ -17,7 +17,6 @@ mod mail_in;
 mod oauth_provider;
 mod outside;
 mod people;
-mod postgres_database;
 mod process;
 mod push_service;
 mod random;
@@ -45,7 +44,7 @@ pub use help_desk::HelpDeskServer;
 pub use job_failures::{FailureRecord, JOB_WAITS};
 pub use json::{fields, query, text_of, texts};
 pub use mail_in::{
-    TestAuthenticator, TrustingParser, file, filed, held_warning, letter, raw, raw_with,
+    TestAuthenticator, TrustingParser, file, filed_mail, held_warning, letter, raw, raw_with,
 };
 pub use oauth_provider::{
     OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET, OAuthProviderServer, ProviderState,

@@ -87,7 +87,7 @@ impl TestApp {
 
     /// Takes a mail in for the support inbox, where it is filed.
     pub async fn arrives(&self, raw: &str) -> FiledMail {
-        filed(&self.ingest(&["support@acme.example"], raw).await[0])
+        filed_mail(&self.ingest(&["support@acme.example"], raw).await[0])
     }
 }
 
@@ -143,7 +143,7 @@ pub fn raw_with(fields: &str, from: &str, subject: &str, text: &str) -> String {
     )
 }
 
-pub fn filed(taken: &Result<Ingested, IngestError>) -> FiledMail {
+pub fn filed_mail(taken: &Result<Ingested, IngestError>) -> FiledMail {
     match taken {
         Ok(Ingested::Filed(received)) => received.clone(),
         other => panic!("it was not filed: {other:?}"),

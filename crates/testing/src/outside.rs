@@ -191,7 +191,7 @@ struct ReaderState {
 
 impl TestReader {
     /// The names of the files that it was given, in order.
-    pub fn given(&self) -> Vec<String> {
+    pub fn file_names(&self) -> Vec<String> {
         let state = self.state.lock().unwrap();
         state.documents.iter().map(|document| document.filename.clone()).collect()
     }

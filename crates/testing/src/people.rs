@@ -87,7 +87,7 @@ impl TestApp {
     }
 
     /// What somebody tries and may not.
-    pub async fn refused<T, F>(&self, actor: &Actor, operation: F) -> Error
+    pub async fn expect_refusal<T, F>(&self, actor: &Actor, operation: F) -> Error
     where
         F: FnMut(&mut db::Tx<'_>, &Cx<'_>) -> base::error::Result<T> + Send + 'static,
         T: Send + 'static,

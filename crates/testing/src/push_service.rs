@@ -94,7 +94,7 @@ impl KeyType for Length {
 
 impl TestApp {
     /// A session of a person whose browser takes notices.
-    pub async fn subscribed(&self, person: &Actor, name: &str) -> TestBrowser {
+    pub async fn subscribe(&self, person: &Actor, name: &str) -> TestBrowser {
         self.subscribed_in(person, name, true).await
     }
 

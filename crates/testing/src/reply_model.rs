@@ -18,13 +18,13 @@ impl TestModel {
     }
 
     /// Every request so far.
-    pub fn asked(&self) -> Vec<Value> {
+    pub fn requests(&self) -> Vec<Value> {
         self.asked.lock().unwrap().clone()
     }
 
     /// The JSON data of a request: language, mail and sources.
     pub fn data(&self, request: usize) -> Value {
-        let content = self.asked()[request]["messages"][1]["content"].clone();
+        let content = self.requests()[request]["messages"][1]["content"].clone();
         serde_json::from_str(content.as_str().unwrap()).unwrap()
     }
 

@@ -10,7 +10,7 @@ impl TestApp {
     }
 
     /// Somebody writes to the sandbox; the conversation's id.
-    pub async fn simulated(&self, key: &TestKey, from: &str) -> String {
+    pub async fn simulate(&self, key: &TestKey, from: &str) -> String {
         let body = json!({ "from": from, "subject": "Lamp", "text": "It is broken." });
         text_of(&self.inbound(key, body).await.is(201).json(), "conversationId")
     }

@@ -1,14 +1,17 @@
 //! A fresh database for each test, on SQLite or PostgreSQL.
 
+mod postgres_database;
+mod schema_template;
+
 use std::ffi::OsString;
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use db::{Migration, Store, StoreOptions};
+use db::{Store, StoreOptions};
 
-use crate::postgres_database::PostgresDatabase;
+use self::postgres_database::PostgresDatabase;
+use self::schema_template::template_name;
 
 /// The databases that every rule holds on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,13 +104,4 @@ fn wal(file: &Path) -> PathBuf {
 
 fn sqlite_url(file: &Path) -> String {
     format!("sqlite:{}", file.display())
-}
-
-/// A name for today's schema.
-pub(crate) fn template_name(own: impl Fn(&Migration) -> &'static str) -> String {
-    let mut schema = DefaultHasher::new();
-    for step in model::schema::MIGRATIONS {
-        (step.both, own(step)).hash(&mut schema);
-    }
-    format!("template_{:x}", schema.finish())
 }

@@ -4,7 +4,7 @@
 use db::{Store, StoreOptions};
 use postgres::{Client, Config, Error, NoTls};
 
-use crate::database::template_name;
+use super::schema_template::template_name;
 
 /// Where the private PostgreSQL of a test run listens.
 const VARIABLE: &str = "MAILROOM_TEST_POSTGRES";
