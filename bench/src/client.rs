@@ -48,7 +48,7 @@ impl Client {
         }
         let (head, whole) = whole.unwrap_or_default();
         let status = self.buffer.get(9..12).and_then(|digits| str::from_utf8(digits).ok());
-        let status = status.and_then(|digits| digits.parse().ok()).ok_or_else(garbled)?;
+        let status = status.and_then(|digits| digits.parse().ok()).ok_or_else(garbled_response)?;
         Ok(HttpResponse { status, head: &self.buffer[..head], body: &self.buffer[head..whole] })
     }
 }
@@ -57,7 +57,7 @@ impl Client {
 fn lengths(bytes: &[u8]) -> io::Result<Option<(usize, usize)>> {
     const LENGTH: &[u8] = b"\r\ncontent-length: ";
     let Some(head) = find(bytes, b"\r\n\r\n") else { return Ok(None) };
-    let start = find(&bytes[..head], LENGTH).ok_or_else(garbled)? + LENGTH.len();
+    let start = find(&bytes[..head], LENGTH).ok_or_else(garbled_response)? + LENGTH.len();
     let digits = bytes[start..].iter().take_while(|byte| byte.is_ascii_digit());
     let length = digits.fold(0, |length, digit| length * 10 + usize::from(digit - b'0'));
     Ok(Some((head + 4, head + 4 + length)))
@@ -67,7 +67,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
     bytes.windows(wanted.len()).position(|window| window == wanted)
 }
 
-fn garbled() -> io::Error {
+fn garbled_response() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "not an answer with a length")
 }
 

@@ -39,7 +39,7 @@ pub struct Databases {
 }
 
 impl Databases {
-    pub fn chosen(&self) -> Vec<DatabaseKind> {
+    pub fn kinds(&self) -> Vec<DatabaseKind> {
         match (self.databases.as_slice(), &self.postgres) {
             ([], None) => vec![DatabaseKind::Sqlite],
             ([], Some(_)) => vec![DatabaseKind::Sqlite, DatabaseKind::Postgres],

@@ -176,7 +176,7 @@ impl Lane {
         let last = LAST.choose(&mut self.chance).copied().unwrap_or_default();
         let number = self.chance.random_range(0..self.messages.div_ceil(30));
         let plain = |name: &str| name.chars().filter(char::is_ascii).collect::<String>();
-        let domain = self.vocabulary.ranked(1_000 + number % 2_000);
+        let domain = self.vocabulary.word_at(1_000 + number % 2_000);
         let email = format!("{}.{}{number}@{domain}.example", plain(first), plain(last));
         Address::new(Some(&format!("{first} {last}")), &email)
     }
@@ -280,7 +280,7 @@ impl Lane {
     /// Each inbox has tags of its own, so that those who fill two inboxes never wait for a count.
     fn tag(&mut self) -> String {
         let tag = self.chance.random_range(0..8);
-        self.vocabulary.ranked(300 + 8 * self.number + tag).to_owned()
+        self.vocabulary.word_at(300 + 8 * self.number + tag).to_owned()
     }
 
     fn words(&mut self, count: usize) -> String {

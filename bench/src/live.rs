@@ -51,7 +51,7 @@ pub fn run(options: LiveOptions) -> Result<bool, String> {
         .build()
         .map_err(|error| error.to_string())?;
     let mut goals = Vec::new();
-    for kind in options.databases.chosen() {
+    for kind in options.databases.kinds() {
         goals.extend(measure(&options, kind, &runtime)?);
     }
     goals.iter().for_each(Goal::print_json);
@@ -80,8 +80,8 @@ fn measure(
         request(&seeded.key, "POST", &format!("/conversations/{shown}/notes"), &body)
     };
     runtime.block_on(async {
-        let mut writer = Client::connect(listen).await.map_err(told)?;
-        writer.call(note(0).as_bytes()).await.map_err(told)?;
+        let mut writer = Client::connect(listen).await.map_err(io_sentence)?;
+        writer.call(note(0).as_bytes()).await.map_err(io_sentence)?;
         tokio::time::sleep(REST).await;
         let before = server.memory_mb()?;
         let (heard, mut changes) = mpsc::unbounded_channel();
@@ -93,7 +93,7 @@ fn measure(
         let mut slowest: Vec<f64> = Vec::new();
         for number in 1..=options.changes {
             let begun = Instant::now();
-            let answer = writer.call(note(number).as_bytes()).await.map_err(told)?;
+            let answer = writer.call(note(number).as_bytes()).await.map_err(io_sentence)?;
             if answer.status != 201 {
                 return Err(format!("a note was answered with {}", answer.status));
             }
@@ -134,8 +134,8 @@ async fn open_page(
     ask: &str,
     heard: mpsc::UnboundedSender<()>,
 ) -> Result<(), String> {
-    let mut stream = TcpStream::connect(address).await.map_err(told)?;
-    stream.write_all(ask.as_bytes()).await.map_err(told)?;
+    let mut stream = TcpStream::connect(address).await.map_err(io_sentence)?;
+    stream.write_all(ask.as_bytes()).await.map_err(io_sentence)?;
     let mut text = String::new();
     while !text.contains("event: here") {
         text.push_str(&more(&mut stream).await?);
@@ -152,12 +152,12 @@ async fn open_page(
 
 async fn more(stream: &mut TcpStream) -> Result<String, String> {
     let mut bytes = [0; HEARD_BYTES];
-    match stream.read(&mut bytes).await.map_err(told)? {
+    match stream.read(&mut bytes).await.map_err(io_sentence)? {
         0 => Err("a page's connection ended".into()),
         length => Ok(String::from_utf8_lossy(&bytes[..length]).into_owned()),
     }
 }
 
-fn told(error: std::io::Error) -> String {
+fn io_sentence(error: std::io::Error) -> String {
     error.to_string()
 }

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use crate::client::Client;
 use crate::database::{DatabaseKind, Databases};
 use crate::measure::drive;
-use crate::report::{Goal, Wanted, print_goals, rounded};
+use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::{Requests, request};
 use crate::server::{Server, binary, free_address, serve};
 use crate::workspace::{self, BenchDatabase, BenchWorkspace};
@@ -49,7 +49,7 @@ pub struct ProtectedOptions {
 pub fn run(options: &ProtectedOptions) -> Result<bool, String> {
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     let mut goals = Vec::new();
-    for kind in options.databases.chosen() {
+    for kind in options.databases.kinds() {
         goals.extend(measure(options, kind, &runtime)?);
     }
     goals.iter().for_each(Goal::print_json);
@@ -84,7 +84,7 @@ fn measure(
             json!({
                 "figure": format!("protected-{figure}"), "db": kind.name(),
                 "messages": options.messages,
-                "protected_p50_us": rounded(ours), "ordinary_p50_us": rounded(theirs),
+                "protected_p50_us": round(ours), "ordinary_p50_us": round(theirs),
             })
         );
         goals.push(Goal {

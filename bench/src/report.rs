@@ -29,17 +29,17 @@ impl Section {
     pub fn add(&mut self, row: FigureRow) {
         let mut line = self.line(row.figure);
         line["clients"] = json!(row.clients);
-        line["rps"] = rounded(row.pace.per_second);
-        line["p50_us"] = rounded(row.pace.p50_us);
-        line["p99_us"] = rounded(row.pace.p99_us);
-        line["server_cpu_us"] = rounded(row.processor_us);
+        line["rps"] = round(row.pace.per_second);
+        line["p50_us"] = round(row.pace.p50_us);
+        line["p99_us"] = round(row.pace.p99_us);
+        line["server_cpu_us"] = round(row.processor_us);
         println!("{line}");
         self.rows.push(row);
     }
 
     pub fn tell(&self, figure: &str, unit: &str, value: f64) {
         let mut line = self.line(figure);
-        line[unit] = rounded(value);
+        line[unit] = round(value);
         println!("{line}");
     }
 
@@ -145,6 +145,6 @@ pub fn print_goals(goals: &[Goal]) -> bool {
     goals.iter().all(Goal::is_met)
 }
 
-pub fn rounded(value: f64) -> Value {
+pub fn round(value: f64) -> Value {
     json!((value * 10.0).round() / 10.0)
 }

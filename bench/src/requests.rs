@@ -140,13 +140,13 @@ pub fn loads(seeded: &Seeded) -> Vec<Load> {
         load("read-10", reads(seeded, &seeded.of_10)),
         load("page-inbox", inbox_page(seeded)),
         load("page-20", read_pages(seeded, &seeded.of_20)),
-        load("search-rare", searches.asked("all", &[Query::Rare])),
-        load("search-middle", searches.asked("all", &[Query::Middle])),
-        load("search-common", searches.asked("all", &[Query::Common])),
-        load("search-two", searches.asked("all", &[Query::TwoWords])),
-        load("search-prefix", searches.asked("all", &[Query::Prefix])),
-        load("search-mixed", searches.asked("all", MIXED)),
-        load("search-mixed-open", searches.asked("open", MIXED)),
+        load("search-rare", searches.searches_of("all", &[Query::Rare])),
+        load("search-middle", searches.searches_of("all", &[Query::Middle])),
+        load("search-common", searches.searches_of("all", &[Query::Common])),
+        load("search-two", searches.searches_of("all", &[Query::TwoWords])),
+        load("search-prefix", searches.searches_of("all", &[Query::Prefix])),
+        load("search-mixed", searches.searches_of("all", MIXED)),
+        load("search-mixed-open", searches.searches_of("open", MIXED)),
         load("note", notes(seeded)),
     ]
 }
@@ -221,7 +221,7 @@ impl Searches<'_> {
     }
 
     /// Searches of these kinds, in equal parts.
-    fn asked(&self, view: &str, kinds: &[Query]) -> Requests {
+    fn searches_of(&self, view: &str, kinds: &[Query]) -> Requests {
         let mut chance = StdRng::seed_from_u64(self.seeded.seed);
         let mut requests = Requests::default();
         for number in 0..DIFFERENT {
@@ -233,7 +233,7 @@ impl Searches<'_> {
     }
 
     fn words(&self, query: Query, chance: &mut StdRng) -> String {
-        let mut word = |from, to| self.vocabulary.ranked(chance.random_range(from..to)).to_owned();
+        let mut word = |from, to| self.vocabulary.word_at(chance.random_range(from..to)).to_owned();
         match query {
             Query::Rare => rare_word(chance.random_range(0..self.seeded.rare_words)),
             Query::Middle => word(3_000, 6_000),

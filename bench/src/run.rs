@@ -155,7 +155,7 @@ impl Bench {
     }
 
     fn kinds(&self) -> Vec<DatabaseKind> {
-        self.options.databases.chosen()
+        self.options.databases.kinds()
     }
 
     /// A filled database, and what is asked of it.

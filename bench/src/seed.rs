@@ -108,7 +108,7 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
     let app = App {
         store,
         clock: Arc::new(Beginning),
-        ids: Arc::new(Ids::seeded(seed)),
+        ids: Arc::new(Ids::with_seed(seed)),
         blobs,
         reading: MailReading::new(&scratch.path().join("reading"), Arc::new(GeneratedMail)),
         limiter: Arc::new(RateLimiter::new(1)),
@@ -198,7 +198,7 @@ async fn fill(
         let share = messages / INBOXES.len() + usize::from(number < messages % INBOXES.len());
         let rare = (0..rare_words).filter(move |rare| rare % INBOXES.len() == number);
         let lane = Lane::new(vocabulary.clone(), seed, number, address, share, rare);
-        let ids = Arc::new(Ids::seeded(seed.wrapping_add(1 + number as u64)));
+        let ids = Arc::new(Ids::with_seed(seed.wrapping_add(1 + number as u64)));
         let workspace = Stage::enter(App { ids, ..app.clone() }, &owner, number).await?;
         lanes.spawn(fill_inbox(lane, workspace, at_once, written.clone()));
     }

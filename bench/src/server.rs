@@ -91,7 +91,7 @@ impl Server {
 
     /// Resident memory now, in MB.
     pub fn memory_mb(&self) -> Result<f64, String> {
-        let status = self.told("status")?;
+        let status = self.read_reply("status")?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
         let kib = line.and_then(|line| line.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok());
         Ok(kib.ok_or("the system does not tell the memory")? * 1_024.0 / 1e6)
@@ -99,7 +99,7 @@ impl Server {
 
     /// Processor time that the process has had so far, in seconds.
     pub fn processor_seconds(&self) -> Result<f64, String> {
-        let stat = self.told("stat")?;
+        let stat = self.read_reply("stat")?;
         // The name of the program, in brackets, may hold anything.
         let after = stat.rsplit_once(") ").map_or("", |(_, after)| after);
         let ticks = after.split(' ').skip(11).take(2).filter_map(|field| field.parse::<f64>().ok());
@@ -122,7 +122,7 @@ impl Server {
         Ok(begun.elapsed())
     }
 
-    fn told(&self, what: &str) -> Result<String, String> {
+    fn read_reply(&self, what: &str) -> Result<String, String> {
         let path = format!("/proc/{}/{what}", self.child.id());
         fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))
     }

@@ -44,7 +44,7 @@ impl Vocabulary {
     }
 
     /// The word at a place of the order by frequency, counted from 0.
-    pub fn ranked(&self, rank: usize) -> &str {
+    pub fn word_at(&self, rank: usize) -> &str {
         &self.words[rank]
     }
 }

@@ -58,7 +58,7 @@ pub async fn open_hostile_mail(target: &AttackTarget) -> Result<Duration, String
 /// Sends a mail that shows its one picture hundreds of times, and opens it.
 pub async fn open_repeated_pictures(target: &AttackTarget) -> Result<Duration, String> {
     let tags = "<img src=\"cid:p@attack\">\r\n".repeat(PICTURE_TAGS);
-    let picture = wrapped(&STANDARD.encode(vec![7; PICTURE_BYTES]));
+    let picture = wrap_lines(&STANDARD.encode(vec![7; PICTURE_BYTES]));
     let mail = format!(
         "{}Content-Type: multipart/related; boundary=b\r\n\r\n--b\r\n\
          Content-Type: text/html; charset=utf-8\r\n\r\n{tags}\r\n--b\r\n\
@@ -133,7 +133,7 @@ pub fn head(subject: &str, kind: &str, number: usize) -> String {
 }
 
 /// Lines that SMTP takes.
-pub fn wrapped(text: &str) -> String {
+pub fn wrap_lines(text: &str) -> String {
     let lines = text.as_bytes().chunks(LINE_BYTES);
     lines.map(|line| String::from_utf8_lossy(line).into_owned()).collect::<Vec<_>>().join("\r\n")
 }

@@ -118,7 +118,7 @@ pub fn run(options: &AttackOptions) -> Result<(), String> {
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     let mut goals = Vec::new();
     let binary = binary(options.server.as_deref())?;
-    for kind in options.databases.chosen() {
+    for kind in options.databases.kinds() {
         let mut target = AttackTarget::start(&binary, kind, options.databases.postgres())?;
         for attack in Attack::ALL {
             if options.only.is_empty() || options.only.contains(&attack) {

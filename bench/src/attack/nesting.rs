@@ -5,7 +5,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::html::{head, open, wrapped};
+use super::html::{head, open, wrap_lines};
 use super::target::AttackTarget;
 
 /// Levels of what is nested, and pieces of what is repeated.
@@ -47,7 +47,7 @@ pub fn nested_bodies() -> Vec<(String, String)> {
         cases.push((format!("nested messages {number}"), level.repeat(LEVELS)));
         let encoded = format!(
             "Content-Type: {kind}\r\nContent-Transfer-Encoding: base64\r\n\r\n{}",
-            wrapped(&STANDARD.encode(level.repeat(LEVELS)))
+            wrap_lines(&STANDARD.encode(level.repeat(LEVELS)))
         );
         cases.push((format!("encoded messages {number}"), encoded));
     }

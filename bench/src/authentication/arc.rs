@@ -14,7 +14,7 @@ pub fn score_suite(bench: &Bench, text: &str) -> Result<Score, String> {
         for case in cases {
             let fails = case.seal.contains("cv=fail");
             let expected = if fails { "fail" } else { "pass" };
-            let came = ask(bench, &zone, &case.sealed())?;
+            let came = ask(bench, &zone, &case.seal())?;
             score.note(&case.name, expected, came);
         }
     }
@@ -52,7 +52,7 @@ struct Case {
 }
 
 impl Case {
-    fn sealed(&self) -> String {
+    fn seal(&self) -> String {
         let field = |name: &str, value: &str| {
             format!("{name}: {}\r\n", value.trim().replace('\n', "\r\n  "))
         };

@@ -74,7 +74,7 @@ impl Case {
             "ptr" => {
                 let hosts = value.split(',').map(|host| DnsRecord::Ptr(host.trim().to_owned()));
                 if let Ok(ip) = name.parse() {
-                    self.put(&reversed(ip), hosts.collect());
+                    self.put(&reverse_name(ip), hosts.collect());
                 }
             }
             _ => {}
@@ -106,7 +106,7 @@ fn address(ip: IpAddr) -> DnsRecord {
 }
 
 /// The name under which the names of an address stand.
-fn reversed(ip: IpAddr) -> String {
+fn reverse_name(ip: IpAddr) -> String {
     match ip {
         IpAddr::V4(ip) => {
             let [a, b, c, d] = ip.octets();

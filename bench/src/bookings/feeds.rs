@@ -7,7 +7,7 @@ use base::time::{Clock, SystemClock};
 use bookings::calendars::busy_ranges;
 use serde_json::json;
 
-use crate::report::{Goal, Wanted, rounded};
+use crate::report::{Goal, Wanted, round};
 
 const REPEATS: usize = 5;
 const SECOND_MS: f64 = 1_000.0;
@@ -42,7 +42,7 @@ pub fn measure() -> Result<Vec<Goal>, String> {
             "{}",
             json!({
                 "figure": "read-feed", "feed": feed.name, "kb": feed.text.len() / 1024,
-                "taken": feed.is_taken, "ms": rounded(ms), "mb": rounded(mb),
+                "taken": feed.is_taken, "ms": round(ms), "mb": round(mb),
             })
         );
         let goal = |what: &str, value, most| Goal {

@@ -54,7 +54,7 @@ impl BookingHistory {
         let count = self.hosts;
         let (kind, hosts) = app.act(&owner, move |tx, cx| set_up(tx, cx, count)).await?;
         let midnight = SystemClock.now() / DAY_MS * DAY_MS;
-        let booked = self.booked(&hosts, midnight);
+        let booked = self.booked_times(&hosts, midnight);
         for part in booked.chunks(AT_ONCE) {
             let (part, kind) = (part.to_vec(), kind.clone());
             app.store
@@ -72,7 +72,7 @@ impl BookingHistory {
 
     /// Three of five starts of each host's working days ahead; before them one after the other, so that
     /// the days just before the month are the same whatever came before those.
-    fn booked(&self, hosts: &[UserId], midnight: i64) -> Vec<BookedTime> {
+    fn booked_times(&self, hosts: &[UserId], midnight: i64) -> Vec<BookedTime> {
         let days = (0..MONTH_DAYS).filter(|day| ((midnight / DAY_MS + day + 3) % 7) < 5);
         let starts = days.flat_map(|day| (0..DAY_STARTS).map(move |start| (day, start)));
         let places = starts.flat_map(|(day, start)| {

@@ -13,7 +13,7 @@ use tokio::runtime::Runtime;
 use crate::client::Client;
 use crate::database::{self, DatabaseKind, Databases};
 use crate::measure::{Throughput, drive};
-use crate::report::{Goal, Wanted, print_goals, rounded};
+use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::Requests;
 use crate::run::median;
 use crate::server::{Server, binary, free_address, serve};
@@ -51,7 +51,7 @@ pub fn run(options: &BookingsOptions) -> Result<bool, String> {
         .build()
         .map_err(|error| error.to_string())?;
     let mut goals = feeds::measure()?;
-    for kind in options.databases.chosen() {
+    for kind in options.databases.kinds() {
         goals.extend(measure(options, kind, &runtime)?);
     }
     goals.iter().for_each(Goal::print_json);
@@ -90,8 +90,8 @@ fn measure(
             "{}",
             json!({
                 "figure": "find-slots", "db": kind.name(), "hosts": options.hosts,
-                "bookings": options.bookings, "past": side.past, "p50_us": rounded(p50_us),
-                "p99_us": rounded(of_side(number, |pace| pace.p99_us)),
+                "bookings": options.bookings, "past": side.past, "p50_us": round(p50_us),
+                "p99_us": round(of_side(number, |pace| pace.p99_us)),
             })
         );
         goals.push(Goal {

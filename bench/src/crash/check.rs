@@ -31,7 +31,7 @@ impl ReceivedEvents {
     }
 
     /// Deliveries beyond the first of each event.
-    pub fn repeated(&self) -> u64 {
+    pub fn repeats(&self) -> u64 {
         self.lock().values().map(|(_, times)| times - 1).sum()
     }
 
@@ -265,7 +265,7 @@ mod tests {
     use super::*;
 
     /// What is found of a live reply: acknowledged and missing, sent after its stop.
-    fn judged(stop: Stop, status: &str, sent: u64, written: bool) -> (usize, usize) {
+    fn judge(stop: Stop, status: &str, sent: u64, written: bool) -> (usize, usize) {
         let reply = SentReply { conversation: "cnv_1".into(), livemode: true, ends: "sent", stop };
         let written = written.then(|| ("msg_1".to_owned(), 1)).into_iter().collect();
         let mail = WrittenMail { written: &written, between: &HashMap::new() };
@@ -277,18 +277,18 @@ mod tests {
     #[test]
     fn a_reply_leaves_once_or_is_kept_as_its_stop_says() {
         for stop in [Stop::Never, Stop::TooLate, Stop::Unknown] {
-            assert_eq!(judged(stop, "sent", 1, true), (0, 0));
-            assert_eq!(judged(stop, "sent", 0, true), (1, 0));
-            assert_eq!(judged(stop, "sent", 2, true), (1, 0));
-            assert_eq!(judged(stop, "sent", 1, false), (1, 0));
-            assert_eq!(judged(stop, "sending", 0, true), (1, 0));
-            assert_eq!(judged(stop, "", 0, false), (1, 0));
+            assert_eq!(judge(stop, "sent", 1, true), (0, 0));
+            assert_eq!(judge(stop, "sent", 0, true), (1, 0));
+            assert_eq!(judge(stop, "sent", 2, true), (1, 0));
+            assert_eq!(judge(stop, "sent", 1, false), (1, 0));
+            assert_eq!(judge(stop, "sending", 0, true), (1, 0));
+            assert_eq!(judge(stop, "", 0, false), (1, 0));
         }
-        assert_eq!(judged(Stop::Never, "draft", 0, false), (1, 0));
-        assert_eq!(judged(Stop::Unknown, "draft", 0, false), (0, 0));
-        assert_eq!(judged(Stop::Acknowledged, "draft", 0, false), (0, 0));
-        assert_eq!(judged(Stop::Acknowledged, "sent", 1, true), (0, 1));
-        assert_eq!(judged(Stop::Acknowledged, "draft", 0, true), (0, 1));
+        assert_eq!(judge(Stop::Never, "draft", 0, false), (1, 0));
+        assert_eq!(judge(Stop::Unknown, "draft", 0, false), (0, 0));
+        assert_eq!(judge(Stop::Acknowledged, "draft", 0, false), (0, 0));
+        assert_eq!(judge(Stop::Acknowledged, "sent", 1, true), (0, 1));
+        assert_eq!(judge(Stop::Acknowledged, "draft", 0, true), (0, 1));
     }
 
     #[test]
@@ -305,7 +305,7 @@ mod tests {
         let heard = ReceivedEvents::default();
         heard.add(br#"{"id":"evt_1","type":"x"}"#);
         heard.add(br#"{"id":"evt_1","type":"x"}"#);
-        assert_eq!((heard.len(), heard.repeated()), (1, 1));
+        assert_eq!((heard.len(), heard.repeats()), (1, 1));
         let mut findings = Findings::default();
         findings.hear(&json!({ "id": "evt_1", "type": "x" }), &heard);
         assert!(findings.undelivered.is_empty());

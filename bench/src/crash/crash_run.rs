@@ -29,7 +29,7 @@ pub async fn pass(store: &Store) -> Result<HashSet<String>, String> {
 }
 
 /// How many rows are still planned for some time.
-pub async fn planned(store: &Store) -> Result<i64, String> {
+pub async fn count_planned(store: &Store) -> Result<i64, String> {
     let work = |tx: &mut Tx<'_>| {
         let mut planned = 0;
         for (table, column) in QUEUES {

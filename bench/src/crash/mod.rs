@@ -77,7 +77,7 @@ pub fn run(options: CrashOptions) -> Result<(), String> {
     println!("seed {seed}");
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     let mut goals = Vec::new();
-    for kind in options.databases.chosen() {
+    for kind in options.databases.kinds() {
         let mut trial = CrashTrial::new(&options.databases, kind, &binary, seed, PAUSE)?;
         goals.extend(runtime.block_on(trial.run(options.operations, options.kills))?);
     }
@@ -252,7 +252,7 @@ impl CrashTrial {
         let store = workspace::open(&self.place.url)?;
         let started = Instant::now();
         loop {
-            let planned = crash_run::planned(&store).await?;
+            let planned = crash_run::count_planned(&store).await?;
             if planned == 0 {
                 return Ok(());
             }
@@ -292,7 +292,7 @@ impl CrashTrial {
             "killed_between_writing_and_recording": between,
             "stopped": stops(Stop::Acknowledged), "stopped_too_late": stops(Stop::TooLate),
             "stop_unanswered": stops(Stop::Unknown), "events": findings.events,
-            "delivered_again": self.heard.repeated(), "seconds": took.as_secs(),
+            "delivered_again": self.heard.repeats(), "seconds": took.as_secs(),
         });
         println!("{line}");
         let kinds = [

@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 
 use crate::database::{DatabaseKind, Databases};
 use crate::receiver::{self, DRIPPING, ENDLESS, HANGING};
-use crate::report::{Goal, Wanted, print_goals, rounded};
+use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::request;
 use crate::run::median;
 use crate::server::{Server, binary, free_address, serve};
@@ -61,7 +61,7 @@ pub fn run(options: DeliveriesOptions) -> Result<bool, String> {
     let bench = Bench::new(options)?;
     let mut goals = Vec::new();
     let mut tables = Vec::new();
-    for kind in bench.options.databases.chosen() {
+    for kind in bench.options.databases.kinds() {
         let mut table = vec![format!(
             "\n{}\n\n{:<34}{:>12}{:>14}{:>12}{:>16}",
             kind.name(),
@@ -72,7 +72,7 @@ pub fn run(options: DeliveriesOptions) -> Result<bool, String> {
             "server CPU µs"
         )];
         for webhooks in FAN_OUTS {
-            let rate = bench.sustained(kind, webhooks)?;
+            let rate = bench.measure_sustained(kind, webhooks)?;
             table.push(rate.line());
             goals.extend(rate.goal());
         }
@@ -144,7 +144,7 @@ impl Bench {
     }
 
     /// As many events as the clients can make, each told to so many webhooks.
-    fn sustained(&self, kind: DatabaseKind, webhooks: usize) -> Result<Rate, String> {
+    fn measure_sustained(&self, kind: DatabaseKind, webhooks: usize) -> Result<Rate, String> {
         let paths: Vec<String> = (0..webhooks).map(|number| format!("/{number}")).collect();
         let running = self.start(kind, &format!("rate{webhooks}"), CONVERSATIONS, &paths)?;
         let before = (self.receipts.count(), running.server.processor_seconds()?);
@@ -240,7 +240,7 @@ struct Side {
 impl Side {
     fn tell(&self, kind: DatabaseKind) {
         self.median().tell(kind, self.figure);
-        let mb: Vec<_> = self.memory.iter().map(|mb| rounded(*mb)).collect();
+        let mb: Vec<_> = self.memory.iter().map(|mb| round(*mb)).collect();
         println!("{}", json!({ "figure": self.figure, "db": kind.name(), "memory_mb": mb }));
     }
 
@@ -276,10 +276,10 @@ impl Rate {
     fn tell(&self) {
         let line = json!({
             "figure": "deliveries", "db": self.kind.name(), "webhooks": self.webhooks,
-            "clients": CLIENTS, "events_per_second": rounded(self.events),
-            "deliveries_per_second": rounded(self.deliveries),
-            "drained_per_second": rounded(self.drained),
-            "server_cpu_us": rounded(self.processor_us),
+            "clients": CLIENTS, "events_per_second": round(self.events),
+            "deliveries_per_second": round(self.deliveries),
+            "drained_per_second": round(self.drained),
+            "server_cpu_us": round(self.processor_us),
         });
         println!("{line}");
     }
@@ -342,7 +342,7 @@ impl Soon {
     }
 
     fn tell(&self, kind: DatabaseKind, figure: &str) {
-        let us = |ms: f64| rounded(ms * 1e3);
+        let us = |ms: f64| round(ms * 1e3);
         let line = json!({
             "figure": figure, "db": kind.name(), "events_per_second": EVENTS_PER_SECOND,
             "answer_p50_us": us(self.answer_p50), "answer_p99_us": us(self.answer_p99),

@@ -145,7 +145,7 @@ pub fn run(options: &HostedOptions) -> Result<bool, String> {
         }
     }))?;
     let mut goals = Vec::new();
-    for kind in options.databases.chosen() {
+    for kind in options.databases.kinds() {
         let mut trial = HostedTrial::new(options, kind, &binary, &mut customers)?;
         trial.prepare(&format!("http://{receiver}/"))?;
         goals.extend(trial.measure(names.address, &receipts)?);

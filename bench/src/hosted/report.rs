@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::fill::HostedFill;
 use crate::database::DatabaseKind;
-use crate::report::{Goal, Wanted, rounded};
+use crate::report::{Goal, Wanted, round};
 
 /// Nobody's message leaves later than this after it was due, in seconds.
 const LATEST_SECONDS: f64 = 1.0;
@@ -61,10 +61,10 @@ pub fn tell_fill(kind: DatabaseKind, filled: &HostedFill, bytes: u64) {
     let line = json!({
         "figure": "hosted-fill", "db": kind.name(), "workspaces": workspaces,
         "messages": messages, "largest": sizes[0], "median": sizes[workspaces / 2],
-        "smallest": sizes[workspaces - 1], "seconds": rounded(filled.seconds), "bytes": bytes,
-        "bytes_per_workspace": rounded(bytes as f64 / workspaces as f64),
+        "smallest": sizes[workspaces - 1], "seconds": round(filled.seconds), "bytes": bytes,
+        "bytes_per_workspace": round(bytes as f64 / workspaces as f64),
         "bytes_of_empty_workspace": filled.bytes_when_empty,
-        "bytes_per_message": rounded(bytes as f64 / messages as f64),
+        "bytes_per_message": round(bytes as f64 / messages as f64),
     });
     println!("{line}");
 }
@@ -73,12 +73,12 @@ impl HostedServer {
     pub fn tell(&self, kind: DatabaseKind, workspaces: usize) {
         let line = json!({
             "figure": "hosted-server", "db": kind.name(), "workspaces": workspaces,
-            "first_answer_ms": rounded(self.first_answer.as_secs_f64() * 1e3),
+            "first_answer_ms": round(self.first_answer.as_secs_f64() * 1e3),
             "served": self.served,
-            "lists_per_second": rounded(self.served as f64 / self.served_in.as_secs_f64()),
-            "memory_idle_mb": rounded(self.idle_mb), "memory_served_mb": rounded(self.served_mb),
+            "lists_per_second": round(self.served as f64 / self.served_in.as_secs_f64()),
+            "memory_idle_mb": round(self.idle_mb), "memory_served_mb": round(self.served_mb),
             "memory_kb_per_workspace":
-                rounded((self.served_mb - self.idle_mb) * 1e3 / workspaces as f64),
+                round((self.served_mb - self.idle_mb) * 1e3 / workspaces as f64),
         });
         println!("{line}");
     }
@@ -99,14 +99,14 @@ impl PhaseOutcome {
         let line = json!({
             "figure": "hosted", "db": kind.name(), "workspaces": workspaces,
             "beside": self.beside, "sends": self.sends, "unsent": self.unsent,
-            "late_p50_ms": rounded(self.late.p50), "late_p99_ms": rounded(self.late.p99),
-            "late_max_ms": rounded(self.late.max), "list_p50_ms": rounded(self.lists.p50),
-            "list_p99_ms": rounded(self.lists.p99), "list_max_ms": rounded(self.lists.max),
-            "list_p99_times_alone": rounded(ratio), "webhook_p50_ms": rounded(self.webhooks.p50),
-            "webhook_p99_ms": rounded(self.webhooks.p99),
-            "webhook_max_ms": rounded(self.webhooks.max), "imported": self.imported,
+            "late_p50_ms": round(self.late.p50), "late_p99_ms": round(self.late.p99),
+            "late_max_ms": round(self.late.max), "list_p50_ms": round(self.lists.p50),
+            "list_p99_ms": round(self.lists.p99), "list_max_ms": round(self.lists.max),
+            "list_p99_times_alone": round(ratio), "webhook_p50_ms": round(self.webhooks.p50),
+            "webhook_p99_ms": round(self.webhooks.p99),
+            "webhook_max_ms": round(self.webhooks.max), "imported": self.imported,
             "received": self.received, "backlog_sent": self.backlog_sent,
-            "memory_mb": rounded(self.memory_mb),
+            "memory_mb": round(self.memory_mb),
         });
         println!("{line}");
     }

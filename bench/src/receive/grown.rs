@@ -14,7 +14,7 @@ use super::mails::Customers;
 use super::{MAILS, send_all};
 use crate::database::{self, DatabaseKind};
 use crate::measure::drive;
-use crate::report::{Goal, Wanted, print_goals, rounded};
+use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::{Requests, request};
 use crate::server::{Server, binary, free_address, serve};
 use crate::workspace::{self, BenchDatabase, BenchWorkspace, INBOX};
@@ -106,7 +106,7 @@ fn measure(
         let requests = Arc::new(Requests::of(&workspace.live_key, path));
         let driving = drive(server.address, &requests, CLIENTS, options.seconds);
         let pace = runtime.block_on(driving)?;
-        let rps = rounded(pace.per_second);
+        let rps = round(pace.per_second);
         println!("{}", json!({ "figure": format!("grown-{name}"), "when": when, "rps": rps }));
         rates.push(pace.per_second);
     }

@@ -18,7 +18,7 @@ use clap::Args;
 use serde_json::json;
 
 use crate::database::{self, DatabaseKind, Databases};
-use crate::report::{Goal, Wanted, print_goals, rounded};
+use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::request;
 use crate::server::{Server, binary, free_address, serve};
 use crate::workspace::{self, BenchDatabase, INBOX};
@@ -56,7 +56,7 @@ pub fn run(options: &ReceiveOptions) -> Result<bool, String> {
     let mails = (0..MAILS).map(|number| customers.write(number, INBOX));
     let mails = mails.collect::<Result<Vec<_>, _>>()?;
     let mut goals = Vec::new();
-    for kind in options.databases.chosen() {
+    for kind in options.databases.kinds() {
         let measured = measure(options, kind, names.address, &mails)?;
         measured.tell(kind, options);
         goals.extend(measured.goals(kind));
@@ -86,7 +86,7 @@ fn measure(
     let place = BenchDatabase::new(kind, options.databases.postgres(), "receive")?;
     let workspace = workspace::set(&place, 0, Vec::new())?;
     database::settle(&place.url)?;
-    let before = taken(&place)?;
+    let before = disk_bytes(&place)?;
     let (listen, smtp) = (free_address()?, free_address()?);
     let mut command =
         serve(&binary(options.server.as_deref())?, place.folder.path(), &place.url, listen);
@@ -113,7 +113,7 @@ fn measure(
         processor_us: spent * 1e6 / mails,
         memory: sent.memory,
         raw_bytes: sent.bytes as f64 / mails,
-        disk_bytes: taken(&place)?.saturating_sub(before) as f64 / mails,
+        disk_bytes: disk_bytes(&place)?.saturating_sub(before) as f64 / mails,
     })
 }
 
@@ -167,7 +167,7 @@ fn send_all(
 }
 
 /// What the database and the blobs beside it take.
-fn taken(place: &BenchDatabase) -> Result<u64, String> {
+fn disk_bytes(place: &BenchDatabase) -> Result<u64, String> {
     Ok(database::bytes(&place.url)? + folder_bytes(&place.folder.path().join("blobs")))
 }
 
@@ -183,7 +183,7 @@ fn folder_bytes(folder: &Path) -> u64 {
 
 impl Measured {
     fn tell(&self, kind: DatabaseKind, options: &ReceiveOptions) {
-        let memory: Vec<_> = self.memory.iter().map(|mb| rounded(*mb)).collect();
+        let memory: Vec<_> = self.memory.iter().map(|mb| round(*mb)).collect();
         println!(
             "{}",
             json!({
@@ -191,12 +191,12 @@ impl Measured {
                 "db": kind.name(),
                 "messages": options.messages,
                 "connections": options.connections,
-                "rps": rounded(self.per_second),
-                "p50_ms": rounded(self.p50.as_secs_f64() * 1e3),
-                "p99_ms": rounded(self.p99.as_secs_f64() * 1e3),
-                "server_cpu_us": rounded(self.processor_us),
-                "raw_bytes": rounded(self.raw_bytes),
-                "disk_bytes": rounded(self.disk_bytes),
+                "rps": round(self.per_second),
+                "p50_ms": round(self.p50.as_secs_f64() * 1e3),
+                "p99_ms": round(self.p99.as_secs_f64() * 1e3),
+                "server_cpu_us": round(self.processor_us),
+                "raw_bytes": round(self.raw_bytes),
+                "disk_bytes": round(self.disk_bytes),
                 "memory_mb": memory,
             })
         );

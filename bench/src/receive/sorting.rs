@@ -14,7 +14,7 @@ use super::mails::{Customers, SampleMail};
 use super::{MAILS, send_all};
 use crate::client::Client;
 use crate::database::{self, DatabaseKind, Databases};
-use crate::report::{Goal, Wanted, print_goals, rounded};
+use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::request;
 use crate::run::median;
 use crate::server::{Server, binary, free_address, serve};
@@ -55,7 +55,7 @@ pub fn run(options: &SortingOptions) -> Result<bool, String> {
     let mails = (0..MAILS).map(|number| customers.write(number, INBOX));
     let mails = mails.collect::<Result<Vec<_>, _>>()?;
     let mut goals = Vec::new();
-    for kind in options.databases.chosen() {
+    for kind in options.databases.kinds() {
         goals.push(measure(options, kind, names.address, &mails)?);
     }
     goals.iter().for_each(Goal::print_json);
@@ -108,11 +108,11 @@ fn tell(kind: DatabaseKind, turn: usize, on: &ReceivingPace, off: &ReceivingPace
             "figure": "receive-sorting",
             "db": kind.name(),
             "turn": turn,
-            "rps": rounded(on.per_second),
-            "rps_without": rounded(off.per_second),
-            "server_cpu_us": rounded(on.processor_us),
-            "server_cpu_us_without": rounded(off.processor_us),
-            "sorted_after_ms": rounded(on.sorted_after.as_secs_f64() * 1e3),
+            "rps": round(on.per_second),
+            "rps_without": round(off.per_second),
+            "server_cpu_us": round(on.processor_us),
+            "server_cpu_us_without": round(off.processor_us),
+            "sorted_after_ms": round(on.sorted_after.as_secs_f64() * 1e3),
         })
     );
 }

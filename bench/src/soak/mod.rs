@@ -65,7 +65,7 @@ pub fn run(options: &SoakOptions) -> Result<(), String> {
     let binary = binary(options.server.as_deref())?;
     let runtime = Runtime::new().map_err(|error| error.to_string())?;
     let mut goals = Vec::new();
-    for kind in options.databases.chosen() {
+    for kind in options.databases.kinds() {
         let mut trial = CrashTrial::new(&options.databases, kind, &binary, options.seed, PAUSE)?;
         goals.extend(runtime.block_on(soak(options, kind, &mut trial))?);
     }

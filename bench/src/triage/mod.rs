@@ -14,7 +14,7 @@ use tokio::runtime::Runtime;
 
 use crate::database::{self, DatabaseKind, Databases};
 use crate::filled::{FillPlan, FilledDatabase};
-use crate::report::{Goal, Wanted, print_goals, rounded};
+use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::{loads, request};
 use crate::server::{Server, binary, free_address, serve};
 use others::{OtherClients, OtherWaits, quantile};
@@ -68,7 +68,7 @@ pub fn run(options: &TriageOptions) -> Result<bool, String> {
         seed: options.seed,
     };
     let mut goals = Vec::new();
-    for kind in options.databases.chosen() {
+    for kind in options.databases.kinds() {
         goals.extend(measure(options, &plan, kind, &runtime)?);
     }
     goals.iter().for_each(Goal::print_json);
@@ -132,8 +132,8 @@ impl TriageBench<'_> {
                     "figure": figure, "db": self.filled.kind.name(),
                     "messages": self.filled.seeded.messages,
                     "conversations": TRIAGED, "rounds": times.len(),
-                    "p50_ms": rounded(quantile(times, 0.5) * 1_000.0),
-                    "worst_ms": rounded(quantile(times, 1.0) * 1_000.0),
+                    "p50_ms": round(quantile(times, 0.5) * 1_000.0),
+                    "worst_ms": round(quantile(times, 1.0) * 1_000.0),
                 })
             );
         }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::client::Client;
 use crate::filled::FilledDatabase;
-use crate::report::rounded;
+use crate::report::round;
 use crate::requests::{Load, Requests};
 
 pub struct OtherClients {
@@ -80,7 +80,7 @@ async fn ask(
 impl OtherWaits {
     /// Prints the line of what happened meanwhile.
     pub fn tell(&self, filled: &FilledDatabase, beside: &str) {
-        let ms = |times: &[f64], part: f64| rounded(quantile(times, part) * 1_000.0);
+        let ms = |times: &[f64], part: f64| round(quantile(times, part) * 1_000.0);
         println!(
             "{}",
             json!({

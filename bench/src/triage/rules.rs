@@ -10,7 +10,7 @@ use super::others::quantile;
 use super::session::{AppSession, between};
 use super::{TriageBench, act_on_all, offered_undo, undo_all};
 use crate::database;
-use crate::report::rounded;
+use crate::report::round;
 
 /// The rule must have looked at everything by then.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -45,8 +45,8 @@ impl TriageBench<'_> {
             json!({
                 "figure": "rule-trial", "db": self.filled.kind.name(),
                 "messages": self.filled.seeded.messages, "trials": times.len(),
-                "p50_ms": rounded(quantile(&times, 0.5) * 1_000.0),
-                "worst_ms": rounded(quantile(&times, 1.0) * 1_000.0),
+                "p50_ms": round(quantile(&times, 0.5) * 1_000.0),
+                "worst_ms": round(quantile(&times, 1.0) * 1_000.0),
             })
         );
         Ok(())
@@ -79,10 +79,10 @@ impl TriageBench<'_> {
                 "figure": "rule-run", "db": self.filled.kind.name(),
                 "messages": self.filled.seeded.messages,
                 "conversations": TRIAGED, "rounds": all.len(),
-                "act_p50_ms": rounded(quantile(&acts, 0.5) * 1_000.0),
-                "all_p50_ms": rounded(middle * 1_000.0),
-                "all_worst_ms": rounded(quantile(&all, 1.0) * 1_000.0),
-                "per_second": rounded(TRIAGED as f64 / middle),
+                "act_p50_ms": round(quantile(&acts, 0.5) * 1_000.0),
+                "all_p50_ms": round(middle * 1_000.0),
+                "all_worst_ms": round(quantile(&all, 1.0) * 1_000.0),
+                "per_second": round(TRIAGED as f64 / middle),
             })
         );
         Ok(())

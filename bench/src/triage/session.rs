@@ -14,7 +14,7 @@ pub struct AppSession {
 
 impl AppSession {
     pub async fn open(address: SocketAddr, session: &str) -> Result<AppSession, String> {
-        let client = Client::connect(address).await.map_err(told)?;
+        let client = Client::connect(address).await.map_err(io_sentence)?;
         let session = session.to_owned();
         let mut opened = AppSession { client, session, flash: String::new(), csrf: String::new() };
         let page = opened.page("/inbox?view=open").await?;
@@ -25,7 +25,7 @@ impl AppSession {
     pub async fn page(&mut self, path: &str) -> Result<String, String> {
         let request = format!("GET {path} HTTP/1.1\r\n{}\r\n", self.headers());
         self.flash.clear();
-        let answer = self.client.call(request.as_bytes()).await.map_err(told)?;
+        let answer = self.client.call(request.as_bytes()).await.map_err(io_sentence)?;
         match answer.status {
             200 => Ok(String::from_utf8_lossy(answer.body).into_owned()),
             status => Err(format!("{path} was answered with {status}")),
@@ -41,7 +41,7 @@ impl AppSession {
             self.headers(),
             body.len()
         );
-        let answer = self.client.call(request.as_bytes()).await.map_err(told)?;
+        let answer = self.client.call(request.as_bytes()).await.map_err(io_sentence)?;
         if answer.status != 303 {
             return Err(format!("{path} was answered with {}", answer.status));
         }
@@ -68,7 +68,7 @@ pub fn between<'a>(text: &'a str, start: &str, end: &str) -> Result<&'a str, Str
     found.map(|(found, _)| found).ok_or_else(|| format!("an answer has no {}", start.trim()))
 }
 
-fn told(error: std::io::Error) -> String {
+fn io_sentence(error: std::io::Error) -> String {
     error.to_string()
 }
 

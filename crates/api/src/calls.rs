@@ -124,7 +124,7 @@ where
 {
     let counted = match counted_key(app, key).await {
         Ok(counted) => counted,
-        Err(error) => return (Err(error), app.limiter.untouched()),
+        Err(error) => return (Err(error), app.limiter.full_status()),
     };
     let rate = app.limiter.take(&counted, app.clock.now());
     let clock = app.clock.clone();
@@ -163,7 +163,7 @@ where
     let rate = match &result {
         Err(Error::Unauthorized) => {
             app.limiter.forget(&counted);
-            app.limiter.untouched()
+            app.limiter.full_status()
         }
         Err(Error::TooMany(over)) => *over,
         _ => {

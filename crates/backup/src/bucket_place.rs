@@ -60,8 +60,8 @@ impl BucketPlace {
 }
 
 impl PlaceFiles for BucketPlace {
-    fn shown(&self) -> String {
-        self.bucket.shown()
+    fn label(&self) -> String {
+        self.bucket.label()
     }
 
     fn prepare(&self) -> io::Result<()> {
@@ -69,7 +69,7 @@ impl PlaceFiles for BucketPlace {
     }
 
     fn lock(&self, ids: &Ids) -> Result<PlaceLock, String> {
-        let told = |error: io::Error| format!("{}: {error}", self.shown());
+        let told = |error: io::Error| format!("{}: {error}", self.label());
         match patiently(|| self.bucket.read(LOCK_FILE)) {
             Ok(held) => {
                 // One that cannot be read may be held: whoever removed it could take the blobs of a backup that
@@ -78,14 +78,14 @@ impl PlaceFiles for BucketPlace {
                     format!(
                         "The lock of {} cannot be read, so another backup may be being written there. If \
                          none is, remove the object {LOCK_FILE}.",
-                        self.shown()
+                        self.label()
                     )
                 })?;
                 if held.until > Timestamp::now() {
                     return Err(format!(
                         "Another backup to {} is being written, or broke off: without a sign of it \
                          a new one may begin at {:.0}.",
-                        self.shown(),
+                        self.label(),
                         held.until
                     ));
                 }
@@ -99,7 +99,7 @@ impl PlaceFiles for BucketPlace {
         // What is there decides: a call that was not answered may have written it, and a store without
         // conditions lets two write.
         if !patiently(|| is_held_by(&self.bucket, &writer)).map_err(told)? {
-            return Err(format!("Another backup to {} is being written.", self.shown()));
+            return Err(format!("Another backup to {} is being written.", self.label()));
         }
         BucketLock::hold(&self.bucket, writer).map(|lock| Box::new(lock) as PlaceLock).map_err(told)
     }

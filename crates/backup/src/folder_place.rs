@@ -34,7 +34,7 @@ impl HeldLock for File {
 }
 
 impl PlaceFiles for FolderPlace {
-    fn shown(&self) -> String {
+    fn label(&self) -> String {
         self.folder.display().to_string()
     }
 
@@ -49,7 +49,7 @@ impl PlaceFiles for FolderPlace {
         match file.try_lock() {
             Ok(()) => Ok(Box::new(file)),
             Err(TryLockError::WouldBlock) => {
-                Err(format!("Another backup to {} is being written.", self.shown()))
+                Err(format!("Another backup to {} is being written.", self.label()))
             }
             // Some network file systems have no locks.
             Err(TryLockError::Error(_)) => Ok(Box::new(file)),

@@ -52,7 +52,7 @@ impl std::fmt::Display for KeepRule {
 
 impl KeepRule {
     /// Those of the names that stay. Names are moments in UTC; the newest always stays.
-    pub(super) fn kept<'a>(&self, names: &[&'a str]) -> BTreeSet<&'a str> {
+    pub(super) fn select<'a>(&self, names: &[&'a str]) -> BTreeSet<&'a str> {
         // What is no moment was not written by us, and stays.
         let (mut newest_first, strangers): (Vec<&str>, Vec<&str>) =
             names.iter().partition(|name| day(name).is_some());
@@ -124,7 +124,7 @@ mod tests {
         ];
         let kept = |rule: &str| {
             let rule: KeepRule = rule.parse().unwrap();
-            let kept = rule.kept(&names);
+            let kept = rule.select(&names);
             names
                 .iter()
                 .enumerate()
@@ -136,6 +136,10 @@ mod tests {
         assert_eq!(kept("0/3/0"), [0, 2, 4], "weeks begin on Mondays");
         assert_eq!(kept("1/0/3"), [0, 5, 7]);
         assert_eq!(kept("3"), [0, 1, 2]);
-        assert_eq!(KeepRule::Newest(1).kept(&["a", names[0]]).len(), 2, "a stranger's file stays");
+        assert_eq!(
+            KeepRule::Newest(1).select(&["a", names[0]]).len(),
+            2,
+            "a stranger's file stays"
+        );
     }
 }

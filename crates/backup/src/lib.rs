@@ -76,7 +76,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn told(what: &str) -> impl Fn(io::Error) -> String {
+fn with_context(what: &str) -> impl Fn(io::Error) -> String {
     move |error| format!("{what}: {error}")
 }
 

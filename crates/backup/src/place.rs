@@ -43,8 +43,8 @@ impl BackupPlace {
     }
 
     /// How people name it.
-    pub fn shown(&self) -> String {
-        self.files.shown()
+    pub fn label(&self) -> String {
+        self.files.label()
     }
 
     /// Where a blob lies, as a name in this place.

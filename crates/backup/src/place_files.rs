@@ -12,7 +12,7 @@ pub(super) const BLOBS: &str = "blobs";
 /// The files of a place. Calls block.
 pub trait PlaceFiles: Send + Sync {
     /// How people name it.
-    fn shown(&self) -> String;
+    fn label(&self) -> String;
     /// Makes the place ready to be written to.
     fn prepare(&self) -> io::Result<()>;
     /// Keeps other processes from writing here for as long as it is held.

@@ -56,11 +56,11 @@ impl CopiedBlobs {
 
 impl PlaceWriter<'_> {
     pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let bytes = self.sealed(name, bytes)?;
+        let bytes = self.seal_file(name, bytes)?;
         self.place.write(name, bytes)
     }
 
-    fn sealed(&self, name: &str, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    fn seal_file(&self, name: &str, bytes: &[u8]) -> io::Result<Vec<u8>> {
         let Some(key) = self.key else { return Ok(bytes.to_vec()) };
         let mut writer = key.seal(name, self.ids, Vec::new())?;
         writer.write_all(bytes)?;
@@ -97,7 +97,7 @@ impl PlaceWriter<'_> {
             };
             match FileFault::in_blob(hash, read)? {
                 Ok(packed) => {
-                    let sealed = self.sealed(&name, &packed)?;
+                    let sealed = self.seal_file(&name, &packed)?;
                     self.place.write(&BackupPlace::blob_name(&name), sealed)?;
                     if is_there {
                         copied.repaired.push(hash.clone());
@@ -121,7 +121,7 @@ impl PlaceWriter<'_> {
     fn is_whole(&self, hash: &str, name: &str) -> io::Result<bool> {
         let read = self.place.read(&BackupPlace::blob_name(name));
         let read = read.and_then(|bytes| match self.key {
-            Some(key) => key.unsealed(name, &bytes),
+            Some(key) => key.unseal_bytes(name, &bytes),
             None => Ok(bytes),
         });
         Ok(FileFault::in_blob(hash, read)?.is_ok())

@@ -115,7 +115,7 @@ pub async fn restore(
     }
     let (keyed, to, check) = (backup.clone(), target.clone(), tables.key_check);
     let key = run_blocking(move || restore_key(&keyed, &to, check.as_deref(), on_damage));
-    if !key.await?.map_err(super::told(NOT_RESTORED))? {
+    if !key.await?.map_err(super::with_context(NOT_RESTORED))? {
         let sentence = about_lost_key(&backup.manifest, target);
         return Err(RestoreFailure::KeyLost(Box::new(backup.manifest), damage, sentence));
     }
@@ -153,7 +153,8 @@ struct CopiedBackup {
 
 /// Copies the blobs that are whole.
 fn copy_blobs(backup: &StoredBackup, blobs: &Blobs) -> Result<CopiedBackup, String> {
-    let told = super::told("The backup cannot be read at present, and nothing was restored");
+    let told =
+        super::with_context("The backup cannot be read at present, and nothing was restored");
     let tables = backup.scan_tables().map_err(|fault| match fault {
         StoredFault::Place(error) => told(error),
         StoredFault::Lost(sentence) => {
@@ -169,7 +170,9 @@ fn copy_blobs(backup: &StoredBackup, blobs: &Blobs) -> Result<CopiedBackup, Stri
     let there: BTreeSet<String> = backup.place.blobs().map_err(&told)?.into_iter().collect();
     for hash in &contents.files {
         match backup.read_blob(&there, hash).map_err(&told)? {
-            Ok(packed) => blobs.replace_file(hash, &packed).map_err(super::told(NOT_RESTORED))?,
+            Ok(packed) => {
+                blobs.replace_file(hash, &packed).map_err(super::with_context(NOT_RESTORED))?
+            }
             Err(fault) => drop(faults.insert(hash.clone(), fault)),
         }
     }
@@ -177,7 +180,7 @@ fn copy_blobs(backup: &StoredBackup, blobs: &Blobs) -> Result<CopiedBackup, Stri
         match backup.read_blob(&there, upload.as_str()).map_err(&told)? {
             Ok(bytes) => {
                 let adopted = blobs.partial_uploads().adopt(upload, &bytes);
-                adopted.map_err(super::told(NOT_RESTORED))?;
+                adopted.map_err(super::with_context(NOT_RESTORED))?;
             }
             Err(fault) => drop(faults.insert(upload.as_str().to_owned(), fault)),
         }
@@ -251,7 +254,7 @@ async fn fill(
             let result = load_file(tx, &mut tables, &backup, now);
             match result {
                 Ok(loaded) if loaded == backup.manifest.tables => Ok(()),
-                Ok(_) => Err(damaged()),
+                Ok(_) => Err(damaged_error()),
                 Err(error) => {
                     if let base::error::Error::Files(error) = &error {
                         let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -284,12 +287,12 @@ fn load_file(
     let loaded = load::load(tx, &mut *backup.lines(&mut hashed)?, QuietReason::Restored, now)?;
     io::copy(&mut hashed, &mut io::sink())?;
     if hex(&hashed.hash.finalize()) != backup.manifest.tables_sha256 {
-        return Err(damaged());
+        return Err(damaged_error());
     }
     Ok(loaded.tables)
 }
 
-fn damaged() -> base::error::Error {
+fn damaged_error() -> base::error::Error {
     base::error::Error::Conflict(
         "This backup cannot be restored: it is damaged or incomplete.".into(),
     )

@@ -118,7 +118,7 @@ impl BackupRunner {
         if !store.write(move |tx| scheduled_backups::claim(tx, now, lease)).await? {
             return Ok(false);
         }
-        let written = self.held(lease, self.write(settings)).await;
+        let written = self.hold_lease_during(lease, self.write(settings)).await;
         let now = self.app.clock.now();
         let next = settings.timing.after(now);
         let outcome = if written.is_ok() { "written" } else { "failed" };
@@ -172,7 +172,7 @@ impl BackupRunner {
     }
 
     /// Waits for a backup and renews the lease meanwhile.
-    async fn held<T>(&self, mut lease: i64, writing: impl Future<Output = T>) -> T {
+    async fn hold_lease_during<T>(&self, mut lease: i64, writing: impl Future<Output = T>) -> T {
         let mut writing = std::pin::pin!(writing);
         // A renewal without an answer may count all the same.
         let mut tried = lease;

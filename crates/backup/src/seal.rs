@@ -74,7 +74,7 @@ impl PlaceKey {
 
     fn of_file(&self, name: &str, salt: &[u8]) -> io::Result<LessSafeKey> {
         let key = self.tag(&[b"file", name.as_bytes(), salt]);
-        let key = UnboundKey::new(&CHACHA20_POLY1305, &key).map_err(|_| damaged())?;
+        let key = UnboundKey::new(&CHACHA20_POLY1305, &key).map_err(|_| damaged_error())?;
         Ok(LessSafeKey::new(key))
     }
 
@@ -97,7 +97,7 @@ impl PlaceKey {
     }
 
     /// The bytes of a small file.
-    pub fn unsealed(&self, name: &str, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    pub fn unseal_bytes(&self, name: &str, bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut opened = Vec::new();
         self.unseal(name, bytes)?.read_to_end(&mut opened)?;
         Ok(opened)
@@ -122,7 +122,7 @@ impl<W: Write> SealWriter<W> {
         let nonce = nonce(self.number, last);
         self.key
             .seal_in_place_append_tag(nonce, Aad::empty(), &mut self.piece)
-            .map_err(|_| damaged())?;
+            .map_err(|_| damaged_error())?;
         self.out.write_all(&self.piece)?;
         self.piece.clear();
         self.number += 1;
@@ -167,8 +167,11 @@ impl<R: Read> SealReader<R> {
         let following = self.read_piece()?;
         let mut piece = std::mem::replace(&mut self.next, following);
         let nonce = nonce(self.number, self.next.is_empty());
-        let opened =
-            self.key.open_in_place(nonce, Aad::empty(), &mut piece).map_err(|_| damaged())?.len();
+        let opened = self
+            .key
+            .open_in_place(nonce, Aad::empty(), &mut piece)
+            .map_err(|_| damaged_error())?
+            .len();
         piece.truncate(opened);
         self.piece = piece;
         self.at = 0;
@@ -196,7 +199,7 @@ fn nonce(number: u64, last: bool) -> Nonce {
     Nonce::assume_unique_for_key(nonce)
 }
 
-fn damaged() -> io::Error {
+fn damaged_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "a sealed file is damaged")
 }
 
@@ -205,16 +208,16 @@ mod tests {
     use super::*;
 
     fn key(passphrase: &str) -> (PlaceKey, SealParameters) {
-        PlaceKey::make(passphrase, &Ids::seeded(1)).unwrap()
+        PlaceKey::make(passphrase, &Ids::with_seed(1)).unwrap()
     }
 
-    fn sealed(key: &PlaceKey, bytes: &[u8]) -> Vec<u8> {
-        let mut writer = key.seal("a", &Ids::seeded(2), Vec::new()).unwrap();
+    fn seal_bytes(key: &PlaceKey, bytes: &[u8]) -> Vec<u8> {
+        let mut writer = key.seal("a", &Ids::with_seed(2), Vec::new()).unwrap();
         writer.write_all(bytes).unwrap();
         writer.finish().unwrap()
     }
 
-    fn opened(key: &PlaceKey, name: &str, sealed: &[u8]) -> io::Result<Vec<u8>> {
+    fn open_bytes(key: &PlaceKey, name: &str, sealed: &[u8]) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         key.unseal(name, sealed)?.read_to_end(&mut bytes)?;
         Ok(bytes)
@@ -225,15 +228,15 @@ mod tests {
         let (key, parameters) = key("open sesame");
         for size in [0, 1, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES] {
             let bytes: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
-            let file = sealed(&key, &bytes);
-            assert_eq!(opened(&key, "a", &file).unwrap(), bytes, "{size}");
-            assert!(opened(&key, "b", &file).is_err(), "another name");
+            let file = seal_bytes(&key, &bytes);
+            assert_eq!(open_bytes(&key, "a", &file).unwrap(), bytes, "{size}");
+            assert!(open_bytes(&key, "b", &file).is_err(), "another name");
             let piece = PIECE_BYTES + TAG_BYTES;
             let cut = file.len().saturating_sub(piece).max(FILE_SALT_BYTES);
-            assert!(opened(&key, "a", &file[..cut]).is_err(), "{size}: the last piece is gone");
+            assert!(open_bytes(&key, "a", &file[..cut]).is_err(), "{size}: the last piece is gone");
             let mut changed = file.clone();
             *changed.last_mut().unwrap() ^= 1;
-            assert!(opened(&key, "a", &changed).is_err(), "{size}: changed");
+            assert!(open_bytes(&key, "a", &changed).is_err(), "{size}: changed");
         }
         assert!(PlaceKey::open("open sesame", &parameters).is_ok());
         let refused = PlaceKey::open("Open sesame", &parameters).err().unwrap();

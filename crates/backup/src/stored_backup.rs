@@ -76,13 +76,13 @@ pub(super) fn list_backups(
 ) -> Result<(Vec<String>, Option<PlaceKey>), String> {
     let said = place
         .read(PLACE_FILE)
-        .map_err(|error| format!("{} holds no backups of Mailroom: {error}", place.shown()))?;
+        .map_err(|error| format!("{} holds no backups of Mailroom: {error}", place.label()))?;
     let key = open_place(&said, passphrase)?;
-    let files = place.list().map_err(|error| format!("{}: {error}", place.shown()))?;
+    let files = place.list().map_err(|error| format!("{}: {error}", place.label()))?;
     let names: Vec<String> =
         files.iter().filter_map(|file| manifest_name(file)).map(str::to_owned).collect();
     if names.is_empty() {
-        return Err(format!("There is no complete backup in {}.", place.shown()));
+        return Err(format!("There is no complete backup in {}.", place.label()));
     }
     Ok((names, key))
 }
@@ -104,7 +104,7 @@ impl StoredBackup {
             return Err(format!("There is no backup {at}; there are {}.", names.join(", ")));
         };
         StoredBackup::open(place, name, key).map_err(|fault| match fault {
-            StoredFault::Place(error) => format!("{}: {error}", place.shown()),
+            StoredFault::Place(error) => format!("{}: {error}", place.label()),
             StoredFault::Lost(sentence) => with_others(&sentence, name, &names),
         })
     }
@@ -210,7 +210,7 @@ impl StoredBackup {
             return Ok(Err(FileFault::Missing));
         }
         let read = self.place.read(&BackupPlace::blob_name(&name));
-        FileFault::in_blob(blob, read.and_then(|bytes| self.unsealed(&name, bytes)))
+        FileFault::in_blob(blob, read.and_then(|bytes| self.unseal(&name, bytes)))
     }
 
     /// What a blob is called in the place.
@@ -221,7 +221,7 @@ impl StoredBackup {
     /// The list of blobs beside the tables. They name the same; it says which blobs to keep without reading them.
     pub fn read_blob_list(&self) -> io::Result<Vec<String>> {
         let name = self.manifest.blobs_file();
-        let list = self.unsealed(&name, self.place.read(&name)?)?;
+        let list = self.unseal(&name, self.place.read(&name)?)?;
         let list = String::from_utf8(list).map_err(|_| damaged_piece(&name))?;
         let list: Vec<String> = list.lines().map(str::to_owned).collect();
         let is_named = |blob: &String| is_hash(blob) || UploadId::parse(blob).is_some();
@@ -237,7 +237,7 @@ impl StoredBackup {
             return Ok(None);
         }
         let name = self.manifest.key_file();
-        let secret = self.unsealed(&name, self.place.read(&name)?)?;
+        let secret = self.unseal(&name, self.place.read(&name)?)?;
         if is_key(&secret, check) { Ok(Some(secret)) } else { Err(damaged_piece(&name)) }
     }
 
@@ -279,9 +279,9 @@ impl StoredBackup {
         erased
     }
 
-    fn unsealed(&self, name: &str, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    fn unseal(&self, name: &str, bytes: Vec<u8>) -> io::Result<Vec<u8>> {
         match &self.key {
-            Some(key) => key.unsealed(name, &bytes),
+            Some(key) => key.unseal_bytes(name, &bytes),
             None => Ok(bytes),
         }
     }

@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn a_key_is_told_from_every_other_by_the_check_of_a_dump() {
-        let (folder, ids) = (tempfile::tempdir().unwrap(), Ids::seeded(1));
+        let (folder, ids) = (tempfile::tempdir().unwrap(), Ids::with_seed(1));
         let vault = Vault::open(folder.path(), &ids).unwrap();
         let check = vault.seal(&ids, KEY_FILE, "mailroom");
         let dump = format!(

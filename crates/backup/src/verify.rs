@@ -67,7 +67,7 @@ fn verify_all(
     let told = |error: std::io::Error| {
         format!(
             "{}: {error}. Nothing is known of what was not read: verify it again.",
-            place.shown()
+            place.label()
         )
     };
     let there: BTreeSet<String> = place.blobs().map_err(told)?.into_iter().collect();

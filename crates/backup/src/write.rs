@@ -25,7 +25,7 @@ use super::place_files::{HeldLock, PlaceLock};
 use super::place_writer::{CopiedBlobs, PlaceWriter};
 use super::seal::PlaceKey;
 use super::stored_backup::StoredBackup;
-use super::{BackupProgress, hex, run_blocking, told};
+use super::{BackupProgress, hex, run_blocking, with_context};
 
 const ZSTD_LEVEL: i32 = 3;
 const NOT_WRITTEN: &str = "The backup could not be written";
@@ -95,13 +95,13 @@ pub async fn write_backup(
         let copied = files.write_blobs(&own.blobs, &blobs, now, &own.progress)?;
         Ok::<_, io::Error>((lock, copied))
     });
-    let (lock, mut copied) = copying.await?.map_err(told(NOT_WRITTEN))?;
+    let (lock, mut copied) = copying.await?.map_err(with_context(NOT_WRITTEN))?;
     let erased = take_erased(&source.store, &mut copied).await?;
     let backup = BegunBackup { manifest, contents, listed, copied, erased };
     let (source, place) = (source.clone(), place.clone());
     let written =
         run_blocking(move || backup.complete(&source, &place, &*lock, key.as_ref(), keep));
-    written.await?.map_err(told(NOT_WRITTEN))
+    written.await?.map_err(with_context(NOT_WRITTEN))
 }
 
 /// Takes out the missing blobs that no row names any more: mail is erased and uploads are withdrawn while the blobs
@@ -127,7 +127,7 @@ fn begin(
     passphrase: Option<&str>,
     ids: &Ids,
 ) -> Result<(PlaceLock, Option<PlaceKey>), String> {
-    let told = told(NOT_WRITTEN);
+    let told = with_context(NOT_WRITTEN);
     place.prepare().map_err(&told)?;
     let lock = place.lock(ids)?;
     remove_unfinished(place).map_err(&told)?;
@@ -248,7 +248,7 @@ fn place_key(
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return begin_place(place, passphrase, ids);
         }
-        Err(error) => return Err(format!("{}: {error}", place.shown())),
+        Err(error) => return Err(format!("{}: {error}", place.label())),
     };
     super::open_place(&said, passphrase)
 }
@@ -267,7 +267,7 @@ fn begin_place(
     };
     let file = PlaceFile { mailroom_backups: LAYOUT, sealed };
     let text = serde_json::to_vec_pretty(&file).map_err(|error| error.to_string())?;
-    place.write(PLACE_FILE, text).map_err(told(NOT_WRITTEN))?;
+    place.write(PLACE_FILE, text).map_err(with_context(NOT_WRITTEN))?;
     Ok(key)
 }
 
@@ -343,7 +343,7 @@ fn remove_old(
 ) -> io::Result<Vec<String>> {
     let files = place.list()?;
     let names: Vec<&str> = files.iter().filter_map(|file| manifest_name(file)).collect();
-    let kept = keep.kept(&names);
+    let kept = keep.select(&names);
     let is_kept = |name: &&str| kept.contains(name) || *name == new;
     let (kept, old): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| is_kept(name));
     if old.is_empty() {

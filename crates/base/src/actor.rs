@@ -175,7 +175,7 @@ pub fn counted_as(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<KeyHash> {
          WHERE t.token_hash = ?1 AND t.kind = 'access' AND t.expires_at > ?2",
         &[key, &now],
     )?;
-    found.and_then(|(hash,)| KeyHash::kept(&hash)).ok_or(Error::Unauthorized)
+    found.and_then(|(hash,)| KeyHash::from_stored(&hash)).ok_or(Error::Unauthorized)
 }
 
 /// A person of a workspace, by their address.

@@ -26,7 +26,7 @@ impl KeyHash {
     }
 
     /// The hash of a key as it is kept.
-    pub fn kept(hash: &[u8]) -> Option<KeyHash> {
+    pub fn from_stored(hash: &[u8]) -> Option<KeyHash> {
         Some(KeyHash { hash: hash.try_into().ok()?, is_access_token: false })
     }
 

@@ -15,5 +15,5 @@ pub trait BlobFiles: Send + Sync {
     /// Calls `each` with every name that there is.
     fn names(&self, each: &mut dyn FnMut(String)) -> io::Result<()>;
     /// How people call the store.
-    fn shown(&self) -> String;
+    fn label(&self) -> String;
 }

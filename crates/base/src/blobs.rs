@@ -344,7 +344,7 @@ impl Blobs {
                 }
             },
         };
-        let bytes = unpacked(hash, size, &packed);
+        let bytes = unpack(hash, size, &packed);
         if bytes.is_none() {
             tracing::error!(hash, "a blob is damaged");
         }
@@ -353,7 +353,7 @@ impl Blobs {
 }
 
 /// What packed bytes hold, if that is the blob of this hash and size.
-fn unpacked(hash: &str, size: i64, packed: &[u8]) -> Option<Vec<u8>> {
+fn unpack(hash: &str, size: i64, packed: &[u8]) -> Option<Vec<u8>> {
     let size = usize::try_from(size).ok()?;
     // The room is taken at once: a size that is damaged must not ask for more than there is.
     if size > UNCHECKED_BYTES && !Blobs::is_whole(hash, size as i64, packed) {

@@ -25,7 +25,7 @@ impl Circle {
     }
 
     /// Nobody: inboxes that are being deleted.
-    pub fn deleted() -> Circle {
+    pub fn of_deleted_inboxes() -> Circle {
         Circle("deleted".into())
     }
 

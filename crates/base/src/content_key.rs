@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn sealed_bytes_open_with_their_key_and_purpose_alone() {
-        let ids = Ids::seeded(1);
+        let ids = Ids::with_seed(1);
         let (key, other) = (ContentKey::new(&ids), ContentKey::new(&ids));
         let sealed = key.seal(&ids, "a", b"words");
         assert_ne!(sealed, key.seal(&ids, "a", b"words"));

@@ -183,7 +183,7 @@ impl Ids {
         Ids::from(StdRng::from_os_rng())
     }
 
-    pub fn seeded(seed: u64) -> Ids {
+    pub fn with_seed(seed: u64) -> Ids {
         Ids::from(StdRng::seed_from_u64(seed))
     }
 
@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn ids_sort_in_the_order_they_were_made() {
-        let ids = Ids::seeded(1);
+        let ids = Ids::with_seed(1);
         let mut made: Vec<String> = (0..10_000).map(|i| ids.next(1_000 + i / 5_000)).collect();
         let order = made.clone();
         made.sort();

@@ -48,7 +48,6 @@ pub const GUEST_SESSION_IDLE_MS: i64 = 30 * MINUTE_MS;
 pub const GUEST_SESSION_MS: i64 = 12 * HOUR_MS;
 /// How long a protected page is open, in days: at most, and by default.
 pub const SECURE_DAYS_MAX: i64 = 90;
-pub const SECURE_DAYS: i64 = 30;
 /// A protected message that nobody has opened is recalled once, after so long.
 pub const SECURE_REMINDER_MS: i64 = 3 * DAY_MS;
 /// Whether a page is read is written down at most this often.

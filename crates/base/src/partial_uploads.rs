@@ -114,7 +114,7 @@ impl PartialUploads {
     pub fn read(&self, id: &UploadId) -> io::Result<File> {
         match &self.shared {
             None => File::open(self.path(id.as_str())),
-            Some(_) => self.unnamed(id, &self.read_named(id.as_str())?),
+            Some(_) => self.unlinked_file(id, &self.read_named(id.as_str())?),
         }
     }
 
@@ -123,7 +123,7 @@ impl PartialUploads {
     }
 
     /// A file with these bytes that has no name any more, and ends with its last reader.
-    pub fn unnamed(&self, id: &UploadId, bytes: &[u8]) -> io::Result<File> {
+    pub fn unlinked_file(&self, id: &UploadId, bytes: &[u8]) -> io::Result<File> {
         let (mut file, path) = self.aside(id)?;
         fs::remove_file(&path)?;
         file.write_all(bytes)?;
@@ -265,7 +265,7 @@ mod tests {
             Ok(())
         }
 
-        fn shown(&self) -> String {
+        fn label(&self) -> String {
             "objects".into()
         }
     }

@@ -125,7 +125,7 @@ impl RateLimiter {
             pending.number += 1;
             let mut words = format!("{MARK}\t{}", pending.number);
             for (counted, count) in taken {
-                words.push_str(&format!("\t{}\t{count}", counted.encoded()));
+                words.push_str(&format!("\t{}\t{count}", counted.encode()));
             }
             words
         });
@@ -157,7 +157,7 @@ impl RateLimiter {
     }
 
     /// The status for a caller without a key.
-    pub fn untouched(&self) -> RateStatus {
+    pub fn full_status(&self) -> RateStatus {
         let limit = self.per_minute;
         RateStatus { limit, remaining: limit, resets_in: RATE_WINDOW_MS / 1_000, over: false }
     }
@@ -184,7 +184,7 @@ fn present(windows: &mut HashMap<RateKey, Window>, counted: RateKey, now: i64) -
 }
 
 impl RateKey {
-    fn encoded(&self) -> String {
+    fn encode(&self) -> String {
         match self {
             RateKey::Key(key) => key.hex(),
             RateKey::Sandbox(ws) => format!("ws{ws}"),

@@ -33,7 +33,7 @@ impl Scopes {
     }
 
     /// As kept in a row: names with spaces between.
-    pub fn stored(&self) -> String {
+    pub fn to_row(&self) -> String {
         self.0.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(" ")
     }
 
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn read_comes_with_every_other_scope_and_order_is_fixed() {
         let scopes = Scopes::new(&[Scope::Send, Scope::Write]);
-        assert_eq!(scopes.stored(), "read write send");
+        assert_eq!(scopes.to_row(), "read write send");
         assert_eq!(Scopes::from_stored("send write read"), scopes);
     }
 }

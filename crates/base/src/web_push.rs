@@ -52,8 +52,8 @@ impl PushTarget {
     }
 
     fn keys(&self) -> Option<([u8; PUBLIC_KEY_BYTES], [u8; AUTH_BYTES])> {
-        let key: [u8; PUBLIC_KEY_BYTES] = decoded(&self.p256dh)?.try_into().ok()?;
-        let auth: [u8; AUTH_BYTES] = decoded(&self.auth)?.try_into().ok()?;
+        let key: [u8; PUBLIC_KEY_BYTES] = decode(&self.p256dh)?.try_into().ok()?;
+        let auth: [u8; AUTH_BYTES] = decode(&self.auth)?.try_into().ok()?;
         (key[0] == POINT_PREFIX).then_some((key, auth))
     }
 
@@ -77,7 +77,7 @@ impl PushTarget {
     }
 }
 
-fn decoded(text: &str) -> Option<Vec<u8>> {
+fn decode(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok()
 }
 
@@ -99,10 +99,10 @@ impl KeyExchange {
     ) -> Result<Vec<u8>, Unspecified> {
         let combined = Salt::new(HKDF_SHA256, &self.auth).extract(&self.shared);
         let info: [&[u8]; 3] = [b"WebPush: info\0", &self.browser_key, &self.own_key];
-        let input: [u8; SHARED_BYTES] = expanded(&combined, &info)?;
+        let input: [u8; SHARED_BYTES] = expand(&combined, &info)?;
         let secret = Salt::new(HKDF_SHA256, salt).extract(&input);
-        let key: [u8; CONTENT_KEY_BYTES] = expanded(&secret, &[b"Content-Encoding: aes128gcm\0"])?;
-        let nonce: [u8; NONCE_BYTES] = expanded(&secret, &[b"Content-Encoding: nonce\0"])?;
+        let key: [u8; CONTENT_KEY_BYTES] = expand(&secret, &[b"Content-Encoding: aes128gcm\0"])?;
+        let nonce: [u8; NONCE_BYTES] = expand(&secret, &[b"Content-Encoding: nonce\0"])?;
         let mut record = Vec::with_capacity(message.len() + 1 + padding + TAG_BYTES);
         record.extend_from_slice(message);
         record.push(LAST_RECORD);
@@ -129,7 +129,7 @@ impl KeyType for OutputLength {
     }
 }
 
-fn expanded<const N: usize>(secret: &Prk, info: &[&[u8]]) -> Result<[u8; N], Unspecified> {
+fn expand<const N: usize>(secret: &Prk, info: &[&[u8]]) -> Result<[u8; N], Unspecified> {
     let mut output = [0; N];
     secret.expand(info, OutputLength(N))?.fill(&mut output)?;
     Ok(output)
@@ -147,7 +147,7 @@ impl VapidKey {
     }
 
     pub fn read(kept: &str) -> Option<VapidKey> {
-        let document = decoded(kept)?;
+        let document = decode(kept)?;
         let algorithm = &ECDSA_P256_SHA256_FIXED_SIGNING;
         EcdsaKeyPair::from_pkcs8(algorithm, &document, &SystemRandom::new()).ok().map(VapidKey)
     }
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     fn bytes<const N: usize>(text: &str) -> [u8; N] {
-        decoded(text).unwrap().try_into().unwrap()
+        decode(text).unwrap().try_into().unwrap()
     }
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
             p256dh: URL_SAFE_NO_PAD.encode(key.as_ref()),
             auth: URL_SAFE_NO_PAD.encode([7; AUTH_BYTES]),
         };
-        let ids = Ids::seeded(1);
+        let ids = Ids::with_seed(1);
         let length = |message: &str| target.encrypt(&ids, message).map(|body| body.len());
         assert_eq!(length("short"), length("a little longer"));
         assert!(length(&"x".repeat(PUSH_MESSAGE_BYTES)).unwrap() <= RECORD_BYTES as usize);
@@ -237,7 +237,7 @@ mod tests {
             assert!(!target(key, auth).is_usable());
         }
         let beside_the_curve = URL_SAFE_NO_PAD.encode([POINT_PREFIX; PUBLIC_KEY_BYTES]);
-        assert_eq!(target(&beside_the_curve, auth).encrypt(&Ids::seeded(1), "x"), None);
+        assert_eq!(target(&beside_the_curve, auth).encrypt(&Ids::with_seed(1), "x"), None);
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
             .unwrap();
         let (token, public) = said.strip_prefix("vapid t=").unwrap().split_once(", k=").unwrap();
         let (signed, signature) = token.rsplit_once('.').unwrap();
-        let claims = decoded(signed.split_once('.').unwrap().1).unwrap();
+        let claims = decode(signed.split_once('.').unwrap().1).unwrap();
         assert_eq!(
             serde_json::from_slice::<serde_json::Value>(&claims).unwrap(),
             serde_json::json!({
@@ -261,8 +261,8 @@ mod tests {
                 "sub": "https://mail.example",
             })
         );
-        let verified = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, decoded(public).unwrap())
-            .verify(signed.as_bytes(), &decoded(signature).unwrap());
+        let verified = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, decode(public).unwrap())
+            .verify(signed.as_bytes(), &decode(signature).unwrap());
         assert!(verified.is_ok());
         assert!(VapidKey::read("none").is_none());
     }

@@ -131,7 +131,7 @@ impl Availability {
     pub fn free(&self, (from, to): (i64, i64), limit: usize) -> Result<Vec<FreeTime>> {
         let hosts = self.slot_hosts();
         let query = self.query(&hosts, (from, to), limit);
-        let slots = calendar::slots(&query).map_err(refused)?;
+        let slots = calendar::slots(&query).map_err(slot_error)?;
         Ok(slots.into_iter().map(|slot| self.free_time(slot)).collect())
     }
 
@@ -139,7 +139,7 @@ impl Availability {
     pub fn free_at(&self, start: i64) -> Result<Option<FreeTime>> {
         let hosts = self.slot_hosts();
         let query = self.query(&hosts, (start, start + 1_000), 1);
-        let slot = calendar::slot_at(&query, timestamp(start)).map_err(refused)?;
+        let slot = calendar::slot_at(&query, timestamp(start)).map_err(slot_error)?;
         Ok(slot.map(|slot| self.free_time(slot)))
     }
 
@@ -147,7 +147,7 @@ impl Availability {
     pub fn report(&self, (from, to): (i64, i64)) -> Result<Vec<HostDayReport>> {
         let hosts = self.slot_hosts();
         let query = self.query(&hosts, (from, to), SLOTS_GIVEN as usize);
-        calendar::slot_report(&query).map_err(refused)
+        calendar::slot_report(&query).map_err(slot_error)
     }
 
     /// One day of the host at a place of the list, in parts. The window must hold the day.
@@ -159,7 +159,7 @@ impl Availability {
     ) -> Result<Vec<DayPart>> {
         let hosts = self.slot_hosts();
         let query = self.query(&hosts, (from, to), SLOTS_GIVEN as usize);
-        calendar::day_parts(&query, host, date).map_err(refused)
+        calendar::day_parts(&query, host, date).map_err(slot_error)
     }
 
     /// The hours of all hosts around a window by their weeks alone: holidays, days off and days with
@@ -317,7 +317,7 @@ fn no_hours() -> HostHours {
     HostHours::new(TimeZone::UTC, WeeklyHours::default())
 }
 
-fn refused(error: calendar::SlotError) -> Error {
+fn slot_error(error: calendar::SlotError) -> Error {
     match error {
         calendar::SlotError::TooManyDays => {
             Error::invalid("to", format!("must be at most {SLOT_DAYS} days after from"))

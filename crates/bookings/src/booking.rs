@@ -286,9 +286,9 @@ fn insert(
     let window = (new.starts_at, new.starts_at + 1_000);
     let loaded = availability::load(tx, cx, kind, window, except)?;
     let Some(free) = loaded.free_at(new.starts_at)? else {
-        return Err(taken(tx, cx, kind, new.starts_at, except)?);
+        return Err(time_taken_error(tx, cx, kind, new.starts_at, except)?);
     };
-    let hosts = chosen(kind, free.clone(), plan.replaces.map(|old| &old.host));
+    let hosts = choose_hosts(kind, free.clone(), plan.replaces.map(|old| &old.host));
     let host = hosts.first().ok_or(Error::NotFound("host"))?;
     let id = BookingId::new(cx.ids, cx.now);
     if let Some(old) = plan.replaces {
@@ -303,7 +303,7 @@ fn insert(
 }
 
 /// The hosts of a booking: everybody, or the one whose turn it is. One who has it already keeps it.
-fn chosen(kind: &BookingType, free: FreeTime, keeps: Option<&UserId>) -> Vec<UserId> {
+fn choose_hosts(kind: &BookingType, free: FreeTime, keeps: Option<&UserId>) -> Vec<UserId> {
     match kind.mode {
         HostChoice::Together => free.hosts,
         HostChoice::Any => {
@@ -457,7 +457,7 @@ fn must_be_ahead(cx: &Cx<'_>, booking: &Booking) -> Result<()> {
 }
 
 /// A time that cannot be had, with those that can.
-fn taken(
+fn time_taken_error(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     kind: &BookingType,

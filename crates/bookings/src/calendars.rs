@@ -214,7 +214,7 @@ pub fn busy_ranges(
     let range = |range: TimeRange| (range.start.as_millisecond(), range.end.as_millisecond());
     let mut ranges: Vec<(i64, i64)> = busy.intervals.iter().map(|one| range(one.range)).collect();
     ranges.sort_unstable();
-    let merged = merged(&ranges);
+    let merged = merge_ranges(&ranges);
     if merged.len() > BUSY_TIMES {
         return Err(format!("It has more than {} busy times.", thousands(BUSY_TIMES)));
     }
@@ -222,7 +222,7 @@ pub fn busy_ranges(
 }
 
 /// Sorted ranges, those that touch as one.
-fn merged(ranges: &[(i64, i64)]) -> Vec<(i64, i64)> {
+fn merge_ranges(ranges: &[(i64, i64)]) -> Vec<(i64, i64)> {
     let mut merged: Vec<(i64, i64)> = Vec::new();
     for (start, end) in ranges {
         match merged.last_mut() {

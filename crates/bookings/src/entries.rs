@@ -83,7 +83,7 @@ pub(super) struct EntryWords<'a> {
 }
 
 pub(super) fn request_entry(cx: &Cx<'_>, facts: &EntryFacts<'_>, words: &EntryWords<'_>) -> String {
-    written(cx, facts, words, calendar::invitation)
+    write_entry(cx, facts, words, calendar::invitation)
 }
 
 pub(super) fn cancelled_entry(
@@ -91,10 +91,10 @@ pub(super) fn cancelled_entry(
     facts: &EntryFacts<'_>,
     words: &EntryWords<'_>,
 ) -> String {
-    written(cx, facts, words, calendar::cancellation)
+    write_entry(cx, facts, words, calendar::cancellation)
 }
 
-fn written(
+fn write_entry(
     cx: &Cx<'_>,
     facts: &EntryFacts<'_>,
     words: &EntryWords<'_>,

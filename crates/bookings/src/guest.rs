@@ -238,7 +238,7 @@ pub fn code_sent(
     held: &Booking,
     browser: GuestTokenHash,
 ) -> Result<Option<SentCode>> {
-    one_time_codes::sent(tx, ws, &purpose(held), browser)
+    one_time_codes::find_sent(tx, ws, &purpose(held), browser)
 }
 
 /// What this browser holds already at the same time: for the same guest, or, in the same network, for

@@ -19,7 +19,7 @@ use super::entries::{
     host_title, request_entry,
 };
 use super::mail_words::{
-    BookingMailKind, cancelled_by, capitalized, code_subject, code_text, guest_entry_words,
+    BookingMailKind, cancelled_by, capitalize, code_subject, code_text, guest_entry_words,
     guest_text, guest_zone, host_entry_words, host_text, reason_words, subject,
 };
 use super::types::BookingType;
@@ -139,7 +139,7 @@ pub(super) fn cancel(
         let with = host_names(booking, &hosts);
         let text = guest_text(kind, booking, &with, &lead, None, &sender.firm);
         let title = guest_title(&kind.name, &with, &sender.firm);
-        let words = EntryWords { title: &title, description: &capitalized(&lead), link: None };
+        let words = EntryWords { title: &title, description: &capitalize(&lead), link: None };
         let entry = cancelled_entry(cx, &facts, &words);
         let letter = Letter { news, text: &text, calendar: Some(("CANCEL", &entry)) };
         write_guest(tx, cx, kind, booking, &sender, &letter)

@@ -105,7 +105,7 @@ pub(super) fn reason_words(booking: &Booking) -> Option<String> {
 }
 
 /// A sentence that stands alone: those for a guest follow a salutation.
-pub(super) fn capitalized(sentence: &str) -> String {
+pub(super) fn capitalize(sentence: &str) -> String {
     let mut letters = sentence.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     first.chain(letters).collect()

@@ -33,7 +33,7 @@ pub struct BookingQuestion {
 
 impl BookingQuestion {
     /// A question as people write it: one that must be answered ends with `*`.
-    pub fn written(line: &str) -> BookingQuestion {
+    pub fn from_line(line: &str) -> BookingQuestion {
         let line = line.trim();
         BookingQuestion {
             text: line.trim_end_matches('*').trim().to_owned(),

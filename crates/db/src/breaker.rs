@@ -32,7 +32,7 @@ impl Breaker {
 
     /// A connection could not be opened. The breaker opens when failures last longer than the grace
     /// period.
-    pub fn refused(&self, error: &StoreError) {
+    pub fn note_refusal(&self, error: &StoreError) {
         let mut outage = self.outage();
         let outage = outage.get_or_insert(Outage { since: Instant::now(), logged_at: None });
         if outage.logged_at.is_none_or(|at| at.elapsed() >= LOGGED_EVERY) {
@@ -45,7 +45,7 @@ impl Breaker {
     }
 
     /// An open connection got no response within the timeout.
-    pub fn stalled(&self) {
+    pub fn note_stall(&self) {
         let now = Instant::now();
         *self.outage() = Some(Outage { since: now, logged_at: Some(now) });
         tracing::error!("the database does not answer");
@@ -53,7 +53,7 @@ impl Breaker {
     }
 
     /// A connection was opened, or responded.
-    pub fn answered(&self) {
+    pub fn note_answer(&self) {
         if let Some(outage) = self.outage().take() {
             let seconds = outage.since.elapsed().as_secs();
             tracing::warn!(seconds, "the database answers again");
@@ -72,7 +72,7 @@ impl Breaker {
     }
 
     /// Ready when the breaker opens.
-    pub async fn opened(&self) {
+    pub async fn wait_until_open(&self) {
         let mut open = self.open.subscribe();
         if open.wait_for(|open| *open).await.is_err() {
             std::future::pending().await
@@ -97,14 +97,14 @@ mod tests {
     #[test]
     fn it_opens_when_an_outage_goes_on_and_closes_with_the_first_answer() {
         let breaker = Breaker::new();
-        breaker.refused(&StoreError::Closed);
+        breaker.note_refusal(&StoreError::Closed);
         assert!(breaker.is_down() && !breaker.is_open());
         breaker.outage().as_mut().unwrap().since -= GRACE;
-        breaker.refused(&StoreError::Closed);
+        breaker.note_refusal(&StoreError::Closed);
         assert!(breaker.is_open());
-        breaker.answered();
+        breaker.note_answer();
         assert!(!breaker.is_down() && !breaker.is_open());
-        breaker.stalled();
+        breaker.note_stall();
         assert!(breaker.is_open());
     }
 
@@ -113,12 +113,12 @@ mod tests {
         let lines = Arc::new(AtomicU32::new(0));
         tracing::subscriber::with_default(LineCount(lines.clone()), || {
             let breaker = Breaker::new();
-            (0..1_000).for_each(|_| breaker.refused(&StoreError::Closed));
+            (0..1_000).for_each(|_| breaker.note_refusal(&StoreError::Closed));
             let seconds = breaker.outage().as_ref().unwrap().since.elapsed().as_secs();
             assert!(u64::from(lines.load(Ordering::SeqCst)) <= 1 + seconds);
             breaker.outage().as_mut().unwrap().logged_at = Instant::now().checked_sub(LOGGED_EVERY);
             let before = lines.load(Ordering::SeqCst);
-            breaker.refused(&StoreError::Closed);
+            breaker.note_refusal(&StoreError::Closed);
             assert_eq!(lines.load(Ordering::SeqCst), before + 1);
         });
     }

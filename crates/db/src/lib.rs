@@ -289,7 +289,7 @@ impl Store {
         let Some(breaker) = &self.breaker else { return answered.await };
         tokio::select! {
             biased;
-            () = breaker.opened() => {
+            () = breaker.wait_until_open() => {
                 given_up.store(true, Ordering::Release);
                 Err(StoreError::Unreachable)
             }

@@ -176,10 +176,10 @@ impl Connection {
                     self.node.caches.clear();
                     self.session = session;
                     self.lost = false;
-                    self.node.breaker.answered();
+                    self.node.breaker.note_answer();
                 }
                 Err(error) => {
-                    self.node.breaker.refused(&error);
+                    self.node.breaker.note_refusal(&error);
                     if self.node.breaker.is_open() || begun.elapsed() >= GRACE {
                         return Err(StoreError::Unreachable);
                     }
@@ -276,7 +276,7 @@ fn attempt(connection: &mut Connection, mode: Mode, job: &mut Job) -> Attempt {
     if !job.run(&mut tx) {
         return match tx.race() {
             Some(race) => Attempt::Raced(race),
-            None if tx.failed() => Attempt::Failed,
+            None if tx.has_failed() => Attempt::Failed,
             None => Attempt::Undone,
         };
     }
@@ -358,11 +358,11 @@ impl NotificationListener {
             while self.is_needed() {
                 match client.take().map_or_else(|| self.listen(), Ok) {
                     Ok(client) => {
-                        self.breaker.answered();
+                        self.breaker.note_answer();
                         self.forward(client);
                     }
                     Err(error) => {
-                        self.breaker.refused(&error);
+                        self.breaker.note_refusal(&error);
                         thread::sleep(RECONNECT);
                     }
                 }
@@ -394,7 +394,9 @@ impl NotificationListener {
                     let asked = Instant::now();
                     match client.is_valid(self.silence) {
                         Ok(()) => {}
-                        Err(_) if asked.elapsed() >= self.silence => return self.breaker.stalled(),
+                        Err(_) if asked.elapsed() >= self.silence => {
+                            return self.breaker.note_stall();
+                        }
                         Err(_) => return,
                     }
                 }

@@ -250,7 +250,7 @@ impl Replica {
             answer = answer => answer.ok()?.ok(),
             () = self.state.away() => None,
             () = tokio::time::sleep(READ_LIMIT) => {
-                self.state.found(Some(StoreError::Unreachable.into()));
+                self.state.note_problem(Some(StoreError::Unreachable.into()));
                 None
             }
         };
@@ -302,7 +302,7 @@ impl ReplicaState {
     }
 
     /// Logs what is new.
-    fn found(&self, problem: Option<ReplicaProblem>) {
+    fn note_problem(&self, problem: Option<ReplicaProblem>) {
         let before = self.problem.send_replace(problem.clone());
         if before.as_ref().map(discriminant) == problem.as_ref().map(discriminant) {
             return;
@@ -369,7 +369,7 @@ impl Standby {
             let problem = self.look(&mut kept, behind.clone());
             // A read may have found meanwhile that the standby is behind.
             if problem.is_some() || self.state.behind() == behind {
-                self.state.found(problem);
+                self.state.note_problem(problem);
             }
             thread::sleep(LOOKED_EVERY);
         }
@@ -432,7 +432,7 @@ impl Standby {
                 continue;
             }
             let fate = self.run(&mut kept, &mut read).map_err(|problem| {
-                self.state.found(Some(problem));
+                self.state.note_problem(Some(problem));
                 StoreError::Unreachable
             });
             read.job.answer(fate);
@@ -498,7 +498,7 @@ impl ReplicaSession {
         self.connection.begin_read();
         let mut tx = Tx::postgres(&mut self.connection);
         job.run(&mut tx);
-        let has_failed = tx.failed();
+        let has_failed = tx.has_failed();
         self.connection.release();
         !has_failed
     }

@@ -121,7 +121,7 @@ impl Session {
 
     /// Runs a statement; returns the number of affected rows.
     pub(crate) fn execute(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<u64, Error> {
-        let statement = self.prepared(sql)?;
+        let statement = self.prepare(sql)?;
         let begin = self.beginning();
         with_args(args, |args| {
             let run = behind(&self.client, begin, self.client.execute(&statement, args));
@@ -139,7 +139,7 @@ impl Session {
         if let Some(rows) = known.and_then(|(answers, key)| answers.get(key)) {
             return Ok(rows);
         }
-        let statement = self.prepared(sql)?;
+        let statement = self.prepare(sql)?;
         let begin = self.beginning();
         let rows = with_args(args, |args| {
             let run = behind(&self.client, begin, self.client.query(&statement, args));
@@ -170,7 +170,7 @@ impl Session {
         args: &[&dyn Arg],
         mut see: impl FnMut(&mut Row<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let statement = self.prepared(sql)?;
+        let statement = self.prepare(sql)?;
         let begin = self.beginning();
         with_args(args, |args| {
             let args = args.iter().copied();
@@ -230,7 +230,7 @@ impl Session {
         begin
     }
 
-    fn prepared(&mut self, sql: &str) -> Result<Statement, Error> {
+    fn prepare(&mut self, sql: &str) -> Result<Statement, Error> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }

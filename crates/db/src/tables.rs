@@ -63,7 +63,7 @@ impl TableShape {
     }
 
     fn names(&self) -> String {
-        let quoted = self.columns.iter().map(|column| quoted(&column.name));
+        let quoted = self.columns.iter().map(|column| quote(&column.name));
         quoted.collect::<Vec<_>>().join(", ")
     }
 }
@@ -121,11 +121,11 @@ impl Tx<'_> {
         table: &TableShape,
         mut see: impl FnMut(&[Column<'_>]) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let key: Vec<String> = table.key.iter().map(|name| quoted(name)).collect();
+        let key: Vec<String> = table.key.iter().map(|name| quote(name)).collect();
         let sql = format!(
             "SELECT {} FROM {} ORDER BY {}",
             table.names(),
-            quoted(&table.name),
+            quote(&table.name),
             key.join(", ")
         );
         let width = table.columns.len();
@@ -138,7 +138,7 @@ impl Tx<'_> {
 
     /// Removes every row of a table.
     pub fn clear_table(&mut self, table: &TableShape) -> Result<(), StoreError> {
-        self.exec(&format!("DELETE FROM {}", quoted(&table.name)), &[])?;
+        self.exec(&format!("DELETE FROM {}", quote(&table.name)), &[])?;
         Ok(())
     }
 
@@ -150,8 +150,8 @@ impl Tx<'_> {
         args: &[&dyn Arg],
         most: i64,
     ) -> Result<u64, StoreError> {
-        let name = quoted(&table.name);
-        let key: Vec<String> = table.key.iter().map(|column| quoted(column)).collect();
+        let name = quote(&table.name);
+        let key: Vec<String> = table.key.iter().map(|column| quote(column)).collect();
         let key = key.join(", ");
         let sql = self.pick(
             format!(
@@ -173,7 +173,7 @@ impl Tx<'_> {
         if self.pick(true, false) {
             let places: Vec<String> =
                 (1..=table.columns.len()).map(|place| format!("?{place}")).collect();
-            let (table, names) = (quoted(&table.name), table.names());
+            let (table, names) = (quote(&table.name), table.names());
             let sql = format!("INSERT INTO {table} ({names}) VALUES ({})", places.join(", "));
             for row in rows {
                 let values: Vec<&dyn Arg> = row.iter().map(|cell| cell as &dyn Arg).collect();
@@ -183,14 +183,14 @@ impl Tx<'_> {
         }
         let mut text = Vec::new();
         rows.iter().for_each(|row| copy_line(&mut text, table, row));
-        let sql = format!("COPY {} ({}) FROM STDIN", quoted(&table.name), table.names());
+        let sql = format!("COPY {} ({}) FROM STDIN", quote(&table.name), table.names());
         let Conn::Postgres(session) = &mut self.conn else { return Ok(()) };
         let copied = session.copy_in(&sql, text).map_err(StoreError::from);
-        self.noted(copied)
+        self.note_failure(copied)
     }
 }
 
-fn quoted(name: &str) -> String {
+fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 

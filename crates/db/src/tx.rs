@@ -1,6 +1,8 @@
 //! A transaction: statements, arguments, wake-ups after commit, and the differences between
 //! databases.
 
+use std::sync::Arc;
+
 use crate::list_expansion::ListExpansion;
 use crate::session::Session;
 use crate::{Arg, FromRow, Row, StoreError};
@@ -87,7 +89,7 @@ impl<'c> Tx<'c> {
                 .map(|rows| rows as u64),
             Conn::Postgres(session) => session.execute(sql, args).map_err(StoreError::from),
         };
-        self.noted(result)
+        self.note_failure(result)
     }
 
     /// Defers a statement with a number and a text on SQLite until the other jobs of the batch have
@@ -135,7 +137,7 @@ impl<'c> Tx<'c> {
             Conn::Sqlite(conn) => sqlite_each(conn, sql, args, see),
             Conn::Postgres(session) => session.each(sql, args, see),
         };
-        self.noted(result)
+        self.note_failure(result)
     }
 
     /// The first row of a query, if it has one.
@@ -180,9 +182,18 @@ impl<'c> Tx<'c> {
         TxEffects { wakes: self.wakes, later: self.later, cancelled: self.cancelled }
     }
 
+    /// The cache of this type that all transactions of the store share. A transaction that is undone leaves
+    /// what it has put there. `None` on SQLite, whose pages are in this process anyway.
+    pub fn cache<T: Default + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        match &self.conn {
+            Conn::Sqlite(_) => None,
+            Conn::Postgres(session) => session.caches.get(),
+        }
+    }
+
     /// True when a statement failed: PostgreSQL then rolls back even if the closure ignores the
     /// error, so SQLite does the same.
-    pub(crate) fn failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.failed
     }
 
@@ -215,10 +226,13 @@ impl<'c> Tx<'c> {
                 })
             }
         };
-        self.noted(result)
+        self.note_failure(result)
     }
 
-    pub(crate) fn noted<T>(&mut self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(crate) fn note_failure<T>(
+        &mut self,
+        result: Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         if let Err(error) = &result {
             self.failed |= matches!(error, StoreError::Sqlite(_) | StoreError::Postgres(_));
             if let StoreError::Postgres(error) = error {

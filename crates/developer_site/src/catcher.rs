@@ -58,7 +58,8 @@ pub async fn page(site: Site, visitor: Visitor) -> PageResult {
             words: String::new(),
         });
     }
-    let (events, secret, now) = site.web.act_quietly(&visitor, |tx, cx, _| caught(tx, cx)).await?;
+    let (events, secret, now) =
+        site.web.act_quietly(&visitor, |tx, cx, _| caught_events(tx, cx)).await?;
     let call = |event: CaughtEvent| {
         let secrets = std::slice::from_ref(&secret);
         let value: serde_json::Value = serde_json::from_str(&event.body).unwrap_or_default();
@@ -76,7 +77,10 @@ pub async fn page(site: Site, visitor: Visitor) -> PageResult {
 }
 
 /// The events, the secret that signs them, and the time. The first reader makes the workspace's key.
-fn caught(tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<(Vec<CaughtEvent>, String, i64)> {
+fn caught_events(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+) -> base::error::Result<(Vec<CaughtEvent>, String, i64)> {
     Ok((console::sandbox_events(tx, cx)?, console::catcher_secret(tx, cx)?, cx.now))
 }
 
@@ -85,7 +89,7 @@ fn caught(tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<(Vec<CaughtEvent>
 pub async fn for_programs(State(web): State<Arc<Web>>, headers: HeaderMap) -> Response<Body> {
     let (events, secret, now) = match caught_by_program(&web, &headers).await {
         Ok(caught) => caught,
-        Err(error) => return refused(&error),
+        Err(error) => return error_response(&error),
     };
     let call = |event: CaughtEvent| {
         let signed =
@@ -113,12 +117,12 @@ async fn caught_by_program(
         if actor.livemode() || !may_read {
             return Err(Error::Forbidden(NEEDS_TEST_KEY.into()));
         }
-        caught(tx, &app.cx(&actor))
+        caught_events(tx, &app.cx(&actor))
     };
     web.app.store.write(work).await
 }
 
-fn refused(error: &Error) -> Response<Body> {
+fn error_response(error: &Error) -> Response<Body> {
     let mut response = responses::json(&json!({ "error": error.to_string() }));
     *response.status_mut() =
         StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -176,7 +176,7 @@ async fn outcome(
     let call = ApiCall { operation, key: agent.key, id, raw, input, idempotency_key: None };
     let (result, rate) = web.document_texts.call(&web.app, call).await;
     let (status, answer) = match result {
-        Ok(output) => (operation.success, shown(output)),
+        Ok(output) => (operation.success, response_text(output)),
         Err(error) => {
             let body = serde_json::json!({ "error": error.to_string() });
             (error.status(), serde_json::to_string_pretty(&body).unwrap_or_default())
@@ -188,7 +188,7 @@ async fn outcome(
         seconds: format!("{:.2}", started.elapsed().as_secs_f64()),
         rate: format!("\"default\";r={};t={}", rate.remaining, rate.resets_in),
         answer: html::json(&answer),
-        request: written(operation, &request),
+        request: request_text(operation, &request),
         curl: format!(
             "export MAILROOM={}{PREFIX}\n{}",
             web.app.public_url,
@@ -232,7 +232,7 @@ fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn shown(output: OperationOutput) -> String {
+fn response_text(output: OperationOutput) -> String {
     if let Some(FileOutput::Download(file)) = &output.file {
         return format!("{} bytes of {}", file.bytes.len(), file.filename);
     }
@@ -244,14 +244,14 @@ fn shown(output: OperationOutput) -> String {
     }
 }
 
-fn written(operation: &Operation, request: &ExampleRequest) -> String {
+fn request_text(operation: &Operation, request: &ExampleRequest) -> String {
     let line = format!("{} {PREFIX}{}", operation.method.name(), request.path(operation));
     match operation.method {
-        Method::Get => html::escaped(&line),
+        Method::Get => html::escape(&line),
         Method::Post => {
             let body = Value::Object(request.input.clone());
             let body = serde_json::to_string_pretty(&body).unwrap_or_default();
-            format!("{}\n\n{}", html::escaped(&line), html::json(&body))
+            format!("{}\n\n{}", html::escape(&line), html::json(&body))
         }
     }
 }

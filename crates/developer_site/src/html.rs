@@ -61,10 +61,10 @@ impl Writer {
             Event::End(tag) => self.end(tag),
             Event::Text(text) => match &mut self.code {
                 Some(code) => code.text.push_str(&text),
-                None => self.push(&escaped(&text)),
+                None => self.push(&escape(&text)),
             },
-            Event::Html(text) | Event::InlineHtml(text) => self.push(&escaped(&text)),
-            Event::Code(text) => self.push(&format!("<code>{}</code>", escaped(&text))),
+            Event::Html(text) | Event::InlineHtml(text) => self.push(&escape(&text)),
+            Event::Code(text) => self.push(&format!("<code>{}</code>", escape(&text))),
             Event::SoftBreak => self.push(" "),
             Event::HardBreak => self.push("<br>"),
             _ => {}
@@ -84,7 +84,7 @@ impl Writer {
             Tag::Strong => self.push("<b>"),
             Tag::Emphasis => self.push("<em>"),
             Tag::Link { dest_url, .. } => {
-                self.push(&format!("<a href=\"{}\">", escaped(&dest_url)));
+                self.push(&format!("<a href=\"{}\">", escape(&dest_url)));
             }
             Tag::Table(_) => self.table = Some(Vec::new()),
             Tag::TableHead | Tag::TableRow => {
@@ -166,7 +166,7 @@ impl Writer {
             codes.into_iter().partition(|code| language_class(&code.title).is_some());
         if tabs.len() > 1 {
             self.fields += 1;
-            let text = tabbed(&tabs, self.fields);
+            let text = code_tabs(&tabs, self.fields);
             self.push(&text);
         } else {
             tabs.iter().for_each(|code| self.push(&sample(code)));
@@ -198,12 +198,12 @@ fn sample(code: &Code) -> String {
     let title = if code.title.is_empty() { code.language.as_str() } else { code.title.as_str() };
     format!(
         "<div class=\"g-sample\"><header><b>{}</b></header>{}</div>\n",
-        escaped(title),
+        escape(title),
         pre(code, "")
     )
 }
 
-fn tabbed(codes: &[Code], number: usize) -> String {
+fn code_tabs(codes: &[Code], number: usize) -> String {
     let mut labels = String::new();
     let mut blocks = String::new();
     for (place, code) in codes.iter().enumerate() {
@@ -211,7 +211,7 @@ fn tabbed(codes: &[Code], number: usize) -> String {
         let checked = if place == 0 { " checked" } else { "" };
         labels.push_str(&format!(
             "<label><input type=\"radio\" name=\"lang{number}\" value=\"{class}\"{checked}>{}</label>",
-            escaped(&code.title)
+            escape(&code.title)
         ));
         blocks.push_str(&pre(code, &format!(" g-{class}")));
     }
@@ -223,7 +223,7 @@ fn tabbed(codes: &[Code], number: usize) -> String {
 
 fn pre(code: &Code, class: &str) -> String {
     let text = code.text.trim_end();
-    let text = if code.language == "json" { json(text) } else { escaped(text) };
+    let text = if code.language == "json" { json(text) } else { escape(text) };
     format!("<pre class=\"code{class}\">{text}</pre>")
 }
 
@@ -232,15 +232,15 @@ pub fn json(text: &str) -> String {
     let mut out = String::with_capacity(2 * text.len());
     let mut rest = text;
     while let Some(start) = rest.find('"') {
-        out.push_str(&escaped(&rest[..start]));
+        out.push_str(&escape(&rest[..start]));
         let after = &rest[start + 1..];
         let end = string_end(after).unwrap_or(after.len());
         let string = &rest[start..(start + end + 2).min(rest.len())];
         rest = &rest[(start + end + 2).min(rest.len())..];
         let class = if rest.trim_start().starts_with(':') { "g-n" } else { "g-v" };
-        out.push_str(&format!("<span class=\"{class}\">{}</span>", escaped(string)));
+        out.push_str(&format!("<span class=\"{class}\">{}</span>", escape(string)));
     }
-    out.push_str(&escaped(rest));
+    out.push_str(&escape(rest));
     out
 }
 
@@ -306,7 +306,7 @@ fn slug(words: &str) -> String {
     slug.trim_matches('-').to_owned()
 }
 
-pub fn escaped(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -75,16 +75,17 @@ pub fn kind(schema: &Value) -> String {
         }
     }
     match &schema["type"] {
-        Value::String(name) => named(name, schema),
+        Value::String(name) => field_words(name, schema),
         Value::Array(names) => {
-            let names = names.iter().filter_map(Value::as_str).map(|name| named(name, schema));
+            let names =
+                names.iter().filter_map(Value::as_str).map(|name| field_words(name, schema));
             names.collect::<Vec<_>>().join(" or ")
         }
         _ => "any value".into(),
     }
 }
 
-fn named(name: &str, schema: &Value) -> String {
+fn field_words(name: &str, schema: &Value) -> String {
     match name {
         "array" => format!("list of {}", kind(&schema["items"])),
         "integer" => "whole number".into(),

@@ -76,12 +76,12 @@ impl DeveloperSite {
     pub fn new(address: &str) -> DeveloperSite {
         let mut pages = Vec::new();
         for (end, group, label, text) in WRITTEN {
-            pages.push(page(format!("{ROOT}{end}"), group, label, filled(text, address)));
+            pages.push(page(format!("{ROOT}{end}"), group, label, fill(text, address)));
         }
         pages.extend(changelog_pages());
         for operation in OPERATIONS {
             let path = format!("{ROOT}/reference/{}", operation.name);
-            let text = filled(&operation_page(operation), address);
+            let text = fill(&operation_page(operation), address);
             let verb = operation.method.name();
             pages.push(SitePage { verb, ..page(path, group(operation), operation.title, text) });
             if let Some(tool) = &operation.tool {
@@ -215,7 +215,7 @@ fn summary(markdown: &str) -> String {
 }
 
 /// A written page with what this server and its limits put into it.
-fn filled(text: &str, address: &str) -> String {
+fn fill(text: &str, address: &str) -> String {
     let days = EVENTS_KEPT_MS / (24 * HOUR_MS);
     text.replace("{address}", address)
         .replace("{version}", env!("CARGO_PKG_VERSION"))

@@ -52,9 +52,11 @@ impl BuiltInReader {
     pub async fn read_bytes(&self, bytes: Vec<u8>) -> FileReading {
         let answer = match child::ask(&self.program, &["file"], &[], bytes, self.time).await {
             Ok(answer) => answer,
-            Err(failure) => return failed(failure),
+            Err(failure) => return failure_reading(failure),
         };
-        let Some((report, pictures)) = parse(&answer) else { return failed(ChildFailure::Died) };
+        let Some((report, pictures)) = parse(&answer) else {
+            return failure_reading(ChildFailure::Died);
+        };
         match (self.ocr().await, pictures.is_empty()) {
             (Some(ocr), false) => self.look(ocr, report, &pictures).await,
             _ => outcome(report),
@@ -86,12 +88,12 @@ impl BuiltInReader {
 
 impl DocumentReader for BuiltInReader {
     fn read<'a>(&'a self, document: &'a DocumentFile) -> jobs::BoxFuture<'a, ExtractionOutcome> {
-        Box::pin(async move { found(self.read_bytes(document.bytes.clone()).await) })
+        Box::pin(async move { extraction_outcome(self.read_bytes(document.bytes.clone()).await) })
     }
 }
 
 /// The result as a domain type.
-pub fn found(reading: FileReading) -> ExtractionOutcome {
+pub fn extraction_outcome(reading: FileReading) -> ExtractionOutcome {
     match reading {
         FileReading::Read { paper, text, .. } => {
             ExtractionOutcome::Read { kind: kind(paper.kind), fields: fields(paper.fields), text }
@@ -117,7 +119,7 @@ fn fields(fields: ExtractedFields) -> DocumentFields {
     }
 }
 
-fn failed(failure: ChildFailure) -> FileReading {
+fn failure_reading(failure: ChildFailure) -> FileReading {
     let sentence = failure.sentence().to_owned();
     match failure {
         // A machine that is busy makes an honest file slow.
@@ -132,7 +134,7 @@ fn outcome(report: ParserReport) -> FileReading {
             FileReading::Read { paper, stated: report.stated, text: report.text }
         }
         (_, Some(error)) => FileReading::Unreadable(error),
-        (None, None) => failed(ChildFailure::Died),
+        (None, None) => failure_reading(ChildFailure::Died),
     }
 }
 

@@ -36,11 +36,11 @@ impl DocumentTexts {
         }
         // Only a valid key waits for a place, and a file is loaded only when it can be read.
         if let Err(error) = ::api::calls::check_key(app, call.key).await {
-            return (Err(error), app.limiter.untouched());
+            return (Err(error), app.limiter.full_status());
         }
         let Ok(_place) = self.slots.acquire().await else {
             let error = io::Error::other("no document is read any more");
-            return (Err(Error::Files(error)), app.limiter.untouched());
+            return (Err(Error::Files(error)), app.limiter.full_status());
         };
         let (result, rate) = ::api::calls::call(app, call).await;
         match result {

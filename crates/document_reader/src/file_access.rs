@@ -51,7 +51,7 @@ mod rules {
 
     /// No file access, no network, and no signals to other processes.
     pub fn allow_nothing() -> io::Result<()> {
-        enforce(closed()?)
+        enforce(no_files()?)
     }
 
     /// Read access to system libraries and data, and execute access to this program.
@@ -61,7 +61,7 @@ mod rules {
         let mut readable: Vec<PathBuf> = SYSTEM_FILES.iter().map(PathBuf::from).collect();
         readable.extend(std::env::var_os(LANGUAGES_FOLDER).map(PathBuf::from));
         let started = [loader(&program), Some(program)];
-        let rules = closed()?
+        let rules = no_files()?
             .add_rules(path_beneath_rules(readable, read))
             .and_then(|rules| {
                 let start: BitFlags<AccessFs> = AccessFs::Execute | AccessFs::ReadFile;
@@ -71,7 +71,7 @@ mod rules {
         enforce(rules)
     }
 
-    fn closed() -> io::Result<RulesetCreated> {
+    fn no_files() -> io::Result<RulesetCreated> {
         Ruleset::default()
             .handle_access(AccessFs::from_all(NEWEST))
             .and_then(|rules| rules.handle_access(AccessNet::from_all(NEWEST)))

@@ -138,7 +138,7 @@ fn words() -> io::Result<()> {
     input.read_to_end(&mut tables)?;
     let tables = String::from_utf8_lossy(&tables);
     let pages = tables.split(TABLE_END).map(papers::words_seen).collect();
-    let contents = Contents::seen(pages, origin.trim() == OF_PICTURE);
+    let contents = Contents::from_ocr(pages, origin.trim() == OF_PICTURE);
     answer(&report(&contents), &[])
 }
 

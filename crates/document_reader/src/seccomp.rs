@@ -103,7 +103,7 @@ mod filters {
 
     /// The filter of a parser, which reads its input and writes its output.
     pub fn allow_computing() -> io::Result<()> {
-        install(computing()?, SeccompAction::Allow, refused())
+        install(computing()?, SeccompAction::Allow, deny_action())
     }
 
     /// The filter of a process that executes one program. `execve` is allowed only with the path at
@@ -131,7 +131,7 @@ mod filters {
             (2, Width::Pointer, SeccompCmpOp::Eq, 0),
         ])?;
         rules.insert(libc::SYS_prlimit64, vec![asked]);
-        install(rules, SeccompAction::Allow, refused())
+        install(rules, SeccompAction::Allow, deny_action())
     }
 
     /// A process may send signals to itself alone: that is how it ends when it must.
@@ -169,7 +169,7 @@ mod filters {
     }
 
     /// The call fails as one that is not permitted, so that a library can say so in its own words.
-    fn refused() -> SeccompAction {
+    fn deny_action() -> SeccompAction {
         SeccompAction::Errno(libc::EPERM as u32)
     }
 

@@ -85,7 +85,7 @@ impl ReplyExample {
         reply: &OutgoingMessage,
         now: i64,
     ) -> Result<Option<ReplyExample>> {
-        let Some(mail) = answered(tx, ws, conversation, &reply.id)? else { return Ok(None) };
+        let Some(mail) = answered_mail(tx, ws, conversation, &reply.id)? else { return Ok(None) };
         let circles = Circles::only(conversation.circle.clone());
         Ok(Some(ReplyExample {
             message: reply.id.clone(),
@@ -122,7 +122,7 @@ impl ReplyLesson {
         reply: &MessageId,
         used: &AnswerId,
     ) -> Result<Option<ReplyLesson>> {
-        let mail = answered(tx, ws, conversation, reply)?;
+        let mail = answered_mail(tx, ws, conversation, reply)?;
         Ok(mail.map(|mail| ReplyLesson::new(reply, Some(used.clone()), &mail)))
     }
 }
@@ -185,7 +185,7 @@ fn forget_oldest(tx: &mut Tx<'_>, ws: i64, circle: &Circle) -> Result<()> {
 }
 
 /// Subject and words of the customer's mail before a message of ours.
-fn answered(
+fn answered_mail(
     tx: &mut Tx<'_>,
     ws: i64,
     conversation: &Conversation,

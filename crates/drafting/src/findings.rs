@@ -55,7 +55,7 @@ pub fn offers(
     cx: &Cx<'_>,
     conversation: &Conversation,
 ) -> Result<Vec<KnownAnswer>> {
-    let found = found(tx, cx.actor.ws, conversation, OFFER, ANSWERS_OFFERED)?;
+    let found = load(tx, cx.actor.ws, conversation, OFFER, ANSWERS_OFFERED)?;
     if found.is_empty() {
         return Ok(Vec::new());
     }
@@ -82,7 +82,7 @@ pub fn answered_before(
 ) -> Result<Vec<SimilarConversation>> {
     let (first, second) = cx.actor.circles.pair();
     let mut before = Vec::new();
-    for (_, id) in found(tx, cx.actor.ws, conversation, BEFORE, ANSWERED_BEFORE)? {
+    for (_, id) in load(tx, cx.actor.ws, conversation, BEFORE, ANSWERED_BEFORE)? {
         let other: Option<(ConversationId, String, String)> = tx.opt(
             "SELECT id, subject, coalesce(contact_name, contact_email) FROM conversations
              WHERE ws = ?1 AND id = ?2 AND circle IN (?3, ?4)",
@@ -103,7 +103,7 @@ pub fn answered_before(
 }
 
 /// The message that something was found for, and the id of what was found.
-fn found(
+fn load(
     tx: &mut Tx<'_>,
     ws: i64,
     conversation: &Conversation,

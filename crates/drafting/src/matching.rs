@@ -56,9 +56,9 @@ pub fn find_answers(
     let mail = TextFeatures::of(&case.compared_text());
     let past = alike(case, &mail, past);
     let answered_before = answered_before(case, &past);
-    let mut ranked = ranked(case, &mail, known, &past);
+    let mut ranked = rank(case, &mail, known, &past);
     ranked.sort_by(|a, b| b.order().total_cmp(&a.order()));
-    let draft = chosen(case, &ranked, &past);
+    let draft = choose(case, &ranked, &past);
     let offered = ranked.iter().filter(|one| one.is_offered());
     HelperMatch {
         offers: match draft {
@@ -125,7 +125,7 @@ impl RankedAnswer {
 }
 
 /// The answers that the inbox may use in the customer's language.
-fn ranked(
+fn rank(
     case: &DraftingCase,
     mail: &TextFeatures,
     known: &[KnownAnswer],
@@ -157,7 +157,7 @@ fn ranked(
 
 /// The answer to draft: near enough, ahead of all others, of mail that was answered otherwise, too,
 /// and without a gap.
-fn chosen(
+fn choose(
     case: &DraftingCase,
     ranked: &[RankedAnswer],
     past: &[AlikeMail<'_>],

@@ -43,7 +43,7 @@ pub fn named_entities(text: &str, names: &[String]) -> Vec<NamedEntity> {
     let names = NameWords::of(names);
     let mut found: Vec<NamedEntity> = Vec::new();
     let words: Vec<(usize, usize)> =
-        spaced_words(text).filter_map(|(start, end)| trimmed(text, start, end)).collect();
+        spaced_words(text).filter_map(|(start, end)| trim_signs(text, start, end)).collect();
     let word_at = |place: Option<usize>| {
         place.and_then(|place| words.get(place)).map_or("", |(start, end)| &text[*start..*end])
     };
@@ -64,7 +64,7 @@ pub fn named_entities(text: &str, names: &[String]) -> Vec<NamedEntity> {
             found.push(NamedEntity { kind, start: start + from, end: start + to });
         }
     }
-    joined(text, found)
+    join(text, found)
 }
 
 fn is_written_as_name(word: &str) -> bool {
@@ -169,7 +169,7 @@ const DATE_WORDS: [&str; 7] = [
 ];
 
 /// Joins what belongs together: the words of a name, groups of a number, a day and its month.
-fn joined(text: &str, found: Vec<NamedEntity>) -> Vec<NamedEntity> {
+fn join(text: &str, found: Vec<NamedEntity>) -> Vec<NamedEntity> {
     let mut joined: Vec<NamedEntity> = Vec::new();
     for next in found {
         if let Some(last) = joined.last_mut()
@@ -216,7 +216,7 @@ fn spaced_words(text: &str) -> impl Iterator<Item = (usize, usize)> + '_ {
 }
 
 /// A word without the signs around it; `None` for signs alone.
-fn trimmed(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
+fn trim_signs(text: &str, start: usize, end: usize) -> Option<(usize, usize)> {
     let word = &text[start..end];
     let is_sign = |c: char| !c.is_alphanumeric() && !matches!(c, '+' | '#' | '€' | '$' | '£');
     let inner = word.trim_start_matches(is_sign);
@@ -247,7 +247,7 @@ fn letters(word: &str) -> Vec<(usize, usize)> {
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> Vec<(&'static str, &str)> {
+    fn find_kinds(text: &str) -> Vec<(&'static str, &str)> {
         let names = ["Giulia Pellegrini".to_owned(), "Marit Aalto".to_owned()];
         let found = named_entities(text, &names);
         found.into_iter().map(|one| (one.kind.label(), &text[one.start..one.end])).collect()
@@ -259,7 +259,7 @@ mod tests {
                     2026. Call +49 40 5550 1141 or write to help@acme.example, see \
                     https://acme.example/returns. Marit";
         assert_eq!(
-            found(text),
+            find_kinds(text),
             [
                 ("name", "Giulia Pellegrini"),
                 ("number", "348.00"),
@@ -284,21 +284,21 @@ mod tests {
 
     #[test]
     fn plain_words_are_no_named_entities() {
-        assert_eq!(found("We may march on. It is done.Thanks, e.g. so"), []);
+        assert_eq!(find_kinds("We may march on. It is done.Thanks, e.g. so"), []);
         assert_eq!(
-            found("see acme.example on Friday"),
+            find_kinds("see acme.example on Friday"),
             [("link", "acme.example"), ("date", "Friday")]
         );
-        assert_eq!(found("… (—) [!]"), []);
+        assert_eq!(find_kinds("… (—) [!]"), []);
     }
 
     #[test]
     fn a_link_is_one_in_capitals_too() {
         for link in ["EVIL.COM", "evil.Com", "Evil.Shop/login", "evil.com/a.B", "EVIL.example"] {
-            assert_eq!(found(link), [("link", link)]);
+            assert_eq!(find_kinds(link), [("link", link)]);
         }
         for words in ["done.Thanks", "Done.Please/kindly", "e.g", "etc"] {
-            assert_eq!(found(words), [], "{words}");
+            assert_eq!(find_kinds(words), [], "{words}");
         }
     }
 
@@ -313,10 +313,10 @@ mod tests {
             ("na segunda-feira ou", "segunda-feira"),
             ("amanhã chega", "amanhã"),
         ] {
-            assert_eq!(found(text), [("date", date)], "{text}");
+            assert_eq!(find_kinds(text), [("date", date)], "{text}");
         }
         for text in ["You may march to Mars, Jan", "Guten Morgen", "a segunda", "de la mañana"] {
-            assert_eq!(found(text), [], "{text}");
+            assert_eq!(find_kinds(text), [], "{text}");
         }
     }
 }

@@ -230,17 +230,17 @@ fn summary(cited: &[&KnownAnswer], left_out: &[String], missing: &[String]) -> S
     let titles: Vec<&str> = cited.iter().map(|answer| answer.title.as_str()).collect();
     let mut summary = format!("Written by the model from: {}.", titles.join(", "));
     for sentence in left_out {
-        let named = shortened(sentence);
+        let named = shorten(sentence);
         summary.push_str(&format!(" Left out, because it stands nowhere or promises: “{named}”"));
     }
     if !missing.is_empty() {
-        let missing: Vec<String> = missing.iter().map(|line| shortened(line)).collect();
+        let missing: Vec<String> = missing.iter().map(|line| shorten(line)).collect();
         summary.push_str(&format!(" Not found: {}.", missing.join("; ")));
     }
     summary.chars().take(REPLY_SUMMARY_CHARS).collect()
 }
 
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.char_indices().nth(NAMED_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -265,7 +265,7 @@ mod tests {
 
     fn check() -> SentenceCheck<'static> {
         let answer = KnownAnswer {
-            id: AnswerId::new(&Ids::seeded(1), 1),
+            id: AnswerId::new(&Ids::with_seed(1), 1),
             kind: AnswerKind::Answer,
             title: "Fees".to_owned(),
             body: "If you paid twice, we will refund the second debit. It takes 5 days.".to_owned(),

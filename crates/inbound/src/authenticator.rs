@@ -40,7 +40,7 @@ pub struct BelievedResults {
 
 impl BelievedResults {
     /// Those of the server that the operator or owner named.
-    pub fn chosen(authserv_id: &str) -> BelievedResults {
+    pub fn of_server(authserv_id: &str) -> BelievedResults {
         BelievedResults::of_provider(&[authserv_id])
     }
 
@@ -53,7 +53,7 @@ impl BelievedResults {
     }
 
     /// Those of a server that is guessed from its host: only what stands where no sender can write.
-    pub fn guessed(host: &str) -> BelievedResults {
+    pub fn of_host(host: &str) -> BelievedResults {
         BelievedResults { authserv_ids: vec![host.to_lowercase()], removes_forgeries: false }
     }
 

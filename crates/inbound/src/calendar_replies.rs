@@ -59,7 +59,7 @@ pub(super) fn settle(
     let mut settled = !replies.is_empty();
     let mut heard: Option<Option<ConversationId>> = None;
     for reply in replies {
-        let outcome = match invited(tx, cx, &reply.uid)? {
+        let outcome = match find_invited(tx, cx, &reply.uid)? {
             Some(booking) => answer(tx, cx, incoming, reply, &booking)?,
             None => AnswerOutcome::Filed,
         };
@@ -179,7 +179,7 @@ fn is_of_team(tx: &mut Tx<'_>, cx: &Cx<'_>, email: &str) -> Result<bool> {
 }
 
 /// The newest booking that an entry of a calendar is about.
-fn invited(tx: &mut Tx<'_>, cx: &Cx<'_>, uid: &str) -> Result<Option<Booking>> {
+fn find_invited(tx: &mut Tx<'_>, cx: &Cx<'_>, uid: &str) -> Result<Option<Booking>> {
     let found: Option<(BookingId, Circle)> = tx.opt(
         "SELECT id, circle FROM bookings WHERE ws = ?1 AND uid = ?2
          ORDER BY sequence DESC, id DESC LIMIT 1",

@@ -111,7 +111,7 @@ impl<'a> MailIdentity<'a> {
             None => Cow::Owned(simulated_hash(incoming)),
         };
         MailIdentity {
-            header_id: named(&incoming.mail, raw_hash),
+            header_id: message_identity(&incoming.mail, raw_hash),
             raw_hash,
             content_hash,
             mail: &incoming.mail,
@@ -122,7 +122,7 @@ impl<'a> MailIdentity<'a> {
     pub fn new(mail: &'a Mail, raw_hash: &'a str, content_hash: &'a str) -> MailIdentity<'a> {
         let raw_hash = Some(raw_hash);
         let content_hash = Cow::Borrowed(content_hash);
-        MailIdentity { header_id: named(mail, raw_hash), raw_hash, content_hash, mail }
+        MailIdentity { header_id: message_identity(mail, raw_hash), raw_hash, content_hash, mail }
     }
 
     /// One word for all that it is known by.
@@ -134,7 +134,7 @@ impl<'a> MailIdentity<'a> {
 
 /// A mail without a Message-ID is identified by the hash of its bytes, so that duplicates are still
 /// found.
-fn named<'a>(mail: &'a Mail, raw_hash: Option<&str>) -> Option<Cow<'a, str>> {
+fn message_identity<'a>(mail: &'a Mail, raw_hash: Option<&str>) -> Option<Cow<'a, str>> {
     let by_bytes = || Some(Cow::Owned(format!("{}@{NO_MESSAGE_ID}", raw_hash?)));
     mail.message_id.as_deref().map(Cow::Borrowed).or_else(by_bytes)
 }

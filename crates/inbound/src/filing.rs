@@ -58,10 +58,10 @@ pub(super) fn file(
         AnswerOutcome::Filed => None,
         AnswerOutcome::Heard(conversation) => conversation,
     };
-    let report = reports::verified(tx, cx, &secret, signs)?;
+    let report = reports::verify(tx, cx, &secret, signs)?;
     incoming.joins = match &report {
         Some(report) => Some(report.conversation.id.clone()),
-        None => answered(&secret, incoming, signs).or(booked),
+        None => find_answered(&secret, incoming, signs).or(booked),
     };
     let dates = signs.dates(fetched, cx.now);
     let received = receive::file(tx, cx, mailbox, incoming, &dates, unknown)?;
@@ -73,7 +73,7 @@ pub(super) fn file(
 
 /// The conversation whose reply address it was sent to. Only recipients of our mail have that
 /// address; still, a mail that fails DMARC joins no conversation.
-fn answered(
+fn find_answered(
     secret: &MailSecret,
     incoming: &IncomingMail,
     signs: &OwnMarkers,

@@ -257,7 +257,7 @@ fn file(
     let from_us = is_own(own, &EmailAddress::new(&incoming.mail.from.email));
     let filing = PastFiling { mailbox, incoming, dates, now: cx.now, settles: true };
     if from_us && !sent::others(mailbox, &incoming.mail).is_empty() {
-        let joins = filing.answered(tx, then)?;
+        let joins = filing.find_answered(tx, then)?;
         return Ok(filing.file_sent(tx, then, unknown, joins)?.1);
     }
     // A form of our own site writes from us to us; an answer goes to whom it names.
@@ -309,7 +309,7 @@ impl HistoryMail {
     }
 
     fn dates(&self, now: i64) -> MailDates {
-        MailDates::fetched(self.date, self.taken_at.or(self.date), now)
+        MailDates::of_fetched(self.date, self.taken_at.or(self.date), now)
     }
 }
 
@@ -329,8 +329,8 @@ impl PastFiling<'_> {
     }
 
     /// The conversation that a mail of ours answers, or that its answer began.
-    fn answered(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<Conversation>> {
-        match sent::answered(tx, cx, self.mailbox, self.mail())? {
+    fn find_answered(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<Conversation>> {
+        match sent::find_answered(tx, cx, self.mailbox, self.mail())? {
             None => sent::answering(tx, cx, self.mailbox, self.mail(), self.dates.arrived_at),
             joins => Ok(joins),
         }

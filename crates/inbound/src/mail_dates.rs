@@ -22,15 +22,15 @@ pub struct MailDates {
 impl MailDates {
     /// Of a mail that comes in now and says that it is of this `date`.
     pub fn live(date: Option<i64>, now: i64) -> MailDates {
-        MailDates::arrived(date, now)
+        MailDates::of_arrived(date, now)
     }
 
     /// Of a mail that is fetched now from a mailbox that took it at `internal_date`.
-    pub fn fetched(date: Option<i64>, internal_date: Option<i64>, now: i64) -> MailDates {
-        MailDates::arrived(date, plausible(internal_date, now).unwrap_or(now))
+    pub fn of_fetched(date: Option<i64>, internal_date: Option<i64>, now: i64) -> MailDates {
+        MailDates::of_arrived(date, plausible(internal_date, now).unwrap_or(now))
     }
 
-    fn arrived(date: Option<i64>, arrived_at: i64) -> MailDates {
+    fn of_arrived(date: Option<i64>, arrived_at: i64) -> MailDates {
         MailDates { sent_at: plausible(date, arrived_at).unwrap_or(arrived_at), arrived_at }
     }
 }
@@ -73,7 +73,7 @@ mod tests {
             (Some(NOW - HOUR), Some(NOW + HOUR), NOW - HOUR, NOW),
             (None, Some(0), NOW, NOW),
         ] {
-            let dates = MailDates::fetched(date, internal_date, NOW);
+            let dates = MailDates::of_fetched(date, internal_date, NOW);
             assert_eq!(dates, MailDates { sent_at, arrived_at });
         }
     }

@@ -59,7 +59,7 @@ impl OwnMarkers {
 
     pub fn dates(&self, fetched: Option<&FetchedMail>, now: i64) -> MailDates {
         match fetched {
-            Some(fetched) => MailDates::fetched(self.date, fetched.internal_date, now),
+            Some(fetched) => MailDates::of_fetched(self.date, fetched.internal_date, now),
             None => MailDates::live(self.date, now),
         }
     }

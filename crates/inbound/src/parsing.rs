@@ -53,7 +53,7 @@ pub(super) fn keep_and_read(
         return Ok(StoredMail { mail, files: vec![raw.clone()], raw, content_hash, mark: None });
     }
     let mark = reading.begin(&raw.hash);
-    let read = catch_unwind(AssertUnwindSafe(|| understood(reading, delivery, blobs)));
+    let read = catch_unwind(AssertUnwindSafe(|| parse_and_store(reading, delivery, blobs)));
     let (mail, files) = read.unwrap_or_else(|_| {
         tracing::error!(hash = raw.hash, "mail could not be parsed");
         Ok((unreadable(delivery), vec![raw.clone()]))
@@ -80,22 +80,22 @@ pub(super) fn read_only(reading: &MailReading, delivery: &InboundMail) -> Parsed
         return header_alone(reading, delivery);
     }
     let _mark = reading.begin(&hash);
-    let read = catch_unwind(AssertUnwindSafe(|| parsed(reading, delivery)));
+    let read = catch_unwind(AssertUnwindSafe(|| parse(reading, delivery)));
     read.unwrap_or_else(|_| unreadable(delivery))
 }
 
-fn understood(
+fn parse_and_store(
     reading: &MailReading,
     delivery: &InboundMail,
     blobs: &Blobs,
 ) -> Result<(ParsedMail, Vec<Blob>)> {
-    let mail = parsed(reading, delivery);
+    let mail = parse(reading, delivery);
     let files = mail.attachments.iter().map(|file| blobs.put(&file.bytes));
     let files = files.collect::<std::io::Result<Vec<_>>>()?;
     Ok((mail, files))
 }
 
-fn parsed(reading: &MailReading, delivery: &InboundMail) -> ParsedMail {
+fn parse(reading: &MailReading, delivery: &InboundMail) -> ParsedMail {
     let mut mail = reading.parser().parse(&delivery.raw, envelope(delivery));
     if mail.unread {
         mail.attachments.push(whole(delivery));

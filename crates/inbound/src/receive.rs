@@ -39,7 +39,7 @@ use crate::duplicates::{MailLookup, UnknownMail, look_up};
 use crate::incoming_mail::{FiledMail, IncomingMail};
 use crate::known_quotes;
 use crate::mail_dates::MailDates;
-use crate::threading::{find_thread, joined};
+use crate::threading::{find_thread, join};
 
 /// Mail that is fetched later than this gets no draft: it was answered long ago.
 const DRAFTED_WITHIN_MS: i64 = DAY_MS;
@@ -72,7 +72,7 @@ pub fn file(
     let id = unknown.id.clone();
     let reference = reference_written_to(mailbox, mail);
     let thread = match &incoming.joins {
-        Some(conversation) => joined(tx, cx, mailbox, mail, conversation, reference)?,
+        Some(conversation) => join(tx, cx, mailbox, mail, conversation, reference)?,
         None => find_thread(tx, cx, mailbox, mail, dates.arrived_at, reference.as_deref())?,
     };
     let begins = thread.joins.is_none();

@@ -42,7 +42,7 @@ enum ReportKind {
 }
 
 /// Parses a mail as a report and verifies its marker.
-pub(super) fn verified(
+pub(super) fn verify(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     secret: &MailSecret,
@@ -77,7 +77,7 @@ fn message_of(secret: &MailSecret, signs: &OwnMarkers) -> Option<MessageId> {
 pub(super) fn apply(tx: &mut Tx<'_>, cx: &Cx<'_>, report: VerifiedReport) -> Result<()> {
     let VerifiedReport { mut conversation, message, kind } = report;
     match kind {
-        ReportKind::Bounced(named) => bounced(tx, cx, &mut conversation, &message, &named),
+        ReportKind::Bounced(named) => mark_bounced(tx, cx, &mut conversation, &message, &named),
         ReportKind::Complained => failed_messages::note_complaint(tx, cx, &message),
         ReportKind::Informational => Ok(()),
     }
@@ -85,7 +85,7 @@ pub(super) fn apply(tx: &mut Tx<'_>, cx: &Cx<'_>, report: VerifiedReport) -> Res
 
 /// Marks the recipients named by a bounce as failed. The message has failed when all of its
 /// recipients have.
-fn bounced(
+fn mark_bounced(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,

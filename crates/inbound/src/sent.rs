@@ -67,7 +67,7 @@ async fn ingest(app: &App, delivery: InboundMail, fetched: FetchedMail) -> Resul
         if !imap::is_held(tx, &fetched.account, mailbox)? {
             return Ok(Ingested::NoInbox);
         }
-        let joins = match answered(tx, cx, mailbox, &incoming.mail)? {
+        let joins = match find_answered(tx, cx, mailbox, &incoming.mail)? {
             // The customer's reply to a mail from before was filed first.
             None if dates.arrived_at < fetched.account.created_at => {
                 answering(tx, cx, mailbox, &incoming.mail, dates.arrived_at)?
@@ -201,7 +201,7 @@ pub(super) fn others<'a>(mailbox: &Mailbox, mail: &'a Mail) -> Vec<&'a Address> 
 }
 
 /// The conversation of the nearest message of this inbox that the mail answers.
-pub(super) fn answered(
+pub(super) fn find_answered(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,

@@ -28,7 +28,7 @@ pub struct Thread {
 
 /// A simulated reply joins the given conversation without threading; it may also match recorded app
 /// mail.
-pub fn joined(
+pub fn join(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &Mailbox,

@@ -409,14 +409,14 @@ fn record(
         return Ok(());
     }
     match tried.status() {
-        Some(200..=299) => delivered(tx, cx, claimed),
+        Some(200..=299) => mark_delivered(tx, cx, claimed),
         Some(410) => {
-            failed(tx, cx, claimed, None)?;
+            mark_failed(tx, cx, claimed, None)?;
             turn_off(tx, cx, claimed)
         }
         _ => {
-            let wait = RETRIES_MS.get(claimed.attempts as usize).map(|wait| varied(cx, *wait));
-            failed(tx, cx, claimed, wait)?;
+            let wait = RETRIES_MS.get(claimed.attempts as usize).map(|wait| vary(cx, *wait));
+            mark_failed(tx, cx, claimed, wait)?;
             pause_if_failing(tx, cx, claimed)
         }
     }
@@ -449,7 +449,7 @@ fn log(
     Ok(logged > 0)
 }
 
-fn delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob) -> Result<()> {
+fn mark_delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob) -> Result<()> {
     tx.exec(
         "UPDATE deliveries SET state = 'delivered', next_attempt_at = NULL, held_at = NULL,
             lease_until = NULL, attempts = attempts + 1
@@ -466,7 +466,12 @@ fn delivered(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob) -> Result<()> 
 
 /// Schedules the next retry, or drops the event after the last. An expired lease that another
 /// process took over is left to that process.
-fn failed(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob, wait: Option<i64>) -> Result<()> {
+fn mark_failed(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    claimed: &DeliveryJob,
+    wait: Option<i64>,
+) -> Result<()> {
     let state = if wait.is_some() { "waiting" } else { "failed" };
     tx.exec(
         "UPDATE deliveries
@@ -489,7 +494,7 @@ fn failed(tx: &mut Tx<'_>, cx: &Cx<'_>, claimed: &DeliveryJob, wait: Option<i64>
     Ok(())
 }
 
-fn varied(cx: &Cx<'_>, wait: i64) -> i64 {
+fn vary(cx: &Cx<'_>, wait: i64) -> i64 {
     wait + cx.ids.between(-wait / 5, wait / 5)
 }
 

@@ -57,7 +57,7 @@ db::row! {
 }
 
 impl AppMailJob {
-    fn wanted(&self) -> AppMailRequest {
+    fn request(&self) -> AppMailRequest {
         AppMailRequest {
             connection: self.connection.clone(),
             service: self.service,
@@ -108,7 +108,7 @@ impl FetchAppMail {
         let claimed = self.runtime.app.store.read(move |tx| load(tx, &asked)).await?;
         match claimed {
             Some(claimed) => {
-                let body = self.app_mail_reader.read(&claimed.wanted()).await;
+                let body = self.app_mail_reader.read(&claimed.request()).await;
                 self.record_body(claimed, body).await
             }
             None => self.runtime.app.store.write(move |tx| forget(tx, &job)).await,

@@ -4,7 +4,7 @@ use mail_parser::{Message, MessagePart, MimeHeaders, PartType};
 
 use crate::charset;
 use crate::clean::{clean_text, cut_bytes};
-use crate::files::{content, transferred};
+use crate::files::{content, is_broken_multipart, transfer_bytes};
 use crate::flowed;
 use crate::html::{self, HtmlText, Link};
 use crate::invisible::count_hidden;
@@ -178,7 +178,7 @@ fn plain_text(message: &Message<'_>) -> Option<String> {
                 plain_part(message, part, text)
             }
             // HTML between plain parts of a mail that has both.
-            PartType::Html(text) => html::read(&decoded(message, part, text, HTML_BYTES)).text,
+            PartType::Html(text) => html::read(&decode(message, part, text, HTML_BYTES)).text,
             _ => continue,
         };
         let text = cut_bytes(text, left);
@@ -194,14 +194,8 @@ fn plain_text(message: &Message<'_>) -> Option<String> {
     any.then(|| cut_bytes(texts.join("\n"), TEXT_BYTES))
 }
 
-/// A multipart without parts is read as text.
-pub fn is_broken_multipart(part: &MessagePart<'_>) -> bool {
-    let multipart = part.content_type().is_some_and(|kind| kind.ctype() == "multipart");
-    multipart && !part.is_multipart()
-}
-
 fn plain_part(message: &Message<'_>, part: &MessagePart<'_>, text: &str) -> String {
-    let text = decoded(message, part, text, TEXT_BYTES);
+    let text = decode(message, part, text, TEXT_BYTES);
     let attribute = |name| part.content_type().and_then(|kind| kind.attribute(name));
     match attribute("format") {
         Some(format) if format.eq_ignore_ascii_case("flowed") => {
@@ -220,7 +214,7 @@ pub fn html_text(message: &Message<'_>) -> Option<String> {
         match &part.body {
             PartType::Html(text) => {
                 any = true;
-                whole.push_str(&decoded(message, part, text, HTML_BYTES));
+                whole.push_str(&decode(message, part, text, HTML_BYTES));
             }
             PartType::Text(text) => {
                 let text = plain_part(message, part, text);
@@ -244,7 +238,7 @@ fn body_parts<'a, 'x>(
 
 /// A text part in its character set, decoded again where the parser found bytes invalid in the
 /// declared set; at most `most` bytes.
-fn decoded(message: &Message<'_>, part: &MessagePart<'_>, text: &str, most: usize) -> String {
+fn decode(message: &Message<'_>, part: &MessagePart<'_>, text: &str, most: usize) -> String {
     let text = &text[..text.floor_char_boundary(most)];
     // UTF-8 read as Latin shows these; no language does.
     let misread = text.contains('\u{fffd}')
@@ -256,45 +250,8 @@ fn decoded(message: &Message<'_>, part: &MessagePart<'_>, text: &str, most: usiz
         return text.to_owned();
     }
     let label = part.content_type().and_then(|kind| kind.attribute("charset"));
-    match transferred(message, part) {
+    match transfer_bytes(message, part) {
         Some(bytes) => charset::decode(&bytes[..bytes.len().min(most)], label),
         None => text.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::{Envelope, parse};
-
-    fn text(plain: &str, html: &str) -> String {
-        let raw = format!(
-            "From: a@x.example\nContent-Type: multipart/alternative; boundary=b\n\n--b\n\
-             Content-Type: text/plain\n\n{plain}\n--b\nContent-Type: text/html\n\n{html}\n--b--\n"
-        );
-        parse(raw.as_bytes(), Envelope::default()).text
-    }
-
-    #[test]
-    fn the_richer_part_counts_where_plain_text_stands_in_for_it() {
-        let words = "Your order of two lamps has been sent today. ".repeat(8);
-        let html = format!("<p>{words}</p>");
-        for stub in [
-            "",
-            "View this email in your browser: https://x.example/1",
-            "Your mail program does not support HTML.",
-            "Hello",
-        ] {
-            assert_eq!(text(stub, &html), words.trim(), "{stub}");
-        }
-    }
-
-    #[test]
-    fn plain_text_counts_where_it_says_as_much() {
-        let html = "<p>The lamp arrived broken. What now?</p>";
-        for plain in ["The lamp arrived broken. What now?", "The lamp arrived broken.", "Broken!"] {
-            assert_eq!(text(plain, html), plain);
-        }
-        let answer = "I found it under HTML format in the settings, thank you so much!";
-        assert_eq!(text(answer, "<p>I found it, thank you.</p>"), answer);
     }
 }

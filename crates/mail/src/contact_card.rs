@@ -20,7 +20,7 @@ pub fn contact_cards(bytes: &[u8]) -> Vec<ContactCard> {
     let bytes = &bytes[..bytes.len().min(VCARD_BYTES)];
     let mut cards: Vec<ContactCard> = Vec::new();
     let mut open: Option<ContactCard> = None;
-    for line in unfolded(bytes) {
+    for line in unfold(bytes) {
         let Some(property) = Property::parse(&line) else { continue };
         match (property.name.as_str(), &mut open) {
             ("BEGIN", _) if property.is("VCARD") => open = Some(ContactCard::default()),
@@ -39,7 +39,7 @@ pub fn contact_cards(bytes: &[u8]) -> Vec<ContactCard> {
 
 /// The lines of a file, put together where they were folded: with a space before the rest, or with
 /// an equals sign at the end of what is quoted-printable.
-fn unfolded(bytes: &[u8]) -> Vec<Vec<u8>> {
+fn unfold(bytes: &[u8]) -> Vec<Vec<u8>> {
     let mut lines: Vec<Vec<u8>> = Vec::new();
     let mut soft = false;
     for line in bytes.split(|byte| *byte == b'\n') {
@@ -96,7 +96,7 @@ impl Property {
 
     fn into_card(self, card: &mut ContactCard) {
         match self.name.as_str() {
-            "FN" => card.name = line(&unescaped(&self.value)).or(card.name.take()),
+            "FN" => card.name = line(&unescape(&self.value)).or(card.name.take()),
             // Family name, given name, further names, before and after the name.
             "N" if card.name.is_none() => {
                 let parts = components(&self.value);
@@ -115,7 +115,7 @@ impl Property {
 }
 
 fn add(values: &mut Vec<String>, value: &str) {
-    if let Some(value) = line(&unescaped(value))
+    if let Some(value) = line(&unescape(value))
         && values.len() < VCARD_VALUES
         && !values.contains(&value)
     {
@@ -142,16 +142,16 @@ fn components(value: &str) -> Vec<String> {
     let (mut start, mut escaped) = (0, false);
     for (at, c) in value.char_indices() {
         if c == ';' && !escaped {
-            parts.push(unescaped(&value[start..at]).trim().to_owned());
+            parts.push(unescape(&value[start..at]).trim().to_owned());
             start = at + 1;
         }
         escaped = c == '\\' && !escaped;
     }
-    parts.push(unescaped(&value[start..]).trim().to_owned());
+    parts.push(unescape(&value[start..]).trim().to_owned());
     parts
 }
 
-fn unescaped(value: &str) -> String {
+fn unescape(value: &str) -> String {
     let mut plain = String::with_capacity(value.len());
     let mut chars = value.chars();
     while let Some(c) = chars.next() {

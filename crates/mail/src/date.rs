@@ -42,7 +42,7 @@ impl Moment {
         } else if word.contains(':') {
             self.time = self.time.or_else(|| time(word));
         } else if word.contains(['-', '/']) {
-            self.joined(word);
+            self.read_joined(word);
         } else if let Some(month) = month(word) {
             self.month = self.month.or(Some(month));
         } else if let Ok(number) = word.parse::<i64>() {
@@ -70,7 +70,7 @@ impl Moment {
     }
 
     /// `06-May-2024` and `2024-05-06`.
-    fn joined(&mut self, word: &str) {
+    fn read_joined(&mut self, word: &str) {
         let parts: Vec<&str> = word.split(['-', '/']).collect();
         let [first, second, third] = parts[..] else { return };
         let Some(month) = month(second).or_else(|| second.parse().ok()) else { return };
@@ -86,7 +86,7 @@ impl Moment {
 
     /// RFC 3339.
     fn iso(&mut self, date: &str, rest: &str) {
-        self.joined(date);
+        self.read_joined(date);
         let end = rest.find(['z', '+', '-']).unwrap_or(rest.len());
         self.time = time(&rest[..end]);
         self.zone = offset(&rest[end..]).or(Some(0));

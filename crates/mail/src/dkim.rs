@@ -54,7 +54,7 @@ impl DkimKey {
     }
 
     /// A key as it was kept.
-    pub fn kept(secret: Vec<u8>, public: String) -> DkimKey {
+    pub fn from_stored(secret: Vec<u8>, public: String) -> DkimKey {
         DkimKey { secret, public }
     }
 

@@ -59,7 +59,7 @@ impl fmt::Display for DomainName {
 mod tests {
     use super::*;
 
-    fn parsed(name: &str) -> Option<String> {
+    fn parse_text(name: &str) -> Option<String> {
         DomainName::parse(name).map(|name| name.to_string())
     }
 
@@ -72,12 +72,12 @@ mod tests {
             " victim.example",
             "victim。example",
         ] {
-            assert_eq!(parsed(name).as_deref(), Some("victim.example"), "{name}");
+            assert_eq!(parse_text(name).as_deref(), Some("victim.example"), "{name}");
         }
-        assert_eq!(parsed("Bücher.example.").as_deref(), Some("xn--bcher-kva.example"));
-        assert_eq!(parsed("xn--bcher-kva.example").as_deref(), Some("xn--bcher-kva.example"));
+        assert_eq!(parse_text("Bücher.example.").as_deref(), Some("xn--bcher-kva.example"));
+        assert_eq!(parse_text("xn--bcher-kva.example").as_deref(), Some("xn--bcher-kva.example"));
         for bad in ["", ".", "a..b", "192.0.2.1", "[192.0.2.1]", "a b.example", "-_/x"] {
-            assert_eq!(parsed(bad), None, "{bad}");
+            assert_eq!(parse_text(bad), None, "{bad}");
         }
     }
 

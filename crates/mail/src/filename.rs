@@ -17,13 +17,13 @@ pub fn safe_filename(given: Option<&str>, content_type: &str, number: usize) -> 
         .collect();
     let bare = plain.trim_matches(|c: char| c == '.' || c.is_whitespace());
     if bare.is_empty() {
-        return unnamed(content_type, number);
+        return default_name(content_type, number);
     }
     let name = cut(bare);
     if is_reserved(&name) { format!("_{name}") } else { name }
 }
 
-fn unnamed(content_type: &str, number: usize) -> String {
+fn default_name(content_type: &str, number: usize) -> String {
     let ending = match content_type {
         "text/plain" => "txt",
         "text/html" => "html",

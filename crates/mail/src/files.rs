@@ -2,9 +2,9 @@
 
 use mail_parser::{Encoding, Message, MessagePart, MimeHeaders, PartType};
 
-use crate::body::is_broken_multipart;
-use crate::clean::{clean_line, is_direction_override};
+use crate::clean::clean_line;
 use crate::filename::safe_filename;
+use crate::invisible::is_direction_override;
 use crate::limits::ATTACHMENTS;
 
 /// A file that came with a mail.
@@ -78,12 +78,12 @@ pub fn content_type(part: &MessagePart<'_>) -> String {
 pub fn content(message: &Message<'_>, part: &MessagePart<'_>) -> Vec<u8> {
     match &part.body {
         PartType::Binary(bytes) | PartType::InlineBinary(bytes) => bytes.to_vec(),
-        _ => transferred(message, part).unwrap_or_else(|| part.contents().to_vec()),
+        _ => transfer_bytes(message, part).unwrap_or_else(|| part.contents().to_vec()),
     }
 }
 
 /// The bytes of a part before its character set was applied; `None` where they are lost.
-pub fn transferred(message: &Message<'_>, part: &MessagePart<'_>) -> Option<Vec<u8>> {
+pub fn transfer_bytes(message: &Message<'_>, part: &MessagePart<'_>) -> Option<Vec<u8>> {
     let (start, end) = (part.offset_body as usize, part.offset_end as usize);
     let raw = message.raw_message.get(start..end)?;
     match part.encoding {
@@ -107,4 +107,10 @@ fn is_for_machines(part: &MessagePart<'_>) -> bool {
             | "application/pkcs7-signature"
             | "application/x-pkcs7-signature"
     )
+}
+
+/// A multipart without parts is read as text.
+pub fn is_broken_multipart(part: &MessagePart<'_>) -> bool {
+    let multipart = part.content_type().is_some_and(|kind| kind.ctype() == "multipart");
+    multipart && !part.is_multipart()
 }

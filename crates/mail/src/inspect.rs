@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::address::Address;
 use crate::kind::{Bounce, MailKind};
-use crate::parse::{Envelope, ParsedMail, parse};
+use crate::parse::parse;
+use crate::parsed_mail::{Envelope, ParsedMail};
 use crate::scam::{Authentication, SenderHistory, check};
 use crate::trim::trim;
 

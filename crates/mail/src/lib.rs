@@ -39,6 +39,8 @@ mod organisation;
 mod original;
 mod page;
 mod parse;
+mod parsed_mail;
+mod parser;
 mod participants;
 mod people;
 mod scam;
@@ -72,7 +74,8 @@ pub use page::{
     ForwardedHtml, InlinePicture, MailPage, MailPictures, PageAddresses, PageState, RemotePictures,
     forwarded_html, inline_picture, mail_page, mail_pictures, quoted_button, remote_picture,
 };
-pub use parse::{Envelope, ParsedMail, parse, whole_text};
+pub use parse::{parse, whole_text};
+pub use parsed_mail::{Envelope, ParsedMail};
 pub use participants::{HeaderField, Participants, header_fields, participants};
 pub use scam::{
     Authentication, AuthenticationResult, DmarcPolicy, Risk, SenderHistory, Verdict, check,

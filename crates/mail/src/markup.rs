@@ -100,59 +100,6 @@ fn block_end(text: &str) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Envelope, parse};
-
-    fn both(plain: &str, html: &str) -> String {
-        let raw = format!(
-            "From: a@x.example\nContent-Type: multipart/alternative; boundary=b\n\n--b\n\
-             Content-Type: text/plain\n\n{plain}\n--b\nContent-Type: text/html\n\n{html}\n--b--\n"
-        );
-        parse(raw.as_bytes(), Envelope::default()).text
-    }
-
-    fn alone(plain: &str) -> String {
-        let raw = format!("From: a@x.example\nContent-Type: text/plain\n\n{plain}\n");
-        parse(raw.as_bytes(), Envelope::default()).text
-    }
-
-    const STYLES: &str = "@media only screen and (max-width:600px) { .x { width:100% !important } }\n\
-        .ExternalClass { width:100%; }\nbody, td { font-family: Arial; color:#333 }\n";
-
-    #[test]
-    fn a_page_or_its_styles_in_place_of_text_are_not_shown() {
-        let html = "<p>Your lamp was sent.</p>";
-        for plain in [
-            "<html><body><p>Your lamp was sent.</p></body></html>",
-            "<!DOCTYPE html>\n<html>\n<p>Your lamp <b>was</b> sent.</p></html>",
-            "<div>Your lamp was sent.<br></div>",
-            &format!("{STYLES}Your lamp was sent."),
-            STYLES,
-        ] {
-            assert_eq!(both(plain, html), "Your lamp was sent.", "{plain}");
-        }
-        for plain in [
-            "<html><head><style>p{color:red}</style></head><body><p>Your lamp was sent.</p></html>",
-            &format!("{STYLES}\nYour lamp was sent."),
-            "body{margin:0}Your lamp was sent.",
-        ] {
-            assert_eq!(alone(plain), "Your lamp was sent.", "{plain}");
-        }
-    }
-
-    #[test]
-    fn words_about_pages_and_styles_stay() {
-        for plain in [
-            "My page has <div>one</div> too many, see below",
-            "Hello,\n\n.note { color: red }\n\ndoes not work.",
-            "In your sheet: body { margin: 0 } is wrong",
-            "<ann@x.example> wrote to me, why?",
-            "<3 your lamps",
-            "a: b; c {d}",
-            "Note {see: below}",
-        ] {
-            assert_eq!(alone(plain), plain, "{plain}");
-        }
-    }
 
     #[test]
     fn hostile_markup_ends() {

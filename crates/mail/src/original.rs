@@ -3,7 +3,7 @@
 use mail_parser::Message;
 
 use crate::page::{PageState, page_state};
-use crate::{body, mime, parse, source};
+use crate::{body, mime, parser, source};
 
 /// Characters of one header that are shown.
 const HEADER_CHARS: usize = 1_000;
@@ -22,7 +22,7 @@ pub struct OriginalMail {
 pub fn original(raw: &[u8]) -> Option<OriginalMail> {
     let source = source::prepare(raw);
     if !source.readable {
-        let message = parse::PARSER.parse_headers(source.bytes.as_ref())?;
+        let message = parser::PARSER.parse_headers(source.bytes.as_ref())?;
         let (headers, text) = (headers(&message), String::new());
         return Some(OriginalMail { headers, text, page: PageState::BeyondBounds });
     }

@@ -6,7 +6,7 @@ use crate::address::Address;
 use crate::clean::{clean_line, cut_chars};
 use crate::header::Header;
 use crate::limits::{HEADER_FIELD_CHARS, HEADER_FIELDS};
-use crate::{parse, people, source};
+use crate::{parser, people, source};
 
 /// Everybody whom the header of a mail names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,7 +63,7 @@ pub fn header_fields(raw: &[u8]) -> Vec<HeaderField> {
 
 fn with_header<T>(raw: &[u8], read: impl FnOnce(&Message<'_>) -> T) -> Option<T> {
     let source = source::prepare(raw);
-    parse::PARSER.parse_headers(source.bytes.as_ref()).map(|message| read(&message))
+    parser::PARSER.parse_headers(source.bytes.as_ref()).map(|message| read(&message))
 }
 
 #[cfg(test)]

@@ -109,23 +109,23 @@ fn body_label(header: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn prepared(raw: &[u8]) -> String {
+    fn prepare_text(raw: &[u8]) -> String {
         String::from_utf8_lossy(&prepare(raw).bytes).into_owned()
     }
 
     #[test]
     fn old_line_ends_and_mailbox_lines_are_repaired() {
-        assert_eq!(prepared(b"From: a\rTo: b\r\rtext\r"), "From: a\nTo: b\n\ntext\n");
-        assert_eq!(prepared(b"From x Mon May 6\r\nTo: b\r\n\r\ntext"), "To: b\r\n\r\ntext");
-        assert_eq!(prepared(b"\r\n\r\nTo: b\n\ntext"), "To: b\n\ntext");
-        assert_eq!(prepared(b"   \n\t\nTo: b\n\ntext"), "To: b\n\ntext");
-        assert_eq!(prepared(b""), "");
+        assert_eq!(prepare_text(b"From: a\rTo: b\r\rtext\r"), "From: a\nTo: b\n\ntext\n");
+        assert_eq!(prepare_text(b"From x Mon May 6\r\nTo: b\r\n\r\ntext"), "To: b\r\n\r\ntext");
+        assert_eq!(prepare_text(b"\r\n\r\nTo: b\n\ntext"), "To: b\n\ntext");
+        assert_eq!(prepare_text(b"   \n\t\nTo: b\n\ntext"), "To: b\n\ntext");
+        assert_eq!(prepare_text(b""), "");
     }
 
     #[test]
     fn a_huge_header_is_cut_and_the_body_stays() {
         let raw = format!("To: b\n{}\nbody", "X-Junk: yes\n".repeat(100_000));
-        let prepared = prepared(raw.as_bytes());
+        let prepared = prepare_text(raw.as_bytes());
         assert!(prepared.len() <= HEADER_BYTES + 10, "{}", prepared.len());
         assert!(prepared.ends_with("X-Junk: yes\n\nbody"));
     }

@@ -235,7 +235,7 @@ mod tests {
         links.collect()
     }
 
-    fn written(text: &str) -> Vec<String> {
+    fn write(text: &str) -> Vec<String> {
         links(text).into_iter().map(|(text, _)| text).collect()
     }
 
@@ -266,15 +266,15 @@ mod tests {
             ("http://müller.example/ü", "http://müller.example/ü"),
             ("http://127.0.0.1:8080/a", "http://127.0.0.1:8080/a"),
         ] {
-            assert_eq!(written(text), [link], "{text}");
+            assert_eq!(write(text), [link], "{text}");
         }
     }
 
     #[test]
     fn several_links_may_stand_in_a_word() {
-        assert_eq!(written("a@x.example;b@y.example"), ["a@x.example", "b@y.example"]);
-        assert_eq!(written("a@x.example/b.c@y.example"), ["a@x.example", "b.c@y.example"]);
-        assert_eq!(written("www.x.example www.y.example"), ["www.x.example", "www.y.example"]);
+        assert_eq!(write("a@x.example;b@y.example"), ["a@x.example", "b@y.example"]);
+        assert_eq!(write("a@x.example/b.c@y.example"), ["a@x.example", "b.c@y.example"]);
+        assert_eq!(write("www.x.example www.y.example"), ["www.x.example", "www.y.example"]);
     }
 
     #[test]
@@ -304,7 +304,7 @@ mod tests {
             "file:///etc/passwd",
             "",
         ] {
-            assert_eq!(written(text), [""; 0], "{text}");
+            assert_eq!(write(text), [""; 0], "{text}");
         }
     }
 

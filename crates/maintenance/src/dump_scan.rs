@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::BLOBS;
 use super::dump::{DumpContents, DumpEnd, TableEnd, TableHeader, blob_columns};
-use super::load::{damaged, dumped_schema, next_line, parse};
+use super::load::{damaged_error, dumped_schema, next_line, parse};
 
 /// Uses of one blob that are named.
 const NAMED_USES: usize = 20;
@@ -69,17 +69,17 @@ pub fn scan(input: &mut dyn BufRead) -> Result<DumpContents> {
         *tables.entry(table.table.clone()).or_default() += 1;
         if let Some([hash, size, packed]) = blob {
             let row: Vec<Value> = parse(row)?;
-            let value = |at: usize| row.get(at).ok_or_else(damaged);
-            let hash = value(hash)?.as_str().ok_or_else(damaged)?;
-            let size = value(size)?.as_i64().ok_or_else(damaged)?;
+            let value = |at: usize| row.get(at).ok_or_else(damaged_error);
+            let hash = value(hash)?.as_str().ok_or_else(damaged_error)?;
+            let size = value(size)?.as_i64().ok_or_else(damaged_error)?;
             let packed = packed_bytes(value(packed)?)?;
             contents.note_blob(hash, size, packed.as_deref());
         }
         if let Some(Some((id, state))) = upload {
             let row: Vec<Value> = parse(row)?;
-            let text = |at: usize| row.get(at).and_then(Value::as_str).ok_or_else(damaged);
+            let text = |at: usize| row.get(at).and_then(Value::as_str).ok_or_else(damaged_error);
             if ACCEPTED.contains(&text(state)?) {
-                contents.uploads.push(UploadId::parse(text(id)?).ok_or_else(damaged)?);
+                contents.uploads.push(UploadId::parse(text(id)?).ok_or_else(damaged_error)?);
             }
         }
         Ok(())
@@ -168,7 +168,11 @@ fn walk(
     loop {
         let line = next_line(input)?;
         if let Ok(end) = parse::<DumpEnd>(&line) {
-            return if end.complete && end.tables == tables { Ok(schema) } else { Err(damaged()) };
+            return if end.complete && end.tables == tables {
+                Ok(schema)
+            } else {
+                Err(damaged_error())
+            };
         }
         let table: TableHeader = parse(&line)?;
         tables += 1;
@@ -179,12 +183,12 @@ fn walk(
             if line.starts_with('{') {
                 let end: TableEnd = parse(&line)?;
                 if end.end != table.table || end.rows != rows {
-                    return Err(damaged());
+                    return Err(damaged_error());
                 }
                 break;
             }
             if !line.starts_with('[') {
-                return Err(damaged());
+                return Err(damaged_error());
             }
             rows += 1;
             see(&table, Some(&line))?;
@@ -200,8 +204,8 @@ fn packed_bytes(value: &Value) -> Result<Option<Vec<u8>>> {
     match value {
         Value::Null => Ok(None),
         value => {
-            let text = value.get("b").and_then(Value::as_str).ok_or_else(damaged)?;
-            STANDARD.decode(text).map(Some).map_err(|_| damaged())
+            let text = value.get("b").and_then(Value::as_str).ok_or_else(damaged_error)?;
+            STANDARD.decode(text).map(Some).map_err(|_| damaged_error())
         }
     }
 }

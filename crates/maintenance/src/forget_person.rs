@@ -389,7 +389,7 @@ impl Forgetting {
         for some in hashes.chunks(HASHES_AT_ONCE) {
             let mut needed = BTreeSet::new();
             for (table, column) in BLOB_COLUMNS {
-                needed.extend(self.named(tx, table, column, some)?);
+                needed.extend(self.still_referenced(tx, table, column, some)?);
             }
             for hash in some.iter().filter(|hash| !needed.contains(*hash)) {
                 self.done.blobs += u64::from(erasure::drop_blob(tx, self.ws, hash, self.now)?);
@@ -419,7 +419,7 @@ impl Forgetting {
     }
 
     /// Those of the hashes that a column still names.
-    fn named(
+    fn still_referenced(
         &self,
         tx: &mut Tx<'_>,
         table: &str,

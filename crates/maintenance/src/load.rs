@@ -27,7 +27,7 @@ const LINE_BYTES: u64 = 512 * 1024 * 1024;
 pub fn dumped_schema(input: &mut dyn BufRead) -> Result<i64> {
     let header: DumpHeader = parse(&next_line(input)?)?;
     if header.mailroom_dump != DUMP_FORMAT {
-        return Err(refused("it has a format that this version of Mailroom does not know"));
+        return Err(refusal("it has a format that this version of Mailroom does not know"));
     }
     Ok(header.schema)
 }
@@ -48,7 +48,7 @@ pub fn load(
 ) -> Result<DumpContents> {
     let schema = dumped_schema(input)?;
     if schema != schema_version(tx)? {
-        return Err(refused("it has another schema than this database"));
+        return Err(refusal("it has another schema than this database"));
     }
     if !is_empty(tx)? {
         return Err(Error::Conflict(
@@ -65,14 +65,14 @@ pub fn load(
         let line = next_line(input)?;
         if let Ok(end) = parse::<DumpEnd>(&line) {
             if !end.complete || end.tables != contents.tables.len() as u64 {
-                return Err(damaged());
+                return Err(damaged_error());
             }
             break;
         }
         let header: TableHeader = parse(&line)?;
-        let table = tables.get(&header.table).ok_or_else(damaged)?;
+        let table = tables.get(&header.table).ok_or_else(damaged_error)?;
         if !header.columns.iter().eq(table.columns.iter().map(|column| &column.name)) {
-            return Err(damaged());
+            return Err(damaged_error());
         }
         let rows = load_table(tx, table, input, &mut contents.files)?;
         contents.tables.insert(header.table, rows);
@@ -99,7 +99,7 @@ fn load_table(
         if line.starts_with('{') {
             let end: TableEnd = parse(&line)?;
             if end.end != table.name || end.rows != rows {
-                return Err(damaged());
+                return Err(damaged_error());
             }
             tx.fill(table, &batch)?;
             return Ok(rows);
@@ -124,7 +124,7 @@ fn load_table(
 fn row_of(line: &str, width: usize) -> Result<Vec<Cell>> {
     let values: Vec<Value> = parse(line)?;
     let row: Option<Vec<Cell>> = values.into_iter().map(cell_of).collect();
-    row.filter(|row| row.len() == width).ok_or_else(damaged)
+    row.filter(|row| row.len() == width).ok_or_else(damaged_error)
 }
 
 fn cell_of(value: Value) -> Option<Cell> {
@@ -164,19 +164,19 @@ pub(super) fn next_line(input: &mut dyn BufRead) -> Result<String> {
     let mut line = Vec::new();
     input.take(LINE_BYTES).read_until(b'\n', &mut line)?;
     if line.last() != Some(&b'\n') {
-        return Err(damaged());
+        return Err(damaged_error());
     }
-    String::from_utf8(line).map_err(|_| damaged())
+    String::from_utf8(line).map_err(|_| damaged_error())
 }
 
 pub(super) fn parse<T: DeserializeOwned>(line: &str) -> Result<T> {
-    serde_json::from_str(line).map_err(|_| damaged())
+    serde_json::from_str(line).map_err(|_| damaged_error())
 }
 
-pub(super) fn damaged() -> Error {
-    refused("it is damaged or incomplete")
+pub(super) fn damaged_error() -> Error {
+    refusal("it is damaged or incomplete")
 }
 
-fn refused(why: &str) -> Error {
+fn refusal(why: &str) -> Error {
     Error::Conflict(format!("This backup cannot be restored: {why}."))
 }

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     /// What is logged where this is asked for.
-    fn told(asked: &str, work: impl FnOnce()) -> String {
+    fn logged_lines(asked: &str, work: impl FnOnce()) -> String {
         let (mut log, writer) = std::io::pipe().expect("a pipe");
         let layer =
             tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Mutex::new(writer));
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn libraries_say_no_more_than_warnings_however_much_is_asked_for() {
-        let told = told("trace", || {
+        let told = logged_lines("trace", || {
             tracing::trace!(target: "server::smtp", "told-1");
             tracing::warn!(target: "hyper::proto", "told-2");
             tracing::info!(target: "hyper::proto", "kept-1");
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn a_line_says_which_request_it_belongs_to_whatever_is_asked_for() {
         for asked in ["jobs=debug", "error", "jobs=error,warn"] {
-            let told = told(asked, || {
+            let told = logged_lines(asked, || {
                 let _within =
                     tracing::error_span!(target: "server::http", "request", id = 7).entered();
                 tracing::error!(target: "jobs", "told-1");

@@ -44,7 +44,7 @@ pub fn check(
 pub fn adopt_blobs(folder: &Path, blobs: &Blobs, store: &Store, ids: &Ids) -> Result<(), String> {
     let mark = match blobs.shared_files() {
         Some(shared) => {
-            let told = |error: io::Error| format!("{}: {error}", shared.shown());
+            let told = |error: io::Error| format!("{}: {error}", shared.label());
             match shared.read(MARK_FILE) {
                 Ok(mark) => String::from_utf8_lossy(&mark).trim().to_owned(),
                 Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -74,12 +74,12 @@ fn check_shared(
     store: &Store,
     ids: &Ids,
 ) -> Result<(), String> {
-    let told = |error: io::Error| format!("{}: {error}", shared.shown());
+    let told = |error: io::Error| format!("{}: {error}", shared.label());
     let other = || {
         format!(
             "{} is not the store that this database keeps its files in. All nodes of a database \
              need the same one: name it with MAILROOM_BLOBS, or copy the files there.",
-            shared.shown()
+            shared.label()
         )
     };
     let known = read(store, |tx| value(tx, BLOBS_MARK))?;

@@ -39,7 +39,7 @@ pub struct QuietMode(watch::Receiver<bool>);
 
 impl QuietMode {
     /// A process that stays as it is, quiet or not.
-    pub fn fixed(quiet: bool) -> QuietMode {
+    pub fn always(quiet: bool) -> QuietMode {
         QuietMode(watch::channel(quiet).1)
     }
 
@@ -62,7 +62,7 @@ impl QuietMode {
         if config.always {
             tracing::warn!("{QUIET_SENTENCE} It was started with --quiet.");
             gauge!("mailroom_quiet").set(1.0);
-            return Ok(QuietMode::fixed(true));
+            return Ok(QuietMode::always(true));
         }
         if let Some(mark) = marked {
             tracing::warn!("{QUIET_SENTENCE} {} {HOW_TO_GO_ON}", mark.reason.sentence());
@@ -85,7 +85,7 @@ impl QuietMode {
     }
 
     /// Ready when the mode is not the current one any more; never for a fixed one.
-    pub async fn changed(&mut self) {
+    pub async fn wait_for_change(&mut self) {
         if self.0.changed().await.is_err() {
             std::future::pending().await
         }

@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn a_secret_is_opened_for_its_purpose_with_its_key_and_no_other() {
         let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let ids = Ids::seeded(1);
+        let ids = Ids::with_seed(1);
         let vault = Vault::open(folder.path(), &ids).unwrap();
         let sealed = vault.seal(&ids, "imap a", "pässword");
         assert!(!sealed.contains("ssword"));
@@ -137,11 +137,11 @@ mod tests {
     #[test]
     fn nobody_else_may_read_the_key_and_a_broken_one_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        Vault::open(folder.path(), &Ids::seeded(1)).unwrap();
+        Vault::open(folder.path(), &Ids::with_seed(1)).unwrap();
         let path = folder.path().join(KEY_FILE);
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         fs::write(&path, b"short").unwrap();
-        let told = Vault::open(folder.path(), &Ids::seeded(1)).err().unwrap();
+        let told = Vault::open(folder.path(), &Ids::with_seed(1)).err().unwrap();
         assert!(told.ends_with("must hold 32 bytes"), "{told}");
     }
 }

@@ -75,7 +75,7 @@ pub struct DraftContent<'a> {
 }
 
 impl DraftContent<'_> {
-    fn written(&self) -> WrittenText {
+    fn content(&self) -> WrittenText {
         WrittenText { text: self.text.to_owned(), markdown: self.markdown.map(str::to_owned) }
     }
 }
@@ -119,7 +119,7 @@ pub fn send(
     draft.times.check_follow_up(cx, leaves_at)?;
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
-    let written = draft.written();
+    let written = draft.content();
     scheduling::schedule_at(tx, cx, conversation, &message, &written, leaves_at)?;
     let sends_at = Moment(leaves_at);
     let day = match draft.times.leaves_at {

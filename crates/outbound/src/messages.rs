@@ -342,7 +342,7 @@ pub fn mark_sent(
     }
     search_index::sent(tx, cx.actor.ws, &message.id)?;
     if let Some(request) = &message.request {
-        document_requests::left(tx, cx, request)?;
+        document_requests::note_sent(tx, cx, request)?;
     }
     if !automatic {
         helper_drafts::retire(tx, cx, conversation, Some(&message.id), RetiredBy::Team)?;
@@ -351,7 +351,7 @@ pub fn mark_sent(
         helper_drafts::forget_drafted_text(tx, cx.actor.ws, &message.id)?;
     }
     if message.secure {
-        secure::left(tx, cx, &message.id)?;
+        secure::note_sent(tx, cx, &message.id)?;
     }
     // An automatic message and one that is passed on are no replies, so they do not change the turn.
     let is_reply = !automatic && message.forwards.is_none();

@@ -85,7 +85,7 @@ pub fn files_inside(bytes: &[u8]) -> Vec<Vec<u8>> {
 
 impl Contents {
     /// Pages of OCR words.
-    pub fn seen(pages: Vec<TextPage>, is_picture: bool) -> Contents {
+    pub fn from_ocr(pages: Vec<TextPage>, is_picture: bool) -> Contents {
         Contents { pages, is_picture, ..Contents::default() }
     }
 

@@ -178,7 +178,7 @@ mod tests {
     const FILE: &str = "[asks]\nverify, confirm ~ account*, pass word\ngift card*\n# no phrase\n\n\
                         [other]\nlast chance\nérgent";
 
-    fn found(text: &str) -> Vec<(String, String)> {
+    fn find_phrases(text: &str) -> Vec<(String, String)> {
         let words: Vec<String> =
             folded_words(text, usize::MAX).into_iter().map(|word| word.folded).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     fn groups(text: &str) -> Vec<String> {
-        found(text).into_iter().map(|(group, _)| group).collect()
+        find_phrases(text).into_iter().map(|(group, _)| group).collect()
     }
 
     #[test]
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn a_hit_says_where_it_stands() {
         let expected = ("asks".to_owned(), "account must you confirm".to_owned());
-        assert_eq!(found("Your account must you confirm now"), [expected]);
+        assert_eq!(find_phrases("Your account must you confirm now"), [expected]);
     }
 
     #[test]

@@ -59,14 +59,14 @@ fn push_folded(word: &mut String, c: char) {
 mod tests {
     use super::*;
 
-    fn folded(text: &str) -> Vec<String> {
+    fn fold(text: &str) -> Vec<String> {
         folded_words(text, 10).into_iter().map(|word| word.folded).collect()
     }
 
     #[test]
     fn words_lose_case_accents_and_signs() {
-        assert_eq!(folded("Größe: l'été, e\u{301}t!"), ["grosse", "l", "ete", "et"]);
-        assert!(folded("… !").is_empty());
+        assert_eq!(fold("Größe: l'été, e\u{301}t!"), ["grosse", "l", "ete", "et"]);
+        assert!(fold("… !").is_empty());
     }
 
     #[test]

@@ -198,11 +198,11 @@ pub fn figures(
         hours: hours(&now),
         inboxes: inboxes(&now, &before, &names),
         topics: with_none(
-            named(&now, &before, ReportMeasure::Topic, &names.topics),
+            figures_by_name(&now, &before, ReportMeasure::Topic, &names.topics),
             begun,
             begun_before,
         ),
-        tags: named(&now, &before, ReportMeasure::Tagged, &names.tags),
+        tags: figures_by_name(&now, &before, ReportMeasure::Tagged, &names.tags),
         members: members(&now, &names),
         drafts: drafts(&now, &names),
     })
@@ -314,7 +314,7 @@ fn inboxes(now: &Totals, before: &Totals, names: &ReportNames) -> Vec<InboxFigur
 }
 
 /// Topics or tags that there still are, the most frequent first.
-fn named(
+fn figures_by_name(
     now: &Totals,
     before: &Totals,
     measure: ReportMeasure,

@@ -29,7 +29,7 @@ pub enum SpanPart {
 
 impl ReportSpan {
     /// The span from and to these days, each as `2026-11-15`; the last 28 days where neither is named.
-    pub fn named(from: Option<&str>, to: Option<&str>, now: i64) -> Result<ReportSpan> {
+    pub fn parse(from: Option<&str>, to: Option<&str>, now: i64) -> Result<ReportSpan> {
         let date = |text: &str| text.parse::<Date>().ok();
         let today = date(&Moment(now).iso()[..10]).unwrap_or(Date::MIN);
         let to = to.and_then(date).unwrap_or(today);
@@ -128,9 +128,9 @@ mod tests {
     #[test]
     fn a_span_that_ends_more_than_a_year_ahead_is_refused() {
         let now = 1_794_000_000_000; // 2026-11-06
-        assert!(ReportSpan::named(Some("9999-01-01"), Some("9999-12-31"), now).is_err());
-        assert!(ReportSpan::named(Some("2026-01-01"), Some("2027-11-30"), now).is_err());
-        assert!(ReportSpan::named(Some("2026-01-01"), Some("2026-12-31"), now).is_ok());
+        assert!(ReportSpan::parse(Some("9999-01-01"), Some("9999-12-31"), now).is_err());
+        assert!(ReportSpan::parse(Some("2026-01-01"), Some("2027-11-30"), now).is_err());
+        assert!(ReportSpan::parse(Some("2026-01-01"), Some("2026-12-31"), now).is_ok());
         assert_eq!(first_of(month_number(date(9999, 12, 31)) + 1), None);
     }
 

@@ -39,7 +39,7 @@ pub fn asked_for(
     conditions: &[RuleCondition],
 ) -> Result<Vec<ClosedInbox>> {
     let closed = closed_inboxes(tx, ws)?;
-    Ok(named(&closed, conditions).cloned().collect())
+    Ok(inboxes_in(&closed, conditions).cloned().collect())
 }
 
 /// Who reads of a rule with these conditions.
@@ -61,10 +61,10 @@ pub fn forget_inbox(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<()>
 }
 
 fn is_seen(actor: &Actor, closed: &[ClosedInbox], rule: &TeamRule) -> bool {
-    named(closed, &rule.conditions).all(|inbox| actor.sees(&inbox.circle))
+    inboxes_in(closed, &rule.conditions).all(|inbox| actor.sees(&inbox.circle))
 }
 
-fn named<'a>(
+fn inboxes_in<'a>(
     closed: &'a [ClosedInbox],
     conditions: &[RuleCondition],
 ) -> impl Iterator<Item = &'a ClosedInbox> {

@@ -126,7 +126,7 @@ impl RuleNames {
     }
 
     /// Words to choose a value from.
-    pub fn offered(&self) -> Vec<String> {
+    pub fn choices(&self) -> Vec<String> {
         let named = [&self.members, &self.topics, &self.inboxes, &self.replies];
         let names = named.into_iter().flat_map(|names| names.values().cloned());
         let fixed = [TURN_WORDS, BUSY_WORDS, "high", "normal", "low", KNOWN, "new", YES, "no", ANY];

@@ -25,7 +25,7 @@ pub fn pieces(text: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut word = String::new();
     let mut run = Vec::new();
-    for c in folded(text) {
+    for c in fold_chars(text) {
         let (in_word, in_run) = match c {
             c if is_unspaced(c) => (false, true),
             c => (c.is_alphanumeric(), false),
@@ -57,11 +57,11 @@ fn cut(word: String) -> String {
 
 /// A name without case, accents and width, to compare with another.
 pub fn fold_name(name: &str) -> String {
-    folded(name).collect()
+    fold_chars(name).collect()
 }
 
 /// Decomposed, without marks, composed again (Hangul comes apart otherwise), lower case.
-fn folded(text: &str) -> impl Iterator<Item = char> {
+fn fold_chars(text: &str) -> impl Iterator<Item = char> {
     text.nfkd()
         .filter(|c| !is_combining_mark(*c))
         .nfc()

@@ -99,7 +99,7 @@ fn is_found(word: &str, query: &Query) -> bool {
 mod tests {
     use super::*;
 
-    fn shown(text: &str, query: &str) -> String {
+    fn show(text: &str, query: &str) -> String {
         let query = Query::parse(query, 0).expect("typed");
         let parts = excerpt(text, &query);
         parts
@@ -110,13 +110,13 @@ mod tests {
 
     #[test]
     fn found_words_and_amounts_are_marked() {
-        assert_eq!(shown("Die Straße\n ist lang", "strasse la"), "Die [Straße] ist [lang]");
-        assert_eq!(shown("You owe 1.240,50 EUR", "1240.50"), "You owe [1.240,50] EUR");
-        assert_eq!(shown("Two lamps, one lamp", "lamps"), "Two [lamps], one [lamp]");
-        assert_eq!(shown("Ihre Monatsrechnungen", "Rechnung"), "Ihre [Monatsrechnungen]");
-        assert_eq!(shown("nothing here", "lamp"), "");
+        assert_eq!(show("Die Straße\n ist lang", "strasse la"), "Die [Straße] ist [lang]");
+        assert_eq!(show("You owe 1.240,50 EUR", "1240.50"), "You owe [1.240,50] EUR");
+        assert_eq!(show("Two lamps, one lamp", "lamps"), "Two [lamps], one [lamp]");
+        assert_eq!(show("Ihre Monatsrechnungen", "Rechnung"), "Ihre [Monatsrechnungen]");
+        assert_eq!(show("nothing here", "lamp"), "");
         let long = format!("{} needle {}", "hay ".repeat(100), "straw ".repeat(100));
-        let cut = shown(&long, "needle");
+        let cut = show(&long, "needle");
         assert!(
             cut.starts_with("… hay") && cut.contains("[needle]") && cut.ends_with(" …"),
             "{cut}"

@@ -13,7 +13,7 @@ pub fn probe_width(nums: &[i64]) -> usize {
 }
 
 /// The numbers as arguments, filled up by repeating the last.
-pub fn asked(nums: &[i64]) -> Vec<&dyn Arg> {
+pub fn arguments(nums: &[i64]) -> Vec<&dyn Arg> {
     let filled = nums.iter().chain(nums.last().into_iter().cycle());
     filled.take(probe_width(nums)).map(|num| num as &dyn Arg).collect()
 }

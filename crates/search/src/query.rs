@@ -70,7 +70,7 @@ impl Query {
                     if field == Field::From && mail::is_address(&value) {
                         query.senders.push(value.clone());
                     }
-                    marked(field, terms_of(&value))
+                    mark_field(field, terms_of(&value))
                 }
                 None => token.terms(),
             };
@@ -93,8 +93,8 @@ impl Query {
 
     /// Lets `from:` with one address of a person match another one of theirs, too.
     pub fn match_sender_too(&mut self, address: &str, other: &str) {
-        let wanted = marked(Field::From, terms_of(address));
-        let others = marked(Field::From, terms_of(other));
+        let wanted = mark_field(Field::From, terms_of(address));
+        let others = mark_field(Field::From, terms_of(other));
         for (wanted, other) in wanted.iter().zip(&others) {
             let all = self.terms.iter_mut().chain(&mut self.without);
             for term in all.filter(|term| term.words == wanted.words) {
@@ -110,7 +110,7 @@ impl Query {
 }
 
 fn terms_in(field: Field, what: &str, negated: bool, query: &mut Query) {
-    let terms = marked(field, terms_of(what));
+    let terms = mark_field(field, terms_of(what));
     match negated {
         true => query.without.extend(terms),
         false => query.terms.extend(terms),
@@ -220,7 +220,7 @@ fn quote(text: &str) -> (&str, &str, bool) {
 }
 
 /// The terms as they are looked for in one field.
-fn marked(field: Field, mut terms: Vec<Term>) -> Vec<Term> {
+fn mark_field(field: Field, mut terms: Vec<Term>) -> Vec<Term> {
     for word in terms.iter_mut().flat_map(|term| &mut term.words) {
         word.insert(0, field.marker());
     }
@@ -268,7 +268,7 @@ mod tests {
 
     const NOW: i64 = 1_700_000_000_000;
 
-    fn shown(text: &str) -> String {
+    fn show_terms(text: &str) -> String {
         let query = Query::parse(text, NOW).expect("something was typed");
         let mut shown: Vec<String> = query.terms.iter().map(|term| show("", term)).collect();
         shown.extend(query.without.iter().map(|term| show("-", term)));
@@ -288,24 +288,27 @@ mod tests {
 
     #[test]
     fn words_phrases_and_the_last_word_as_a_prefix() {
-        assert_eq!(shown("Late Inv"), "late inv*");
-        assert_eq!(shown("\"late fee\" Inv"), "late_fee inv*");
-        assert_eq!(shown("inv \"late fee\""), "inv late_fee");
-        assert_eq!(shown("ann@acme.example"), "ann_acme_example*");
-        assert_eq!(shown("東京都 a"), "東京_京都 a*");
-        assert_eq!(shown("東"), "東*");
-        assert_eq!(shown("No5請求書"), "no5 請求_求書*");
+        assert_eq!(show_terms("Late Inv"), "late inv*");
+        assert_eq!(show_terms("\"late fee\" Inv"), "late_fee inv*");
+        assert_eq!(show_terms("inv \"late fee\""), "inv late_fee");
+        assert_eq!(show_terms("ann@acme.example"), "ann_acme_example*");
+        assert_eq!(show_terms("東京都 a"), "東京_京都 a*");
+        assert_eq!(show_terms("東"), "東*");
+        assert_eq!(show_terms("No5請求書"), "no5 請求_求書*");
     }
 
     #[test]
     fn operators_name_a_field_or_a_condition() {
-        assert_eq!(shown("from:Ann to:b@x.example lamp"), "from.ann to.b_to.x_to.example lamp*");
         assert_eq!(
-            shown("subject:\"Two words\" has:attachment"),
+            show_terms("from:Ann to:b@x.example lamp"),
+            "from.ann to.b_to.x_to.example lamp*"
+        );
+        assert_eq!(
+            show_terms("subject:\"Two words\" has:attachment"),
             "subject.two_subject.words has.attachment"
         );
         assert_eq!(
-            shown("lamp -broken -\"no more\" -from:ann"),
+            show_terms("lamp -broken -\"no more\" -from:ann"),
             "lamp* -broken -no_more -from.ann"
         );
         assert_eq!(
@@ -323,10 +326,10 @@ mod tests {
     #[test]
     fn what_is_no_operator_is_a_word() {
         assert_eq!(
-            shown("http://x.example is:odd before:then"),
+            show_terms("http://x.example is:odd before:then"),
             "http_x_example is_odd before_then*"
         );
-        assert_eq!(shown("note: from: -"), "note from*");
+        assert_eq!(show_terms("note: from: -"), "note from*");
         assert_eq!(operators("is:odd urgency:huge in: tag:\"\""), []);
         let words = Query::of_words("from:ann -x").expect("typed");
         assert_eq!((words.terms.len(), words.without.len()), (2, 0));
@@ -348,9 +351,9 @@ mod tests {
     #[test]
     fn odd_input_is_never_an_error() {
         assert_eq!(Query::parse("  ", NOW), None);
-        assert_eq!(shown("\"open quote"), "open_quote*");
-        assert_eq!(shown("* OR ( AND ) NEAR/2 \" \" ' \\ \0"), "or and near_2*");
-        assert_eq!(shown("!!! - -- \"\" -\"\" :"), "");
+        assert_eq!(show_terms("\"open quote"), "open_quote*");
+        assert_eq!(show_terms("* OR ( AND ) NEAR/2 \" \" ' \\ \0"), "or and near_2*");
+        assert_eq!(show_terms("!!! - -- \"\" -\"\" :"), "");
         assert!(Query::parse("!!!", NOW).expect("typed").is_empty());
     }
 }

@@ -33,7 +33,7 @@ pub fn query_parts(text: &str) -> Vec<QueryPart<'_>> {
     let mut parts = Vec::new();
     for (token, place) in tokens(text) {
         let typed = &text[place.clone()];
-        let (operator, value) = match asked(&token) {
+        let (operator, value) = match meaning_of(&token) {
             Some(_) => (typed.split_once(':').map_or("", |(name, _)| name), token.value),
             None => ("", typed),
         };
@@ -50,7 +50,7 @@ pub fn query_parts(text: &str) -> Vec<QueryPart<'_>> {
 pub fn query_switch(text: &str, name: &str, value: &str) -> QuerySwitch {
     let wanted = meaning(name, value, NO_TIME);
     let is_wanted = |token: &QueryToken<'_>| {
-        !token.negated && asked(token).is_some_and(|asked| Some(asked) == wanted)
+        !token.negated && meaning_of(token).is_some_and(|asked| Some(asked) == wanted)
     };
     let placed = tokens(text).into_iter().filter(|(token, _)| is_wanted(token));
     let places: Vec<Range<usize>> = placed.map(|(_, place)| place).collect();
@@ -66,7 +66,7 @@ pub fn query_switch(text: &str, name: &str, value: &str) -> QuerySwitch {
 /// Which time `before:3d` means is of no account here.
 const NO_TIME: i64 = 0;
 
-fn asked(token: &QueryToken<'_>) -> Option<OperatorMeaning> {
+fn meaning_of(token: &QueryToken<'_>) -> Option<OperatorMeaning> {
     token.name.and_then(|name| meaning(name, token.value, NO_TIME))
 }
 
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     /// Each part as it is shown, and what is left without it.
-    fn shown(text: &str) -> Vec<(String, String)> {
+    fn show(text: &str) -> Vec<(String, String)> {
         let parts = query_parts(text).into_iter();
         parts.map(|part| (format!("{}|{}", part.operator, part.value), part.rest)).collect()
     }
@@ -95,7 +95,7 @@ mod tests {
     fn check(text: &str, expected: &[(&str, &str)]) {
         let expected: Vec<(String, String)> =
             expected.iter().map(|(part, rest)| ((*part).into(), (*rest).into())).collect();
-        assert_eq!(shown(text), expected, "{text}");
+        assert_eq!(show(text), expected, "{text}");
     }
 
     #[test]

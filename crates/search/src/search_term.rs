@@ -7,7 +7,7 @@ use base::ids::short_base32;
 use db::Tx;
 
 use super::frequent_terms::FrequentTerms;
-use super::probe::{PROBED_AT_ONCE, asked, marks, probe_width};
+use super::probe::{PROBED_AT_ONCE, arguments, marks, probe_width};
 use super::word_lists::{WordList, WordPattern, each_word_list};
 use super::{HAS_OTHERS, Query, SERIAL_BITS, TAG_CHARS, Term};
 
@@ -250,7 +250,7 @@ fn in_postgres(
     nums: &[i64],
     found: &mut HashSet<i64>,
 ) -> Result<()> {
-    let mut args = asked(nums);
+    let mut args = arguments(nums);
     args.push(&ws);
     let mut tests = Vec::new();
     for term in terms {

@@ -10,7 +10,7 @@ use db::Tx;
 use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter};
 
-use super::probe::{asked, marks};
+use super::probe::{arguments, marks};
 
 /// Bytes of the lists that are kept in memory on PostgreSQL, in each of two generations.
 const CACHED_BYTES: usize = 24 << 20;
@@ -165,7 +165,7 @@ impl WordListCache {
                  FROM conversation_index WHERE num IN ({})",
                 marks(nums)
             ),
-            &asked(nums),
+            &arguments(nums),
         )?;
         let mut lists = HashMap::with_capacity(versions.len());
         let mut missing = HashMap::new();
@@ -185,7 +185,7 @@ impl WordListCache {
         let sql =
             format!("SELECT num, words FROM conversation_index WHERE num IN ({})", marks(&nums));
         let mut read: Vec<(i64, CachedWords)> = Vec::with_capacity(nums.len());
-        tx.each(&sql, &asked(&nums), |row| {
+        tx.each(&sql, &arguments(&nums), |row| {
             read.push((row.take()?, CachedWords::new(row.take_bytes()?)));
             Ok(())
         })?;

@@ -299,26 +299,26 @@ impl Settings {
                 .unwrap_or_else(|| format!("sqlite:{}", data.join("mailroom.db").display())),
             database_replica_url: found.database_replica_url(&flags.replica),
             listen: found
-                .parsed("listen", &flags.listen, "an address and port such as 127.0.0.1:8080")
+                .parse("listen", &flags.listen, "an address and port such as 127.0.0.1:8080")
                 .unwrap_or(USUAL_LISTEN),
             https: found.https(&flags.https),
             smtp_listen: found
-                .parsed("smtp_listen", &flags.smtp_listen, "an address and port, or off")
+                .parse("smtp_listen", &flags.smtp_listen, "an address and port, or off")
                 .unwrap_or_else(|| ListenAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], 2525)))),
             lmtp_listen: found
-                .parsed("lmtp_listen", &flags.lmtp_listen, "an address and port, unix:PATH or off")
+                .parse("lmtp_listen", &flags.lmtp_listen, "an address and port, unix:PATH or off")
                 .unwrap_or(ListenAddress::Off),
             lmtp_socket: found.lmtp_socket(flags),
             tls: found.tls_files(&flags.tls_cert, &flags.tls_key),
             trusted_networks: found
-                .parsed(
+                .parse(
                     "trusted_networks",
                     &flags.trusted_networks,
                     "networks such as 10.0.0.0/8, 192.0.2.7",
                 )
                 .unwrap_or_default(),
             trusted_proxies: found
-                .parsed(
+                .parse(
                     "trusted_proxies",
                     &flags.trusted_proxies,
                     "networks such as 10.0.0.0/8, 192.0.2.7",
@@ -328,39 +328,39 @@ impl Settings {
             public_url: found.web_address("public_url", &flags.public_url),
             developer_site: found.web_address("developer_site", &flags.developer_site),
             oauth_registration: found
-                .parsed("oauth_registration", &flags.oauth_registration, "true or false")
+                .parse("oauth_registration", &flags.oauth_registration, "true or false")
                 .unwrap_or(true),
-            dns: found.parsed("dns", &flags.dns, "an address and port such as 127.0.0.1:53"),
+            dns: found.parse("dns", &flags.dns, "an address and port such as 127.0.0.1:53"),
             blobs: found
                 .text("blobs", &flags.blobs)
                 .filter(|place| !place.starts_with(S3))
                 .map_or_else(|| data.join("blobs"), PathBuf::from),
             bucket: found.bucket(&flags.blobs),
             relay: found.relay(&flags.relay),
-            clamd: found.parsed(
+            clamd: found.parse(
                 "clamd",
                 &flags.clamd,
                 "unix: and a path, or a host and port such as 127.0.0.1:3310",
             ),
             reader: found.reader(flags),
             model: found.model(flags),
-            metrics_listen: found.parsed(
+            metrics_listen: found.parse(
                 "metrics_listen",
                 &flags.metrics_listen,
                 "an address and port such as 127.0.0.1:9090",
             ),
             rate_per_minute: found
-                .parsed("rate_per_minute", &flags.rate_per_minute, "a whole number from 1")
+                .parse("rate_per_minute", &flags.rate_per_minute, "a whole number from 1")
                 .unwrap_or(RATE_PER_MINUTE),
             commit_batch: found
-                .parsed("commit_batch", &flags.commit_batch, "a whole number from 1")
+                .parse("commit_batch", &flags.commit_batch, "a whole number from 1")
                 .unwrap_or(db::StoreOptions::default().commit_batch),
-            quiet: found.parsed("quiet", &flags.quiet, "true or false").unwrap_or(false),
+            quiet: found.parse("quiet", &flags.quiet, "true or false").unwrap_or(false),
             webhooks_allow_private: found
-                .parsed("webhooks_allow_private", &flags.webhooks_allow_private, "true or false")
+                .parse("webhooks_allow_private", &flags.webhooks_allow_private, "true or false")
                 .unwrap_or(false),
             mail_allow_private: found
-                .parsed("mail_allow_private", &flags.mail_allow_private, "true or false")
+                .parse("mail_allow_private", &flags.mail_allow_private, "true or false")
                 .unwrap_or(false),
             oauth_clients: found.oauth_clients(&flags.mail_providers),
             oidc: found.oidc(&flags.oidc),

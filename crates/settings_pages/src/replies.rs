@@ -21,7 +21,7 @@ use web::layout::page_layout::PageLayout;
 use web::layout::responses::{self, PageError, PageResult, see_other};
 use web::layout::wording::{DisplayTime, size};
 use web::multipart::{FormFiles, FormUpload};
-use web::pages::writing::rich_text::formatted;
+use web::pages::writing::rich_text::to_html;
 use web::visitor::Visitor;
 
 use super::{SettingsPage, location};
@@ -71,8 +71,8 @@ impl RepliesPage {
     }
 
     /// The text as the editor shows it.
-    fn formatted(&self) -> String {
-        formatted(&self.body)
+    fn editor_html(&self) -> String {
+        to_html(&self.body)
     }
 }
 

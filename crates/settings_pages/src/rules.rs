@@ -148,7 +148,7 @@ async fn build(
     Ok(RulesPage {
         rules: rules.iter().enumerate().map(row).collect(),
         hours,
-        offered: words::offered(&names),
+        offered: words::choices(&names),
         trial,
         form,
         editing: editing.map(|id| id.to_string()).unwrap_or_default(),
@@ -213,7 +213,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<RuleForm>) -> P
     let added = web.act(&visitor, add).await;
     match added {
         Ok(id) => web.redirect(&format!("{PAGE}/{id}?try=1#edit"), Flash::RuleAdded),
-        Err(refusal) => refused(&web, &visitor, None, &input, refusal).await,
+        Err(refusal) => refuse(&web, &visitor, None, &input, refusal).await,
     }
 }
 
@@ -236,7 +236,7 @@ pub async fn change(
     match changed {
         Ok(()) if form.try_it => web.redirect(&format!("{PAGE}/{id}?try=1#trial"), Flash::Saved),
         Ok(()) => web.redirect(&format!("{PAGE}/{id}"), Flash::Saved),
-        Err(refusal) => refused(&web, &visitor, Some(id), &input, refusal).await,
+        Err(refusal) => refuse(&web, &visitor, Some(id), &input, refusal).await,
     }
 }
 
@@ -253,7 +253,7 @@ async fn with_rows(
 }
 
 /// The form again, with what is wrong.
-async fn refused(
+async fn refuse(
     web: &Web,
     visitor: &Visitor,
     editing: Option<RuleId>,

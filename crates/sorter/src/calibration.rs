@@ -3,7 +3,7 @@
 use crate::example::SorterExample;
 use crate::features::Fnv;
 use crate::logistic::MEASURING_WORK;
-use crate::model::{LabelScore, Scorer};
+use crate::scorer::{LabelScore, Scorer};
 
 /// The share of given topics that are expected to be right.
 pub const PRECISION: f64 = 0.9;

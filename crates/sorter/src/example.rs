@@ -28,8 +28,8 @@ impl SorterExample {
     const AGENT_WEIGHT: f32 = 0.5;
 
     /// A person's decision about a mail.
-    pub fn decided(text: &str, topic: Option<&str>) -> SorterExample {
-        SorterExample::kept(TextFeatures::of(text), topic)
+    pub fn from_decision(text: &str, topic: Option<&str>) -> SorterExample {
+        SorterExample::from_features(TextFeatures::of(text), topic)
     }
 
     /// The same decision, made by an agent; it weighs less than a person's.
@@ -38,7 +38,7 @@ impl SorterExample {
     }
 
     /// A decision whose features were kept.
-    pub fn kept(features: TextFeatures, topic: Option<&str>) -> SorterExample {
+    pub fn from_features(features: TextFeatures, topic: Option<&str>) -> SorterExample {
         SorterExample { features, topic: topic.map(str::to_owned), weight: 1.0, decided: true }
     }
 
@@ -48,7 +48,7 @@ impl SorterExample {
         SorterExample {
             weight: SorterExample::SEED_WEIGHT,
             decided: false,
-            ..SorterExample::decided(&text, Some(topic))
+            ..SorterExample::from_decision(&text, Some(topic))
         }
     }
 }

@@ -59,6 +59,7 @@ mod matrix;
 mod model;
 mod nearest;
 mod reasons;
+mod scorer;
 mod urgency;
 
 pub use calibration::{GuessOutcome, PRECISION};

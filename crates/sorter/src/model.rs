@@ -3,17 +3,14 @@
 use phrases::folded_words;
 
 use crate::calibration::{Calibration, GuessOutcome};
-use crate::centroids::{Centroids, LabelledVector};
 use crate::example::SorterExample;
 use crate::features::{TextFeatures, WORDS};
-use crate::logistic::{LogisticRegression, MODEL_WORK};
-use crate::matrix::{FeatureVocabulary, SparseVector};
+use crate::logistic::MODEL_WORK;
 use crate::reasons;
+use crate::scorer::{LabelScore, Scorer};
 
 /// Decided conversations below which a topic is only suggested.
 pub const DECISIONS: usize = 30;
-/// Examples of a topic that are compared with a mail one by one.
-const NEIGHBOURS: usize = 150;
 
 /// Sorts mail by what was decided about earlier mail.
 #[derive(Debug, Default)]
@@ -63,7 +60,7 @@ impl TopicModel {
         let Some(score) = self.scorer.score(&TextFeatures::of(text)) else {
             return SortedMail::default();
         };
-        let sorted = self.judged(&score);
+        let sorted = self.judge(&score);
         if sorted.suggested.is_none() {
             return sorted;
         }
@@ -83,12 +80,12 @@ impl TopicModel {
     /// Sorts a mail whose features were kept; without its words there are no reasons.
     pub fn sort_kept(&self, features: &TextFeatures) -> SortedMail {
         match self.scorer.score(features) {
-            Some(score) => self.judged(&score),
+            Some(score) => self.judge(&score),
             None => SortedMail::default(),
         }
     }
 
-    fn judged(&self, score: &LabelScore) -> SortedMail {
+    fn judge(&self, score: &LabelScore) -> SortedMail {
         let confidence = self.calibration.confidence(score);
         let label = &self.scorer.labels[score.label];
         let sure = self.decided >= DECISIONS && confidence >= self.calibration.threshold;
@@ -105,119 +102,6 @@ impl TopicModel {
     pub fn threshold(&self) -> f64 {
         self.calibration.threshold
     }
-}
-
-/// The two halves of the model, and the examples themselves.
-#[derive(Debug, Default)]
-pub(crate) struct Scorer {
-    /// The topics in the order of their names, "none of these" first.
-    pub labels: Vec<Option<String>>,
-    pub vocabulary: FeatureVocabulary,
-    pub logistic: LogisticRegression,
-    pub examples_of: Vec<usize>,
-    centroids: Centroids,
-    rows: Vec<LabelledVector>,
-}
-
-/// How a mail stands to its best label.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct LabelScore {
-    pub label: usize,
-    /// The probability of the best label, and of the next.
-    pub probability: f32,
-    pub next: f32,
-    /// The cosine to the best label's centroid, and how far the nearest other one is behind.
-    pub cosine: f32,
-    pub lead: f32,
-    /// The cosine to the nearest example of the label, and to the nearest of the next label.
-    pub nearest: f32,
-    pub rival: f32,
-    /// How much of the mail's words the examples know.
-    pub known: f32,
-    /// Both halves of the model agree.
-    pub agreed: bool,
-}
-
-impl Scorer {
-    pub fn learn(examples: &[&SorterExample], work: usize) -> Scorer {
-        let mut labels: Vec<Option<String>> =
-            examples.iter().map(|example| example.topic.clone()).collect();
-        labels.sort_unstable();
-        labels.dedup();
-        let vocabulary = FeatureVocabulary::of(examples);
-        let row = |example: &&SorterExample| LabelledVector {
-            vector: vocabulary.vector(&example.features),
-            label: labels.binary_search(&example.topic).unwrap_or_default(),
-            weight: example.weight,
-        };
-        let rows: Vec<LabelledVector> = examples.iter().map(row).collect();
-        let mut examples_of = vec![0; labels.len()];
-        for (row, example) in rows.iter().zip(examples) {
-            examples_of[row.label] += usize::from(example.decided);
-        }
-        let (count, features) = (labels.len(), vocabulary.len());
-        Scorer {
-            centroids: Centroids::learn(&rows, count, features),
-            logistic: LogisticRegression::learn(&rows, count, features, work),
-            labels,
-            vocabulary,
-            examples_of,
-            rows,
-        }
-    }
-
-    /// The best label of a text; `None` when nothing was learned or nothing can be read.
-    pub fn score(&self, features: &TextFeatures) -> Option<LabelScore> {
-        if self.labels.is_empty() || features.is_empty() {
-            return None;
-        }
-        let vector = self.vocabulary.vector(features);
-        let cosines = self.centroids.cosines(&vector);
-        let by_centroid = Centroids::probabilities(&cosines);
-        let by_weights = self.logistic.probabilities(&vector);
-        let mean: Vec<f32> =
-            by_centroid.iter().zip(&by_weights).map(|(a, b)| (a + b) / 2.0).collect();
-        let label = greatest(&mean, None)?;
-        let next = greatest(&mean, Some(label));
-        let behind = greatest(&cosines, Some(label)).map_or(0.0, |next| cosines[next]);
-        let dense = self.dense(&vector);
-        Some(LabelScore {
-            label,
-            probability: mean[label],
-            next: next.map_or(0.0, |next| mean[next]),
-            cosine: cosines[label],
-            lead: cosines[label] - behind,
-            nearest: self.nearest(&dense, label),
-            rival: next.map_or(0.0, |next| self.nearest(&dense, next)),
-            known: vector.known,
-            agreed: greatest(&by_centroid, None) == greatest(&by_weights, None),
-        })
-    }
-
-    /// How much a feature speaks for a label. Where there is only one, every known feature does.
-    pub fn weight(&self, place: usize, label: usize) -> f32 {
-        if self.labels.len() == 1 { 1.0 } else { self.logistic.weight(place, label) }
-    }
-
-    /// A vector with a place for every feature, to be compared with many.
-    fn dense(&self, vector: &SparseVector) -> Vec<f32> {
-        let mut dense = vec![0.0; self.vocabulary.len()];
-        for (place, value) in &vector.values {
-            dense[*place as usize] = *value;
-        }
-        dense
-    }
-
-    /// The cosine to the nearest example of a label, the latest of them being looked at.
-    fn nearest(&self, dense: &[f32], label: usize) -> f32 {
-        let rows = self.rows.iter().rev().filter(|row| row.label == label).take(NEIGHBOURS);
-        rows.map(|row| row.vector.dot(dense)).fold(0.0, f32::max)
-    }
-}
-
-fn greatest(values: &[f32], except: Option<usize>) -> Option<usize> {
-    let places = (0..values.len()).filter(|place| Some(*place) != except);
-    places.max_by(|a, b| values[*a].total_cmp(&values[*b]))
 }
 
 #[cfg(test)]
@@ -249,14 +133,15 @@ mod tests {
     ];
 
     /// Decisions, so many of each of the sentences above, each with other words around it.
-    fn decided(times: usize) -> Vec<SorterExample> {
+    fn decisions(times: usize) -> Vec<SorterExample> {
         let mut examples = Vec::new();
         for time in 0..times {
             let sets =
                 [(&REFUNDS, Some("Refunds")), (&DELIVERY, Some("Delivery")), (&NEITHER, None)];
             for (sentences, topic) in sets {
                 let text = |sentence: &str| format!("Hello {time}, {sentence} Thanks, Ann{time}");
-                let example = |sentence: &&str| SorterExample::decided(&text(sentence), topic);
+                let example =
+                    |sentence: &&str| SorterExample::from_decision(&text(sentence), topic);
                 examples.extend(sentences.iter().map(example));
             }
         }
@@ -265,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_topic_is_given_when_the_model_is_sure() {
-        let model = TopicModel::learn(&decided(4));
+        let model = TopicModel::learn(&decisions(4));
         let sorted = model.sort("Hello, please refund the money for the broken lamp");
         assert_eq!(sorted.topic.as_deref(), Some("Refunds"), "{sorted:?} {}", model.threshold());
         assert!(sorted.confidence > 0.5 && sorted.confidence <= 1.0);
@@ -273,14 +158,14 @@ mod tests {
 
     #[test]
     fn none_of_these_is_learned_like_a_topic() {
-        let model = TopicModel::learn(&decided(4));
+        let model = TopicModel::learn(&decisions(4));
         let sorted = model.sort("Happy new year to you and all your colleagues");
         assert_eq!((sorted.topic, sorted.suggested), (None, None));
     }
 
     #[test]
     fn with_few_decisions_topics_are_only_suggested() {
-        let model = TopicModel::learn(&decided(1));
+        let model = TopicModel::learn(&decisions(1));
         let sorted = model.sort("Please refund the broken chair");
         assert_eq!((sorted.topic, sorted.suggested.as_deref()), (None, Some("Refunds")));
     }
@@ -298,7 +183,7 @@ mod tests {
 
     #[test]
     fn reasons_name_words_of_the_mail_at_hand() {
-        let model = TopicModel::learn(&decided(4));
+        let model = TopicModel::learn(&decisions(4));
         let sorted = model.sort("The Parcel! It never came, says Zoë.");
         assert!(sorted.reasons[0].starts_with("Because of “Parcel”"), "{:?}", sorted.reasons);
         assert_eq!(sorted.reasons[1], "Like 20 mails that were sorted so.");
@@ -310,17 +195,17 @@ mod tests {
     #[test]
     fn wrong_guesses_make_the_model_careful_again() {
         let text = "Hello, please refund the money for the broken lamp";
-        let sure = TopicModel::learn(&decided(4));
+        let sure = TopicModel::learn(&decisions(4));
         let confidence = sure.sort(text).confidence;
         let wrong = vec![GuessOutcome { confidence: confidence + 0.01, right: false }; 200];
-        let careful = TopicModel::learn(&decided(4)).with_decisions(&wrong);
+        let careful = TopicModel::learn(&decisions(4)).with_decisions(&wrong);
         assert_eq!(careful.sort(text).topic, None);
         assert!(careful.sort(text).suggested.is_some());
     }
 
     #[test]
     fn the_same_examples_make_the_same_model() {
-        let (one, other) = (TopicModel::learn(&decided(3)), TopicModel::learn(&decided(3)));
+        let (one, other) = (TopicModel::learn(&decisions(3)), TopicModel::learn(&decisions(3)));
         for text in REFUNDS.iter().chain(&DELIVERY).chain(&NEITHER) {
             assert_eq!(one.sort(text), other.sort(text));
         }
@@ -329,12 +214,12 @@ mod tests {
 
     #[test]
     fn kept_examples_teach_as_fresh_ones_do() {
-        let fresh = decided(3);
+        let fresh = decisions(3);
         let kept: Vec<SorterExample> = fresh
             .iter()
             .map(|example| {
                 let features = TextFeatures::from_bytes(&example.features.to_bytes()).unwrap();
-                SorterExample::kept(features, example.topic.as_deref())
+                SorterExample::from_features(features, example.topic.as_deref())
             })
             .collect();
         let text = "Where is the parcel with the lamp?";
@@ -358,8 +243,8 @@ mod tests {
     #[test]
     fn without_examples_or_words_there_is_no_guess() {
         assert_eq!(TopicModel::learn(&[]).sort("Where is my parcel?"), SortedMail::default());
-        assert_eq!(TopicModel::learn(&decided(2)).sort(" … "), SortedMail::default());
-        let one = TopicModel::learn(&[SorterExample::decided("Hello", Some("Greetings"))]);
+        assert_eq!(TopicModel::learn(&decisions(2)).sort(" … "), SortedMail::default());
+        let one = TopicModel::learn(&[SorterExample::from_decision("Hello", Some("Greetings"))]);
         assert_eq!(one.sort("Hello there").suggested.as_deref(), Some("Greetings"));
     }
 
@@ -368,7 +253,7 @@ mod tests {
         #[test]
         fn any_mail_is_sorted(text in ".{0,300}", labels in prop::collection::vec(".{0,20}", 0..6)) {
             let examples: Vec<SorterExample> =
-                labels.iter().map(|label| SorterExample::decided(label, Some(label))).collect();
+                labels.iter().map(|label| SorterExample::from_decision(label, Some(label))).collect();
             let sorted = TopicModel::learn(&examples).sort(&text);
             prop_assert!((0.0..=1.0).contains(&sorted.confidence));
             prop_assert!(sorted.topic.is_none() && sorted.reasons.len() <= 3);

@@ -4,7 +4,7 @@ use phrases::FoldedWord;
 
 use crate::features::{each, is_word};
 use crate::language::is_small_word;
-use crate::model::Scorer;
+use crate::scorer::Scorer;
 
 /// Words or pairs of words that are named.
 const NAMED: usize = 3;
@@ -15,7 +15,7 @@ const WORD_BYTES: usize = 40;
 pub(crate) fn reasons(named: &[String], scorer: &Scorer, label: usize) -> Vec<String> {
     let mut reasons = Vec::new();
     if !named.is_empty() {
-        reasons.push(format!("Because of {}.", listed(named)));
+        reasons.push(format!("Because of {}.", list_words(named)));
     }
     match scorer.examples_of[label] {
         0 => {}
@@ -80,7 +80,7 @@ pub(crate) fn telling(
     TellingWords { named, has_known }
 }
 
-fn listed(words: &[String]) -> String {
+fn list_words(words: &[String]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("“{word}”")).collect();
     match quoted.split_last() {
         Some((last, [])) => last.clone(),

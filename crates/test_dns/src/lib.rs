@@ -99,7 +99,7 @@ fn serve(socket: &UdpSocket, knowledge: &RwLock<Arc<Knowledge>>) -> io::Result<(
     loop {
         let (length, client) = socket.recv_from(&mut question)?;
         let knows = knowledge.read().map(|knows| Arc::clone(&knows));
-        if let (Ok(knows), Some(answer)) = (&knows, asked(&question[..length])) {
+        if let (Ok(knows), Some(answer)) = (&knows, read_question(&question[..length])) {
             let (name, kind, end) = answer;
             let known = knows(&name);
             if !matches!(known, DnsAnswer::Silence) {
@@ -110,7 +110,7 @@ fn serve(socket: &UdpSocket, knowledge: &RwLock<Arc<Knowledge>>) -> io::Result<(
 }
 
 /// The name, the kind of record, and where the question ends.
-fn asked(query: &[u8]) -> Option<(String, u16, usize)> {
+fn read_question(query: &[u8]) -> Option<(String, u16, usize)> {
     let mut at = 12;
     let mut name: Vec<String> = Vec::new();
     loop {
@@ -177,13 +177,13 @@ mod tests {
         let question =
             [&[1, 2, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0][..], b"\x01A\x07example\0\0\x10\0\x01"];
         let question = question.concat();
-        let (name, kind, end) = asked(&question).expect("a question");
+        let (name, kind, end) = read_question(&question).expect("a question");
         assert_eq!((name.as_str(), kind, end), ("a.example", 16, question.len()));
         let records = vec![DnsRecord::Txt("x".repeat(300)), DnsRecord::A(Ipv4Addr::LOCALHOST)];
         let reply = reply(&question, kind, DnsAnswer::Records(records));
         assert_eq!(reply[..4], [1, 2, 0x81, 0x80]);
         assert_eq!(reply[6..8], [0, 1]);
         assert_eq!(reply.len(), question.len() + 12 + 302);
-        assert_eq!(asked(&question[..14]), None);
+        assert_eq!(read_question(&question[..14]), None);
     }
 }

@@ -40,7 +40,7 @@ impl Language {
     }
 
     /// The first language of an `Accept-Language` field that the app speaks, by the weights in it.
-    pub fn accepted(field: &str) -> Option<Language> {
+    pub fn from_accept_language(field: &str) -> Option<Language> {
         let weighted = field.split(',').enumerate().filter_map(|(place, entry)| {
             let (code, parameters) = entry.split_once(';').unwrap_or((entry, ""));
             let weight = match parameters.trim().strip_prefix("q=") {
@@ -110,11 +110,11 @@ pub enum ReaderChoice {
 
 impl Reader {
     pub fn new(language: Language) -> Reader {
-        Reader::remembered(language, language)
+        Reader::with_earlier(language, language)
     }
 
     /// A reader whose browser asks for one language and who was spoken to in another before.
-    pub fn remembered(asked: Language, before: Language) -> Reader {
+    pub fn with_earlier(asked: Language, before: Language) -> Reader {
         let language = AtomicUsize::new(before.0);
         Reader(Arc::new(ReaderState { language, asked, choice: Mutex::default() }))
     }
@@ -173,7 +173,7 @@ pub fn text_in_context<'a>(context: &str, english: &'a str) -> &'a str {
 /// A finished English sentence of the domain, whose values are already in it, in the reader's language.
 pub fn sentence(english: &str) -> Cow<'_, str> {
     match current().catalogue() {
-        Some(catalogue) => sentences::translated(catalogue.texts(), english),
+        Some(catalogue) => sentences::translate(catalogue.texts(), english),
         None => Cow::Borrowed(english),
     }
 }
@@ -258,7 +258,7 @@ mod tests {
             assert_eq!(t!("Save"), "Speichern");
         };
         Reader::default().scope(request).await;
-        let reader = Reader::remembered(Language::ENGLISH, german());
+        let reader = Reader::with_earlier(Language::ENGLISH, german());
         assert_eq!((reader.language(), reader.choice()), (german(), None));
         reader.know(ReaderChoice::Browser);
         assert_eq!(reader.language(), Language::ENGLISH);
@@ -277,7 +277,11 @@ mod tests {
             ("DE;q=x", None),
             ("", None),
         ] {
-            assert_eq!(Language::accepted(field).map(Language::code), expected, "{field}");
+            assert_eq!(
+                Language::from_accept_language(field).map(Language::code),
+                expected,
+                "{field}"
+            );
         }
     }
 

@@ -13,7 +13,7 @@ const LOOKED_UP_SENTENCES: usize = 6;
 
 /// The sentence in the catalogue's language; as it is where the catalogue has nothing that fits. Several sentences
 /// after each other are looked up one by one where they are not a text of their own.
-pub(crate) fn translated<'a>(catalogue: &'a CatalogueTexts, english: &'a str) -> Cow<'a, str> {
+pub(crate) fn translate<'a>(catalogue: &'a CatalogueTexts, english: &'a str) -> Cow<'a, str> {
     if english.len() > LOOKED_UP_BYTES {
         return Cow::Borrowed(english);
     }
@@ -147,9 +147,9 @@ mod tests {
             ("Wait 1,200 minutes.", "Warten Sie 1.200 Minuten."),
             ("Unknown", "Unknown"),
         ] {
-            assert_eq!(translated(&catalogue, english), expected);
+            assert_eq!(translate(&catalogue, english), expected);
         }
         let many = "Too many attempts. ".repeat(7);
-        assert_eq!(translated(&catalogue, many.trim()), many.trim());
+        assert_eq!(translate(&catalogue, many.trim()), many.trim());
     }
 }

@@ -194,7 +194,7 @@ impl HttpCalendarReader {
         let mut url = asked.url.to_owned();
         for _ in 0..=REDIRECTS {
             let admitted = self.ssrf_guard.admit(&url).await;
-            let Allowed { url: checked, addresses } = admitted.map_err(refused)?;
+            let Allowed { url: checked, addresses } = admitted.map_err(blocked_sentence)?;
             let _pinned = match checked.host() {
                 Some(Host::Domain(name)) => Some(self.pins.hold(name, &addresses)),
                 _ => None,
@@ -210,7 +210,7 @@ impl HttpCalendarReader {
                 url = next.into();
                 continue;
             }
-            return answered(response, checked).await;
+            return read_answer(response, checked).await;
         }
         Err("The address leads on and on.".into())
     }
@@ -232,7 +232,7 @@ impl HttpCalendarReader {
     }
 }
 
-async fn answered(mut response: Response, url: Url) -> Result<ServerAnswer, String> {
+async fn read_answer(mut response: Response, url: Url) -> Result<ServerAnswer, String> {
     let status = response.status().as_u16();
     let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
     let etag = etag.unwrap_or_default().to_owned();
@@ -297,7 +297,7 @@ fn method(name: &str) -> Method {
     Method::from_bytes(name.as_bytes()).unwrap_or(Method::GET)
 }
 
-fn refused(blocked: Blocked) -> String {
+fn blocked_sentence(blocked: Blocked) -> String {
     match blocked {
         Blocked::NotFound => failures::NOT_FOUND.to_owned(),
         Blocked::Refused(error) => error.to_string(),

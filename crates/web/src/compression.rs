@@ -43,7 +43,7 @@ pub enum Encoding {
 
 impl Encoding {
     /// The best that the browser accepts.
-    pub fn accepted(headers: &HeaderMap) -> Option<Encoding> {
+    pub fn from_headers(headers: &HeaderMap) -> Option<Encoding> {
         let accepted = headers.get(ACCEPT_ENCODING)?.to_str().ok()?;
         let accepts = |wanted: &str| {
             accepted.split(',').any(|one| {
@@ -62,7 +62,7 @@ impl Encoding {
         }
     }
 
-    pub fn compressed(self, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    pub fn compress(self, bytes: &[u8]) -> std::io::Result<Vec<u8>> {
         match self {
             Encoding::Zstd => zstd::bulk::compress(bytes, ZSTD_LEVEL),
             Encoding::Gzip => {
@@ -76,7 +76,7 @@ impl Encoding {
 
 /// Compresses what is a page and whole; streams, pictures and files pass as they are.
 pub async fn compress(State(web): State<Arc<Web>>, request: Request, next: Next) -> Response<Body> {
-    let encoding = Encoding::accepted(request.headers());
+    let encoding = Encoding::from_headers(request.headers());
     let is_own = is_own(request.headers(), web.https);
     let mut response = next.run(request).await;
     if !is_page(&response) {
@@ -95,7 +95,7 @@ pub async fn compress(State(web): State<Arc<Web>>, request: Request, next: Next)
     };
     let padded = [&page[..], padding(&web).as_bytes()].concat();
     let large = padded.len() > LARGE;
-    let work = move || encoding.compressed(&padded).ok();
+    let work = move || encoding.compress(&padded).ok();
     let packed = if large { spawn_blocking(work).await.ok().flatten() } else { work() };
     let Some(packed) = packed else { return Response::from_parts(parts, Body::from(page)) };
     parts.headers.remove(CONTENT_LENGTH);
@@ -149,7 +149,7 @@ mod tests {
             ("", None),
             ("identity", None),
         ] {
-            assert_eq!(Encoding::accepted(&headers("accept-encoding", accepted)), expected);
+            assert_eq!(Encoding::from_headers(&headers("accept-encoding", accepted)), expected);
         }
     }
 
@@ -174,9 +174,9 @@ mod tests {
     #[test]
     fn what_is_compressed_is_read_back() {
         let page = "<p>Hello</p>".repeat(500);
-        let zstd = Encoding::Zstd.compressed(page.as_bytes()).unwrap();
+        let zstd = Encoding::Zstd.compress(page.as_bytes()).unwrap();
         assert_eq!(zstd::bulk::decompress(&zstd, page.len()).unwrap(), page.as_bytes());
-        let gzip = Encoding::Gzip.compressed(page.as_bytes()).unwrap();
+        let gzip = Encoding::Gzip.compress(page.as_bytes()).unwrap();
         let mut read = String::new();
         std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&gzip[..]), &mut read)
             .unwrap();

@@ -170,7 +170,7 @@ async fn read(request: Request, web: &Web) -> Result<(Visitor, FormFields), Page
     let fields = FormFields::read(&bytes);
     visitor.posted = visitor.left_form(parts.uri.path(), fields.pairs());
     if !visitor.csrf.fits(&fields.get("csrf")) {
-        return Err(outdated(&visitor));
+        return Err(outdated_error(&visitor));
     }
     Ok((visitor, fields))
 }
@@ -202,7 +202,7 @@ pub fn shares_without_session(visitor: &Visitor) -> Vec<SlotShare> {
 }
 
 /// A form of a page that another session made: what was typed in it is kept.
-pub fn outdated(visitor: &Visitor) -> PageError {
+pub fn outdated_error(visitor: &Visitor) -> PageError {
     match &visitor.posted {
         Some(left) => {
             PageError::SignIn { next: visitor.here.clone(), left: Some(Arc::clone(left)) }

@@ -238,7 +238,7 @@ fn mark_shown(
         }
         _ => {}
     }
-    let list = PartVersion::of_list(&ConversationFilter::asked(asked)?.read(tx, cx)?.items);
+    let list = PartVersion::of_list(&ConversationFilter::from_query(asked)?.read(tx, cx)?.items);
     match asked.opt("conversation") {
         Some(id) => {
             Ok(PartVersion::of_conversation(list, &open_conversation::latest_of(tx, cx, &id)?))

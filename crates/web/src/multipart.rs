@@ -18,7 +18,9 @@ use transport::http::request_body::SMALL_BODY_BYTES;
 use transport::http::slots::{Slot, SlotOwner, SlotShare, Slots};
 
 use crate::Web;
-use crate::form::{FORM_TIME, Form, FormFields, PostedForm, outdated, shares_without_session};
+use crate::form::{
+    FORM_TIME, Form, FormFields, PostedForm, outdated_error, shares_without_session,
+};
 use crate::layout::responses::{FORM_BYTES, FORM_WITH_FILES_BYTES, PageError};
 use crate::visitor::{CsrfToken, Visitor, is_from_here};
 
@@ -84,12 +86,12 @@ impl<F: Form> FromRequest<Arc<Web>> for FormUpload<F> {
         let network = visitor.network.map(SlotOwner::Network);
         shares.extend(network.map(|network| (network, FORMS_OF_NETWORK)));
         let slot = LateSlot { slots: Arc::clone(&web.forms), shares, taken: None };
-        let reading = read(&visitor.csrf, Multipart::new(limited(body), boundary), slot);
+        let reading = read(&visitor.csrf, Multipart::new(limit_body(body), boundary), slot);
         match tokio::time::timeout(UPLOAD_TIME, reading).await {
             Ok(Ok((fields, files))) => Ok(FormUpload { visitor, form: F::read(&fields)?, files }),
             Ok(Err(FormFault::Outdated(fields))) => {
                 visitor.posted = visitor.left_form(parts.uri.path(), fields.pairs());
-                Err(outdated(&visitor))
+                Err(outdated_error(&visitor))
             }
             Ok(Err(FormFault::Refused(refusal))) => Err(refusal),
             Err(_) => Err(PageError::TooLarge),
@@ -110,7 +112,7 @@ pub async fn read_guest_form(
     let network = visitor.network.map(SlotOwner::Network);
     shares.extend(network.map(|network| (network, FORMS_OF_NETWORK)));
     let slot = LateSlot { slots: Arc::clone(&web.forms), shares, taken: None };
-    let reading = read(csrf, Multipart::new(limited(body), boundary), slot);
+    let reading = read(csrf, Multipart::new(limit_body(body), boundary), slot);
     match tokio::time::timeout(UPLOAD_TIME, reading).await {
         Ok(Ok(read)) => Ok(read),
         Ok(Err(FormFault::Outdated(_))) => Err(PageError::Foreign),
@@ -119,7 +121,7 @@ pub async fn read_guest_form(
     }
 }
 
-fn limited(body: Body) -> axum::body::BodyDataStream {
+fn limit_body(body: Body) -> axum::body::BodyDataStream {
     Body::new(Limited::new(body, FORM_WITH_FILES_BYTES)).into_data_stream()
 }
 
@@ -329,7 +331,7 @@ mod tests {
     #[tokio::test]
     async fn texts_behind_a_field_without_a_file_are_kept_of_an_outdated_form() {
         let form = FORM.replace("a.txt", "").replace("Of the file", "");
-        let multipart = |form: String| Multipart::new(limited(Body::from(form)), "b");
+        let multipart = |form: String| Multipart::new(limit_body(Body::from(form)), "b");
         let slot = || LateSlot { slots: Slots::new(1), shares: Vec::new(), taken: None };
         for (form, count) in [(form, 2), (FORM.to_owned(), 1)] {
             let Err(FormFault::Outdated(kept)) =

@@ -113,7 +113,7 @@ impl Web {
     }
 
     /// The argon2 string to keep of a new password.
-    pub async fn hashed(&self, password: String) -> Result<String> {
+    pub async fn hash_password(&self, password: String) -> Result<String> {
         let chars = password.chars().count();
         if !(PASSWORD_CHARS_MIN..=PASSWORD_CHARS).contains(&chars) {
             let rule = format!("Use {PASSWORD_CHARS_MIN} to {PASSWORD_CHARS} characters.");

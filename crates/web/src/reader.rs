@@ -21,7 +21,7 @@ const REMEMBERED_SECONDS: i64 = 365 * 24 * 60 * 60;
 pub async fn speak(State(web): State<Arc<Web>>, request: Request, next: Next) -> Response<Body> {
     let asked = of_browser(request.headers());
     let before = cookie(request.headers(), LANGUAGE).and_then(|code| Language::parse(&code));
-    let reader = Reader::remembered(asked, before.unwrap_or(asked));
+    let reader = Reader::with_earlier(asked, before.unwrap_or(asked));
     let mut response = reader.clone().scope(next.run(request)).await;
     let remembers = match reader.choice() {
         Some(ReaderChoice::Language(language)) if before != Some(language) => {
@@ -38,7 +38,7 @@ pub async fn speak(State(web): State<Arc<Web>>, request: Request, next: Next) ->
 
 fn of_browser(headers: &HeaderMap) -> Language {
     let field = headers.get(header::ACCEPT_LANGUAGE).and_then(|field| field.to_str().ok());
-    field.and_then(Language::accepted).unwrap_or_default()
+    field.and_then(Language::from_accept_language).unwrap_or_default()
 }
 
 /// Goes on in the language that the person chose.

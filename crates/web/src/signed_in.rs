@@ -58,7 +58,7 @@ impl Web {
             let answer = reader.run(|| read(tx, &app.cx(&me.actor), &me))?;
             Ok((answer, me.stale))
         };
-        self.answered(visitor, session, self.app.store.read(work).await)
+        self.after_reading(visitor, session, self.app.store.read(work).await)
     }
 
     /// Like [`Web::page`], where a standby of the database may read what is shown. Who reads it, and
@@ -140,11 +140,11 @@ impl Web {
             let answer = reader.run(|| read(tx, &app.cx(&me.actor), &me, admitted))?;
             Ok((answer, me.stale))
         };
-        self.answered(visitor, session, self.app.store.read_from_replica(admitted, work).await)
+        self.after_reading(visitor, session, self.app.store.read_from_replica(admitted, work).await)
     }
 
     /// The answer of a read, after which the session may have to be marked as in use.
-    fn answered<T>(
+    fn after_reading<T>(
         &self,
         visitor: &Visitor,
         session: sessions::TokenHash,

@@ -183,7 +183,7 @@ impl CsrfToken {
         if self.written.is_empty() {
             return written.is_empty();
         }
-        unmasked(written) == Some(self.value)
+        unmask(written) == Some(self.value)
     }
 }
 
@@ -193,7 +193,7 @@ impl fmt::Display for CsrfToken {
     }
 }
 
-fn unmasked(written: &str) -> Option<[u8; CSRF_BYTES]> {
+fn unmask(written: &str) -> Option<[u8; CSRF_BYTES]> {
     let is_hex = written.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
     if written.len() != 4 * CSRF_BYTES || !is_hex {
         return None;
@@ -395,7 +395,7 @@ mod tests {
 
     #[test]
     fn a_token_looks_different_each_time_and_fits_its_session_alone() {
-        let ids = Ids::seeded(1);
+        let ids = Ids::with_seed(1);
         let (one, again) = (CsrfToken::of("a", &ids), CsrfToken::of("a", &ids));
         let other = CsrfToken::of("b", &ids);
         assert_ne!(one.to_string(), again.to_string());

@@ -177,7 +177,7 @@ fn options(dialling: &ServerConnectConfig, oauth_clients: OAuthClients) -> route
         oauth_registration: true,
         ssrf_guard: guard,
         mails: false,
-        quiet: QuietMode::fixed(false),
+        quiet: QuietMode::always(false),
         mail_setup: router::MailSetup {
             smtp: ListenAddress::Off,
             lmtp: ListenAddress::Off,

@@ -117,7 +117,7 @@ impl TestServer {
             oauth_registration: true,
             ssrf_guard: SsrfGuard::new(Arc::new(SystemResolver::default()), SsrfRules::new(true)),
             mails: true,
-            quiet: QuietMode::fixed(false),
+            quiet: QuietMode::always(false),
             mail_setup: router::MailSetup {
                 smtp: "127.0.0.1:2525".parse().unwrap(),
                 lmtp: ListenAddress::Off,

@@ -48,7 +48,7 @@ pub fn merge_together(tx: &mut Tx<'_>, cx: &Cx<'_>, ids: &[String]) -> Result<us
         // Each one changes the target, and with it what fits the next.
         let into = conversations::load(tx, cx.actor, target.id.as_str())?;
         if let Some(refusal) = merges::counted_refusal(tx, cx.actor.ws, source, &into)? {
-            return Err(Error::invalid("c", refused(refusal, source, &into)));
+            return Err(Error::invalid("c", refusal_sentence(refusal, source, &into)));
         }
         merged += usize::from(triage_one(tx, cx, &undo, &act, source.id.as_str())?);
     }
@@ -111,7 +111,7 @@ fn first_message_at(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Re
 }
 
 /// Says which of the ticked ones is in the way.
-fn refused(refusal: MergeRefusal, source: &Conversation, target: &Conversation) -> String {
+fn refusal_sentence(refusal: MergeRefusal, source: &Conversation, target: &Conversation) -> String {
     let named = match refusal {
         MergeRefusal::Held if target.held => target,
         MergeRefusal::Removed if target.removed.is_some() => target,

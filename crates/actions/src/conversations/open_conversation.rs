@@ -23,7 +23,7 @@ use crate::conversations::timeline::{
 };
 use crate::inboxes::writing_settings::{WritingSettings, writing_settings};
 use crate::writing::autosaves::{Autosave, AutosaveKey, load_autosave};
-use crate::writing::unsent_files::attached;
+use crate::writing::unsent_files::list;
 
 /// Messages whose state is part of a page's version.
 const WATCHED: i64 = 50;
@@ -137,7 +137,7 @@ pub fn read_conversation(
         picture_senders: trusted_senders(tx, cx, &entries)?,
         others: others(tx, cx, &found)?,
         autosave: load_autosave(tx, cx, &place)?,
-        attached: attached(tx, cx, &place)?,
+        attached: list(tx, cx, &place)?,
         everybody: recipients::reply_all(tx, cx, &found)?,
         writing: writing_settings(tx, cx, &found.mailbox)?,
         topics: topics::all(tx, ws)?,

@@ -19,7 +19,8 @@ pub fn rename_tag(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &TagId, name: &str) -> Resul
     if chars == 0 || chars > TAG_CHARS || wanted.name.contains('\0') {
         return Err(Error::invalid("name", format!("A tag has 1 to {TAG_CHARS} characters.")));
     }
-    let twin = tags::named(tx, ws, &tag.circle, &wanted.folded)?.filter(|twin| twin.id != *id);
+    let twin =
+        tags::find_by_name(tx, ws, &tag.circle, &wanted.folded)?.filter(|twin| twin.id != *id);
     let (action, new, done) = match twin {
         Some(twin) => {
             let done = tags::merge(tx, cx, (id, &tag.name), (&twin.id, &twin.name))?;

@@ -300,11 +300,11 @@ fn load(
     let events = events.into_iter().map(TimelineEntry::Event);
     let mut entries: Vec<TimelineEntry> = messages.chain(notes).chain(events).collect();
     entries.sort_by(|a, b| (b.at(), b.order()).cmp(&(a.at(), a.order())));
-    Ok(taken(entries, limits))
+    Ok(take_within(entries, limits))
 }
 
 /// What fits the limits, of entries with the newest first.
-fn taken(mut entries: Vec<TimelineEntry>, limits: &PartLimits) -> TimelineEntries {
+fn take_within(mut entries: Vec<TimelineEntry>, limits: &PartLimits) -> TimelineEntries {
     let (mut messages, mut end) = (0, entries.len());
     for (place, entry) in entries.iter().enumerate() {
         messages += usize::from(matches!(entry, TimelineEntry::Message(_)));

@@ -57,7 +57,7 @@ pub fn make_topics_of_tags(tx: &mut Tx<'_>, cx: &Cx<'_>, tags: &[TagId]) -> Resu
     for tag in tags {
         let tag = tags::seen_by(tx, cx.actor, tag)?.filter(|tag| tag.circle.is_team());
         let tag = tag.ok_or(Error::NotFound("tag"))?;
-        let topic = match topics::named(tx, cx.actor.ws, &tag.name)? {
+        let topic = match topics::find_by_name(tx, cx.actor.ws, &tag.name)? {
             Some(topic) => topic,
             None => {
                 let topic = topics::add(tx, cx, &tag.name, "")?;
@@ -146,7 +146,7 @@ pub fn sorting_report(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<SortingReport> {
             corrected: count(&|one| {
                 one.given && one.guess.as_deref() == Some(id) && one.label != id
             }),
-            confused: confused(&counts, &all, id),
+            confused: most_confused_with(&counts, &all, id),
             open: open.get(id).copied().unwrap_or(0),
         }
     });
@@ -168,7 +168,11 @@ pub fn sorting_report(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<SortingReport> {
 }
 
 /// What was decided most often where the helper thought of this topic, and it was not.
-fn confused(counts: &[GuessCount], all: &[Topic], id: &str) -> Option<(Option<String>, i64)> {
+fn most_confused_with(
+    counts: &[GuessCount],
+    all: &[Topic],
+    id: &str,
+) -> Option<(Option<String>, i64)> {
     let name = |label: &str| {
         let known = all.iter().find(|topic| topic.id.as_str() == label);
         if label.is_empty() { Some(None) } else { known.map(|topic| Some(topic.name.clone())) }

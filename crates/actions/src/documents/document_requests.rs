@@ -138,10 +138,10 @@ pub(crate) fn card(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<Reque
 
 /// The conversation that a request belongs to, if the actor may see it.
 pub fn conversation_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<ConversationId> {
-    Ok(seen(tx, cx, id)?.conversation)
+    Ok(load_visible(tx, cx, id)?.conversation)
 }
 
-fn seen(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<Found> {
+fn load_visible(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<Found> {
     let found = find(tx, cx.actor.ws, id)?;
     conversations::load(tx, cx.actor, found.conversation.as_str())
         .map_err(|_| Error::NotFound("request"))?;
@@ -151,7 +151,7 @@ fn seen(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<Found> {
 /// Ends a request that is not complete: no more reminders, and the page says that nothing more is
 /// needed.
 pub fn close_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()> {
-    let found = seen(tx, cx, id)?;
+    let found = load_visible(tx, cx, id)?;
     let closed = tx.exec(
         "UPDATE document_requests SET closed_at = ?3, remind_at = NULL
          WHERE ws = ?1 AND id = ?2 AND closed_at IS NULL AND completed_at IS NULL",
@@ -162,7 +162,7 @@ pub fn close_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()>
 
 /// Takes the link back: it leads nowhere from now on.
 pub fn revoke_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()> {
-    let found = seen(tx, cx, id)?;
+    let found = load_visible(tx, cx, id)?;
     let revoked = tx.exec(
         "UPDATE document_requests SET revoked_at = ?3, remind_at = NULL
          WHERE ws = ?1 AND id = ?2 AND revoked_at IS NULL",
@@ -175,7 +175,7 @@ pub fn revoke_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()
 /// stays dead: there is a new one, which the next reminder carries. That of a secure request stands on
 /// a page behind a code and in no mail, so it stays.
 pub fn reopen_request(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<()> {
-    let found = seen(tx, cx, id)?;
+    let found = load_visible(tx, cx, id)?;
     inbox_access::must_send_in(tx, cx.actor, &found.conversation)?;
     if found.revoked_at.is_some() && !found.secure {
         document_requests::renew_link(tx, cx, id)?;

@@ -29,7 +29,7 @@ pub fn attachment(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Result<Sto
     if !found.is_sealed() {
         return find_attachment(tx, cx, id)?.read(tx, cx);
     }
-    let file = sealed_attachments::opened(tx, cx, id)?;
+    let file = sealed_attachments::open(tx, cx, id)?;
     let bytes = secure::file_bytes(tx, cx, &file)?;
     Ok(StoredFile { filename: file.filename, content_type: file.content_type, bytes })
 }

@@ -43,7 +43,7 @@ pub fn connect_mailbox(tx: &mut Tx<'_>, cx: &Cx<'_>, new: &NewConnection) -> Res
         let sentence = format!("must be 1 to {IMAP_WORD_CHARS} characters");
         return Err(Error::invalid("password", sentence));
     }
-    let known = mailboxes::named(tx, cx.actor, &address)?;
+    let known = mailboxes::find(tx, cx.actor, &address)?;
     let id = match &known {
         Some(inbox) => inbox.id.clone(),
         None => add_mailbox(tx, cx, &address, &new.name, new.private_to.as_ref())?,

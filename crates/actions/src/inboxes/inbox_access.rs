@@ -216,7 +216,7 @@ fn check(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &Mailbox, access: &InboxAccess) 
         return Err(Error::invalid("sends", sentence));
     }
     if !access.everybody && mailbox.circle.is_team() {
-        let restricted = inbox_access::restricted(tx, ws)?;
+        let restricted = inbox_access::restricted_circles(tx, ws)?;
         if restricted.len() as i64 >= RESTRICTED_INBOXES {
             let sentence = format!("There are {RESTRICTED_INBOXES} inboxes for some already.");
             return Err(Error::invalid("sees", sentence));

@@ -133,7 +133,7 @@ fn kept_password(
     let kept = outgoing_servers::row(tx, cx.actor.ws, mailbox)?
         .filter(|row| row.host == new.host && row.username == new.username);
     let missing = || Error::invalid("password", "must be given for another server or user");
-    let server = outgoing_servers::opened(cx, kept.ok_or_else(missing)?)?;
+    let server = outgoing_servers::open(cx, kept.ok_or_else(missing)?)?;
     match server.login {
         Some(SubmissionLogin::Password { password, .. }) => Ok(password),
         Some(SubmissionLogin::Grant { .. }) | None => Err(missing()),

@@ -69,7 +69,7 @@ pub fn own_signature(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<String> {
 pub fn set_own_signature(tx: &mut Tx<'_>, cx: &Cx<'_>, signature: &str) -> Result<()> {
     tx.exec(
         "UPDATE users SET signature = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, own_id(cx)?, &checked(signature)?],
+        &[&cx.actor.ws, own_id(cx)?, &check_signature(signature)?],
     )?;
     Ok(())
 }
@@ -110,12 +110,12 @@ pub fn set_inbox_signature(
     }
     tx.exec(
         "UPDATE mailboxes SET signature = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, id, &checked(signature)?],
+        &[&cx.actor.ws, id, &check_signature(signature)?],
     )?;
     audit_log::record(tx, cx, &inbox.circle, Action::SignatureChanged, &inbox.name, "")
 }
 
-fn checked(signature: &str) -> Result<&str> {
+fn check_signature(signature: &str) -> Result<&str> {
     let signature = signature.trim();
     if signature.contains('\0') || signature.chars().count() > SIGNATURE_CHARS {
         let most = thousands(SIGNATURE_CHARS);

@@ -32,9 +32,9 @@ pub fn find_console_agent(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<Console
          WHERE ws = ?1 AND made_by = ?2 AND name = ?3 AND scopes = ?4 AND livemode = FALSE
            AND revoked_at IS NULL AND oauth_client IS NULL
          ORDER BY created_at LIMIT 1",
-        &[&cx.actor.ws, &person, &name, &scopes().stored()],
+        &[&cx.actor.ws, &person, &name, &scopes().to_row()],
     )?;
-    let key = found.and_then(|(hash,)| KeyHash::kept(&hash));
+    let key = found.and_then(|(hash,)| KeyHash::from_stored(&hash));
     Ok(key.map(|key| ConsoleAgent { name, key }))
 }
 
@@ -51,7 +51,7 @@ pub fn console_agent(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<ConsoleAgent> {
         "INSERT INTO agents (
             ws, id, name, key_hash, scopes, livemode, made_by, created_at, sees_private
          ) VALUES (?1, ?2, ?3, ?4, ?5, FALSE, ?6, ?7, FALSE)",
-        &[&cx.actor.ws, &id, &name, &key, &scopes().stored(), &person, &cx.now],
+        &[&cx.actor.ws, &id, &name, &key, &scopes().to_row(), &person, &cx.now],
     )?;
     let detail = "sandbox, for the console of the developer site";
     audit_log::record(tx, cx, &Circle::team(), Action::KeyMade, &name, detail)?;

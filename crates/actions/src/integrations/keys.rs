@@ -58,7 +58,7 @@ pub fn make_key(
             &id,
             &name,
             &hash,
-            &Scopes::new(scopes).stored(),
+            &Scopes::new(scopes).to_row(),
             &livemode,
             made_by,
             &cx.now,
@@ -66,7 +66,7 @@ pub fn make_key(
         ],
     )?;
     let works = if livemode { "live" } else { "sandbox" };
-    let detail = format!("{works}, may {}", Scopes::new(scopes).stored().replace(' ', ", "));
+    let detail = format!("{works}, may {}", Scopes::new(scopes).to_row().replace(' ', ", "));
     audit_log::record(tx, cx, &Circle::team(), Action::KeyMade, name, &detail)?;
     Ok(MadeKey { id, key })
 }

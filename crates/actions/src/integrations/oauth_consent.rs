@@ -171,7 +171,7 @@ pub fn connect_app(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent) -> Result<St
         cx.actor.must_administer()?;
     }
     let scopes = Scopes::new(&consent.scopes);
-    let agent = match connected(tx, cx, consent)? {
+    let agent = match find_connected(tx, cx, consent)? {
         Some(agent) => change_agent(tx, cx, consent, &agent, &scopes)?,
         None => make_agent(tx, cx, consent, &scopes)?,
     };
@@ -180,7 +180,7 @@ pub fn connect_app(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent) -> Result<St
         oauth_clients::write_client(tx, &used)?;
     }
     let works = if consent.livemode { "live" } else { "sandbox" };
-    let detail = format!("{works}, may {}", scopes.stored().replace(' ', ", "));
+    let detail = format!("{works}, may {}", scopes.to_row().replace(' ', ", "));
     let name = &consent.client.name;
     audit_log::record(tx, cx, &Circle::team(), Action::AppConnected, name, &detail)?;
     tell_person(tx, cx, consent, &scopes)?;
@@ -231,7 +231,7 @@ pub fn granted_before(
 }
 
 /// The agent that this person made of this client before.
-fn connected(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent) -> Result<Option<AgentId>> {
+fn find_connected(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent) -> Result<Option<AgentId>> {
     let found: Option<(AgentId,)> = tx.opt(
         "SELECT id FROM agents
          WHERE ws = ?1 AND made_by = ?2 AND oauth_client = ?3 AND livemode = ?4
@@ -255,7 +255,7 @@ fn change_agent(
             &cx.actor.ws,
             agent,
             &agent_name(cx, consent),
-            &scopes.stored(),
+            &scopes.to_row(),
             &sees_private(cx, own_id(cx)?),
         ],
     )?;
@@ -278,7 +278,7 @@ fn make_agent(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent, scopes: &Scopes) 
             &id,
             &agent_name(cx, consent),
             &hash,
-            &scopes.stored(),
+            &scopes.to_row(),
             &consent.livemode,
             me,
             &cx.now,
@@ -307,7 +307,7 @@ pub fn app_name(client: &str, person: &str) -> String {
 fn tell_person(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent, scopes: &Scopes) -> Result<()> {
     let Principal::Person { id, .. } = &cx.actor.who else { return Ok(()) };
     let name = &consent.client.name;
-    let may = scopes.stored().replace(' ', ", ");
+    let may = scopes.to_row().replace(' ', ", ");
     let subject = format!("{name} is connected");
     let text = format!(
         "You let an app in that calls itself {name}. It may: {may}.\n\n\

@@ -36,7 +36,7 @@ pub fn own_notifications(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<OwnNotification
         (inbox, is_own)
     });
     Ok(OwnNotifications {
-        settings: NoticeSettings::kept(tx, ws, me)?,
+        settings: NoticeSettings::load_own(tx, ws, me)?,
         choices: everywhere(tx, cx)?,
         inboxes: inboxes.collect(),
         browsers: push::browsers(tx, cx, me)?,
@@ -67,7 +67,7 @@ fn everywhere(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<(NoticeKind, NoticeCho
     let of_kind = |kind: NoticeKind| {
         let chosen: Vec<OwnNoticeChoice> =
             own.iter().filter(|own| own.kind == kind).copied().collect();
-        (kind, choices::resolved(kind, &chosen))
+        (kind, choices::resolve(kind, &chosen))
     };
     Ok(NoticeKind::ALL.iter().copied().map(of_kind).collect())
 }
@@ -137,7 +137,7 @@ impl NoticeSettingsInput {
         }
     }
 
-    fn checked(&self) -> Result<NoticeSettings> {
+    fn check(&self) -> Result<NoticeSettings> {
         let mut problems = ValidationErrors::default();
         let mut wrong = |field: &str, sentence: &str| {
             problems.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
@@ -182,7 +182,7 @@ pub fn set_notice_settings(
     cx: &Cx<'_>,
     input: &NoticeSettingsInput,
 ) -> Result<()> {
-    input.checked()?.keep(tx, cx.actor.ws, own_id(cx)?)
+    input.check()?.keep(tx, cx.actor.ws, own_id(cx)?)
 }
 
 /// `08:00` as minutes after midnight.

@@ -132,7 +132,7 @@ fn must_see_its_inboxes(tx: &mut Tx<'_>, cx: &Cx<'_>, team: &TeamId) -> Result<(
 
 /// Inboxes go back from those who no longer see them.
 fn take_back(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<()> {
-    for circle in inbox_access::restricted(tx, cx.actor.ws)? {
+    for circle in inbox_access::restricted_circles(tx, cx.actor.ws)? {
         shut_out(tx, cx, &circle)?;
     }
     Ok(())

@@ -42,7 +42,7 @@ pub fn list_rules_named(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<(Vec<TeamRule>, 
 /// Adds a rule at the end, switched off: it is tried before it acts.
 pub fn add_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<RuleId> {
     cx.actor.must_administer()?;
-    let checked = checked(tx, cx, input)?;
+    let checked = check(tx, cx, input)?;
     let known = rules::all(tx, cx.actor.ws)?;
     if known.len() as i64 >= RULES {
         let sentence = format!("A workspace has at most {RULES} rules. Delete one first.");
@@ -76,7 +76,7 @@ pub fn add_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<RuleI
 pub fn change_rule(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RuleId, input: &RuleInput) -> Result<()> {
     cx.actor.must_administer()?;
     rules::by_id(tx, cx.actor, id)?;
-    let checked = checked(tx, cx, input)?;
+    let checked = check(tx, cx, input)?;
     let circle = rules::circle_of(tx, cx.actor.ws, &checked.conditions)?;
     tx.exec(
         "UPDATE rules SET name = ?3, event = ?4, wait_minutes = ?5, conditions = ?6, acts = ?7,
@@ -242,7 +242,7 @@ struct CheckedRule {
     acts: Vec<RuleAct>,
 }
 
-fn checked(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<CheckedRule> {
+fn check(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &RuleInput) -> Result<CheckedRule> {
     let names = rules::rule_names(tx, cx.actor)?;
     let mut problems = ValidationErrors::default();
     let mut wrong = |field: &str, sentence: String| {

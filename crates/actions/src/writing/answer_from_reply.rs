@@ -117,7 +117,7 @@ impl ReplyNames {
 fn with_gaps(body: &str, names: &[String], removed: &[String]) -> String {
     let is_removed =
         |found: &NamedEntity| removed.iter().any(|words| *words == body[found.start..found.end]);
-    replaced(
+    replace_entities(
         body,
         named_entities(body, names)
             .iter()
@@ -127,7 +127,10 @@ fn with_gaps(body: &str, names: &[String], removed: &[String]) -> String {
 }
 
 /// A text with something else in place of some of its particulars, which stand in their order.
-fn replaced<'a>(body: &str, with: impl Iterator<Item = (&'a NamedEntity, &'static str)>) -> String {
+fn replace_entities<'a>(
+    body: &str,
+    with: impl Iterator<Item = (&'a NamedEntity, &'static str)>,
+) -> String {
     let mut shown = String::with_capacity(body.len());
     let mut done = 0;
     for (found, words) in with {
@@ -166,7 +169,7 @@ fn with_placeholders(body: &str, names: &ReplyNames) -> String {
         _ => None,
     };
     let found = named_entities(body, &names.all);
-    replaced(body, found.iter().filter_map(|found| Some((found, placeholder(found)?))))
+    replace_entities(body, found.iter().filter_map(|found| Some((found, placeholder(found)?))))
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ pub fn load_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AnswerId) -> Result<Answer
 
 /// Adds an answer.
 pub fn add_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &AnswerInput) -> Result<AnswerId> {
-    let checked = checked(tx, cx, input, None)?;
+    let checked = check(tx, cx, input, None)?;
     let (count,): (i64,) =
         tx.one("SELECT CAST(count(*) AS BIGINT) FROM answers WHERE ws = ?1", &[&cx.actor.ws])?;
     if count >= ANSWERS {
@@ -143,7 +143,7 @@ pub fn change_answer(
     input: &AnswerInput,
 ) -> Result<()> {
     answers::load(tx, cx.actor, id)?.ok_or(Error::NotFound("answer"))?;
-    let checked = checked(tx, cx, input, Some(id))?;
+    let checked = check(tx, cx, input, Some(id))?;
     tx.exec(
         "UPDATE answers
          SET circle = ?3, title = ?4, folded = ?5, body = ?6, language = ?7, inboxes = ?8,
@@ -198,7 +198,7 @@ pub fn import_answers(
 ) -> Result<ImportResult> {
     let mut result = ImportResult::default();
     for (place, input) in inputs.iter().enumerate() {
-        let one = import_one(tx, cx, input).map_err(|error| named(place, input, error))?;
+        let one = import_one(tx, cx, input).map_err(|error| name_in_file(place, input, error))?;
         *match one {
             Imported::Added => &mut result.added,
             Imported::Changed => &mut result.changed,
@@ -233,7 +233,7 @@ fn import_one(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &AnswerInput) -> Result<Impor
 }
 
 /// Names the answer of a file that cannot be imported.
-fn named(place: usize, input: &AnswerInput, error: Error) -> Error {
+fn name_in_file(place: usize, input: &AnswerInput, error: Error) -> Error {
     let Error::Invalid(problems) = error else { return error };
     let title = plain(&input.title);
     let name =
@@ -251,7 +251,7 @@ struct CheckedAnswer {
     valid_until: Option<i64>,
 }
 
-fn checked(
+fn check(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     input: &AnswerInput,

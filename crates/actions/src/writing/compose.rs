@@ -107,7 +107,7 @@ pub fn send_first_mail(
     cx: &Cx<'_>,
     first: &FirstMail,
 ) -> Result<(ConversationId, ReplyResult)> {
-    let mailbox = mailboxes::named(tx, cx.actor, &first.mailbox)?;
+    let mailbox = mailboxes::find(tx, cx.actor, &first.mailbox)?;
     let mailbox = mailbox.ok_or_else(|| Error::invalid("mailbox", "Choose an inbox."))?;
     let mut problems = problems(&first.message);
     let subject = first.subject.trim();

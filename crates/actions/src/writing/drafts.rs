@@ -25,7 +25,7 @@ use outbound::scheduling::{self, MessageTimes};
 
 use crate::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind, autosave, load_autosave};
 use crate::writing::compose::recipient_line;
-use crate::writing::unsent_files::attached;
+use crate::writing::unsent_files::list;
 
 /// Approves a draft as it was seen, with the text as the person left it, Markdown if it is rich. It
 /// leaves after the undo window. Answers when.
@@ -52,7 +52,7 @@ pub fn approve_draft_at(
     must_be_person(cx)?;
     must_be_seen(&message, revision)?;
     let message = messages::with_words(tx, cx, message)?;
-    let text = checked(text)?;
+    let text = check_text(text)?;
     let sends_at = departure(tx, cx, &conversation, id, leaves_at)?;
     let drafted = helper_drafts::drafted_text(tx, cx.actor.ws, id)?;
     let edited = match drafted {
@@ -61,7 +61,7 @@ pub fn approve_draft_at(
         }
         None => {
             approve_written(tx, cx, &conversation, &message, text, sends_at)?;
-            message.edited || text != typed(&message)
+            message.edited || text != source_text(&message)
         }
     };
     let fate = if edited { DraftFate::Edited } else { DraftFate::AsIs };
@@ -109,7 +109,7 @@ fn approve_written(
     sends_at: i64,
 ) -> Result<()> {
     if message.author.is_some() {
-        let written = rewritten(message, text);
+        let written = rewrite(message, text);
         return scheduling::schedule_at(tx, cx, conversation, message, &written, sends_at);
     }
     tx.exec(
@@ -118,7 +118,7 @@ fn approve_written(
     )?;
     let author = cx.actor.member().map(|me| me.as_str().to_owned());
     let signed = OutgoingMessage { author, ..message.clone() };
-    let written = rewritten(message, &signed_text(cx.actor.name(), text));
+    let written = rewrite(message, &signed_text(cx.actor.name(), text));
     scheduling::schedule_at(tx, cx, conversation, &signed, &written, sends_at)
 }
 
@@ -141,7 +141,7 @@ fn approve_helpers(
     let signed = OutgoingMessage { author: me, ..message.clone() };
     let text = signed_text(cx.actor.name(), text);
     let drafted = signed_text(cx.actor.name(), drafted);
-    let written = rewritten(message, &text);
+    let written = rewrite(message, &text);
     scheduling::schedule_at(tx, cx, conversation, &signed, &written, sends_at)?;
     // The editor may write the same Markdown in another way, so the words count.
     let changed = draft_outcomes::changed_share(&drafted, &text);
@@ -162,8 +162,8 @@ pub fn edit_draft(
     let (message, _) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_seen(&message, revision)?;
     let message = messages::with_words(tx, cx, message)?;
-    let written = rewritten(&message, checked(text)?);
-    let edited = message.edited || text != typed(&message);
+    let written = rewrite(&message, check_text(text)?);
+    let edited = message.edited || text != source_text(&message);
     let written = messages::kept_words(tx, cx, &message, written)?;
     tx.exec(
         "UPDATE messages SET text = ?3, markdown = ?4, edited = ?5, revision = revision + 1
@@ -224,7 +224,7 @@ pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Stop
     let Principal::Person { id: me, .. } = &cx.actor.who else { return Ok(draft) };
     let place = AutosaveKey::Conversation(conversation.id.clone());
     let is_own = message.author.as_deref() == Some(me.as_str());
-    let is_free = load_autosave(tx, cx, &place)?.is_none() && attached(tx, cx, &place)?.is_empty();
+    let is_free = load_autosave(tx, cx, &place)?.is_none() && list(tx, cx, &place)?.is_empty();
     // A document request stays with its message, and so do the sealed words of a secure one.
     if !is_own || !is_free || message.request.is_some() || message.secure {
         return Ok(draft);
@@ -240,7 +240,7 @@ pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Stop
         bcc: recipient_line(&bcc),
         forwards: message.forwards.clone(),
         times,
-        ..Autosave::new(kind, typed(&message).to_owned())
+        ..Autosave::new(kind, source_text(&message).to_owned())
     };
     autosave(tx, cx, &place, &unsent)?;
     attachments::detach_from_message(tx, cx.actor.ws, &conversation.id, me, id)?;
@@ -256,7 +256,7 @@ pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Stop
 }
 
 /// A draft stays in the format that it was written in.
-fn rewritten(message: &OutgoingMessage, text: &str) -> WrittenText {
+fn rewrite(message: &OutgoingMessage, text: &str) -> WrittenText {
     let format = match message.markdown {
         Some(_) => TextFormat::Markdown,
         None => TextFormat::Plain,
@@ -264,7 +264,7 @@ fn rewritten(message: &OutgoingMessage, text: &str) -> WrittenText {
     WrittenText::new(text, format)
 }
 
-fn typed(message: &OutgoingMessage) -> &str {
+fn source_text(message: &OutgoingMessage) -> &str {
     message.markdown.as_deref().unwrap_or(&message.text)
 }
 
@@ -289,7 +289,7 @@ fn must_be_seen(message: &OutgoingMessage, revision: i64) -> Result<()> {
     Ok(())
 }
 
-fn checked(text: &str) -> Result<&str> {
+fn check_text(text: &str) -> Result<&str> {
     if text.trim().is_empty() || text.contains('\0') || text.chars().count() > REPLY_CHARS {
         let most = thousands(REPLY_CHARS);
         let sentence = format!("must be 1 to {most} characters and not only white space");

@@ -90,7 +90,7 @@ pub fn save_reply(
     input: &SavedReplyInput,
     files: &[NewAttachment],
 ) -> Result<SavedReplyId> {
-    let checked = checked(tx, cx, input, None)?;
+    let checked = check(tx, cx, input, None)?;
     let (count,): (i64,) = tx
         .one("SELECT CAST(count(*) AS BIGINT) FROM saved_replies WHERE ws = ?1", &[&cx.actor.ws])?;
     if count >= SAVED_REPLIES {
@@ -114,7 +114,7 @@ pub fn change_saved_reply(
     input: &SavedReplyInput,
     files: &[NewAttachment],
 ) -> Result<()> {
-    let checked = checked(tx, cx, input, Some(id))?;
+    let checked = check(tx, cx, input, Some(id))?;
     let changed = tx.exec(
         "UPDATE saved_replies
          SET name = ?3, folded = ?4, folder = ?5, body = ?6, changed_at = ?7
@@ -250,7 +250,7 @@ struct CheckedNames {
     folder: String,
 }
 
-fn checked(
+fn check(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     input: &SavedReplyInput,

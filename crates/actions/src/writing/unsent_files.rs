@@ -36,13 +36,9 @@ pub fn take_out(
 }
 
 /// The files of the actor's unsent text.
-pub fn attached(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    place: &AutosaveKey,
-) -> Result<Vec<OutgoingAttachment>> {
+pub fn list(tx: &mut Tx<'_>, cx: &Cx<'_>, place: &AutosaveKey) -> Result<Vec<OutgoingAttachment>> {
     match &cx.actor.who {
-        Principal::Person { id: me, .. } => sealed_attachments::named(tx, cx, place.key(), me),
+        Principal::Person { id: me, .. } => sealed_attachments::list(tx, cx, place.key(), me),
         _ => Ok(Vec::new()),
     }
 }
@@ -67,7 +63,7 @@ pub fn unfit_files(
             let conversation = conversations::load(tx, cx.actor, id.as_str())?;
             (Some(conversation.mailbox), conversation.secure_answer)
         }
-        AutosaveKey::New => (mailboxes::named(tx, cx.actor, mailbox)?.map(|inbox| inbox.id), false),
+        AutosaveKey::New => (mailboxes::find(tx, cx.actor, mailbox)?.map(|inbox| inbox.id), false),
     };
     let always = match mailbox {
         Some(mailbox) => secure::is_always_secure(tx, cx.actor.ws, &mailbox)?,

@@ -92,7 +92,7 @@ pub struct GetReportsInput {
 }
 
 pub fn get_reports(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &GetReportsInput) -> Result<ReportFigures> {
-    let span = ReportSpan::named(input.from.as_deref(), input.to.as_deref(), cx.now)?;
+    let span = ReportSpan::parse(input.from.as_deref(), input.to.as_deref(), cx.now)?;
     let mailbox = match input.mailbox.as_deref() {
         None => None,
         Some(id) => Some(MailboxId::parse(id).ok_or_else(|| {

@@ -310,7 +310,7 @@ fn filter(
     };
     let topic = match &input.topic {
         None => None,
-        Some(name) => match topics::named(tx, actor.ws, name)? {
+        Some(name) => match topics::find_by_name(tx, actor.ws, name)? {
             None => return Ok(None),
             Some(topic) => Some(topic.id),
         },

@@ -248,10 +248,10 @@ fn recipients(
         RecipientList::contact(conversation)
     };
     if let Some(to) = &input.to {
-        list.to = Party::unnamed(to);
+        list.to = Party::from_addresses(to);
     }
     if let Some(cc) = &input.cc {
-        list.cc = Party::unnamed(cc);
+        list.cc = Party::from_addresses(cc);
     }
     match list.problem() {
         None => Ok(list),

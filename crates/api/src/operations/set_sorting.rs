@@ -82,7 +82,7 @@ pub fn set_sorting(tx: &mut Tx<'_>, cx: &Cx<'_>, input: SetSortingInput) -> Resu
         None => None,
         Some(None) => Some(None),
         Some(Some(name)) => {
-            let found = topics::named(tx, cx.actor.ws, &name)?;
+            let found = topics::find_by_name(tx, cx.actor.ws, &name)?;
             let unknown =
                 || Error::invalid("topic", "is not the name of a topic (see GET /topics)");
             Some(Some(found.ok_or_else(unknown)?))

@@ -114,11 +114,11 @@ pub fn start_conversation(
     cx: &Cx<'_>,
     input: StartConversationInput,
 ) -> Result<StartedConversation> {
-    let mailbox = mailboxes::named(tx, cx.actor, &input.mailbox)?;
+    let mailbox = mailboxes::find(tx, cx.actor, &input.mailbox)?;
     let mailbox = mailbox.ok_or(Error::NotFound("mailbox"))?;
     let recipients = RecipientList {
-        to: Party::unnamed(&input.to),
-        cc: Party::unnamed(&input.cc.unwrap_or_default()),
+        to: Party::from_addresses(&input.to),
+        cc: Party::from_addresses(&input.cc.unwrap_or_default()),
         bcc: Vec::new(),
     };
     let conversation = drafts::begin_conversation(tx, cx, &mailbox, &input.subject, &recipients)?;

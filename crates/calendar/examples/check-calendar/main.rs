@@ -40,7 +40,7 @@ fn main() -> Result<(), Failure> {
             println!("{}", json!(starts(&serde_json::from_str(line)?)?));
             Ok(())
         }),
-        ["invitation"] => written(&serde_json::from_str(&standard_input()?)?),
+        ["invitation"] => check_written(&serde_json::from_str(&standard_input()?)?),
         ["measure"] => measure::run(),
         _ => Err("Say busy, slots, invitation or measure.".into()),
     }
@@ -117,7 +117,7 @@ fn starts(question: &Value) -> Result<Vec<String>, Failure> {
     Ok(starts)
 }
 
-fn written(booking: &Value) -> Result<(), Failure> {
+fn check_written(booking: &Value) -> Result<(), Failure> {
     let text = |name: &str| booking[name].as_str().unwrap_or_default();
     let range = TimeRange::new(text("start").parse()?, text("end").parse()?);
     let stamp = text("stamp").parse()?;

@@ -202,7 +202,7 @@ fn is_floating(time: EventTime, calendar: &ParsedCalendar) -> bool {
 fn recurrence(event: &CalendarEvent) -> Option<EventRecurrence> {
     let date = event.start.written_date();
     let recurrence = EventRecurrence {
-        patterns: event.rules.iter().map(|rule| rule.described(date)).collect(),
+        patterns: event.rules.iter().map(|rule| rule.describe(date)).collect(),
         more_dates: event.dates.len(),
         excluded_dates: event.excluded.len(),
     };

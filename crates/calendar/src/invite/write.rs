@@ -163,7 +163,7 @@ impl IcsText {
     }
 
     fn text(&mut self, name: &str, value: &str) {
-        self.raw(name, &escaped(value));
+        self.raw(name, &escape(value));
     }
 
     /// One line, folded after at most 75 octets and never inside a character (RFC 5545 3.1).
@@ -186,7 +186,7 @@ fn utc(instant: Timestamp) -> String {
 }
 
 /// TEXT (RFC 5545 3.3.11). Line ends of every kind become `\n`.
-fn escaped(value: &str) -> String {
+fn escape(value: &str) -> String {
     let mut text = String::with_capacity(value.len() + 8);
     for character in value.replace("\r\n", "\n").chars() {
         match character {

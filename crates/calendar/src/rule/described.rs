@@ -37,7 +37,7 @@ impl RecurrencePattern {
 }
 
 impl RecurrenceRule {
-    pub(crate) fn described(&self, start: Date) -> RecurrencePattern {
+    pub(crate) fn describe(&self, start: Date) -> RecurrencePattern {
         RecurrencePattern {
             frequency: self.frequency,
             interval: self.interval,
@@ -77,7 +77,7 @@ mod tests {
             ("FREQ=WEEKLY;BYDAY=MO,TU,WE,TH", false),
             ("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR", false),
         ] {
-            let described = RecurrenceRule::parse(rule).unwrap().described(date(2026, 11, 24));
+            let described = RecurrenceRule::parse(rule).unwrap().describe(date(2026, 11, 24));
             assert_eq!(described.is_every_weekday(), expected, "{rule}");
         }
     }

@@ -1,31 +1,12 @@
 //! Expands a rule into the occurrences of a window, in civil time. Without a count the work is
 //! proportional to the window; with one, simple rules are counted by arithmetic and the others from
-//! their start, within [`EXPANSION_STEPS`].
+//! their start, within [`ExpansionBudget`].
 
 use super::RecurrenceRule;
+use super::budget::{ExpansionBudget, TooMuchWork};
 use super::pattern::Pattern;
 use crate::civil::CivilSeconds;
-use crate::limits::{BUSY_INTERVALS, EXPANSION_STEPS};
-
-/// What is left of the work that one feed may cause.
-pub(crate) struct ExpansionBudget {
-    steps: u64,
-}
-
-/// A feed asks for more work than it may cause.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooMuchWork;
-
-impl ExpansionBudget {
-    pub fn new() -> ExpansionBudget {
-        ExpansionBudget { steps: EXPANSION_STEPS }
-    }
-
-    pub fn spend(&mut self, steps: u64) -> Result<(), TooMuchWork> {
-        self.steps = self.steps.checked_sub(steps).ok_or(TooMuchWork)?;
-        Ok(())
-    }
-}
+use crate::limits::BUSY_INTERVALS;
 
 /// The occurrences at or after `from` and before `to`, in order. The start is one of them only if
 /// the rule says so.

@@ -1,12 +1,14 @@
 //! Recurrence rules (RFC 5545 3.3.10): read, expanded, and described for readers.
 
+mod budget;
 mod day_facts;
 mod described;
 mod expand;
 mod pattern;
 
+pub(crate) use budget::{ExpansionBudget, TooMuchWork};
 pub use described::RecurrencePattern;
-pub(crate) use expand::{ExpansionBudget, TooMuchWork, occurrences};
+pub(crate) use expand::occurrences;
 
 use serde::Serialize;
 

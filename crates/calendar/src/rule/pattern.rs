@@ -1,7 +1,7 @@
 //! A rule as periods of years, months, weeks, days or less, and the occurrences of each period.
 
+use super::budget::{ExpansionBudget, TooMuchWork};
 use super::day_facts::{DayFacts, week_of};
-use super::expand::{ExpansionBudget, TooMuchWork};
 use super::{Frequency, RecurrenceRule};
 use crate::civil::{
     CivilSeconds, DAY_SECONDS, DayNumber, days_before, month_length, split, week_start, year_length,
@@ -226,7 +226,7 @@ impl<'a> Pattern<'a> {
             }
         }
         if !self.rule.positions.is_empty() {
-            *set = chosen(set, &self.rule.positions);
+            *set = choose_positions(set, &self.rule.positions);
         }
         Ok(())
     }
@@ -347,7 +347,7 @@ fn times_of(rule: &RecurrenceRule, start: CivilSeconds) -> Vec<i64> {
 }
 
 /// BYSETPOS: the nth of a period's set, from either end.
-fn chosen(set: &[CivilSeconds], positions: &[i64]) -> Vec<CivilSeconds> {
+fn choose_positions(set: &[CivilSeconds], positions: &[i64]) -> Vec<CivilSeconds> {
     let length = set.len() as i64;
     let mut chosen: Vec<CivilSeconds> = positions
         .iter()

@@ -48,7 +48,7 @@ pub fn day_parts(
     let edge = SignedDuration::from_hours(1);
     let start = first.range.start.saturating_sub(edge).unwrap_or(Timestamp::MIN);
     let shown = TimeRange::new(start, later(end, edge));
-    let offered = offered(query, &days, &windows);
+    let offered = offered_ranges(query, &days, &windows);
     let is_full = days.is_full(date);
     let kind = |range: &TimeRange| {
         if !windows.iter().any(|window| window.range.contains(range)) {
@@ -90,7 +90,11 @@ pub fn day_parts(
 }
 
 /// The times of the starts that can be booked.
-fn offered(query: &SlotQuery<'_>, days: &HostDays<'_>, windows: &[&HoursWindow]) -> RangeSet {
+fn offered_ranges(
+    query: &SlotQuery<'_>,
+    days: &HostDays<'_>,
+    windows: &[&HoursWindow],
+) -> RangeSet {
     let mut offered = Vec::new();
     for window in windows {
         let starts = query.rules.starts_in(&window.range, query.window);

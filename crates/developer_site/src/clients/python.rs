@@ -53,7 +53,7 @@ class Mailroom(_Connection):
 fn define(out: &mut String, definition: &ClientDefinition) {
     let name = &definition.name;
     let ClientType::Object(fields) = &definition.kind else {
-        let _ = write!(out, "\n\n{name} = {}\n", written(&definition.kind));
+        let _ = write!(out, "\n\n{name} = {}\n", type_text(&definition.kind));
         return;
     };
     let is_keyword = |field: &ClientField| KEYWORDS.contains(&field.name.as_str());
@@ -80,7 +80,7 @@ fn define(out: &mut String, definition: &ClientDefinition) {
 fn field_type(field: &ClientField) -> String {
     let kind = match &field.kind {
         ClientType::Named(name) => name.clone(),
-        kind => quoted(kind),
+        kind => quoted_type(kind),
     };
     if field.required { kind } else { format!("NotRequired[{kind}]") }
 }
@@ -91,14 +91,18 @@ fn method(out: &mut String, operation: &Operation, answer: &ClientType) {
     let answer = match &page_item {
         Some(item) => format!("Page[{item}]"),
         None if operation.is_download() => "bytes".to_owned(),
-        None => written(answer),
+        None => type_text(answer),
     };
     let arguments = arguments(operation);
     let _ = write!(out, "\n    def {name}(\n        {arguments},\n    ) -> {answer}:\n");
     let _ = writeln!(out, "        \"\"\"{}\"\"\"", operation.title);
     if page_item.is_some() {
-        let _ =
-            writeln!(out, "        return self._page(\"{}\", {})", operation.path, sent(operation));
+        let _ = writeln!(
+            out,
+            "        return self._page(\"{}\", {})",
+            operation.path,
+            sent_fields(operation)
+        );
     } else {
         call(out, operation, &answer);
     }
@@ -112,7 +116,7 @@ fn page_item(operation: &Operation, answer: &ClientType) -> Option<String> {
     let has_cursor = operation.fields.iter().any(|field| field.name == "cursor");
     match answer {
         ClientType::List(item) if operation.method == Method::Get && has_cursor => {
-            Some(written(item))
+            Some(type_text(item))
         }
         _ => None,
     }
@@ -141,7 +145,7 @@ fn arguments(operation: &Operation) -> String {
 }
 
 /// The fields as they are sent.
-fn sent(operation: &Operation) -> String {
+fn sent_fields(operation: &Operation) -> String {
     let mut fields = String::from("{\n");
     for field in operation.fields {
         let _ =
@@ -156,7 +160,7 @@ fn call(out: &mut String, operation: &Operation, answer: &str) {
     let _ = writeln!(out, "        answer: {answer} = self._call(");
     let _ = writeln!(out, "            \"{}\",", operation.method.name());
     let _ = writeln!(out, "            {f}\"{path}\",");
-    let _ = writeln!(out, "            {},", sent(operation));
+    let _ = writeln!(out, "            {},", sent_fields(operation));
     if operation.takes_idempotency_key() {
         let _ = writeln!(out, "            idempotency_key=idempotency_key or str(uuid.uuid4()),");
     }
@@ -175,7 +179,7 @@ fn pages(out: &mut String, operation: &Operation, arguments: &str, item: &str) {
          \"\"\"The same from page to page.\"\"\"\n        \
          return self._each(\"{}\", {})\n",
         operation.path,
-        sent(operation)
+        sent_fields(operation)
     );
     if name == EVENTS {
         let _ = write!(
@@ -190,15 +194,15 @@ fn pages(out: &mut String, operation: &Operation, arguments: &str, item: &str) {
 }
 
 fn input_type(field: &InputField) -> String {
-    written(&ClientType::of(&field_schema(field)))
+    type_text(&ClientType::of(&field_schema(field)))
 }
 
 /// The same inside quotes, where a name may come before its type.
-fn quoted(kind: &ClientType) -> String {
-    written(kind).replace('"', "'")
+fn quoted_type(kind: &ClientType) -> String {
+    type_text(kind).replace('"', "'")
 }
 
-fn written(kind: &ClientType) -> String {
+fn type_text(kind: &ClientType) -> String {
     match kind {
         ClientType::Text => "str".into(),
         ClientType::Literal(values) => {
@@ -218,11 +222,11 @@ fn written(kind: &ClientType) -> String {
         ClientType::Boolean => "bool".into(),
         ClientType::Null => "None".into(),
         ClientType::Any => "Any".into(),
-        ClientType::List(of) => format!("list[{}]", written(of)),
+        ClientType::List(of) => format!("list[{}]", type_text(of)),
         ClientType::Object(_) => "dict[str, Any]".into(),
         ClientType::Named(name) => format!("\"{name}\""),
         ClientType::Either(all) => {
-            let kinds: Vec<String> = all.iter().map(written).collect();
+            let kinds: Vec<String> = all.iter().map(type_text).collect();
             format!("Union[{}]", kinds.join(", "))
         }
     }

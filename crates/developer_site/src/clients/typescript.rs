@@ -59,14 +59,14 @@ fn define(out: &mut String, definition: &ClientDefinition) {
             out.push_str("}\n");
         }
         other => {
-            let _ = writeln!(out, "export type {name} = {};", written(other));
+            let _ = writeln!(out, "export type {name} = {};", type_text(other));
         }
     }
 }
 
 fn member(field: &ClientField) -> String {
     let optional = if field.required { "" } else { "?" };
-    format!("{}{optional}: {}", field.name, written(&field.kind))
+    format!("{}{optional}: {}", field.name, type_text(&field.kind))
 }
 
 fn method(out: &mut String, operation: &Operation, answer: &ClientType) {
@@ -75,7 +75,7 @@ fn method(out: &mut String, operation: &Operation, answer: &ClientType) {
     if let Some(item) = page_item(operation, answer) {
         return pages(out, operation, &name, &item);
     }
-    let answer = if operation.is_download() { "Uint8Array".to_owned() } else { written(answer) };
+    let answer = if operation.is_download() { "Uint8Array".to_owned() } else { type_text(answer) };
     let mut arguments = Vec::new();
     if operation.has_id() {
         arguments.push("id: string".to_owned());
@@ -110,7 +110,7 @@ fn page_item(operation: &Operation, answer: &ClientType) -> Option<String> {
     let has_cursor = operation.fields.iter().any(|field| field.name == "cursor");
     match answer {
         ClientType::List(item) if operation.method == Method::Get && has_cursor => {
-            Some(written(item))
+            Some(type_text(item))
         }
         _ => None,
     }
@@ -154,7 +154,7 @@ fn input_type(fields: &[InputField]) -> String {
     format!("{{ {} }}", members.join("; "))
 }
 
-fn written(kind: &ClientType) -> String {
+fn type_text(kind: &ClientType) -> String {
     match kind {
         ClientType::Text => "string".into(),
         ClientType::Literal(values) => {
@@ -164,7 +164,7 @@ fn written(kind: &ClientType) -> String {
         ClientType::Boolean => "boolean".into(),
         ClientType::Null => "null".into(),
         ClientType::Any => "unknown".into(),
-        ClientType::List(of) => match written(of) {
+        ClientType::List(of) => match type_text(of) {
             item if item.contains(' ') => format!("({item})[]"),
             item => format!("{item}[]"),
         },
@@ -173,6 +173,6 @@ fn written(kind: &ClientType) -> String {
             format!("{{ {} }}", members.join("; "))
         }
         ClientType::Named(name) => name.clone(),
-        ClientType::Either(all) => all.iter().map(written).collect::<Vec<_>>().join(" | "),
+        ClientType::Either(all) => all.iter().map(type_text).collect::<Vec<_>>().join(" | "),
     }
 }

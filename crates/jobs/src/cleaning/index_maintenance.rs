@@ -71,7 +71,7 @@ pub(crate) async fn keep_statistics(app: &App, stopping: &CancellationToken) {
 
 /// Runs ANALYZE on the PostgreSQL tables that grew since the last one; returns their names.
 pub(crate) async fn analyse_grown_tables(app: &App) -> Result<Vec<String>> {
-    let tables: Vec<(String,)> = app.store.read(grown).await?;
+    let tables: Vec<(String,)> = app.store.read(grown_tables).await?;
     for (table,) in &tables {
         // Another process may be running it.
         let analyse = format!("ANALYZE (SKIP_LOCKED) \"{table}\"");
@@ -81,7 +81,7 @@ pub(crate) async fn analyse_grown_tables(app: &App) -> Result<Vec<String>> {
     Ok(tables.into_iter().map(|(table,)| table).collect())
 }
 
-fn grown(tx: &mut Tx<'_>) -> Result<Vec<(String,)>> {
+fn grown_tables(tx: &mut Tx<'_>) -> Result<Vec<(String,)>> {
     if tx.pick(true, false) {
         return Ok(Vec::new());
     }

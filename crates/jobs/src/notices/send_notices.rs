@@ -85,7 +85,8 @@ impl SendNotices {
         let Some(claimed) = self.runtime.app.store.write(load).await? else { return Ok(()) };
         let outgoing = outgoing_mail::sign_whole(&claimed.unsigned).await?;
         let mut outcomes =
-            lease::held(self.relay.send(&outgoing), || self.renew_notice(&claimed)).await;
+            lease::hold_lease_during(self.relay.send(&outgoing), || self.renew_notice(&claimed))
+                .await;
         let unsaid = || RelayOutcome::Later("nothing was said of it".into());
         let outcome = outcomes.pop().unwrap_or_else(unsaid);
         self.record_notice(claimed, outcome).await
@@ -182,7 +183,7 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<NoticeJob>> {
         id: due.id.clone(),
         attempts: due.attempts,
         created_at: due.created_at,
-        unsigned: unsigned(tx, cx, due)?,
+        unsigned: compose(tx, cx, due)?,
     }))
 }
 
@@ -212,7 +213,7 @@ fn leave_out_names(
 }
 
 /// The notice as mail from the workspace's first inbox, or to a customer from their own.
-fn unsigned(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
+fn compose(tx: &mut Tx<'_>, cx: &Cx<'_>, due: Due) -> Result<UnsignedMail> {
     let (address,): (EmailAddress,) = match &due.mailbox {
         Some(mailbox) => {
             tx.one("SELECT address FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&due.ws, mailbox])?

@@ -114,15 +114,15 @@ impl UnsignedMail {
             return vec![self.sign_whole()];
         }
         let left = self.copies.iter().filter(|copy| self.recipients.contains(&copy.recipient));
-        left.map(|copy| self.signed(&copy.mail, vec![copy.recipient.clone()])).collect()
+        left.map(|copy| self.sign_for(&copy.mail, vec![copy.recipient.clone()])).collect()
     }
 
     /// One finished mail to everybody.
     pub fn sign_whole(&self) -> OutgoingMail {
-        self.signed(&self.mail, self.recipients.clone())
+        self.sign_for(&self.mail, self.recipients.clone())
     }
 
-    fn signed(&self, mail: &ComposedMail, recipients: Vec<String>) -> OutgoingMail {
+    fn sign_for(&self, mail: &ComposedMail, recipients: Vec<String>) -> OutgoingMail {
         let plain = mail::compose(mail);
         let signed = self.signer.as_ref().and_then(|signer| {
             let seconds = mail.at.div_euclid(1_000);
@@ -199,14 +199,14 @@ fn load(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, before: i64) -> Resul
         (None, false) => None,
     };
     let body = match &secure {
-        Some(_) => secure_mail::without_link(&row.written()),
-        None => message_body::of_message(tx, cx, message, &row.written())?,
+        Some(_) => secure_mail::without_link(&row.stored_body()),
+        None => message_body::of_message(tx, cx, message, &row.stored_body())?,
     };
     let letters = match &secure {
         Some(secure) => {
             let parties = [&row.to_list.0, &row.cc_list.0, &row.bcc_list.0].into_iter().flatten();
             let parties: Vec<Party> = parties.cloned().collect();
-            secure_mail::letters(tx, cx, secure, &row.written(), &parties)?
+            secure_mail::letters(tx, cx, secure, &row.stored_body(), &parties)?
         }
         None => Vec::new(),
     };
@@ -234,7 +234,7 @@ fn load(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId, before: i64) -> Resul
     let mut recipients: Vec<String> = everyone.map(|address| address.email.clone()).collect();
     recipients.sort();
     recipients.dedup();
-    let settled = recipient_outcomes::settled(tx, ws, message)?;
+    let settled = recipient_outcomes::settled_recipients(tx, ws, message)?;
     recipients.retain(|email| !settled.contains(email));
     let markers =
         ReturnMarkers { message: message.as_str(), conversation: Some(&row.conversation) };
@@ -276,7 +276,7 @@ impl OutgoingRow {
         }
     }
 
-    fn written(&self) -> StoredBody<'_> {
+    fn stored_body(&self) -> StoredBody<'_> {
         StoredBody {
             conversation: &self.conversation,
             domain: self.from_email.rsplit('@').next().unwrap_or_default(),

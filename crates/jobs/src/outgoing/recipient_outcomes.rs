@@ -12,7 +12,11 @@ use model::messages::send_failure::SendFailure;
 use crate::RelayOutcome;
 
 /// Recipients without further attempts: delivered or permanently failed.
-pub fn settled(tx: &mut Tx<'_>, ws: i64, message: &MessageId) -> Result<BTreeSet<String>> {
+pub fn settled_recipients(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    message: &MessageId,
+) -> Result<BTreeSet<String>> {
     let rows: Vec<(String,)> = tx.all(
         "SELECT email FROM recipient_outcomes WHERE ws = ?1 AND message = ?2",
         &[&ws, message],
@@ -110,5 +114,5 @@ pub fn end(
 /// Why a recipient without further attempts did not get a message.
 fn last_failure(outcome: &RelayOutcome) -> Option<SendFailure> {
     let failure = outcome.reason()?.failure();
-    Some(if outcome.is_temporary() { SendFailure::expired(&failure) } else { failure })
+    Some(if outcome.is_temporary() { SendFailure::expiry(&failure) } else { failure })
 }

@@ -152,7 +152,8 @@ impl SendMessages {
         let message = claimed.message.clone();
         let outgoing = outgoing_mail::sign(&claimed.unsigned).await?;
         let outcomes =
-            lease::held(self.send_parts(&claimed, outgoing), || self.renew(&claimed)).await;
+            lease::hold_lease_during(self.send_parts(&claimed, outgoing), || self.renew(&claimed))
+                .await;
         for outcome in &outcomes {
             counter!("mailroom_messages_total", "outcome" => outcome.as_str()).increment(1);
             match outcome {
@@ -322,7 +323,7 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<
     }
     // The lane that is sending the least comes first, or those with older messages would take every
     // slot that becomes free.
-    lanes.sort_by_cached_key(|lane| lane.taken(free));
+    lanes.sort_by_cached_key(|lane| lane.slots_taken(free));
     let mut claims = Claims { jobs: Vec::new(), last: due.end, partial: due.partial };
     let most = free.all.min(CLAIMED_AT_ONCE);
     let mut own_servers = OwnServerSlots::default();

@@ -123,7 +123,7 @@ impl SendingLane {
     }
 
     /// The slots that the lane has, also those that it took before its server failed or worked again.
-    pub fn taken(&self, free: &FreeSlots) -> usize {
+    pub fn slots_taken(&self, free: &FreeSlots) -> usize {
         let own = self.owner.trim_end_matches(FAILING_MARK);
         free.taken_by(|owner| owner.trim_end_matches(FAILING_MARK) == own)
     }
@@ -138,7 +138,7 @@ impl SendingLane {
         };
         let is_number = |owner: &str| owner.bytes().all(|byte| byte.is_ascii_digit());
         let in_all = free.taken_by(|owner| !is_number(owner)) + claimed.of_all;
-        let mut left = each.saturating_sub(self.taken(free));
+        let mut left = each.saturating_sub(self.slots_taken(free));
         left = left.min(OWN_SERVERS_IN_ALL.saturating_sub(in_all));
         if self.server == LaneServer::Failing {
             let failing = free.taken_by(|owner| owner.ends_with(FAILING_MARK)) + claimed.of_failing;
@@ -251,7 +251,7 @@ mod tests {
     }
 
     /// The slots that these lanes get in one round, one after the other.
-    fn claimed(lanes: &[SendingLane], slots: &JobSlots) -> Vec<usize> {
+    fn claim(lanes: &[SendingLane], slots: &JobSlots) -> Vec<usize> {
         let (free, mut claimed) = (slots.free(), OwnServerSlots::default());
         let places = lanes.iter().map(|lane| {
             let places = lane.free(&free, &claimed);
@@ -268,7 +268,7 @@ mod tests {
         lanes.extend(["a", "b", "c", "d", "e"].map(|inbox| of_one(1, inbox, LaneServer::Own)));
         lanes.extend([of_one(2, "a", LaneServer::Own), of_all(2, LaneServer::Own), relay(3)]);
         lanes.push(of_all(12, LaneServer::Own));
-        assert_eq!(claimed(&lanes, &slots), [4, 2, 2, 2, 2, 0, 2, 2, 8, 0]);
+        assert_eq!(claim(&lanes, &slots), [4, 2, 2, 2, 2, 0, 2, 2, 8, 0]);
     }
 
     #[test]
@@ -276,9 +276,9 @@ mod tests {
         let slots = JobSlots::new(8, 32);
         let mut lanes: Vec<_> = (1..=9).map(|ws| of_all(ws, LaneServer::Failing)).collect();
         lanes.push(of_one(10, "a", LaneServer::Own));
-        assert_eq!(claimed(&lanes, &slots), [1, 1, 1, 1, 1, 1, 1, 1, 0, 2]);
+        assert_eq!(claim(&lanes, &slots), [1, 1, 1, 1, 1, 1, 1, 1, 0, 2]);
         let _held: Vec<_> = lanes[..8].iter().map(|lane| slots.enter(&lane.owner)).collect();
-        assert_eq!(claimed(&lanes[8..], &slots), [0, 2]);
+        assert_eq!(claim(&lanes[8..], &slots), [0, 2]);
     }
 
     #[test]
@@ -286,10 +286,10 @@ mod tests {
         let slots = JobSlots::new(8, 32);
         let (works, fails) = (of_all(1, LaneServer::Own), of_all(1, LaneServer::Failing));
         let _first = slots.enter(&works.owner);
-        assert_eq!(claimed(std::slice::from_ref(&fails), &slots), [0]);
+        assert_eq!(claim(std::slice::from_ref(&fails), &slots), [0]);
         let _second = slots.enter(&fails.owner);
-        assert_eq!((works.taken(&slots.free()), fails.taken(&slots.free())), (2, 2));
-        assert_eq!(claimed(std::slice::from_ref(&works), &slots), [2]);
+        assert_eq!((works.slots_taken(&slots.free()), fails.slots_taken(&slots.free())), (2, 2));
+        assert_eq!(claim(std::slice::from_ref(&works), &slots), [2]);
     }
 
     #[test]
@@ -298,7 +298,7 @@ mod tests {
         let hanging = of_one(1, "a", LaneServer::Own);
         let _held = [slots.enter(&hanging.owner), slots.enter(&hanging.owner)];
         let lanes = [relay(1), hanging, of_one(1, "b", LaneServer::Own), relay(12)];
-        let taken: Vec<_> = lanes.iter().map(|lane| lane.taken(&slots.free())).collect();
+        let taken: Vec<_> = lanes.iter().map(|lane| lane.slots_taken(&slots.free())).collect();
         assert_eq!(taken, [0, 2, 0, 0]);
     }
 }

@@ -298,7 +298,7 @@ impl DeliveryInQueue {
         let last_outcome = self.tried_at.map(|_| match self.status {
             Some(status) => {
                 let sentence = format!("the receiver answered {status}");
-                SendFailure { code: status.to_string(), text: capitalised(&sentence) }
+                SendFailure { code: status.to_string(), text: capitalize(&sentence) }
             }
             None => SendFailure::new("no-answer", self.answer.as_deref().unwrap_or_default(), ""),
         });
@@ -327,7 +327,7 @@ impl DeliveryInQueue {
     }
 }
 
-fn capitalised(sentence: &str) -> String {
+fn capitalize(sentence: &str) -> String {
     let mut chars = sentence.chars();
     chars
         .next()

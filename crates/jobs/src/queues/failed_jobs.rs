@@ -239,7 +239,7 @@ fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, rule: &JobRule, row: &FailedJobRow, by: &s
         (None, _) => return Err(Error::invalid("job", "of this queue cannot be held")),
     };
     if moved == 0 {
-        return Err(gone());
+        return Err(gone_error());
     }
     let columns = "held_at = ?4, held_by = ?5, next_attempt_at = ?6";
     write(tx, row, columns, &[&cx.now, &by, &HELD_UNTIL_MS])
@@ -252,17 +252,17 @@ fn revive(tx: &mut Tx<'_>, cx: &Cx<'_>, rule: &JobRule, row: &FailedJobRow) -> R
         (JobRevival::Statement(statement), _) => Some(*statement),
         (JobRevival::Forget, _) => None,
         (JobRevival::Never, put_off) if is_tried => put_off,
-        (JobRevival::Never, _) => return Err(gone()),
+        (JobRevival::Never, _) => return Err(gone_error()),
         (JobRevival::PutOff, put_off) => put_off,
     };
     let Some(statement) = statement else { return Ok(()) };
     match tx.exec(statement, &row.due_job().args(&[&cx.now]))? {
-        0 => Err(gone()),
+        0 => Err(gone_error()),
         _ => Ok(()),
     }
 }
 
-fn gone() -> Error {
+fn gone_error() -> Error {
     Error::invalid("job", "has nothing left to do: what it worked on is gone")
 }
 

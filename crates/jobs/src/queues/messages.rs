@@ -443,7 +443,7 @@ fn discard(
         "SELECT lease_until FROM messages WHERE ws = ?1 AND id = ?2 AND lease_until IS NOT NULL",
         &[&cx.actor.ws, &message.id],
     )?;
-    let failure = SendFailure::discarded(by, interrupted.is_some());
+    let failure = SendFailure::discard(by, interrupted.is_some());
     let (mut found, mut left) = (Vec::new(), Vec::new());
     let delivered: Vec<(String,)> = tx.all(
         "SELECT email FROM recipient_outcomes

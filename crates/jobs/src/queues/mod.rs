@@ -308,12 +308,6 @@ pub fn show_queued(
     Ok((item, details))
 }
 
-/// One thing of the actor's workspace. What they may not see is not found.
-pub fn look_at_queued(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<QueueItem> {
-    cx.actor.must_administer()?;
-    find(tx, cx, id)
-}
-
 /// Does something with a thing, for the operator, in whichever workspace it is.
 pub fn operate_queue(
     tx: &mut Tx<'_>,

@@ -47,7 +47,7 @@ impl JobSlots {
     }
 
     /// Ready when a slot has become free.
-    pub async fn freed(&self) {
+    pub async fn wait_for_slot(&self) {
         self.0.freed.notified().await;
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 const RENEWED_EVERY: Duration = Duration::from_secs(20);
 
 /// Waits for a running job and renews its lease meanwhile.
-pub async fn held<T, R>(doing: impl Future<Output = T>, renew: impl Fn() -> R) -> T
+pub async fn hold_lease_during<T, R>(doing: impl Future<Output = T>, renew: impl Fn() -> R) -> T
 where
     R: Future<Output = ()>,
 {

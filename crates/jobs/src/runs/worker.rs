@@ -176,7 +176,7 @@ impl Worker {
                 };
             retry_delay = if failed { (2 * retry_delay).min(MAX_RETRY_DELAY) } else { RETRY_DELAY };
             tokio::select! {
-                () = woken(&mut wakes, queue), if !failed => {}
+                () = wait_for_wake(&mut wakes, queue), if !failed => {}
                 () = slot_freed(&*job), if full => {}
                 () = tokio::time::sleep(sleep_at_most) => {}
                 () = stopping.cancelled() => {}
@@ -247,7 +247,7 @@ impl Worker {
 }
 
 /// Ready when a commit named this queue, or when so many did that this one may be among them.
-async fn woken(wakes: &mut Receiver<String>, queue: Queue) {
+async fn wait_for_wake(wakes: &mut Receiver<String>, queue: Queue) {
     loop {
         match wakes.recv().await {
             Ok(woken) if woken != queue.as_str() => {}
@@ -260,7 +260,7 @@ async fn woken(wakes: &mut Receiver<String>, queue: Queue) {
 /// Ready when the job may work on one more row.
 async fn slot_freed(job: &dyn BackgroundJob) {
     match job.slots() {
-        Some(slots) => slots.freed().await,
+        Some(slots) => slots.wait_for_slot().await,
         None => std::future::pending().await,
     }
 }

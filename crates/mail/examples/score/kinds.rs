@@ -15,7 +15,7 @@ const ALL: f64 = 1.0;
 pub fn score(corpora: &Path, report: &mut Report) {
     report.heading("Kinds");
     let folder = corpora.join("sisimai-bounces");
-    let labelled = labelled(&folder);
+    let labelled = read_labels(&folder);
     if labelled.is_empty() {
         report.absent("sisimai");
     } else {
@@ -38,7 +38,7 @@ impl Labelled {
     }
 }
 
-fn labelled(folder: &Path) -> Vec<Labelled> {
+fn read_labels(folder: &Path) -> Vec<Labelled> {
     let expected = corpus::json(&folder.join("expected.json"));
     let Some(expected) = expected["expected"].as_object() else { return Vec::new() };
     let read = |(file, labels): (&String, &Value)| {

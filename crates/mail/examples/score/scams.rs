@@ -29,12 +29,12 @@ pub fn score(corpora: &Path, report: &mut Report) {
         report.absent("phishing");
     } else {
         let checked = CheckedMails::of(&phishing);
-        report.share("phishing marked", checked.marked(), phishing.len(), MARKED_PHISHING);
-        report.share("phishing held", checked.held(), phishing.len(), HELD_PHISHING);
+        report.share("phishing marked", checked.count_marked(), phishing.len(), MARKED_PHISHING);
+        report.share("phishing held", checked.count_held(), phishing.len(), HELD_PHISHING);
         checked.show(report, false);
     }
     let spam = CheckedMails::of(&report.half(corpus::spam(corpora)));
-    report.figure("spam marked, held", &format!("{}, {}", spam.marked(), spam.held()));
+    report.figure("spam marked, held", &format!("{}, {}", spam.count_marked(), spam.count_held()));
 }
 
 /// Honest mail: a few may be marked, none held.
@@ -44,8 +44,8 @@ fn honest(name: &str, files: &[PathBuf], most: f64, report: &mut Report) {
         return;
     }
     let checked = CheckedMails::of(files);
-    report.at_most(&format!("{name} marked"), checked.marked(), files.len(), most);
-    report.at_most(&format!("{name} held"), checked.held(), files.len(), 0.0);
+    report.at_most(&format!("{name} marked"), checked.count_marked(), files.len(), most);
+    report.at_most(&format!("{name} held"), checked.count_held(), files.len(), 0.0);
     report.figure(&format!("{name}: mean time of a check"), &checked.mean_time());
     checked.show(report, true);
 }
@@ -64,14 +64,14 @@ struct CheckedMail {
 
 impl CheckedMails {
     fn of(files: &[PathBuf]) -> CheckedMails {
-        CheckedMails(files.iter().map(checked).collect())
+        CheckedMails(files.iter().map(check_mail).collect())
     }
 
-    fn marked(&self) -> usize {
+    fn count_marked(&self) -> usize {
         self.0.iter().filter(|mail| mail.marked).count()
     }
 
-    fn held(&self) -> usize {
+    fn count_held(&self) -> usize {
         self.0.iter().filter(|mail| mail.held).count()
     }
 
@@ -89,7 +89,7 @@ impl CheckedMails {
     }
 }
 
-fn checked(path: &PathBuf) -> CheckedMail {
+fn check_mail(path: &PathBuf) -> CheckedMail {
     let mail = parse(&fs::read(path).unwrap_or_default(), Envelope::default());
     let begun = processor_time();
     let verdict = check(&mail, &Authentication::default(), &SenderHistory::default());

@@ -69,8 +69,8 @@ fn tell(name: &str, cases: &[Case], report: &mut Report) {
 impl Case {
     fn is_right(&self) -> bool {
         match &self.expected {
-            Expected::Exactly(text) => folded(text) == folded(&self.ours),
-            Expected::Holding(text) => folded(&self.ours).contains(&folded(text)),
+            Expected::Exactly(text) => fold(text) == fold(&self.ours),
+            Expected::Holding(text) => fold(&self.ours).contains(&fold(text)),
         }
     }
 
@@ -95,7 +95,7 @@ impl Case {
     }
 }
 
-fn folded(text: &str) -> String {
+fn fold(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

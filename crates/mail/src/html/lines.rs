@@ -51,7 +51,7 @@ impl Lines {
         }
     }
 
-    pub fn preformatted(&mut self, text: &str) {
+    pub fn push_preformatted(&mut self, text: &str) {
         for (index, line) in text.split('\n').enumerate() {
             if index > 0 {
                 self.end_line();
@@ -124,17 +124,17 @@ impl Lines {
     pub fn finish(mut self) -> (String, String) {
         self.begin_line();
         let read = self.done.iter().filter(|line| line.mark != Some(LineMark::Boundary));
-        let read = read.map(shown);
+        let read = read.map(line_text);
         let trim = self.done.iter().filter(|line| !line.signature || line.mark.is_some());
         let trim = trim.map(|line| match line.mark {
-            Some(mark) if line.depth == 0 => format!("{}{}", mark.sign(), shown(line)),
-            _ => shown(line),
+            Some(mark) if line.depth == 0 => format!("{}{}", mark.sign(), line_text(line)),
+            _ => line_text(line),
         });
-        (folded(read), folded(trim))
+        (fold(read), fold(trim))
     }
 }
 
-fn shown(line: &Line) -> String {
+fn line_text(line: &Line) -> String {
     let prefix = ">".repeat(line.depth);
     match (line.depth, line.text.is_empty()) {
         (0, _) => line.text.trim_end().to_owned(),
@@ -144,7 +144,7 @@ fn shown(line: &Line) -> String {
 }
 
 /// The lines as one text, without blank lines at the ends and never more than one in a row.
-fn folded(lines: impl Iterator<Item = String>) -> String {
+fn fold(lines: impl Iterator<Item = String>) -> String {
     let mut text = String::new();
     let mut blank = true;
     for line in lines {

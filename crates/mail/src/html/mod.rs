@@ -82,7 +82,7 @@ fn walk(html: &str, sheet: &StyleSheet, words: Words) -> (HtmlText, bool) {
                 }
                 let name = lower(&tag.name);
                 let attributes = attributes(&tag.attributes);
-                let declared = declared(sheet, &name, &attributes, Some(&reader.path));
+                let declared = declarations_for(sheet, &name, &attributes, Some(&reader.path));
                 reader.open(name, attributes, &declared);
             }
             Token::EndTag(tag) => reader.close(&lower(&tag.name)),
@@ -95,15 +95,15 @@ fn walk(html: &str, sheet: &StyleSheet, words: Words) -> (HtmlText, bool) {
 }
 
 /// What the sheet, its own attributes and the browser declare for an element.
-fn declared(
+fn declarations_for(
     sheet: &StyleSheet,
     tag: &str,
     attributes: &Attributes,
     path: Option<&ElementPath>,
 ) -> StyleDeclarations {
-    let mut styles = sheet.declared(tag, attributes, path);
+    let mut styles = sheet.cascade(tag, attributes, path);
     styles.overridden_by(&attributes.declared);
-    let mut declared = styles.resolved();
+    let mut declared = styles.resolve();
     style::usual(tag, attributes, &mut declared);
     declared
 }
@@ -188,7 +188,7 @@ fn known_attributes<'a>(given: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> At
 /// What an element is to the history of a mail, and whether it shows nothing of what is in it.
 pub(crate) fn element_role(tag: &str, of_tag: &TagAttributes) -> (QuoteRole, bool) {
     let attributes = attributes(of_tag);
-    let conceals = attributes.hidden || attributes.declared.resolved().conceals();
+    let conceals = attributes.hidden || attributes.declared.resolve().conceals();
     (quote_role::quote_role(tag, &attributes), conceals)
 }
 
@@ -346,7 +346,7 @@ impl Reader {
             link.text.extend(text.chars().take(room));
         }
         if context.preformatted {
-            self.lines.preformatted(text);
+            self.lines.push_preformatted(text);
         } else {
             self.lines.text(text);
         }

@@ -147,7 +147,7 @@ impl StyleSheet {
             Holding::Sometimes => styles.occasional(),
             Holding::Always | Holding::Usually if selector.contains(':') => styles.occasional(),
             Holding::Always if alone => *styles,
-            Holding::Usually if alone => styles.doubted(),
+            Holding::Usually if alone => styles.doubt(),
             Holding::Always | Holding::Usually if is_named => styles.uncertain(),
             Holding::Always | Holding::Usually => styles.occasional(),
         };
@@ -176,14 +176,14 @@ impl StyleSheet {
         let (Some(selector), false) = (parsed, holding == Holding::Sometimes) else { return };
         let rules = self.placed.entry(compound.key()).or_default();
         if rules.len() < RULES_OF_NAME && self.count < RULES {
-            let (weight, styles) = (compound.weight(), styles.doubted());
+            let (weight, styles) = (compound.weight(), styles.doubt());
             rules.push(PlacedRule { selector, weight, styles, order: self.count + 1 });
         }
     }
 
     /// What the rules declare for an element. A later rule counts for more than one before it, one for
     /// a class for more than one for a tag, and one for an id for more than both.
-    pub fn declared(
+    pub fn cascade(
         &self,
         tag: &str,
         attributes: &Attributes,

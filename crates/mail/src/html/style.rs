@@ -92,7 +92,7 @@ impl CascadedStyles {
     }
 
     /// What holds in the end.
-    pub fn resolved(&self) -> StyleDeclarations {
+    pub fn resolve(&self) -> StyleDeclarations {
         let mut declared = self.normal;
         declared.overridden_by(&self.important);
         declared
@@ -105,7 +105,7 @@ impl CascadedStyles {
     }
 
     /// The same declarations of a rule that may not hold for every reader.
-    pub fn doubted(self) -> CascadedStyles {
+    pub fn doubt(self) -> CascadedStyles {
         let normal = StyleDeclarations { doubtful: true, ..self.normal };
         CascadedStyles { normal, ..self }
     }
@@ -132,8 +132,8 @@ impl StyleDeclarations {
                 self.flat = Some(flat() || self.flat == Some(true));
             }
             "position" => self.positioned = Some(matches!(value, "absolute" | "fixed")),
-            "left" | "top" | "right" | "bottom" => self.shifted = shifted(self.shifted, value),
-            "margin-left" | "margin-top" | "margin" => self.away = shifted(self.away, value),
+            "left" | "top" | "right" | "bottom" => self.shifted = shift(self.shifted, value),
+            "margin-left" | "margin-top" | "margin" => self.away = shift(self.away, value),
             "clip" | "clip-path" => {
                 let nothing = ["rect(0", "rect(1px", "inset(100%", "inset(50%", "circle(0"];
                 self.away = Some(nothing.iter().any(|shape| value.starts_with(shape)));
@@ -288,7 +288,7 @@ fn em(value: &str) -> Option<f32> {
     }
 }
 
-fn shifted(before: Option<bool>, value: &str) -> Option<bool> {
+fn shift(before: Option<bool>, value: &str) -> Option<bool> {
     let far = value.split(' ').filter_map(px).any(|px| px <= -OFF_SCREEN_PX);
     Some(far || before == Some(true))
 }

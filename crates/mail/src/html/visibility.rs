@@ -2,7 +2,7 @@
 
 use super::sheet::StyleSheet;
 use super::style::StyleEffect;
-use super::{declared, known_attributes};
+use super::{declarations_for, known_attributes};
 
 /// Whether words are seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl VisibilityTracker {
     pub fn enter(&mut self, tag: &str, attributes: &[(&'static str, String)]) {
         let given = attributes.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes()));
         let attributes = known_attributes(given);
-        let declared = declared(&self.sheet, tag, &attributes, None);
+        let declared = declarations_for(&self.sheet, tag, &attributes, None);
         let around = self.open.last().copied().unwrap_or_default();
         self.open.push(OpenSight {
             concealed: around.concealed || attributes.hidden || declared.conceals(),

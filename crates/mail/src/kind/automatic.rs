@@ -2,7 +2,7 @@
 
 use super::list::is_listed;
 use crate::header::Header;
-use crate::parse::ParsedMail;
+use crate::parsed_mail::ParsedMail;
 
 /// An answer that a program gave for a person who is away. A request not to be answered
 /// automatically (`X-Auto-Response-Suppress` alone) is none, and a subject alone proves nothing.

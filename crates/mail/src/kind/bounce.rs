@@ -11,7 +11,7 @@ use super::{Bounce, copy, list, reason};
 use crate::address::{is_address, normal_address};
 use crate::header::Header;
 use crate::limits::BOUNCED_RECIPIENTS;
-use crate::parse::ParsedMail;
+use crate::parsed_mail::ParsedMail;
 use crate::people::address_within;
 
 static REPLY_CODE: LazyLock<Regex> = LazyLock::new(|| {

@@ -45,16 +45,16 @@ pub(super) fn original(message: &Message<'_>, text: &str) -> ReturnedMail {
             return found;
         }
     }
-    of_header(copied(text).unwrap_or_default())
+    of_header(find_copy(text).unwrap_or_default())
 }
 
 /// The text before the returned mail, where that stands in the text.
 pub(super) fn before(text: &str) -> &str {
-    &text[..text.len() - copied(text).map_or(0, str::len)]
+    &text[..text.len() - find_copy(text).map_or(0, str::len)]
 }
 
 /// Where a header begins in a text: two fields that only a mail's header has.
-fn copied(text: &str) -> Option<&str> {
+fn find_copy(text: &str) -> Option<&str> {
     const FIRST: [&str; 9] = [
         "return-path:",
         "received:",

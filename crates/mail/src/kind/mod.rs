@@ -11,7 +11,7 @@ use mail_parser::Message;
 use serde::Serialize;
 
 use crate::header::Header;
-use crate::parse::ParsedMail;
+use crate::parsed_mail::ParsedMail;
 use report::MultipartReport;
 
 pub use automatic::suppresses_replies;

@@ -56,7 +56,7 @@ pub(super) fn judge(status: Option<&str>, progress: Progress, words: &str) -> (S
         || given.as_deref().is_some_and(|status| status.starts_with('4'));
     let status = given
         .filter(|status| !is_vague(status))
-        .unwrap_or_else(|| guessed(cause, soft || (code == Some('4') && cause.is_none())));
+        .unwrap_or_else(|| guess(cause, soft || (code == Some('4') && cause.is_none())));
     let dead = matches!(cause, Some(Cause::Unknown | Cause::Nowhere));
     // A code for a passing fault does not outweigh plain words once nobody tries any more, and a
     // domain that takes no mail at all takes none later.
@@ -102,7 +102,7 @@ fn is_vague(status: &str) -> bool {
     matches!(status, "5.0.0" | "4.0.0" | "5.5.0")
 }
 
-fn guessed(cause: Option<Cause>, soft: bool) -> String {
+fn guess(cause: Option<Cause>, soft: bool) -> String {
     let class = if soft { '4' } else { '5' };
     let rest = match cause {
         Some(Cause::Full) => "2.2",

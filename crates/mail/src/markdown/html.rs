@@ -35,7 +35,7 @@ pub fn plain_html(text: &str) -> String {
             if number > 0 {
                 html.push_str("<br>");
             }
-            linked(&mut html, line);
+            push_linked(&mut html, line);
         }
         html.push_str("</p>");
     }
@@ -68,7 +68,7 @@ impl HtmlWriter<'_> {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            Event::Text(text) if self.links == 0 => linked(&mut self.html, &text),
+            Event::Text(text) if self.links == 0 => push_linked(&mut self.html, &text),
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
                 escape(&mut self.html, &text)
             }
@@ -157,7 +157,7 @@ impl HtmlWriter<'_> {
 }
 
 /// A text whose addresses can be followed.
-fn linked(html: &mut String, text: &str) {
+fn push_linked(html: &mut String, text: &str) {
     for segment in text_blocks(text).into_iter().flat_map(|block| block.segments) {
         match segment {
             TextSegment::Words(words) => escape(html, words),

@@ -155,10 +155,10 @@ impl TextWriter {
         let text = match inner.kind {
             _ if is_deep => inner.text,
             BlockKind::Whole | BlockKind::List(_) => inner.text,
-            BlockKind::Quote => led(&inner.text, "> ", "> "),
+            BlockKind::Quote => prefix_lines(&inner.text, "> ", "> "),
             BlockKind::Item(mark) => {
                 let spaces = " ".repeat(mark.chars().count());
-                led(&inner.text, &mark, &spaces)
+                prefix_lines(&inner.text, &mark, &spaces)
             }
         };
         separate(outer);
@@ -194,7 +194,7 @@ fn separate(block: &mut OpenBlock) {
     });
 }
 
-fn led(text: &str, first: &str, next: &str) -> String {
+fn prefix_lines(text: &str, first: &str, next: &str) -> String {
     let mut out = String::with_capacity(text.len() + first.len());
     for (number, line) in text.split('\n').enumerate() {
         if number > 0 {

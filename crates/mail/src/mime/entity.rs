@@ -6,7 +6,6 @@ use mail_parser::decoders::charsets::map::charset_decoder;
 use mail_parser::parsers::MessageStream;
 use mail_parser::{Encoding, Header, HeaderName, Message, MessagePart, MimeHeaders, PartType};
 
-use super::body_lists::MultipartState;
 use super::fields::fields_of;
 use super::lines;
 use crate::limits::PART_HEADER_BYTES;
@@ -35,11 +34,12 @@ pub(super) enum Subtype {
 }
 
 impl EntityKind {
-    pub fn of(part: &MessagePart<'_>, parent: Option<&MultipartState>) -> EntityKind {
+    /// `parent` is the multipart that the part stands in.
+    pub fn of(part: &MessagePart<'_>, parent: Option<Subtype>) -> EntityKind {
         let Some(named) = part.content_type() else {
             // RFC 2046, section 5.1.5.
             return match parent {
-                Some(parent) if parent.subtype == Subtype::Digest => EntityKind::Mail,
+                Some(Subtype::Digest) => EntityKind::Mail,
                 _ => EntityKind::Plain,
             };
         };

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use mail_parser::Header;
 
 use crate::limits::{ENCODED_WORD_SEARCH_BYTES, MIME_FIELD_BYTES};
-use crate::parse::PARSER;
+use crate::parser::PARSER;
 
 /// Bytes of a header with which nothing can be done.
 const HARMLESS_BYTES: usize = 4 * 1024;

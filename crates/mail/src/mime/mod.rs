@@ -14,7 +14,7 @@ use mail_parser::{Header, Message, MessagePart, MimeHeaders, PartType};
 use crate::limits::{
     BOUNDARY_BYTES, MAIL_PARTS, MULTIPART_DEPTH, PART_HEADER_BYTES, PART_HEADERS_BYTES,
 };
-use crate::parse::PARSER;
+use crate::parser::PARSER;
 use body_lists::{BodyLists, MultipartState};
 use entity::EntityKind;
 pub use fields::bounded_fields;
@@ -131,7 +131,7 @@ impl<'x> PartReader<'x> {
             parent.children.push(number as u32);
             &mut parent.state
         });
-        let kind = EntityKind::of(&part, parent.as_deref());
+        let kind = EntityKind::of(&part, parent.as_deref().map(|parent| parent.subtype));
         if let EntityKind::Multipart(subtype) = kind
             && let Some(boundary) = self.usable_boundary(&part)
         {
@@ -240,30 +240,39 @@ mod tests {
         leaves.map(|part| String::from_utf8_lossy(part.contents()).into_owned()).collect()
     }
 
-    fn mixed(boundary: &str, parts: &str) -> String {
+    fn mixed_mail(boundary: &str, parts: &str) -> String {
         format!("Content-Type: multipart/mixed; boundary=\"{boundary}\"\n\n{parts}")
     }
 
     #[test]
     fn parts_end_with_their_own_delimiter_or_one_around_them() {
         for (raw, expected) in [
-            (mixed("b", "preamble\n--b\n\none\n--b\n\ntwo\n--b--\nepilogue"), vec!["one", "two"]),
-            (mixed("b", "--b\n\none\n--b\n\ntwo"), vec!["one", "two"]),
-            (mixed("b", "--b\r\n\r\none\r\n--b\t \r\n\r\ntwo\r\n--b--"), vec!["one", "two"]),
             (
-                mixed("b", &format!("--b\n{}--b\n\ntwo\n--b--", mixed("c", "--c\n\none\n"))),
+                mixed_mail("b", "preamble\n--b\n\none\n--b\n\ntwo\n--b--\nepilogue"),
+                vec!["one", "two"],
+            ),
+            (mixed_mail("b", "--b\n\none\n--b\n\ntwo"), vec!["one", "two"]),
+            (mixed_mail("b", "--b\r\n\r\none\r\n--b\t \r\n\r\ntwo\r\n--b--"), vec!["one", "two"]),
+            (
+                mixed_mail(
+                    "b",
+                    &format!("--b\n{}--b\n\ntwo\n--b--", mixed_mail("c", "--c\n\none\n")),
+                ),
                 vec!["one", "two"],
             ),
             // One boundary may begin like another.
             (
-                mixed("b", &format!("--b\n{}--b--", mixed("b1", "--b1\n\none\n--b1--\n"))),
+                mixed_mail(
+                    "b",
+                    &format!("--b\n{}--b--", mixed_mail("b1", "--b1\n\none\n--b1--\n")),
+                ),
                 vec!["one"],
             ),
-            (mixed("b", "--b\nno header\n--b--"), vec!["no header"]),
-            (mixed("b", "--b\n\none\n--b\n"), vec!["one"]),
-            (mixed("b", "nothing"), vec!["nothing"]),
-            (mixed("b", "words\n--b--\nmore"), vec!["words\n--b--\nmore"]),
-            (mixed("b", "--b\n\na --b in a line\n--b--"), vec!["a --b in a line"]),
+            (mixed_mail("b", "--b\nno header\n--b--"), vec!["no header"]),
+            (mixed_mail("b", "--b\n\none\n--b\n"), vec!["one"]),
+            (mixed_mail("b", "nothing"), vec!["nothing"]),
+            (mixed_mail("b", "words\n--b--\nmore"), vec!["words\n--b--\nmore"]),
+            (mixed_mail("b", "--b\n\na --b in a line\n--b--"), vec!["a --b in a line"]),
         ] {
             assert_eq!(texts(&raw), expected, "{raw}");
         }
@@ -271,13 +280,13 @@ mod tests {
 
     #[test]
     fn the_limits_hold_and_what_came_before_them_is_read() {
-        let many = mixed("b", &"--b\n\nx\n".repeat(MAIL_PARTS + 10));
+        let many = mixed_mail("b", &"--b\n\nx\n".repeat(MAIL_PARTS + 10));
         assert_eq!(read_parts(many.as_bytes()).expect("a mail").parts.len(), MAIL_PARTS);
         let level = |n: usize| format!("Content-Type: multipart/mixed; boundary=b{n}\n\n--b{n}\n");
         let deep: String = (0..MULTIPART_DEPTH + 10).map(level).collect();
         assert_eq!(read_parts(deep.as_bytes()).expect("a mail").parts.len(), MULTIPART_DEPTH + 1);
         let fields = format!("--b\n{}\nx\n", "a: b\n".repeat(10_000));
-        let flood = mixed("b", &fields.repeat(100));
+        let flood = mixed_mail("b", &fields.repeat(100));
         let parts = read_parts(flood.as_bytes()).expect("a mail").parts;
         let count: usize = parts.iter().map(|part| part.headers.len()).sum();
         assert!(count <= PART_HEADERS_BYTES / 5 + 1, "{count}");
@@ -286,7 +295,7 @@ mod tests {
     #[test]
     fn an_attached_mail_is_one_part_with_its_subject() {
         let inner = "Subject: In\nContent-Type: message/rfc822\n\nSubject: Deeper\n\nwords";
-        let raw = mixed("b", &format!("--b\nContent-Type: message/rfc822\n\n{inner}\n--b--"));
+        let raw = mixed_mail("b", &format!("--b\nContent-Type: message/rfc822\n\n{inner}\n--b--"));
         let message = read_parts(raw.as_bytes()).expect("a mail");
         assert_eq!((message.parts.len(), message.attachments.as_slice()), (2, &[1][..]));
         let attached = message.parts[1].message().expect("a mail");

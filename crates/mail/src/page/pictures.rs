@@ -207,7 +207,7 @@ mod tests {
             --b\nContent-Type: image/png\nContent-ID: <a@b c>\n\nx\n\
             --b\nContent-Type: image/png\nContent-Location: logo.png\n\nx\n\
             --b\nContent-Type: image/svg+xml\nContent-ID: <bad>\n\nx\n--b--\n";
-        let message = crate::parse::PARSER.parse(raw.as_bytes()).unwrap();
+        let message = crate::parser::PARSER.parse(raw.as_bytes()).unwrap();
         PagePictures::new(&message, PageAddresses { pictures: "/p", remote })
     }
 

@@ -23,7 +23,7 @@ fn body(page: &MailPage) -> &str {
     body.strip_suffix("</body></html>").expect("an end")
 }
 
-fn shown(html: &str) -> String {
+fn show(html: &str) -> String {
     body(&page(html)).to_owned()
 }
 
@@ -52,7 +52,7 @@ fn nothing_that_acts_is_left() {
         ),
         ("<p class='mailroom-goes a' id=mailroom-x>x</p>", "<p class=\"a\">x</p>"),
     ] {
-        assert_eq!(shown(html), left, "{html}");
+        assert_eq!(show(html), left, "{html}");
     }
 }
 
@@ -88,7 +88,7 @@ fn what_only_outlook_reads_is_dropped_and_what_others_read_stays() {
         ("<![if !mso]>c<![endif]>", "c"),
         ("<o:p>d</o:p><v:rect fill=x>e</v:rect>", "de"),
     ] {
-        assert_eq!(shown(html), left, "{html}");
+        assert_eq!(show(html), left, "{html}");
     }
 }
 
@@ -97,7 +97,7 @@ fn hidden_words_stay_hidden() {
     let preheader =
         "<div style=\"display:none;max-height:0;overflow:hidden;mso-hide:all\">Look</div>";
     assert_eq!(
-        shown(preheader),
+        show(preheader),
         "<div style=\"display:none;max-height:0;overflow:hidden\">Look</div>"
     );
 }

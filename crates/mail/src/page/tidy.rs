@@ -214,14 +214,14 @@ impl<'p, 'a> Page<'p, 'a> {
         }
         let around = &self.starts[place - around.count()..place];
         let is_new = |element: &&PageElement| {
-            let alike = around.iter().filter(|at| self.started(**at) == Some(*element));
+            let alike = around.iter().filter(|at| self.element_started_at(**at) == Some(*element));
             alike.take(ALIKE).count() < ALIKE
         };
-        let left = self.starts[place + 1..].iter().filter_map(|at| self.started(*at));
+        let left = self.starts[place + 1..].iter().filter_map(|at| self.element_started_at(*at));
         left.filter(is_new).cloned().collect()
     }
 
-    fn started(&self, at: usize) -> Option<&PageElement> {
+    fn element_started_at(&self, at: usize) -> Option<&PageElement> {
         match &self.written.nodes[at] {
             PageNode::Start(element) => Some(element),
             _ => None,
@@ -345,12 +345,12 @@ mod tests {
 
     fn tidy(html: &str) -> Result<String, BeyondBounds> {
         let addresses = PageAddresses { pictures: "/p", remote: RemotePictures::Shown };
-        let message = crate::parse::PARSER.parse(b"Subject: x\n\nx").expect("a mail");
+        let message = crate::parser::PARSER.parse(b"Subject: x\n\nx").expect("a mail");
         let mut pictures = PagePictures::new(&message, addresses);
         super::tidy(html, &mut pictures).map(|page| write(&page.nodes))
     }
 
-    fn tidied(html: &str) -> String {
+    fn tidy_page(html: &str) -> String {
         tidy(html).expect("within bounds")
     }
 
@@ -383,7 +383,7 @@ mod tests {
             ("<table><tr><td><div>a</tr></table>", "<table><tr><td><div>a</div></td></tr></table>"),
             ("<td>a</td></div>b", "ab"),
         ] {
-            assert_eq!(tidied(html), tidy, "{html}");
+            assert_eq!(tidy_page(html), tidy, "{html}");
         }
     }
 
@@ -391,7 +391,7 @@ mod tests {
     fn what_is_never_ended_does_not_pile_up() {
         let depth = |html: &str| {
             let open = |part: &str| part.matches("<font").count() - part.matches("</font>").count();
-            let html = tidied(html);
+            let html = tidy_page(html);
             html.match_indices("</p>").map(|(end, _)| open(&html[..end])).max()
         };
         assert_eq!(depth(&"<p><font color=red>a</p>".repeat(PAGE_DEPTH)), Some(ALIKE));
@@ -403,26 +403,29 @@ mod tests {
     #[test]
     fn what_stands_between_cells_gets_a_cell() {
         assert_eq!(
-            tidied("<table>a<tr><b>b</b><td>c</table>"),
+            tidy_page("<table>a<tr><b>b</b><td>c</table>"),
             "<table><tr><td>a</td></tr><tr><td><b>b</b></td><td>c</td></tr></table>"
         );
         assert_eq!(
-            tidied("<table><colgroup><col><table><tr><td>x"),
+            tidy_page("<table><colgroup><col><table><tr><td>x"),
             "<table><colgroup><col></colgroup><tr><td><table><tr><td>x</td></tr></table></td></tr></table>"
         );
-        assert_eq!(tidied("<table> <tr>\n<td>c</table>"), "<table> <tr>\n<td>c</td></tr></table>");
+        assert_eq!(
+            tidy_page("<table> <tr>\n<td>c</table>"),
+            "<table> <tr>\n<td>c</td></tr></table>"
+        );
     }
 
     #[test]
     fn only_what_is_shown_is_left() {
         assert_eq!(
-            tidied("<script>a<b></script><x y=1>t</x><p onclick=x align=left q>u&lt;&amp;</p>"),
+            tidy_page("<script>a<b></script><x y=1>t</x><p onclick=x align=left q>u&lt;&amp;</p>"),
             "t<p align=\"left\">u&lt;&amp;</p>"
         );
-        assert_eq!(tidied("<p title='\"<b>'>x"), "<p title=\"&quot;&lt;b&gt;\">x</p>");
-        assert_eq!(tidied("<style>p{}</style><svg><path d=1>a</svg>b"), "ab");
+        assert_eq!(tidy_page("<p title='\"<b>'>x"), "<p title=\"&quot;&lt;b&gt;\">x</p>");
+        assert_eq!(tidy_page("<style>p{}</style><svg><path d=1>a</svg>b"), "ab");
         assert_eq!(
-            tidied("<form action=x><label>a</label><button style='color:red'>b</button></form>"),
+            tidy_page("<form action=x><label>a</label><button style='color:red'>b</button></form>"),
             "<div><span>a</span><span style=\"color:red\">b</span></div>"
         );
     }
@@ -434,9 +437,9 @@ mod tests {
         assert_eq!(tidy(&"<br>".repeat(PAGE_TAGS + 1)), Err(BeyondBounds));
         assert!(tidy(&"<br>".repeat(PAGE_TAGS)).is_ok());
         assert_eq!(tidy(&"&".repeat(PAGE_BYTES / 2)), Err(BeyondBounds));
-        let pictures = tidied(&"<img src=//x.example/a>".repeat(PAGE_IMAGES + 5));
+        let pictures = tidy_page(&"<img src=//x.example/a>".repeat(PAGE_IMAGES + 5));
         assert_eq!(pictures.matches("<img").count(), PAGE_IMAGES);
         let long = format!("<p style=\"{}\">x", "a".repeat(PAGE_ATTRIBUTE_BYTES + 1));
-        assert_eq!(tidied(&long), "<p>x</p>");
+        assert_eq!(tidy_page(&long), "<p>x</p>");
     }
 }

@@ -38,7 +38,7 @@ fn name(evidence: &ScamEvidence<'_>) -> Option<Signal> {
     let reason = format!(
         "The sender's name says {}, but {} is not theirs.",
         brand.title(),
-        shown(evidence.sender)
+        display_host(evidence.sender)
     );
     Some(Signal::new(points, Risk::Impersonation, reason))
 }
@@ -50,11 +50,12 @@ fn sender_domain(evidence: &ScamEvidence<'_>) -> Option<Signal> {
         return None;
     }
     if let Some(brand) = foreign(brand_looked_like(host), host) {
-        let reason = format!("{} looks like {}, but is not theirs.", shown(host), brand.title());
+        let reason =
+            format!("{} looks like {}, but is not theirs.", display_host(host), brand.title());
         return Some(Signal::new(3.5, Risk::Impersonation, reason));
     }
     let brand = foreign(brand_in_domain(host), host)?;
-    let reason = format!("{} has {} in it, but is not theirs.", shown(host), brand.title());
+    let reason = format!("{} has {} in it, but is not theirs.", display_host(host), brand.title());
     Some(Signal::new(3.0, Risk::Impersonation, reason))
 }
 
@@ -90,7 +91,7 @@ fn links(evidence: &ScamEvidence<'_>, posed: bool) -> Option<Signal> {
             || foreign(brand_looked_like(host), host).is_some()
     })?;
     let points = if posed { 1.5 } else { 2.5 };
-    let reason = format!("A link leads to {}, which borrows a known name.", shown(host));
+    let reason = format!("A link leads to {}, which borrows a known name.", display_host(host));
     Some(Signal::new(points, Risk::Phishing, reason))
 }
 
@@ -101,6 +102,6 @@ fn foreign(brand: Option<&'static Brand>, host: &str) -> Option<&'static Brand> 
     brand.filter(|brand| !host.is_empty() && !brand.owns(host))
 }
 
-fn shown(host: &str) -> String {
+fn display_host(host: &str) -> String {
     super::link_signals::short(host)
 }

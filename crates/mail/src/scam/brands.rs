@@ -88,7 +88,7 @@ impl BrandList {
 impl Brand {
     /// True for a domain that is the brand's, its own name under any ending included.
     pub fn owns(&self, host: &str) -> bool {
-        let registered = domain::registered(host);
+        let registered = domain::registered_domain(host);
         let within = |own: &String| {
             let rest = host.strip_suffix(own.as_str());
             registered == *own || rest.is_some_and(|rest| rest.ends_with('.'))
@@ -152,7 +152,7 @@ pub(super) fn brand_looked_like(host: &str) -> Option<&'static Brand> {
 
 /// True for a domain of a brand of the list.
 pub(super) fn is_brands(host: &str) -> bool {
-    let registered = domain::registered(host);
+    let registered = domain::registered_domain(host);
     BRANDS.owned.contains(&label(&registered)) || BRANDS.owned.contains(&registered)
 }
 
@@ -236,23 +236,23 @@ const OFFICES: &[&str] = &[
 mod tests {
     use super::*;
 
-    fn named(text: &str) -> Option<&'static str> {
+    fn find_name(text: &str) -> Option<&'static str> {
         brand_in(&fold(text).words).map(|brand| brand.name.as_str())
     }
 
     #[test]
     fn brands_are_found_in_names() {
-        assert_eq!(named("Microsoft account team"), Some("microsoft"));
-        assert_eq!(named("\\|BANCO*DO*BRASIL|/"), Some("banco do brasil"));
-        assert_eq!(named("Аmazon.cоm Customer"), Some("amazon"));
-        assert_eq!(named("Chase"), Some("chase"));
-        assert_eq!(named("Apple Support"), Some("apple"));
+        assert_eq!(find_name("Microsoft account team"), Some("microsoft"));
+        assert_eq!(find_name("\\|BANCO*DO*BRASIL|/"), Some("banco do brasil"));
+        assert_eq!(find_name("Аmazon.cоm Customer"), Some("amazon"));
+        assert_eq!(find_name("Chase"), Some("chase"));
+        assert_eq!(find_name("Apple Support"), Some("apple"));
     }
 
     #[test]
     fn everyday_words_need_company() {
         for honest in ["Chase Miller", "Orange Tree Cafe", "Zoom lenses", "Ann Lee", ""] {
-            assert_eq!(named(honest), None, "{honest}");
+            assert_eq!(find_name(honest), None, "{honest}");
         }
     }
 

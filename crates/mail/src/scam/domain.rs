@@ -13,7 +13,7 @@ const LONG_NAME_CHARS: usize = 7;
 const RHYME_CHARS: usize = 10;
 
 /// The part of a domain that somebody registered: `shop.co.uk` of `mail.shop.co.uk`.
-pub(super) fn registered(domain: &str) -> String {
+pub(super) fn registered_domain(domain: &str) -> String {
     match DomainName::parse(domain) {
         Some(name) => name.organisation().to_string(),
         None => domain.trim_end_matches('.').to_lowercase(),
@@ -21,7 +21,7 @@ pub(super) fn registered(domain: &str) -> String {
 }
 
 pub(super) fn is_same_owner(one: &str, other: &str) -> bool {
-    registered(one) == registered(other)
+    registered_domain(one) == registered_domain(other)
 }
 
 /// The domain of an address.
@@ -61,7 +61,7 @@ pub(super) struct DomainSkeleton {
 
 impl DomainSkeleton {
     pub fn of(domain: &str) -> DomainSkeleton {
-        let registered = registered(domain);
+        let registered = registered_domain(domain);
         let name = name_of(&registered);
         DomainSkeleton { seen: as_seen(&name), name, registered }
     }
@@ -164,7 +164,7 @@ fn one_step(one: &str, other: &str) -> bool {
 
 /// Providers at which anybody gets an address.
 pub(super) fn is_freemail(domain: &str) -> bool {
-    crate::is_public_provider(&registered(domain))
+    crate::is_public_provider(&registered_domain(domain))
 }
 
 #[cfg(test)]
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn owners_are_told_by_what_is_registered() {
-        assert_eq!(registered("Mail.Shop.co.uk."), "shop.co.uk");
+        assert_eq!(registered_domain("Mail.Shop.co.uk."), "shop.co.uk");
         assert!(is_same_owner("a.shop.com", "b.shop.com"));
         assert!(!is_same_owner("a.co.uk", "b.co.uk"));
         assert!(exists("shop.example.com") && !exists("readme.md.nosuch") && !exists("localhost"));

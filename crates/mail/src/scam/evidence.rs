@@ -6,7 +6,7 @@ use super::disguised_link::link_target;
 use super::letters::{FoldedText, fold};
 use super::phrases::PhraseCounts;
 use super::{SenderHistory, domain};
-use crate::parse::ParsedMail;
+use crate::parsed_mail::ParsedMail;
 use crate::text_links::{TextSegment, text_blocks};
 
 /// Bytes of text in which words are looked for.
@@ -52,9 +52,9 @@ impl<'a> ScamEvidence<'a> {
         let from = mail.from.as_ref();
         let name = fold(from.and_then(|from| from.name.as_deref()).unwrap_or_default());
         let subject = fold(&mail.subject);
-        let text = fold(bounded(&mail.text));
+        let text = fold(bound(&mail.text));
         let shown = if mail.page_text.is_empty() { &mail.original } else { &mail.page_text };
-        let shown = fold(bounded(shown));
+        let shown = fold(bound(shown));
         let count = |body: &FoldedText| {
             // The signs between the parts keep a phrase from running across them.
             PhraseCounts::of_text(&format!("{} . {} . {}", name.words, subject.words, body.words))
@@ -65,7 +65,7 @@ impl<'a> ScamEvidence<'a> {
             mail,
             known,
             sender,
-            sender_registered: domain::registered(sender),
+            sender_registered: domain::registered_domain(sender),
             phrases: count(&shown),
             own_phrases: history.then(|| count(&text)),
             targets: targets(mail),
@@ -98,7 +98,7 @@ impl<'a> ScamEvidence<'a> {
     }
 }
 
-fn bounded(text: &str) -> &str {
+fn bound(text: &str) -> &str {
     &text[..text.floor_char_boundary(SEARCHED_BYTES)]
 }
 
@@ -108,13 +108,13 @@ fn targets(mail: &ParsedMail) -> Vec<LinkTarget> {
         let url = link_target(href)?;
         let host = url.host_str().filter(|_| matches!(url.scheme(), "http" | "https"))?;
         let host = host.trim_end_matches('.').to_lowercase();
-        Some(LinkTarget { registered: domain::registered(&host), host, url })
+        Some(LinkTarget { registered: domain::registered_domain(&host), host, url })
     };
     if mail.html.is_some() {
         let links = mail.links.iter().filter_map(|link| target(&link.target));
         return links.take(LINKS).collect();
     }
-    let blocks = text_blocks(bounded(&mail.original));
+    let blocks = text_blocks(bound(&mail.original));
     let segments = blocks.iter().flat_map(|block| &block.segments);
     let links = segments.filter_map(|segment| match segment {
         TextSegment::Link { href, .. } => target(href),

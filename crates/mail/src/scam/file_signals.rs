@@ -2,7 +2,7 @@
 
 use super::{Risk, Signal};
 use crate::files::AttachedFile;
-use crate::parse::ParsedMail;
+use crate::parsed_mail::ParsedMail;
 
 /// Bytes at the end of an archive in which its list of files is looked for.
 const LIST_BYTES: usize = 256 * 1024;

@@ -27,7 +27,7 @@ use std::borrow::Cow;
 
 use evidence::ScamEvidence;
 
-use crate::parse::ParsedMail;
+use crate::parsed_mail::ParsedMail;
 use crate::{Dmarc, Warning};
 
 /// Points from which on a mail is marked.
@@ -221,7 +221,7 @@ pub fn check(
     let hold = score >= HOLD && !(is_contact && words_alone);
     let risk = risk(&signals, hold).filter(|_| score >= MARK);
     let told = match risk {
-        Some(_) => told(&signals),
+        Some(_) => strongest(&signals),
         None => Vec::new(),
     };
     let reasons = |wanted: fn(&Signal) -> bool| {
@@ -251,7 +251,7 @@ fn signals(
     signals.extend(page_signals::signals(&evidence));
     signals.extend(file_signals::signals(mail));
     signals.extend(injection::signal(&evidence));
-    signals.extend(learned(known));
+    signals.extend(learned_signal(known));
     signals.sort_by(|a, b| b.points.total_cmp(&a.points));
     signals
 }
@@ -269,7 +269,7 @@ fn risk(signals: &[Signal], hold: bool) -> Option<Risk> {
 }
 
 /// The strongest signals, whose reasons are given; orders to software are among them.
-fn told(signals: &[Signal]) -> Vec<&Signal> {
+fn strongest(signals: &[Signal]) -> Vec<&Signal> {
     let mut told: Vec<&Signal> = signals.iter().take(REASONS).collect();
     let order = signals.iter().skip(REASONS).find(|signal| signal.risk == Risk::Injection);
     if let (Some(order), Some(last)) = (order, told.last_mut()) {
@@ -279,7 +279,7 @@ fn told(signals: &[Signal]) -> Vec<&Signal> {
 }
 
 /// What the team decided about similar mail, as a sign among others.
-fn learned(known: &SenderHistory<'_>) -> Option<Signal> {
+fn learned_signal(known: &SenderHistory<'_>) -> Option<Signal> {
     let points = (known.learned? - 0.5).max(0.0) * 2.0 * LEARNED;
     let reason = "Your team marked similar mail as spam.";
     (points >= 1.0).then(|| Signal::words(points, Risk::Suspicious, reason))

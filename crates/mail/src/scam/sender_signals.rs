@@ -11,7 +11,7 @@ use super::{
 use crate::Dmarc;
 use crate::address::Address;
 use crate::kind::MailKind;
-use crate::parse::ParsedMail;
+use crate::parsed_mail::ParsedMail;
 use crate::people::address_within;
 
 /// Characters of a team member's name that is compared.
@@ -240,7 +240,7 @@ fn cannot_exist(domain: &str) -> bool {
 
 /// True for a registered name such as `a1hnknw1j1`: letters and digits in turns.
 fn is_random(host: &str) -> bool {
-    let registered = domain::registered(host);
+    let registered = domain::registered_domain(host);
     let label = registered.split('.').next().unwrap_or_default();
     let digits: Vec<bool> = label.bytes().map(|b| b.is_ascii_digit()).collect();
     let turns = digits.windows(2).filter(|pair| pair[0] != pair[1]).count();

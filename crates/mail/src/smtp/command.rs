@@ -113,7 +113,7 @@ fn recipient(rest: &str) -> Result<Command, SmtpRefusal> {
     if !is_path(path) {
         return Err(BAD_RECIPIENT);
     }
-    Ok(Command::Recipient(unquoted(path)))
+    Ok(Command::Recipient(unquote(path)))
 }
 
 /// What stands in angle brackets, a route before it left out, and what follows them.
@@ -154,7 +154,7 @@ fn is_path(path: &str) -> bool {
 }
 
 /// `"ann"@x.example` is `ann@x.example`.
-fn unquoted(path: &str) -> String {
+fn unquote(path: &str) -> String {
     let plain = |name: &str| {
         !name.is_empty()
             && name.chars().all(|c| c.is_alphanumeric() || "!#$%&'*+-/=?^_`{|}~.".contains(c))

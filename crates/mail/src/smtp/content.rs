@@ -57,7 +57,7 @@ impl MailContent {
     }
 
     /// Bytes that it holds.
-    pub fn held(&self) -> usize {
+    pub fn held_bytes(&self) -> usize {
         self.bytes.len()
     }
 
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     /// What comes of a mail fed in pieces of one size, and what is left behind its end.
-    fn received(input: &[u8], piece: usize) -> (Result<Vec<u8>, Refused>, usize) {
+    fn receive(input: &[u8], piece: usize) -> (Result<Vec<u8>, Refused>, usize) {
         let mut content = MailContent::new(1_000);
         let mut before = 0;
         for bytes in input.chunks(piece) {
@@ -178,11 +178,11 @@ mod tests {
     fn a_mail_ends_at_a_dot_between_line_ends_however_it_is_cut() {
         let input = b"Subject: a\r\n\r\n..dots\r\n...\r\nlast\r\n.\r\nQUIT\r\n";
         for piece in 1..=input.len() {
-            let (mail, rest) = received(input, piece);
+            let (mail, rest) = receive(input, piece);
             assert_eq!(mail.expect("a mail"), b"Subject: a\r\n\r\n.dots\r\n..\r\nlast\r\n");
             assert_eq!(rest, "QUIT\r\n".len(), "{piece}");
         }
-        assert_eq!(received(b".\r\n", 1), (Ok(Vec::new()), 0));
+        assert_eq!(receive(b".\r\n", 1), (Ok(Vec::new()), 0));
     }
 
     #[test]
@@ -192,7 +192,7 @@ mod tests {
         {
             let input = format!("a{smuggled}MAIL FROM:<evil@x.example>\r\n.\r\n");
             for piece in 1..=input.len() {
-                let (mail, rest) = received(input.as_bytes(), piece);
+                let (mail, rest) = receive(input.as_bytes(), piece);
                 assert_eq!(mail, Err(Refused::BareLineEnd), "{smuggled:?} by {piece}");
                 assert_eq!(rest, 0, "{smuggled:?} by {piece}");
             }
@@ -202,9 +202,9 @@ mod tests {
     #[test]
     fn a_mail_that_is_too_large_is_read_to_its_end_and_refused() {
         let at_limit = format!("{}\r\n.\r\n", "x".repeat(998));
-        assert_eq!(received(at_limit.as_bytes(), 7).0.expect("a mail").len(), 1_000);
+        assert_eq!(receive(at_limit.as_bytes(), 7).0.expect("a mail").len(), 1_000);
         let over = format!("{}\r\n.\r\n", "x".repeat(999));
-        assert_eq!(received(over.as_bytes(), 7).0, Err(Refused::TooLarge));
+        assert_eq!(receive(over.as_bytes(), 7).0, Err(Refused::TooLarge));
         let mut content = MailContent::new(10);
         assert_eq!(content.take(&[b'x'; 41]), ContentProgress::Endless);
     }

@@ -170,13 +170,13 @@ impl SmtpServerSession {
     }
 
     /// Bytes of mail that it holds.
-    pub fn held(&self) -> usize {
+    pub fn held_bytes(&self) -> usize {
         let chunks = self.mail.as_ref().and_then(|mail| mail.chunks.as_ref());
         let data = match &self.phase {
             Phase::Data(content) => Some(content),
             _ => None,
         };
-        chunks.or(data).map_or(0, MailContent::held)
+        chunks.or(data).map_or(0, MailContent::held_bytes)
     }
 
     /// Drops the content of the current mail, because the memory limit is reached.

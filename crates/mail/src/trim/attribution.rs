@@ -38,7 +38,7 @@ pub(super) fn announcement(lines: &[TrimLine<'_>]) -> Option<Announcement> {
     if let Some(strength) = one_line(first) {
         return Some(Announcement { lines: 1, strength });
     }
-    let found = joined(lines)?;
+    let found = join(lines)?;
     (found.lines == 1 || !begins_later(&lines[..found.lines])).then_some(found)
 }
 
@@ -47,12 +47,12 @@ pub(super) fn announcement(lines: &[TrimLine<'_>]) -> Option<Announcement> {
 fn begins_later(lines: &[TrimLine<'_>]) -> bool {
     let opens = opens_announcement(&lines[0].folded);
     (1..lines.len()).any(|at| {
-        let strong = joined(&lines[at..]).is_some_and(|found| found.strength == Strength::Strong);
+        let strong = join(&lines[at..]).is_some_and(|found| found.strength == Strength::Strong);
         strong && (!opens || begins_with_word(bare(&lines[at].folded)))
     })
 }
 
-fn joined(lines: &[TrimLine<'_>]) -> Option<Announcement> {
+fn join(lines: &[TrimLine<'_>]) -> Option<Announcement> {
     let first = lines.first().filter(|line| may_begin(&line.folded))?;
     let opens = opens_announcement(&first.folded);
     let mut text = String::new();

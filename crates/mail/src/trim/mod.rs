@@ -49,7 +49,7 @@ pub(crate) fn split_marked(text: &str) -> TrimmedText {
     let lines = line::lines(&text);
     let classes = classify(&lines);
     if is_history_only(&lines, &classes) {
-        return TrimmedText { own: String::new(), quoted: quoted(&lines, &classes, &[]) };
+        return TrimmedText { own: String::new(), quoted: quoted_text(&lines, &classes, &[]) };
     }
     let kept = keep(&lines, &classes);
     let own = join(&lines, &kept);
@@ -58,12 +58,12 @@ pub(crate) fn split_marked(text: &str) -> TrimmedText {
             own: join(&lines, &(0..lines.len()).collect::<Vec<_>>()),
             quoted: String::new(),
         },
-        false => TrimmedText { quoted: quoted(&lines, &classes, &kept), own },
+        false => TrimmedText { quoted: quoted_text(&lines, &classes, &kept), own },
     }
 }
 
 /// The lines from the first quoted or forwarded one on that do not stay.
-fn quoted(lines: &[TrimLine<'_>], classes: &[Class], kept: &[usize]) -> String {
+fn quoted_text(lines: &[TrimLine<'_>], classes: &[Class], kept: &[usize]) -> String {
     let is_history =
         |class: &Class| is_announcement(*class) || matches!(class, Class::Quote | Class::Boundary);
     let Some(first) = classes.iter().position(is_history) else { return String::new() };

@@ -12,5 +12,6 @@ mod properties;
 mod scam_rules;
 mod scams;
 mod smtp;
+mod text_parts;
 mod threads;
 mod trimming;

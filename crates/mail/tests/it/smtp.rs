@@ -208,9 +208,9 @@ fn a_session_without_room_for_a_mail_says_so() {
     session.know_recipient(Some(true));
     session.feed(b"DATA\r\nsome bytes");
     assert_eq!(session.step(), SmtpStep::Read);
-    assert_eq!(session.held(), 10);
+    assert_eq!(session.held_bytes(), 10);
     session.drop_mail();
-    assert_eq!(session.held(), 0);
+    assert_eq!(session.held_bytes(), 0);
     session.take_output();
     session.feed(b"\r\n.\r\n");
     assert_eq!(session.step(), SmtpStep::Read);

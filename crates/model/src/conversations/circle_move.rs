@@ -317,7 +317,8 @@ impl CircleMove<'_> {
             &[&ws, self.from, &TAGS_MOVED],
         )?;
         for (id, name, folded) in private {
-            match tags::named(tx, ws, self.to, &folded)?.filter(|tag| tag.circle == *self.to) {
+            match tags::find_by_name(tx, ws, self.to, &folded)?.filter(|tag| tag.circle == *self.to)
+            {
                 Some(known) => {
                     if !tags::merge(tx, cx, (&id, &name), (&known.id, &known.name))? {
                         let most = thousands(tags::RENAMED as usize);

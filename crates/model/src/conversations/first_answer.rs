@@ -30,7 +30,7 @@ pub fn note_answer(
         &[&cx.actor.ws, &conversation.id, &at],
     )?;
     conversation.first_answered_at = Some(at);
-    targets::answered(tx, cx, &conversation.id, at)?;
+    targets::note_answer(tx, cx, &conversation.id, at)?;
     let waited = office_hours::between(tx, cx.actor.ws, &conversation.mailbox, asked_at, at)?;
     report_facts::count_answer(tx, cx, &conversation.report_place(), waited, at)
 }

@@ -117,7 +117,7 @@ fn first_name(name: &str) -> &str {
 }
 
 /// Splits a line into pieces and marks `@` mentions of these first names.
-pub fn marked(line: &str, names: &[&str]) -> Vec<(bool, String)> {
+pub fn split_mentions(line: &str, names: &[&str]) -> Vec<(bool, String)> {
     let names: Vec<&str> = names.iter().map(|name| first_name(name)).collect();
     let mut pieces: Vec<(bool, String)> = Vec::new();
     let mut end = 0;
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_mention_is_the_whole_first_name_of_somebody_on_the_team() {
         let shown = |line: &str| {
-            let pieces = marked(line, &["Ines", "In", "Jonas", "Zoë"]);
+            let pieces = split_mentions(line, &["Ines", "In", "Jonas", "Zoë"]);
             pieces
                 .iter()
                 .map(|(named, text)| if *named { format!("[{text}]") } else { text.clone() })

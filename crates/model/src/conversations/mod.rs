@@ -233,7 +233,7 @@ impl Conversation {
 
     pub fn assignee_named(&self, tx: &mut Tx<'_>, ws: i64) -> Result<Option<Assignee>> {
         match &self.assignee {
-            Some(id) => members::named(tx, ws, id),
+            Some(id) => members::find_name(tx, ws, id),
             None => Ok(None),
         }
     }
@@ -277,7 +277,7 @@ pub fn set_status(
     if to == Status::Closed && !conversation.held {
         let (place, opened_at) = (conversation.report_place(), conversation.opened_at());
         report_facts::count_closing(tx, cx, &place, opened_at, cx.now, 1)?;
-        targets::closed(tx, cx, &conversation.id)?;
+        targets::note_closing(tx, cx, &conversation.id)?;
     }
     if to == Status::Closed && conversation.held {
         end_hold(tx, cx, conversation)?;

@@ -212,7 +212,7 @@ impl ExampleRow {
             Error::invalid("features", "an example of the sorting helper cannot be read")
         })?;
         let label = Some(self.label.as_str()).filter(|label| !label.is_empty());
-        let example = SorterExample::kept(features, label);
+        let example = SorterExample::from_features(features, label);
         Ok(if self.by_agent { example.by_agent() } else { example })
     }
 }

@@ -52,7 +52,7 @@ pub fn seen_by(tx: &mut Tx<'_>, actor: &Actor, id: &TagId) -> Result<Option<TagL
 }
 
 /// The tag of this name in a circle: the team's, or else one that is private there.
-pub fn named(
+pub fn find_by_name(
     tx: &mut Tx<'_>,
     ws: i64,
     circle: &Circle,
@@ -79,7 +79,7 @@ pub fn visible(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Vec<TagId>>
 
 /// The tag of this name, made if there is none yet.
 fn ensure(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, tag: &TagName) -> Result<TagListing> {
-    if let Some(found) = named(tx, cx.actor.ws, circle, &tag.folded)? {
+    if let Some(found) = find_by_name(tx, cx.actor.ws, circle, &tag.folded)? {
         return Ok(found);
     }
     let circle = if circle.is_closed() { circle.clone() } else { Circle::team() };
@@ -140,7 +140,7 @@ pub fn take_off(
     conversation: &mut Conversation,
     tag: &TagName,
 ) -> Result<Option<String>> {
-    let found = named(tx, cx.actor.ws, &conversation.circle, &tag.folded)?;
+    let found = find_by_name(tx, cx.actor.ws, &conversation.circle, &tag.folded)?;
     let Some(TagListing { id, name, .. }) = found else { return Ok(None) };
     let removed = tx.exec(
         "DELETE FROM conversation_tags WHERE ws = ?1 AND tag = ?2 AND conversation = ?3",
@@ -179,7 +179,7 @@ pub fn save_names(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> 
 type TaggedConversation = (ConversationId, Circle, Json<Vec<String>>, MailboxId, i64);
 
 /// The conversations that have a tag; `None` when they are too many to change at once.
-fn tagged(tx: &mut Tx<'_>, ws: i64, id: &TagId) -> Result<Option<Vec<TaggedConversation>>> {
+fn list_tagged(tx: &mut Tx<'_>, ws: i64, id: &TagId) -> Result<Option<Vec<TaggedConversation>>> {
     let tagged: Vec<TaggedConversation> = tx.all(
         "SELECT c.id, c.circle, c.tags, c.mailbox, c.created_at
          FROM conversation_tags t JOIN conversations c ON c.ws = t.ws AND c.id = t.conversation
@@ -191,7 +191,7 @@ fn tagged(tx: &mut Tx<'_>, ws: i64, id: &TagId) -> Result<Option<Vec<TaggedConve
 
 /// Writes a tag's new name on every conversation that has it. `false` when they are too many.
 pub fn respell(tx: &mut Tx<'_>, ws: i64, id: &TagId, old: &str, new: &str) -> Result<bool> {
-    let Some(tagged) = tagged(tx, ws, id)? else { return Ok(false) };
+    let Some(tagged) = list_tagged(tx, ws, id)? else { return Ok(false) };
     for (conversation, _, tags, ..) in &tagged {
         write_name(tx, ws, conversation, tags, old, new)?;
     }
@@ -206,7 +206,7 @@ pub fn merge(
     (into, new): (&TagId, &str),
 ) -> Result<bool> {
     let ws = cx.actor.ws;
-    let Some(tagged) = tagged(tx, ws, from)? else { return Ok(false) };
+    let Some(tagged) = list_tagged(tx, ws, from)? else { return Ok(false) };
     for (conversation, circle, tags, mailbox, began) in &tagged {
         let labelled = (&ReportPlace { circle, mailbox }, conversation, *began);
         let added = move_over(tx, ws, conversation, circle, from, into)?;

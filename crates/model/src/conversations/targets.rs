@@ -83,7 +83,7 @@ fn answer_leaves(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<bo
 }
 
 /// Notes that the first answer left: the target was kept, or missed a moment ago.
-pub fn answered(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, at: i64) -> Result<()> {
+pub fn note_answer(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, at: i64) -> Result<()> {
     let mut case = load(tx, cx, id)?;
     let Some(due) = case.answer_due_at.take() else { return Ok(()) };
     if !case.answer_missed {
@@ -93,7 +93,7 @@ pub fn answered(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, at: i64) -> R
 }
 
 /// The same for closing.
-pub fn closed(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
+pub fn note_closing(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<()> {
     let mut case = load(tx, cx, id)?;
     let due = case.resolve_due_at.take();
     let had_answer = case.answer_due_at.is_some();

@@ -31,10 +31,10 @@ pub fn all(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<Topic>> {
 }
 
 /// The topic of this name, whatever its case.
-pub fn named(tx: &mut Tx<'_>, ws: i64, name: &str) -> Result<Option<Topic>> {
+pub fn find_by_name(tx: &mut Tx<'_>, ws: i64, name: &str) -> Result<Option<Topic>> {
     Ok(tx.opt(
         &format!("SELECT {} FROM topics WHERE ws = ?1 AND folded = ?2", Topic::COLUMNS),
-        &[&ws, &folded(&tidy(name))],
+        &[&ws, &fold_name(&tidy(name))],
     )?)
 }
 
@@ -48,7 +48,7 @@ pub fn by_id(tx: &mut Tx<'_>, ws: i64, id: &TopicId) -> Result<Topic> {
 
 /// Adds a topic of a new name.
 pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>, name: &str, words: &str) -> Result<Topic> {
-    let (name, words) = checked(name, words)?;
+    let (name, words) = check(name, words)?;
     let ws = cx.actor.ws;
     refuse_twin(tx, ws, &name, None)?;
     let (count,): (i64,) =
@@ -61,7 +61,7 @@ pub fn add(tx: &mut Tx<'_>, cx: &Cx<'_>, name: &str, words: &str) -> Result<Topi
     tx.exec(
         "INSERT INTO topics (ws, id, name, folded, words, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        &[&ws, &topic.id, &topic.name, &folded(&topic.name), &topic.words, &cx.now],
+        &[&ws, &topic.id, &topic.name, &fold_name(&topic.name), &topic.words, &cx.now],
     )?;
     sorter_examples::topics_changed(tx, ws)?;
     Ok(topic)
@@ -77,11 +77,11 @@ pub fn change(
 ) -> Result<Topic> {
     let ws = cx.actor.ws;
     by_id(tx, ws, id)?;
-    let (name, words) = checked(name, words)?;
+    let (name, words) = check(name, words)?;
     refuse_twin(tx, ws, &name, Some(id))?;
     tx.exec(
         "UPDATE topics SET name = ?3, folded = ?4, words = ?5 WHERE ws = ?1 AND id = ?2",
-        &[&ws, id, &name, &folded(&name), &words],
+        &[&ws, id, &name, &fold_name(&name), &words],
     )?;
     sorter_examples::topics_changed(tx, ws)?;
     Ok(Topic { id: id.clone(), name, words })
@@ -96,7 +96,7 @@ pub fn remove(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &TopicId) -> Result<Topic> {
     Ok(topic)
 }
 
-fn checked(name: &str, words: &str) -> Result<(String, String)> {
+fn check(name: &str, words: &str) -> Result<(String, String)> {
     let (name, words) = (tidy(name), tidy(words));
     let chars = name.chars().count();
     if chars == 0 || chars > TOPIC_CHARS || name.contains('\0') {
@@ -111,7 +111,7 @@ fn checked(name: &str, words: &str) -> Result<(String, String)> {
 }
 
 fn refuse_twin(tx: &mut Tx<'_>, ws: i64, name: &str, own: Option<&TopicId>) -> Result<()> {
-    match named(tx, ws, name)?.filter(|twin| Some(&twin.id) != own) {
+    match find_by_name(tx, ws, name)?.filter(|twin| Some(&twin.id) != own) {
         Some(twin) => {
             let sentence = format!("There is a topic “{}” already.", twin.name);
             Err(Error::invalid("name", sentence))
@@ -124,6 +124,6 @@ fn tidy(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn folded(name: &str) -> String {
+fn fold_name(name: &str) -> String {
     name.to_lowercase()
 }

@@ -249,7 +249,7 @@ fn end_visibility(tx: &mut Tx<'_>, ws: i64, id: &MailboxId) -> Result<()> {
         "UPDATE mailboxes SET circle = ?3, all_send = FALSE, drafting = 'off', kept_days = NULL,
              retention_at = NULL
          WHERE ws = ?1 AND id = ?2",
-        &[&ws, id, &Circle::deleted()],
+        &[&ws, id, &Circle::of_deleted_inboxes()],
     )?;
     Ok(())
 }

@@ -39,9 +39,9 @@ mod tests {
 
     #[test]
     fn only_what_a_form_carries_is_its_id() {
-        let id = GuestFormId::new(&Ids::seeded(1));
+        let id = GuestFormId::new(&Ids::with_seed(1));
         assert_eq!(GuestFormId::parse(id.as_str()), Some(id.clone()));
-        assert_ne!(GuestFormId::new(&Ids::seeded(2)), id);
+        assert_ne!(GuestFormId::new(&Ids::with_seed(2)), id);
         for bad in ["", "a1", &id.as_str()[1..], &format!("{}a", id.as_str()), &"é".repeat(13)] {
             assert!(GuestFormId::parse(bad).is_none(), "{bad}");
         }
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn an_id_counts_for_one_purpose() {
-        let id = GuestFormId::new(&Ids::seeded(1));
+        let id = GuestFormId::new(&Ids::with_seed(1));
         assert_eq!(id.hash("upload form"), id.hash("upload form"));
         assert_ne!(id.hash("upload form"), id.hash("answer form"));
     }

@@ -109,7 +109,7 @@ fn row_condition(
             (!ids.is_empty()).then_some(RowCondition::Assignees(ids))
         }
         Condition::Topic(name) => {
-            topics::named(tx, actor.ws, name)?.map(|topic| RowCondition::Topic(topic.id))
+            topics::find_by_name(tx, actor.ws, name)?.map(|topic| RowCondition::Topic(topic.id))
         }
         Condition::Urgency(urgency) => Some(RowCondition::Urgency(*urgency)),
         Condition::Unread => actor.member().map(RowCondition::UnreadBy),

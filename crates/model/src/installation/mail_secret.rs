@@ -23,7 +23,7 @@ impl MailSecret {
 /// The workspace's secret, created on first use. It never changes: replies to sent mail may arrive
 /// years later.
 pub fn mail_secret(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<MailSecret> {
-    if let Some(secret) = kept(tx, cx)? {
+    if let Some(secret) = load(tx, cx)? {
         return Ok(secret);
     }
     // Of two that make one at the same time, one loses the race and reads the other's.
@@ -35,7 +35,7 @@ pub fn mail_secret(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<MailSecret> {
     Ok(MailSecret(made.to_vec()))
 }
 
-fn kept(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<MailSecret>> {
+fn load(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<MailSecret>> {
     let ws = cx.actor.ws;
     let found: Option<(Vec<u8>,)> =
         tx.opt("SELECT secret FROM mail_secrets WHERE ws = ?1", &[&ws])?;

@@ -152,7 +152,7 @@ fn signer(tx: &mut Tx<'_>, cx: &Cx<'_>, domain: &str) -> Result<Option<Signer>> 
     )?;
     let Some((selector, kept, public)) = found else { return Ok(None) };
     let purpose = sealing::dkim_purpose(ws, domain, &selector);
-    let key = DkimKey::kept(sealing::unseal_bytes(cx, &purpose, kept)?, public);
+    let key = DkimKey::from_stored(sealing::unseal_bytes(cx, &purpose, kept)?, public);
     Ok(Some(Signer { domain: domain.to_owned(), selector, key }))
 }
 

@@ -74,7 +74,7 @@ pub fn entries(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<Vec<Acce
 }
 
 /// The circles of the workspace's inboxes for some.
-pub fn restricted(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<Circle>> {
+pub fn restricted_circles(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<Circle>> {
     let found: Vec<(Circle,)> = tx.all(
         "SELECT circle FROM mailboxes WHERE ws = ?1 AND circle = id ORDER BY id LIMIT ?2",
         &[&ws, &RESTRICTED_INBOXES],
@@ -84,7 +84,7 @@ pub fn restricted(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<Circle>> {
 
 /// Takes a member's conversations back in every inbox for some, because they leave.
 pub fn unassign(tx: &mut Tx<'_>, ws: i64, member: &str) -> Result<()> {
-    for circle in restricted(tx, ws)? {
+    for circle in restricted_circles(tx, ws)? {
         unassign_in(tx, ws, &circle, member)?;
     }
     Ok(())

@@ -44,7 +44,7 @@ pub fn seen_by(tx: &mut Tx<'_>, actor: &Actor, id: &MailboxId) -> Result<Option<
 }
 
 /// An inbox by id or address, if the actor may see it.
-pub fn named(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Option<Mailbox>> {
+pub fn find(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Option<Mailbox>> {
     if let Some(id) = MailboxId::parse(name) {
         return seen_by(tx, actor, &id);
     }

@@ -96,11 +96,11 @@ pub fn server_of(
         Some(own) => Some(own),
         None => row(tx, cx.actor.ws, ALL_INBOXES)?,
     };
-    found.map(|row| opened(cx, row)).transpose()
+    found.map(|row| open(cx, row)).transpose()
 }
 
 /// The server in one row, with its password.
-pub fn opened(cx: &Cx<'_>, row: OutgoingServerRow) -> Result<SubmissionServer> {
+pub fn open(cx: &Cx<'_>, row: OutgoingServerRow) -> Result<SubmissionServer> {
     let ws = cx.actor.ws;
     let login = match (row.auth, row.username.is_empty()) {
         (MailAuth::OAuth, _) => Some(SubmissionLogin::Grant {
@@ -139,7 +139,7 @@ pub fn any(tx: &mut Tx<'_>) -> Result<bool> {
 /// relay reaches nobody. It comes from the first inbox and may hold sign-in links, so only a server
 /// that an owner set is used: whoever sets one can read what passes through it.
 pub fn server_of_service(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Option<SubmissionServer>> {
-    service_row(tx, cx.actor.ws)?.map(|row| opened(cx, row)).transpose()
+    service_row(tx, cx.actor.ws)?.map(|row| open(cx, row)).transpose()
 }
 
 /// True where there is such a server.

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     fn answers(texts: &[(&str, &str)]) -> Vec<KnownAnswer> {
-        let ids = Ids::seeded(1);
+        let ids = Ids::with_seed(1);
         let answer = |(title, body): &(&str, &str)| KnownAnswer {
             id: AnswerId::new(&ids, 1),
             kind: AnswerKind::Answer,
@@ -227,7 +227,7 @@ mod tests {
         texts.iter().map(answer).collect()
     }
 
-    fn found(question: &str) -> Vec<String> {
+    fn search_titles(question: &str) -> Vec<String> {
         let known = answers(&[
             ("Fee taken twice", "When a fee is debited two times, we send the second one back."),
             ("Opening hours", "The office is open from nine to five."),
@@ -238,11 +238,11 @@ mod tests {
 
     #[test]
     fn the_best_match_comes_first() {
-        assert_eq!(found("my fee was taken two times")[0], "Fee taken twice");
-        assert_eq!(found("receipts")[0], "Which receipts we need");
-        assert_eq!(found("recei")[0], "Which receipts we need");
-        assert_eq!(found("zebra"), Vec::<String>::new());
-        assert_eq!(found("").len(), 3);
+        assert_eq!(search_titles("my fee was taken two times")[0], "Fee taken twice");
+        assert_eq!(search_titles("receipts")[0], "Which receipts we need");
+        assert_eq!(search_titles("recei")[0], "Which receipts we need");
+        assert_eq!(search_titles("zebra"), Vec::<String>::new());
+        assert_eq!(search_titles("").len(), 3);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub struct Party {
 
 impl Party {
     /// Addresses without names, each once.
-    pub fn unnamed(addresses: &[String]) -> Vec<Party> {
+    pub fn from_addresses(addresses: &[String]) -> Vec<Party> {
         let mut parties: Vec<Party> = Vec::new();
         for email in addresses.iter().map(|address| String::from(EmailAddress::new(address))) {
             if !parties.iter().any(|known| known.email == email) {

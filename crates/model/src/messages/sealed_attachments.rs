@@ -57,7 +57,7 @@ fn sealed_key(cx: &Cx<'_>, file: &ProtectedFile) -> String {
 }
 
 /// The files of an unsent text, with their names.
-pub fn named(
+pub fn list(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     place: &str,
@@ -65,13 +65,13 @@ pub fn named(
 ) -> Result<Vec<OutgoingAttachment>> {
     let mut files = attachments::unsent(tx, cx.actor.ws, place, person)?;
     for file in files.iter_mut().filter(|file| file.is_sealed()) {
-        file.filename = opened(tx, cx, &file.id)?.filename;
+        file.filename = open(tx, cx, &file.id)?.filename;
     }
     Ok(files)
 }
 
 /// One sealed file, opened for its writer.
-pub fn opened(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Result<ProtectedFile> {
+pub fn open(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AttachmentId) -> Result<ProtectedFile> {
     let found: Option<(Option<String>, String, i64, String)> = tx.opt(
         "SELECT key, content_type, size, hash FROM attachments WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, id],
@@ -115,7 +115,7 @@ pub fn unfit(
         }
         let hash = file.hash().to_owned();
         let (filename, bytes) = if is_sealed {
-            let file = opened(tx, cx, &file.id)?;
+            let file = open(tx, cx, &file.id)?;
             let bytes = secure::file_bytes(tx, cx, &file)?;
             (file.filename, bytes)
         } else {
@@ -196,7 +196,7 @@ pub fn take(
         if !file.is_sealed() {
             return Err(unfit_error());
         }
-        taken.push(opened(tx, cx, &file.id)?);
+        taken.push(open(tx, cx, &file.id)?);
     }
     attachments::remove_all(tx, cx.actor.ws, place, person)?;
     Ok(taken)

@@ -28,28 +28,28 @@ pub struct SendFailure {
 impl SendFailure {
     /// `sentence` tells what happened where the code alone does not.
     pub fn new(code: &str, sentence: &str, reply: &str) -> SendFailure {
-        let code = bounded(code, CODE_CHARS);
+        let code = bound(code, CODE_CHARS);
         let mut text = match plain_sentence(&code) {
             Some(plain) => plain.to_owned(),
             None => as_sentence(sentence),
         };
         append_reply(&mut text, reply);
-        SendFailure { code, text: bounded(&text, TEXT_CHARS) }
+        SendFailure { code, text: bound(&text, TEXT_CHARS) }
     }
 
     /// A message that every attempt of two days deferred; `last` is why the last one did.
-    pub fn expired(last: &SendFailure) -> SendFailure {
+    pub fn expiry(last: &SendFailure) -> SendFailure {
         let text = format!("It could not be delivered for two days. {}", last.text);
-        SendFailure { code: "expired".into(), text: bounded(&text, TEXT_CHARS) }
+        SendFailure { code: "expired".into(), text: bound(&text, TEXT_CHARS) }
     }
 
     /// Somebody took it out of the queue.
-    pub fn discarded(by: &str, may_have_left: bool) -> SendFailure {
+    pub fn discard(by: &str, may_have_left: bool) -> SendFailure {
         let mut text = format!("{by} discarded it before it left.");
         if may_have_left {
             text.push_str(" An attempt to send it was broken off, so it may have left.");
         }
-        SendFailure { code: "discarded".into(), text: bounded(&text, TEXT_CHARS) }
+        SendFailure { code: "discarded".into(), text: bound(&text, TEXT_CHARS) }
     }
 
     /// A message whose reason nobody wrote down.
@@ -124,7 +124,7 @@ fn is_number(text: &str) -> bool {
 }
 
 fn append_reply(text: &mut String, reply: &str) {
-    let reply = bounded(&reply.replace(['“', '”'], "\""), REPLY_CHARS);
+    let reply = bound(&reply.replace(['“', '”'], "\""), REPLY_CHARS);
     if !reply.is_empty() {
         text.push_str(SAID);
         text.push_str(&reply);
@@ -133,7 +133,7 @@ fn append_reply(text: &mut String, reply: &str) {
 }
 
 /// One line without characters that nobody sees, and not longer than this.
-fn bounded(text: &str, chars: usize) -> String {
+fn bound(text: &str, chars: usize) -> String {
     let visible: String = text.chars().filter(|c| !is_hidden(*c)).collect();
     let spaced: String = visible.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let words: Vec<&str> = spaced.split_whitespace().collect();

@@ -24,11 +24,11 @@ pub fn in_effect(
     let (shared, inbox): (String, String) =
         tx.one("SELECT signature, name FROM mailboxes WHERE ws = ?1 AND id = ?2", &[&ws, mailbox])?;
     let signature = own.map(|(own,)| own).filter(|own| !own.trim().is_empty()).unwrap_or(shared);
-    Ok(filled(&signature, name, &inbox))
+    Ok(fill_placeholders(&signature, name, &inbox))
 }
 
 /// A signature with its placeholders filled in.
-pub fn filled(signature: &str, name: &str, inbox: &str) -> String {
+pub fn fill_placeholders(signature: &str, name: &str, inbox: &str) -> String {
     let filled = fill(signature, |placeholder| match placeholder {
         "my_name" => Some(name.to_owned()),
         "my_first_name" => Some(first_word(name).to_owned()),

@@ -116,7 +116,7 @@ pub fn in_circle(
 }
 
 /// The name of a current or former member, for the history.
-pub fn named(tx: &mut Tx<'_>, ws: i64, id: &MemberId) -> Result<Option<Assignee>> {
+pub fn find_name(tx: &mut Tx<'_>, ws: i64, id: &MemberId) -> Result<Option<Assignee>> {
     let sql = match id {
         MemberId::User(_) => "SELECT name FROM users WHERE ws = ?1 AND id = ?2",
         MemberId::Agent(_) => "SELECT name FROM agents WHERE ws = ?1 AND id = ?2",

@@ -181,7 +181,7 @@ pub fn wrong_today(tx: &mut Tx<'_>, cx: &Cx<'_>, purpose: &str) -> Result<i64> {
 }
 
 /// The code that a browser may enter, if it has asked for one that still counts.
-pub fn sent(
+pub fn find_sent(
     tx: &mut Tx<'_>,
     ws: i64,
     purpose: &str,

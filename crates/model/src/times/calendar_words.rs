@@ -82,18 +82,18 @@ pub fn kept_date(kept: &str) -> String {
 
 /// `Tuesday 24 November 2026, 10:00`, on the clock of a zone.
 pub fn date_and_clock(at: i64, zone: &TimeZone) -> String {
-    let at = zoned(at, zone);
+    let at = in_zone(at, zone);
     format!("{}, {}", date_words(at.date()), clock(&at))
 }
 
 /// `Tue 24 Nov, 10:00`, on the clock of a zone.
 pub fn short_date_and_clock(at: i64, zone: &TimeZone) -> String {
-    let at = zoned(at, zone);
+    let at = in_zone(at, zone);
     let (weekday, month) = (short_weekday(at.weekday()), short_month(at.month()));
     t!("{weekday} {day} {month}, {clock}", weekday, day = at.day(), month, clock = clock(&at))
 }
 
-fn zoned(at: i64, zone: &TimeZone) -> Zoned {
+fn in_zone(at: i64, zone: &TimeZone) -> Zoned {
     Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(zone.clone())
 }
 

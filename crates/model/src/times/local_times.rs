@@ -41,12 +41,12 @@ impl LocalTimes {
 
     /// `12 December 2026`.
     pub fn day(&self, at: i64) -> String {
-        long_date(self.zoned(at).date())
+        long_date(self.to_zoned(at).date())
     }
 
     /// `10:42 (Berlin)`, or `09:42 UTC`.
     pub fn clock(&self, at: i64) -> String {
-        self.named(&self.zoned(at).strftime("%H:%M").to_string())
+        self.with_zone_name(&self.to_zoned(at).strftime("%H:%M").to_string())
     }
 
     /// `12 December 2026, 10:42 (Berlin)`.
@@ -55,14 +55,14 @@ impl LocalTimes {
     }
 
     /// A time of this clock with the name of the zone.
-    pub fn named(&self, time: &str) -> String {
+    pub fn with_zone_name(&self, time: &str) -> String {
         match &self.city {
             Some(city) => format!("{time} ({city})"),
             None => format!("{time} UTC"),
         }
     }
 
-    fn zoned(&self, at: i64) -> Zoned {
+    fn to_zoned(&self, at: i64) -> Zoned {
         let at = Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH);
         at.to_zoned(self.zone.clone())
     }

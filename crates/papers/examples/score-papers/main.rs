@@ -79,7 +79,7 @@ fn read(path: &Path, report: &mut Report) {
         println!("{name}: {}", error.sentence());
         Contents::default()
     });
-    report.timed(name, millis);
+    report.record_time(name, millis);
     if let Some(truth) = &inside {
         report.compare("with XML", name, truth, &contents.paper());
         if kind == "pdf" && !contents.needs_ocr() {

@@ -16,7 +16,7 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn timed(&mut self, name: &str, millis: f64) {
+    pub fn record_time(&mut self, name: &str, millis: f64) {
         if millis > self.slowest.0 {
             self.slowest = (millis, name.to_owned());
         }
@@ -57,8 +57,8 @@ impl Report {
         );
         note(
             "vendor",
-            truth.vendor.as_ref().map(|name| folded(name)),
-            read.vendor.as_ref().map(|name| folded(name)),
+            truth.vendor.as_ref().map(|name| fold(name)),
+            read.vendor.as_ref().map(|name| fold(name)),
         );
     }
 
@@ -85,7 +85,7 @@ fn share((right, asked): (u32, u32)) -> String {
 }
 
 /// Letters and digits alone, without case and legal forms' dots.
-fn folded(name: &str) -> String {
+fn fold(name: &str) -> String {
     name.to_lowercase().chars().filter(|c| c.is_alphanumeric()).collect()
 }
 

@@ -46,7 +46,9 @@ pub fn amount(sheet: &Sheet) -> Option<Amount> {
             }
         }
     }
-    best.filter(|(score, _)| *score > 0).map(|(_, amount)| amount).or_else(|| unlabelled(sheet))
+    best.filter(|(score, _)| *score > 0)
+        .map(|(_, amount)| amount)
+        .or_else(|| find_without_label(sheet))
 }
 
 /// Whether a sum stands behind a label that asks for one.
@@ -132,11 +134,11 @@ fn same(a: f64, b: f64) -> bool {
 }
 
 /// Without any label: the largest amount that stands beside a currency.
-fn unlabelled(sheet: &Sheet) -> Option<Amount> {
+fn find_without_label(sheet: &Sheet) -> Option<Amount> {
     let mut best: Option<Amount> = None;
     for (number, row) in sheet.rows.iter().enumerate() {
         for cell in &row.cells {
-            if super::currency::named(&cell.text, &cell.tokens).is_empty() {
+            if super::currency::find_all(&cell.text, &cell.tokens).is_empty() {
                 continue;
             }
             for found in numbers(&cell.text).into_iter().filter(|found| found.cents) {

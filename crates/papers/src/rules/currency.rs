@@ -71,7 +71,7 @@ pub fn code(text: &str) -> Option<String> {
 }
 
 /// The currencies that a text names, with how surely: a code in capitals, a sign, a word.
-pub fn named(text: &str, tokens: &[WordToken]) -> Vec<(&'static str, u32)> {
+pub fn find_all(text: &str, tokens: &[WordToken]) -> Vec<(&'static str, u32)> {
     let mut found = Vec::new();
     for token in tokens {
         let raw = &text[token.start..token.end];
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn codes_signs_and_words_are_known() {
-        let best = |text: &str| named(text, &tokens(text)).first().map(|(code, _)| *code);
+        let best = |text: &str| find_all(text, &tokens(text)).first().map(|(code, _)| *code);
         for (text, expected) in [
             ("Total EUR 12", Some("EUR")),
             ("12,50 €", Some("EUR")),

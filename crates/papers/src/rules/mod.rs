@@ -51,7 +51,7 @@ fn fields(sheet: &Sheet, kind: PaperKind) -> ExtractedFields {
     let days = made::days(sheet, order, reference.as_ref());
     ExtractedFields {
         vendor: vendor::vendor(sheet),
-        amount: amount.map(|amount| money::owed(sheet, amount.value)),
+        amount: amount.map(|amount| money::amount_owed(sheet, amount.value)),
         currency: currency.map(str::to_owned),
         date: days.date.map(|day| day.to_string()),
         due_date: days.due.map(|day| day.to_string()),
@@ -61,7 +61,7 @@ fn fields(sheet: &Sheet, kind: PaperKind) -> ExtractedFields {
 
 /// The currencies that a line names.
 pub fn named_currencies(line: &str) -> Vec<&'static str> {
-    let named = currency::named(line, &tokens::tokens(line));
+    let named = currency::find_all(line, &tokens::tokens(line));
     named.into_iter().map(|(code, _)| code).collect()
 }
 

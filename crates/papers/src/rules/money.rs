@@ -52,7 +52,7 @@ pub fn currency(sheet: &Sheet, amount_row: Option<usize>) -> Option<&'static str
             () if amount_row == Some(place) => BESIDE_AMOUNT,
             () => 1,
         };
-        for (code, sure) in currency::named(&text, &words) {
+        for (code, sure) in currency::find_all(&text, &words) {
             match scores.iter_mut().find(|(known, _)| *known == code) {
                 Some((_, score)) => *score += weight * sure,
                 None => scores.push((code, weight * sure)),
@@ -111,7 +111,7 @@ const COUNTRIES: &[(&str, &str)] = &[
 ];
 
 /// What a paper is about without the sign that a credit note may give it.
-pub fn owed(sheet: &Sheet, amount: f64) -> f64 {
+pub fn amount_owed(sheet: &Sheet, amount: f64) -> f64 {
     let takes_back = sheet
         .rows
         .iter()

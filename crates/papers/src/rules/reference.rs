@@ -43,8 +43,8 @@ pub struct Reference {
 }
 
 pub fn reference(sheet: &Sheet) -> Option<Reference> {
-    let labelled = sheet.labels(NUMBER).into_iter().flat_map(|label| labelled(sheet, &label));
-    let titled = sheet.labels(TITLE).into_iter().filter_map(|label| titled(sheet, &label));
+    let labelled = sheet.labels(NUMBER).into_iter().flat_map(|label| find_by_label(sheet, &label));
+    let titled = sheet.labels(TITLE).into_iter().filter_map(|label| find_by_title(sheet, &label));
     let mut best: Option<(i32, Reference)> = None;
     for (score, found) in labelled.chain(titled) {
         if best.as_ref().is_none_or(|(known, _)| score > *known) {
@@ -56,10 +56,10 @@ pub fn reference(sheet: &Sheet) -> Option<Reference> {
 
 /// Whether a number stands behind a label that asks for one.
 pub fn is_labelled(sheet: &Sheet) -> bool {
-    sheet.labels(NUMBER).iter().any(|label| !labelled(sheet, label).is_empty())
+    sheet.labels(NUMBER).iter().any(|label| !find_by_label(sheet, label).is_empty())
 }
 
-fn labelled(sheet: &Sheet, label: &Label) -> Vec<(i32, Reference)> {
+fn find_by_label(sheet: &Sheet, label: &Label) -> Vec<(i32, Reference)> {
     let before = &sheet.cell(label).tokens[..label.from];
     let mut score = 100 - 4 * before.len().min(5) as i32 - early(sheet, label.row);
     if has(before, ANOTHER) || has(before, BUYER) {
@@ -76,7 +76,7 @@ fn labelled(sheet: &Sheet, label: &Label) -> Vec<(i32, Reference)> {
 
 /// A number behind the paper's name: "Invoice FA-12", "Rechnung (380) Nr. 12", or below it in a
 /// table.
-fn titled(sheet: &Sheet, label: &Label) -> Option<(i32, Reference)> {
+fn find_by_title(sheet: &Sheet, label: &Label) -> Option<(i32, Reference)> {
     let cell = sheet.cell(label);
     let before = &cell.tokens[..label.from];
     if before.len() > 2 || has(before, ANOTHER) {
@@ -90,7 +90,7 @@ fn titled(sheet: &Sheet, label: &Label) -> Option<(i32, Reference)> {
     if let Some(text) = number_at_start(behind) {
         return Some((score, Reference { text, row: label.row, in_line: true }));
     }
-    if let Some(text) = marked(&cell.text, rest) {
+    if let Some(text) = find_by_mark(&cell.text, rest) {
         return Some((score - 4, Reference { text, row: label.row, in_line: true }));
     }
     let alone = rest.is_empty() && before.len() < 2;
@@ -105,7 +105,7 @@ fn titled(sheet: &Sheet, label: &Label) -> Option<(i32, Reference)> {
 }
 
 /// A number behind "Nr." or "#" a few words on.
-fn marked(text: &str, rest: &[WordToken]) -> Option<String> {
+fn find_by_mark(text: &str, rest: &[WordToken]) -> Option<String> {
     let window = &rest[..rest.len().min(WORDS_BETWEEN)];
     if let Some((_, to)) = find(window, NUMBER_MARK) {
         return number_at_start(&text[window[to - 1].end..]);

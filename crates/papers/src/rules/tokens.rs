@@ -24,7 +24,7 @@ pub fn tokens(text: &str) -> Vec<WordToken> {
                 tokens.push(WordToken { word: String::new(), start, end });
             }
             if let Some(token) = tokens.last_mut() {
-                token.word.extend(folded(c));
+                token.word.extend(fold_char(c));
                 token.end = end;
             }
         }
@@ -43,7 +43,7 @@ pub fn fold(text: &str) -> String {
     line
 }
 
-fn folded(c: char) -> impl Iterator<Item = char> {
+fn fold_char(c: char) -> impl Iterator<Item = char> {
     let c = match c {
         '°' | 'º' => 'o',
         'ł' | 'Ł' => 'l',

@@ -29,7 +29,7 @@ pub fn vendor(sheet: &Sheet) -> Option<String> {
             }
         }
     }
-    let names: Vec<String> = found.iter().map(|(_, name)| squeezed(name)).collect();
+    let names: Vec<String> = found.iter().map(|(_, name)| squeeze(name)).collect();
     let mut best: Option<(i32, String)> = None;
     for ((score, name), squeezed) in found.iter().zip(&names) {
         let again = names.iter().filter(|other| *other == squeezed).count().min(4) as i32 - 1;
@@ -262,7 +262,7 @@ fn domains(sheet: &Sheet) -> Vec<String> {
                 } else {
                     second
                 };
-                domains.push(squeezed(name));
+                domains.push(squeeze(name));
             }
         }
     }
@@ -272,7 +272,7 @@ fn domains(sheet: &Sheet) -> Vec<String> {
     domains
 }
 
-fn squeezed(name: &str) -> String {
+fn squeeze(name: &str) -> String {
     fold(name).chars().filter(|c| *c != ' ').collect()
 }
 

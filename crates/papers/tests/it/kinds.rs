@@ -15,7 +15,7 @@ fn a_picture_with_few_words_is_a_photo_and_one_of_a_paper_is_not() {
         let words = lines.iter().enumerate().map(word).collect();
         TextPage { width: 600.0, height: 800.0, words }
     };
-    let kind = |lines: &[&str]| Contents::seen(vec![page(lines)], true).paper().kind;
+    let kind = |lines: &[&str]| Contents::from_ocr(vec![page(lines)], true).paper().kind;
     assert_eq!(kind(&[]), PaperKind::Photo);
     assert_eq!(kind(&["EXIT", "2"]), PaperKind::Photo);
     assert_eq!(kind(&["Quittung", "Bar 5,00"]), PaperKind::Receipt);

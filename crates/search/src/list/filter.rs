@@ -82,7 +82,7 @@ impl Filter {
             };
             list.push((column, assignee.clone()));
         }
-        list.extend(self.tested());
+        list.extend(self.row_tests());
         list
     }
 
@@ -114,7 +114,7 @@ impl Filter {
     }
 
     /// What is tested on each conversation, because no index narrows the list by it.
-    fn tested(&self) -> List {
+    fn row_tests(&self) -> List {
         let mut tested = List::new();
         let waiting = self.order == ListOrder::LongestWaiting;
         if let Some(topic) = self.topic.as_ref().filter(|_| waiting) {

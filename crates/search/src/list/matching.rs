@@ -91,7 +91,7 @@ fn first_without(
     let fits = |tx: &mut Tx<'_>, nums: &[i64]| terms.those_matching(tx, walk.ws, nums);
     let is_complete = scan.go_on(tx, TRIED_WITHOUT, fits)?;
     let stopped_at = scan.tested.take().filter(|_| !is_complete);
-    Ok(Matches { stopped_at, ..scan.listed(tx)? })
+    Ok(Matches { stopped_at, ..scan.list(tx)? })
 }
 
 /// Rare terms give the candidates directly from the index. Without a rare term the first
@@ -109,7 +109,7 @@ fn first_with_all(
     let mut candidates = Candidates::by_few_mails(tx, terms, FEW_MAILS)?;
     if candidates.nums.is_none() {
         if scan.go_on(tx, TRIED_FIRST, has_all)? {
-            return scan.listed(tx);
+            return scan.list(tx);
         }
         if !scan.promises_enough() {
             candidates.by_more_mails(tx, scan.worth_in_mails())?;
@@ -117,7 +117,7 @@ fn first_with_all(
     }
     if candidates.nums.is_none() {
         if scan.go_on(tx, TRIED, has_all)? {
-            return scan.listed(tx);
+            return scan.list(tx);
         }
         candidates.by_more_mails(tx, ALL_MAILS)?;
     }
@@ -257,7 +257,7 @@ fn matches_among(
     let mut keys = keys_among(tx, walk, candidates)?;
     keys.sort_unstable_by(|a, b| walk.order.compare(a.place(), b.place()));
     let first: Vec<i64> = keys.iter().take(limit).map(|key| key.num).collect();
-    listed(tx, walk.order, &first)
+    list_by_num(tx, walk.order, &first)
 }
 
 /// The candidates that are in the list, after the cursor.
@@ -278,7 +278,7 @@ fn keys_among(tx: &mut Tx<'_>, walk: &ListWalk, candidates: &[i64]) -> Result<Ve
     Ok(keys)
 }
 
-fn listed(tx: &mut Tx<'_>, order: ListOrder, nums: &[i64]) -> Result<Matches> {
+fn list_by_num(tx: &mut Tx<'_>, order: ListOrder, nums: &[i64]) -> Result<Matches> {
     let mut found: Vec<ReadableSummary> = Vec::new();
     for nums in nums.chunks(AT_ONCE) {
         let mut sql = Sql::default();
@@ -403,7 +403,7 @@ impl<'w> ListScan<'w> {
     /// The first matches, all of which are among the candidates.
     fn end(mut self, tx: &mut Tx<'_>, candidates: &Candidates<'_>) -> Result<Matches> {
         let ws = self.walk.ws;
-        let Some(nums) = &candidates.nums else { return self.listed(tx) };
+        let Some(nums) = &candidates.nums else { return self.list(tx) };
         if nums.len() > LOOKED_UP {
             let most = self.met.saturating_add(nums.len() * WALKED_PER_CANDIDATE);
             let fits = |tx: &mut Tx<'_>, met: &[i64]| {
@@ -411,7 +411,7 @@ impl<'w> ListScan<'w> {
                 candidates.those_with_all(tx, ws, met.collect())
             };
             if self.go_on(tx, most, fits)? {
-                return self.listed(tx);
+                return self.list(tx);
             }
         }
         let fit = candidates.those_with_all(tx, ws, nums.iter().copied().collect())?;
@@ -453,15 +453,15 @@ impl<'w> ListScan<'w> {
                     cursor.fetched.push_back(key);
                 }
             }
-            cursors.iter_mut().for_each(|cursor| cursor.filled(walk.order));
+            cursors.iter_mut().for_each(|cursor| cursor.continue_after(walk.order));
         }
         Ok(())
     }
 
     /// The matches, as the list shows them.
-    fn listed(mut self, tx: &mut Tx<'_>) -> Result<Matches> {
+    fn list(mut self, tx: &mut Tx<'_>) -> Result<Matches> {
         self.fitting.truncate(self.limit);
-        listed(tx, self.walk.order, &self.fitting)
+        list_by_num(tx, self.walk.order, &self.fitting)
     }
 }
 
@@ -471,7 +471,7 @@ impl ListCursor<'_> {
     }
 
     /// Sets it to continue behind the rows that were fetched.
-    fn filled(&mut self, order: ListOrder) {
+    fn continue_after(&mut self, order: ListOrder) {
         self.fetched.make_contiguous().sort_unstable_by(|a, b| order.compare(a.place(), b.place()));
         self.ended = self.fetched.len() < self.fetches;
         self.fetches = (2 * self.fetches).min(FETCHED_AT_ONCE);

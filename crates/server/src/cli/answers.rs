@@ -70,7 +70,7 @@ impl AnswerCommand {
                     .read(&viewer, actions::writing::answers::list_answers)
                     .await
                     .map_err(sentence)?;
-                let shown: Vec<Value> = listed.iter().map(shown).collect();
+                let shown: Vec<Value> = listed.iter().map(answer_json).collect();
                 let lines = listed.iter().map(|one| {
                     let answer = &one.answer;
                     format!(
@@ -86,7 +86,7 @@ impl AnswerCommand {
     }
 }
 
-fn shown(listing: &AnswerListing) -> Value {
+fn answer_json(listing: &AnswerListing) -> Value {
     let answer = &listing.answer;
     let stale = listing.stale.map(|stale| match stale {
         StaleAnswer::PastItsDate => "past-its-date",

@@ -86,7 +86,7 @@ impl Backup {
         let written = write_backup(&source, &place, passphrase.as_deref(), self.keep, now).await?;
         let manifest = &written.manifest;
         let mut answer = json!(manifest);
-        answer["place"] = place.shown().into();
+        answer["place"] = place.label().into();
         answer["rows"] = manifest.rows().into();
         answer["newBlobs"] = written.new_blobs.into();
         answer["newBlobBytes"] = written.new_blob_bytes.into();
@@ -97,7 +97,7 @@ impl Backup {
         answer["removed"] = json!(written.removed);
         answer["notRemoved"] = json!(written.not_removed);
         let said = [
-            format!("Backed up to {} as {}: {}", place.shown(), manifest.name, holds(manifest)),
+            format!("Backed up to {} as {}: {}", place.label(), manifest.name, holds(manifest)),
             format!("{} blobs are new.", written.new_blobs),
             about_key(manifest).to_owned(),
             about_repaired(&written.repaired),
@@ -202,7 +202,7 @@ impl Restore {
         answer["erasedBlobs"] = json!(restored.erased);
         answer["check"] = json!({ "ok": report.found == 0, "findings": report.findings });
         let said = [
-            format!("Restored {} from {}: {}", manifest.name, place.shown(), holds(manifest)),
+            format!("Restored {} from {}: {}", manifest.name, place.label(), holds(manifest)),
             about_skipped(&restored.damage),
             about_erased(&restored.erased),
             findings(&report),

@@ -49,16 +49,16 @@ impl VerifyBackup {
         }
         let is_whole = found.iter().all(BackupVerification::is_whole);
         let answer = json!({
-            "place": place.shown(),
+            "place": place.label(),
             "ok": is_whole,
-            "backups": found.iter().map(shown).collect::<Vec<_>>(),
+            "backups": found.iter().map(verification_json).collect::<Vec<_>>(),
         });
         print(self.output, &answer, &lines(&found.iter().map(sentence).collect::<Vec<_>>()));
         if is_whole { Ok(()) } else { Err(CommandFailure::Damaged) }
     }
 }
 
-fn shown(found: &BackupVerification) -> Value {
+fn verification_json(found: &BackupVerification) -> Value {
     let manifest = found.manifest.as_ref();
     json!({
         "name": found.name,

@@ -240,7 +240,7 @@ impl NewBookingType {
             per_day: self.per_day,
             cancel_hours: self.cancel_until,
             mode: if self.together { HostChoice::Together } else { HostChoice::Any },
-            questions: self.questions.iter().map(|line| BookingQuestion::written(line)).collect(),
+            questions: self.questions.iter().map(|line| BookingQuestion::from_line(line)).collect(),
             listed: !self.unlisted,
             ..BookingTypeInput::default()
         };

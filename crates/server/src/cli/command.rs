@@ -112,7 +112,7 @@ pub fn sentence(error: base::error::Error) -> String {
 }
 
 /// A number with its noun: `1 mail`, `2 mails`.
-pub fn counted(n: impl TryInto<i64>, one: &str, many: &str) -> String {
+pub fn count_noun(n: impl TryInto<i64>, one: &str, many: &str) -> String {
     match n.try_into() {
         Ok(1) => format!("1 {one}"),
         Ok(n) => format!("{n} {many}"),

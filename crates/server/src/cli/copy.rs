@@ -169,7 +169,7 @@ async fn copy_tables(app: &App, store: &Store) -> Result<DumpContents, String> {
 }
 
 fn write_to(tx: &mut db::Tx<'_>, writer: Option<PipeWriter>) -> base::error::Result<()> {
-    let writer = writer.ok_or_else(interrupted)?;
+    let writer = writer.ok_or_else(interrupted_error)?;
     dump::dump(tx, &mut BufWriter::new(writer), &mut |_, _| {})?;
     Ok(())
 }
@@ -179,12 +179,12 @@ fn read_from(
     reader: Option<PipeReader>,
     now: i64,
 ) -> base::error::Result<DumpContents> {
-    let reader = reader.ok_or_else(interrupted)?;
+    let reader = reader.ok_or_else(interrupted_error)?;
     load::load(tx, &mut BufReader::new(reader), QuietReason::Copied, now)
 }
 
 /// A stream cannot begin again.
-fn interrupted() -> base::error::Error {
+fn interrupted_error() -> base::error::Error {
     base::error::Error::Conflict(
         "The copy was interrupted and nothing was kept. Begin it again.".into(),
     )

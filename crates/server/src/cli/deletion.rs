@@ -89,7 +89,7 @@ impl DeleteInbox {
         let mut told = answer(true, &deletion.counts, KEPT);
         end.add_to(&mut told);
         let said = format!("Deleted {} with {}.", self.address, deletion.counts.words());
-        print(self.workspace.output, &told, &end.said(said, KEPT));
+        print(self.workspace.output, &told, &end.report(said, KEPT));
         Ok(())
     }
 }
@@ -146,7 +146,7 @@ impl DeleteWorkspace {
         let mut told = answer(true, &counts, KEPT_OF_WORKSPACE);
         end.add_to(&mut told);
         let said = format!("Deleted {} with {}.", named.name, counts.words());
-        print(self.workspace.output, &told, &end.said(said, KEPT_OF_WORKSPACE));
+        print(self.workspace.output, &told, &end.report(said, KEPT_OF_WORKSPACE));
         Ok(())
     }
 }
@@ -173,7 +173,7 @@ impl CarriedOut {
         answer["filesRemovedLater"] = self.later.into();
     }
 
-    fn said(&self, done: String, kept: &[&str]) -> String {
+    fn report(&self, done: String, kept: &[&str]) -> String {
         let outcome = match self.outcome {
             DeletionOutcome::Erased => "",
             DeletionOutcome::Waits => {

@@ -18,7 +18,7 @@ use transport::net::host_guard::HostGuard;
 use transport::net::http_client::system_roots;
 use url::Url;
 
-use super::command::{CommandResult, WorkspaceArgs, counted, print, sentence};
+use super::command::{CommandResult, WorkspaceArgs, count_noun, print, sentence};
 use crate::serve::net_config;
 use crate::settings::Settings;
 
@@ -213,7 +213,7 @@ pub fn health(fetched: &FetchedInbox) -> String {
         (Some(provider), false) => format!(", signed in at {}", provider.name()),
         (None, _) => String::new(),
     };
-    let count = counted(*count, "mail", "mails");
+    let count = count_noun(*count, "mail", "mails");
     format!("    {folder} on {host}{signed_in}: {state}; {when}; {count}{skipped}")
 }
 

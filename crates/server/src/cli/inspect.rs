@@ -37,7 +37,7 @@ impl Inspect {
             if self.json {
                 say_line!("{}", json(&inspection, &sorting));
             } else {
-                say_line!("{}", shown(&inspection, &sorting));
+                say_line!("{}", report_text(&inspection, &sorting));
             }
         }
         Ok(())
@@ -68,7 +68,7 @@ fn json(mail: &Inspection, sorting: &Sorting) -> Value {
     line
 }
 
-fn shown(mail: &Inspection, sorting: &Sorting) -> String {
+fn report_text(mail: &Inspection, sorting: &Sorting) -> String {
     let from = mail.from.as_ref().map_or("nobody", |person| person.email.as_str());
     let risk = mail.risk.as_deref().unwrap_or("none");
     let mut lines = vec![

@@ -77,7 +77,7 @@ impl Listen {
                 }
             };
             for event in &events {
-                say_line!("{}", self.told(&poller.client, &secret, event).await);
+                say_line!("{}", self.forward(&poller.client, &secret, event).await);
                 if sandbox.as_mut().is_some_and(|sandbox| sandbox.ends_with(event)) {
                     return Ok(());
                 }
@@ -89,7 +89,7 @@ impl Listen {
     }
 
     /// Forwards an event; returns the text to print.
-    async fn told(&self, client: &Client, secret: &str, event: &Value) -> String {
+    async fn forward(&self, client: &Client, secret: &str, event: &Value) -> String {
         let body = event.to_string();
         let id = event["id"].as_str().and_then(EventId::parse);
         let Some(id) = id else { return format!("not an event: {body}") };

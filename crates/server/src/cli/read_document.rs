@@ -30,7 +30,7 @@ impl ReadDocument {
         let reader = BuiltInReader::of_this_program();
         for path in &self.files {
             let line = line(&reader, path).await;
-            if self.json { say_line!("{line}") } else { say_line!("{}", shown(&line)) }
+            if self.json { say_line!("{line}") } else { say_line!("{}", line_text(&line)) }
         }
         Ok(())
     }
@@ -61,7 +61,7 @@ async fn line(reader: &BuiltInReader, path: &Path) -> Value {
     }
 }
 
-fn shown(line: &Value) -> String {
+fn line_text(line: &Value) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

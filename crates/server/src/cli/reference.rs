@@ -21,7 +21,7 @@ enum Shell {
 
 impl Completions {
     pub fn run(self) {
-        let cli = built();
+        let cli = build();
         let text = match self.shell {
             Shell::Bash => bash(&cli),
             Shell::Zsh => format!(
@@ -36,7 +36,7 @@ impl Completions {
 
 /// Prints the manual page as roff.
 pub fn print_manual() {
-    let cli = built();
+    let cli = build();
     let mut page = format!(
         ".TH MAILROOM 1 \"\" \"Mailroom {}\" \"User Commands\"\n.SH NAME\nmailroom \\- {}\n.SH SYNOPSIS\n\
          .B mailroom\n.I COMMAND\n[\\fIOPTIONS\\fR]\n.SH COMMANDS\n",
@@ -51,7 +51,7 @@ pub fn print_manual() {
     say!("{page}");
 }
 
-fn built() -> Command {
+fn build() -> Command {
     let mut cli = Cli::command();
     cli.build();
     cli
@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn completions_and_manual_know_every_command() {
-        let cli = built();
+        let cli = build();
         let (bash, fish) = (bash(&cli), fish(&cli));
         let mut page = String::new();
         manual_of(&cli, "mailroom", &mut page);

@@ -67,7 +67,7 @@ impl SetupState {
 impl SelfCheck {
     pub async fn run(self, settings: &Settings) -> CommandResult {
         let mut found = vec![folders(settings), key_file(&settings.data), certificate(settings)];
-        found.extend(installed(settings).await);
+        found.extend(check_installation(settings).await);
         found.push(public_url(settings));
         found.push(relay(settings));
         found.extend(sign_in_provider(settings).await);
@@ -148,7 +148,7 @@ fn certificate(settings: &Settings) -> SetupFinding {
 }
 
 /// The database, the key and the blobs, which are opened together as the server does.
-async fn installed(settings: &Settings) -> Vec<SetupFinding> {
+async fn check_installation(settings: &Settings) -> Vec<SetupFinding> {
     let app = match open_app(settings, "") {
         Ok(app) => app,
         Err(fault) => return vec![finding("database", SetupState::Fault, fault)],

@@ -13,7 +13,7 @@ use outbound::services::Service as Kind;
 use serde_json::json;
 use url::{Host, Url};
 
-use super::command::{CommandResult, WorkspaceArgs, counted, open, person, print, sentence};
+use super::command::{CommandResult, WorkspaceArgs, count_noun, open, person, print, sentence};
 use crate::mail_in::services::{POSTMARK_USER, purpose};
 use crate::settings::Settings;
 
@@ -165,7 +165,7 @@ impl Service {
                         (None, true) => "ok".to_owned(),
                     };
                     let last = listed.last_noted_at.map_or("never".into(), |at| at.iso());
-                    let noted = counted(listed.noted, "mail", "mails");
+                    let noted = count_noun(listed.noted, "mail", "mails");
                     format!(
                         "{}  {}  {}\n    {state}; {noted} noted, last {last}",
                         listed.id,

@@ -98,19 +98,21 @@ pub struct SorterTrial {
 struct TrialRow {
     text: String,
     /// The outer `None` where the line does not say.
-    #[serde(default, deserialize_with = "said")]
+    #[serde(default, deserialize_with = "present_or_null")]
     topic: Option<Option<String>>,
 }
 
 /// Tells `null` from what is missing.
-fn said<'de, D: Deserializer<'de>>(value: D) -> Result<Option<Option<String>>, D::Error> {
+fn present_or_null<'de, D: Deserializer<'de>>(
+    value: D,
+) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(value).map(Some)
 }
 
 impl SorterTrial {
     fn run(self) -> Result<(), String> {
         let example = |(line, row): &(usize, TrialRow)| match &row.topic {
-            Some(topic) => Ok(SorterExample::decided(&row.text, topic.as_deref())),
+            Some(topic) => Ok(SorterExample::from_decision(&row.text, topic.as_deref())),
             None => Err(format!(
                 "{}, line {line}: The topic is missing; null stands for none of these.",
                 self.train.display()
@@ -124,15 +126,15 @@ impl SorterTrial {
         for (_, row) in tests {
             let line = trial_line(&model, &row.text);
             if let Err(error) = writeln!(out, "{line}") {
-                return broken(&error);
+                return ignore_closed_pipe(&error);
             }
         }
-        out.flush().or_else(|error| broken(&error))
+        out.flush().or_else(|error| ignore_closed_pipe(&error))
     }
 }
 
 /// A reader such as `head` may close the pipe early.
-fn broken(error: &io::Error) -> Result<(), String> {
+fn ignore_closed_pipe(error: &io::Error) -> Result<(), String> {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Ok(()),
         _ => Err(error.to_string()),
@@ -245,11 +247,11 @@ mod tests {
         let mut examples = Vec::new();
         for at in 0..20 {
             let refund = format!("Please refund order {at}, I want my money back");
-            examples.push(SorterExample::decided(&refund, Some("Refunds")));
+            examples.push(SorterExample::from_decision(&refund, Some("Refunds")));
             let parcel = format!("Where is my parcel number {at}? The courier did not come");
-            examples.push(SorterExample::decided(&parcel, Some("Delivery")));
+            examples.push(SorterExample::from_decision(&parcel, Some("Delivery")));
             let other = format!("Happy new year to all {at} of you, from your friends");
-            examples.push(SorterExample::decided(&other, None));
+            examples.push(SorterExample::from_decision(&other, None));
         }
         let model = TopicModel::learn(&examples);
         let line = trial_line(&model, "Please refund order 77, I want my money back");

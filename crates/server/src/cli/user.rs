@@ -128,7 +128,7 @@ async fn link(
     workspace: &WorkspaceArgs,
 ) -> CommandResult {
     let operator = workspace.operator(app).await?;
-    let (id, name) = named(app, &operator, email).await?;
+    let (id, name) = find_by_email(app, &operator, email).await?;
     let made = id.clone();
     let url = app.act(&operator, move |tx, cx| make(tx, cx, &made)).await.map_err(sentence)?;
     let said = format!("{name} signs in at\n{url}\n{}", link_works());
@@ -138,7 +138,7 @@ async fn link(
 
 async fn reset_sign_in(app: &App, email: String, workspace: &WorkspaceArgs) -> CommandResult {
     let operator = workspace.operator(app).await?;
-    let (id, name) = named(app, &operator, email).await?;
+    let (id, name) = find_by_email(app, &operator, email).await?;
     let reset = id.clone();
     app.act(&operator, move |tx, cx| sign_in_reset::reset_sign_in(tx, cx, &reset))
         .await
@@ -153,7 +153,7 @@ async fn reset_sign_in(app: &App, email: String, workspace: &WorkspaceArgs) -> C
 
 async fn remove(app: &App, email: String, workspace: &WorkspaceArgs) -> CommandResult {
     let operator = workspace.operator(app).await?;
-    let (id, name) = named(app, &operator, email).await?;
+    let (id, name) = find_by_email(app, &operator, email).await?;
     let removed = id.clone();
     app.act(&operator, move |tx, cx| removal::remove_person(tx, cx, &removed))
         .await
@@ -167,7 +167,11 @@ async fn remove(app: &App, email: String, workspace: &WorkspaceArgs) -> CommandR
 }
 
 /// The id and name of whoever has this address.
-async fn named(app: &App, operator: &Actor, email: String) -> Result<(UserId, String), String> {
+async fn find_by_email(
+    app: &App,
+    operator: &Actor,
+    email: String,
+) -> Result<(UserId, String), String> {
     match person(app, operator, email).await?.who {
         Principal::Person { id, name, .. } => Ok((id, name)),
         Principal::Agent { .. } | Principal::System | Principal::Rule { .. } => {

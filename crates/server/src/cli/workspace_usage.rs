@@ -38,15 +38,15 @@ fn line(usage: &WorkspaceUsage) -> String {
     format!(
         "{}  {}, {}, {} of {}; {}",
         usage.slug,
-        counted(usage.conversations, "conversation"),
-        counted(usage.messages, "message"),
-        counted(usage.blobs, "blob"),
+        count_noun(usage.conversations, "conversation"),
+        count_noun(usage.messages, "message"),
+        count_noun(usage.blobs, "blob"),
         readable_bytes(usage.blob_bytes),
-        counted(usage.rows, "row")
+        count_noun(usage.rows, "row")
     )
 }
 
-fn counted(count: i64, what: &str) -> String {
+fn count_noun(count: i64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 

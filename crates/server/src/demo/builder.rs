@@ -201,12 +201,12 @@ impl<'a> DemoBuilder<'a> {
                 self.deliver(tx, cx, story, &words, thread)?;
             }
             ScenarioAction::Reply { text, .. } => {
-                let result = reply(tx, cx, written(thread.id()?, text))?;
+                let result = reply(tx, cx, reply_input(thread.id()?, text))?;
                 thread.outgoing = Some(result.message_id);
             }
             ScenarioAction::ReplyLater { until, text, .. } => {
                 let send_at = Some(Moment(until.millis(self.now)));
-                let input = ReplyInput { send_at, ..written(thread.id()?, text) };
+                let input = ReplyInput { send_at, ..reply_input(thread.id()?, text) };
                 thread.outgoing = Some(reply(tx, cx, input)?.message_id);
             }
             ScenarioAction::RichReply { markdown, .. } => {
@@ -225,7 +225,7 @@ impl<'a> DemoBuilder<'a> {
                 thread.outgoing = Some(result.message_id);
             }
             ScenarioAction::SecureReply { text, .. } => {
-                let input = ReplyInput { secure: Some(true), ..written(thread.id()?, text) };
+                let input = ReplyInput { secure: Some(true), ..reply_input(thread.id()?, text) };
                 thread.outgoing = Some(reply(tx, cx, input)?.message_id);
             }
             ScenarioAction::Opened => {
@@ -235,7 +235,7 @@ impl<'a> DemoBuilder<'a> {
             ScenarioAction::Draft { summary, text, papers } => {
                 let summary = Some(summary.to_owned());
                 let documents = papers.iter().map(item).collect();
-                let written = written(thread.id()?, text);
+                let written = reply_input(thread.id()?, text);
                 let draft = ReplyInput { send: false, summary, documents, ..written };
                 thread.outgoing = Some(reply(tx, cx, draft)?.message_id);
             }
@@ -403,7 +403,7 @@ fn message_id(cx: &Cx<'_>, from: &str) -> String {
     format!("{}@{domain}", cx.ids.token(MESSAGE_ID_CHARS))
 }
 
-fn written(id: String, text: &str) -> ReplyInput {
+fn reply_input(id: String, text: &str) -> ReplyInput {
     ReplyInput { id, body: text.into(), send: true, ..ReplyInput::default() }
 }
 

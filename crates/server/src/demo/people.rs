@@ -111,9 +111,9 @@ pub fn assemble(tx: &mut Tx<'_>, app: &App, now: i64) -> Result<SamplePeople> {
     let robo_test = agent(tx, &test, now)?;
     Ok(SamplePeople {
         robo: agent(tx, &live, now)?,
-        support: found(tx, &ines, &made.mailbox)?,
-        billing: found(tx, &ines, &billing)?,
-        private: found(tx, &ines, &private)?,
+        support: find_mailbox(tx, &ines, &made.mailbox)?,
+        billing: find_mailbox(tx, &ines, &billing)?,
+        private: find_mailbox(tx, &ines, &private)?,
         sandbox: mailboxes::all_seen_by(tx, &robo_test)?.pop().ok_or(Error::NotFound("inbox"))?,
         sample: Sample {
             workspace: made.workspace,
@@ -141,6 +141,6 @@ fn agent(tx: &mut Tx<'_>, made: &MadeKey, now: i64) -> Result<Actor> {
     Ok(actor::authenticate(tx, &key, now)?.0)
 }
 
-fn found(tx: &mut Tx<'_>, actor: &Actor, id: &MailboxId) -> Result<Mailbox> {
+fn find_mailbox(tx: &mut Tx<'_>, actor: &Actor, id: &MailboxId) -> Result<Mailbox> {
     mailboxes::seen_by(tx, actor, id)?.ok_or(Error::NotFound("inbox"))
 }

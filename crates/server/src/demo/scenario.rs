@@ -233,7 +233,7 @@ pub const fn secure_reply(at: At, by: SampleMember, text: Text) -> ScenarioStep 
     ScenarioStep { at, what: ScenarioAction::SecureReply { by, text } }
 }
 
-pub const fn opened(at: At) -> ScenarioStep {
+pub const fn open(at: At) -> ScenarioStep {
     ScenarioStep { at, what: ScenarioAction::Opened }
 }
 

@@ -32,13 +32,13 @@ impl Clock for Stopped {
     }
 }
 
-async fn filled(now: i64) -> (tempfile::TempDir, App, Sample) {
+async fn fill_workspace(now: i64) -> (tempfile::TempDir, App, Sample) {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", folder.path().join("demo.db").display());
     let app = App {
         store: Store::open(&url, &db::StoreOptions::default(), model::schema::MIGRATIONS).unwrap(),
         clock: Arc::new(Stopped(now)),
-        ids: Arc::new(Ids::seeded(7)),
+        ids: Arc::new(Ids::with_seed(7)),
         blobs: Blobs::open(&folder.path().join("blobs")).unwrap(),
         reading: MailReading::new(&folder.path().join("reading"), Arc::new(TrustingParser)),
         limiter: Arc::new(RateLimiter::new(120)),
@@ -83,7 +83,7 @@ fn messages<'a>(read: &'a [Value], status: &str) -> Vec<&'a Value> {
 
 #[tokio::test]
 async fn the_sample_shows_every_state_a_newcomer_should_meet() {
-    let (_folder, app, sample) = filled(MIDNIGHT + 15 * 60 * MINUTE_MS).await;
+    let (_folder, app, sample) = fill_workspace(MIDNIGHT + 15 * 60 * MINUTE_MS).await;
     let (ws, email) = (holder(&app, &sample.live_key).await.ws, sample.owner_email.clone());
     let ines = app.store.read(move |tx| actor::person(tx, ws, &email)).await.unwrap();
     assert_eq!(ines.workspace, sample.workspace);
@@ -130,7 +130,7 @@ async fn the_sample_shows_every_state_a_newcomer_should_meet() {
 
 #[tokio::test]
 async fn what_customers_attach_is_filed_and_found() {
-    let (_folder, app, sample) = filled(MIDNIGHT).await;
+    let (_folder, app, sample) = fill_workspace(MIDNIGHT).await;
     let robo = holder(&app, &sample.live_key).await;
     let filed = ask(&app, &robo, "search_documents", json!({ "limit": 100 })).await;
     assert_eq!(filed.as_array().unwrap().len(), 11);
@@ -145,7 +145,7 @@ async fn what_customers_attach_is_filed_and_found() {
 #[tokio::test]
 async fn every_story_stays_one_conversation_within_the_three_weeks() {
     let now = MIDNIGHT + 5 * MINUTE_MS;
-    let (_folder, app, sample) = filled(now).await;
+    let (_folder, app, sample) = fill_workspace(now).await;
     let live = everything(&app, &holder(&app, &sample.live_key).await).await;
     let told = scenarios::all().filter(|(_, story)| story.inbox != SampleInbox::Sandbox);
     assert_eq!(told.count(), live.len());

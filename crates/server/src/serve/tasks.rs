@@ -101,7 +101,7 @@ async fn run_in_turns<F: Future<Output = ()>>(
         let mut work = pin!(work(quiet.current(), turn.clone()));
         tokio::select! {
             () = &mut work => return,
-            () = quiet.changed() => {}
+            () = quiet.wait_for_change() => {}
         }
         turn.cancel();
         work.await;

@@ -33,9 +33,9 @@ impl SettingSources {
     /// The scheduled backups, where a place is named.
     pub(super) fn backups(&mut self, flags: &BackupFlags) -> Option<BackupSettings> {
         let at = self.text("backup_at", &flags.backup_at).unwrap_or_else(|| USUAL_TIME.into());
-        let timing: Option<BackupTiming> = self.said("backup_at", &at);
+        let timing: Option<BackupTiming> = self.parse_saying("backup_at", &at);
         let keep = self.text("backup_keep", &flags.backup_keep);
-        let keep = keep.and_then(|keep| self.said("backup_keep", &keep));
+        let keep = keep.and_then(|keep| self.parse_saying("backup_keep", &keep));
         let passphrase = self.text("backup_passphrase_file", &flags.backup_passphrase_file);
         let place = self.text("backup_to", &flags.backup_to).filter(|place| !place.is_empty())?;
         Some(BackupSettings {
@@ -47,7 +47,11 @@ impl SettingSources {
     }
 
     /// A value whose own sentence says what it must be.
-    fn said<T: std::str::FromStr<Err = String>>(&mut self, name: &str, text: &str) -> Option<T> {
+    fn parse_saying<T: std::str::FromStr<Err = String>>(
+        &mut self,
+        name: &str,
+        text: &str,
+    ) -> Option<T> {
         match text.trim().parse() {
             Ok(value) => Some(value),
             Err(rule) => {

@@ -81,28 +81,28 @@ fn edit_distance(one: &str, other: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn told(variables: &[(&str, &str)]) -> Vec<String> {
+    fn problems(variables: &[(&str, &str)]) -> Vec<String> {
         unknown_variables(variables.iter().map(|(name, value)| (name.into(), value.into())))
     }
 
     #[test]
     fn a_misspelt_variable_is_named_with_the_one_that_was_meant() {
         assert_eq!(
-            told(&[("MAILROOM_LISTN", "x"), ("MAILROOM_COLOUR", "red"), ("PATH", "/bin")]),
+            problems(&[("MAILROOM_LISTN", "x"), ("MAILROOM_COLOUR", "red"), ("PATH", "/bin")]),
             [
                 "MAILROOM_COLOUR: there is no such setting; `mailroom help serve` lists them all",
                 "MAILROOM_LISTN: there is no such setting; did you mean MAILROOM_LISTEN?",
             ]
         );
         // What `listen` takes is no port alone.
-        assert_eq!(told(&[("MAILROOM_PORT", "8080")]).len(), 1);
+        assert_eq!(problems(&[("MAILROOM_PORT", "8080")]).len(), 1);
     }
 
     #[test]
     fn settings_and_what_clients_tests_and_kubernetes_export_are_let_pass() {
         let settings: Vec<String> = names().map(variable).collect();
         let settings: Vec<(&str, &str)> = settings.iter().map(|name| (&**name, "")).collect();
-        assert_eq!(told(&settings), [""; 0]);
+        assert_eq!(problems(&settings), [""; 0]);
         let others = [
             ("MAILROOM_DATA", "d"),
             ("MAILROOM_LOG", "json"),
@@ -115,7 +115,7 @@ mod tests {
             ("MAILROOM_PORT_8080_TCP_ADDR", "10.0.0.1"),
             ("mailroom_listen", "x"),
         ];
-        assert_eq!(told(&others), [""; 0]);
+        assert_eq!(problems(&others), [""; 0]);
     }
 
     #[test]

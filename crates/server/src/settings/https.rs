@@ -27,14 +27,14 @@ impl SettingSources {
     pub(super) fn https(&mut self, flags: &HttpsFlags) -> HttpsListen {
         let (https, redirect) = (&flags.https_listen, &flags.redirect_listen);
         HttpsListen {
-            https: self.parsed("https_listen", https, "an address and port such as 0.0.0.0:443"),
-            redirect: self.parsed(
+            https: self.parse("https_listen", https, "an address and port such as 0.0.0.0:443"),
+            redirect: self.parse(
                 "redirect_listen",
                 redirect,
                 "an address and port such as 0.0.0.0:80",
             ),
             hsts: self
-                .parsed("hsts", &flags.hsts, "a number of seconds such as 31536000, or off")
+                .parse("hsts", &flags.hsts, "a number of seconds such as 31536000, or off")
                 .unwrap_or_default(),
         }
     }

@@ -92,12 +92,12 @@ impl SettingSources {
         let name = self.oidc_name(&flags.oidc_name, &issuer);
         let domains = self.oidc_domains(&flags.oidc_domains);
         let mut switch = |name: &str, flag: &Option<String>| {
-            self.parsed(name, flag, "true or false").unwrap_or(false)
+            self.parse(name, flag, "true or false").unwrap_or(false)
         };
         let trusts_email = switch("oidc_trust_email", &flags.oidc_trust_email);
         let only = switch("oidc_only", &flags.oidc_only);
         let second_step = self
-            .parsed("oidc_second_step", &flags.oidc_second_step, "ours, provider or amr")
+            .parse("oidc_second_step", &flags.oidc_second_step, "ours, provider or amr")
             .unwrap_or_default();
         if joins.is_some() && domains.is_empty() {
             let rule =

@@ -44,7 +44,7 @@ impl SettingSources {
         flag.clone().or_else(|| self.file.get(name).cloned())
     }
 
-    pub(super) fn parsed<T: FromStr>(
+    pub(super) fn parse<T: FromStr>(
         &mut self,
         name: &str,
         flag: &Option<String>,
@@ -68,8 +68,8 @@ impl SettingSources {
     }
 
     pub(super) fn lmtp_socket(&mut self, flags: &Flags) -> SocketAccess {
-        let mode = self.parsed("lmtp_socket_mode", &flags.lmtp_socket_mode, "a mode such as 660");
-        let group = self.parsed(
+        let mode = self.parse("lmtp_socket_mode", &flags.lmtp_socket_mode, "a mode such as 660");
+        let group = self.parse(
             "lmtp_socket_group",
             &flags.lmtp_socket_group,
             "a group of this system, by name or number",

@@ -7,6 +7,55 @@ use std::path::{Path, PathBuf};
 /// Lines of a file that are neither empty nor comments.
 const CODE_LINES: usize = 500;
 
+/// Files and folders of one folder.
+const FOLDER_ENTRIES: usize = 25;
+
+/// Folders of data, which nobody reads from one end to the other.
+const DATA_FOLDERS: [&str; 6] = ["feeds", "fixtures", "languages", "schema", "assets", "target"];
+
+const VERBS_IN_ED: [&str; 7] = ["embed", "exceed", "feed", "need", "proceed", "seed", "succeed"];
+
+/// What a trait of another crate calls its function, and what is an adjective by now.
+const ADJECTIVES: [&str; 2] = ["enabled", "elapsed"];
+
+const IRREGULAR_PARTICIPLES: [&str; 35] = [
+    "begun",
+    "bought",
+    "broken",
+    "brought",
+    "built",
+    "caught",
+    "chosen",
+    "done",
+    "drawn",
+    "found",
+    "given",
+    "gone",
+    "grown",
+    "heard",
+    "held",
+    "hidden",
+    "kept",
+    "known",
+    "left",
+    "lost",
+    "made",
+    "meant",
+    "met",
+    "paid",
+    "proven",
+    "said",
+    "seen",
+    "sent",
+    "shown",
+    "spoken",
+    "taken",
+    "told",
+    "understood",
+    "woken",
+    "written",
+];
+
 #[test]
 fn the_name_of_a_public_type_occurs_once_in_the_workspace() {
     let mut places: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
@@ -49,6 +98,48 @@ fn a_boolean_is_decided_by_if() {
             assert!(!is_arm(line), "{}:{}: {line}", file.display(), number + 1);
         }
     }
+}
+
+/// A function is a verb, a question or the thing that it returns.
+#[test]
+fn no_function_is_named_by_a_bare_participle() {
+    let mut participles = Vec::new();
+    for file in rust_files(&["src", "examples"]) {
+        let text = text_of(&file);
+        let functions =
+            text.lines().filter_map(|line| line.split_once("fn ")).map(|(_, rest)| rest);
+        for name in functions.filter_map(|rest| rest.split(['(', '<']).next()) {
+            if is_participle(name) && !ADJECTIVES.contains(&name) {
+                participles.push(format!("{}: {name}", file.display()));
+            }
+        }
+    }
+    assert!(participles.is_empty(), "{participles:#?}");
+}
+
+#[test]
+fn a_folder_is_small_enough_to_be_read() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut large = Vec::new();
+    let mut folders = ["crates", "bench", "e2e", "docs"].map(|name| root.join(name)).to_vec();
+    while let Some(folder) = folders.pop() {
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+        if name.is_some_and(|name| DATA_FOLDERS.contains(&name.as_str())) {
+            continue;
+        }
+        let entries: Vec<PathBuf> =
+            fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        if entries.len() > FOLDER_ENTRIES {
+            large.push((folder, entries.len()));
+        }
+        folders.extend(entries.into_iter().filter(|path| path.is_dir()));
+    }
+    assert!(large.is_empty(), "over {FOLDER_ENTRIES} entries: {large:#?}");
+}
+
+fn is_participle(name: &str) -> bool {
+    let is_regular = name.ends_with("ed") && !VERBS_IN_ED.contains(&name) && !name.contains('_');
+    is_regular || IRREGULAR_PARTICIPLES.contains(&name)
 }
 
 fn is_page(file: &Path) -> bool {

@@ -119,14 +119,14 @@ pub async fn change(
     match changed.await {
         Ok(()) => web.redirect("/settings/bookings", Flash::BookingsSaved),
         Err(PageError::Domain(Error::Invalid(problems))) => {
-            refused(&web, &visitor, &id, form, problems).await
+            refuse(&web, &visitor, &id, form, problems).await
         }
         Err(error) => Err(error),
     }
 }
 
 /// The page with what was typed and what is wrong with it.
-async fn refused(
+async fn refuse(
     web: &Web,
     visitor: &Visitor,
     id: &str,
@@ -134,6 +134,6 @@ async fn refused(
     problems: ValidationErrors,
 ) -> PageResult {
     let page = build(web, visitor, id, &FormFields::default()).await?;
-    let fields = page.form.typed(form, problems);
+    let fields = page.form.with_typed(form, problems);
     responses::again(&TypePage { form: fields, ..page })
 }

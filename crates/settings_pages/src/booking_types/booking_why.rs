@@ -231,7 +231,7 @@ fn strip(parts: &[DayPart], date: Date, zone: &TimeZone) -> Option<DayStrip> {
     let length = (last.as_second() - first.as_second()).max(1);
     let x = |at: Timestamp| (at.as_second() - first.as_second()) * STRIP / length;
     let part = |part: &DayPart| {
-        let (class, label) = drawn(part.kind);
+        let (class, label) = drawing(part.kind);
         let (from, to) = (x(part.range.start), x(part.range.end));
         let needed = label.chars().count() as i64 * LETTER + 2 * LETTER;
         let label = if needed <= to - from { label } else { "" };
@@ -254,7 +254,7 @@ fn strip(parts: &[DayPart], date: Date, zone: &TimeZone) -> Option<DayStrip> {
 }
 
 /// How a part is drawn: its class and its word.
-fn drawn(kind: DayPartKind) -> (&'static str, &'static str) {
+fn drawing(kind: DayPartKind) -> (&'static str, &'static str) {
     match kind {
         DayPartKind::Closed => ("out", t!("Closed")),
         DayPartKind::Notice => ("g-soon", t!("Too soon")),

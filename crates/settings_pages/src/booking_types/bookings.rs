@@ -354,7 +354,7 @@ pub async fn add_type(
     match added.await {
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let page = build(&web, &visitor).await?;
-            let fields = page.form.typed(form, problems);
+            let fields = page.form.with_typed(form, problems);
             responses::again(&BookingSettingsPage { form: fields, ..page })
         }
         added => finish(&web, added),

@@ -69,7 +69,7 @@ impl BookingTypeForm {
             per_day: number_if_any(&self.per_day),
             cancel_hours: number(&self.cancel_until, usual.cancel_hours),
             mode: if self.together { HostChoice::Together } else { HostChoice::Any },
-            questions: lines.map(BookingQuestion::written).collect(),
+            questions: lines.map(BookingQuestion::from_line).collect(),
             hosts: self.hosts.iter().filter_map(|id| UserId::parse(id)).collect(),
             weights: self.weights.0.clone(),
             listed: !self.unlisted,
@@ -196,7 +196,7 @@ impl TypeFields {
     }
 
     /// What was typed, with what is wrong with it.
-    pub fn typed(self, form: BookingTypeForm, problems: ValidationErrors) -> TypeFields {
+    pub fn with_typed(self, form: BookingTypeForm, problems: ValidationErrors) -> TypeFields {
         let weight = |id: &str| {
             let weights = &form.weights.0;
             weights.iter().find(|(person, _)| person.as_str() == id).map(|(_, weight)| *weight)
@@ -278,7 +278,7 @@ mod tests {
     use super::*;
     use web::form::Form;
 
-    fn typed(text: &str) -> BookingTypeInput {
+    fn parse(text: &str) -> BookingTypeInput {
         BookingTypeForm::read(&FormFields::read(text.as_bytes())).expect("a form").input()
     }
 
@@ -292,7 +292,7 @@ mod tests {
             ("notice=45", 45, ("45", "minutes")),
             ("notice=0&noticeUnit=days", 0, ("0", "minutes")),
         ] {
-            assert_eq!(typed(text).notice, minutes, "{text}");
+            assert_eq!(parse(text).notice, minutes, "{text}");
             let (number, units) = notice_of(minutes);
             let unit = units.iter().find(|unit| unit.is_chosen).map(|unit| unit.word);
             assert_eq!((number.as_str(), unit), (shown.0, Some(shown.1)), "{text}");
@@ -301,12 +301,12 @@ mod tests {
 
     #[test]
     fn what_is_no_number_is_not_taken_for_the_usual_one() {
-        let usual = typed("");
+        let usual = parse("");
         assert_eq!((usual.minutes, usual.step, usual.per_day), (30, None, None));
-        let wrong = typed("minutes=x&step=1.5&perDay=many&horizonDays=a&notice=soon&cancelUntil=b");
+        let wrong = parse("minutes=x&step=1.5&perDay=many&horizonDays=a&notice=soon&cancelUntil=b");
         assert_eq!((wrong.minutes, wrong.step, wrong.per_day), (-1, Some(-1), Some(-1)));
         assert_eq!((wrong.horizon_days, wrong.notice, wrong.cancel_hours), (-1, -1, -1));
-        assert_eq!((usual.cancel_hours, typed("cancelUntil=24").cancel_hours), (0, 24));
-        assert_eq!(typed("notice=9223372036854775807&noticeUnit=days").notice, -1);
+        assert_eq!((usual.cancel_hours, parse("cancelUntil=24").cancel_hours), (0, 24));
+        assert_eq!(parse("notice=9223372036854775807&noticeUnit=days").notice, -1);
     }
 }

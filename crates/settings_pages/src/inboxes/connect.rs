@@ -83,7 +83,7 @@ pub async fn build(
     let (frame, (people, known)) = web
         .page(visitor, location(SettingsPage::Inboxes), move |tx, cx, _| {
             cx.actor.must_administer()?;
-            let known = mailboxes::named(tx, cx.actor, &address)?.is_some();
+            let known = mailboxes::find(tx, cx.actor, &address)?.is_some();
             Ok((setup::list_people(tx, cx)?, known))
         })
         .await?;
@@ -97,7 +97,7 @@ pub async fn connect(State(web): State<Arc<Web>>, posted: PostedForm<ConnectForm
     let PostedForm { visitor, form } = posted;
     // Only owners and admins can make the server call others.
     web.read(&visitor, |_, cx, _| cx.actor.must_administer()).await?;
-    let mut fields = ConnectFields::typed(&form);
+    let mut fields = ConnectFields::from_form(&form);
     fields.check(&form);
     if fields.is_wrong() {
         return responses::again(&build(&web, &visitor, fields).await?);

@@ -105,7 +105,7 @@ impl ConnectFields {
         fields
     }
 
-    pub fn typed(form: &ConnectForm) -> ConnectFields {
+    pub fn from_form(form: &ConnectForm) -> ConnectFields {
         let port = |port: Option<i64>| port.map(|port| port.to_string()).unwrap_or_default();
         let name = form.private_to.as_ref().map(|id| id.to_string()).unwrap_or_default();
         let mut fields = ConnectFields {
@@ -135,7 +135,7 @@ impl ConnectFields {
     }
 
     /// What somebody chose before they left to sign in at a provider.
-    pub fn planned(choice: &SignInChoice) -> ConnectFields {
+    pub fn from_choice(choice: &SignInChoice) -> ConnectFields {
         let private_to = choice.private_to.as_ref().map(|id| id.to_string()).unwrap_or_default();
         ConnectFields {
             address: choice.address.clone(),

@@ -87,14 +87,14 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<DraftingPage, PageError> 
     Ok(DraftingPage {
         inboxes: listed.iter().map(|one| row(one, &frame)).collect(),
         frame,
-        model: web.model.as_ref().map(named),
+        model: web.model.as_ref().map(endpoint_names),
         trouble,
         days: OUTCOME_DAYS,
         measured: DRAFTS_MEASURED,
     })
 }
 
-fn named(model: &ModelEndpoint) -> (String, String) {
+fn endpoint_names(model: &ModelEndpoint) -> (String, String) {
     (model.host(), model.model.clone())
 }
 
@@ -206,7 +206,7 @@ pub async fn model_page(
         Some(RequestPreview { subject, body, hidden }) => (subject, readable(&body), hidden),
         None => (String::new(), String::new(), 0),
     };
-    let (host, model) = named(&endpoint);
+    let (host, model) = endpoint_names(&endpoint);
     web.show(&visitor, &ModelPage { frame, id, inbox, host, model, subject, request, hidden })
 }
 

@@ -218,7 +218,7 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<TopicFields>) -
             actions::conversations::topics::add_topic(tx, cx, &name, &words).map(|_| ())
         })
         .await;
-    saved(&web, &visitor, "", form, add).await
+    after_saving(&web, &visitor, "", form, add).await
 }
 
 pub async fn change(
@@ -234,11 +234,11 @@ pub async fn change(
             actions::conversations::topics::change_topic(tx, cx, &topic, &name, &words)
         })
         .await;
-    saved(&web, &visitor, &id, form, change).await
+    after_saving(&web, &visitor, &id, form, change).await
 }
 
 /// The page after a topic was saved, or with what is wrong with it.
-async fn saved(
+async fn after_saving(
     web: &Web,
     visitor: &Visitor,
     id: &str,

@@ -237,17 +237,17 @@ async fn save(web: &Web, posted: PostedForm<ServerForm>, scope: ServerScope) -> 
         Ok(server) => server,
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let page = build(web, &visitor, &scope).await?;
-            let fields = ServerFields::typed(&form).with(&problems);
+            let fields = ServerFields::from_form(&form).with(&problems);
             return responses::again(&OutgoingPage { fields, ..page });
         }
         Err(refusal) => return Err(refusal),
     };
     let tried = match web.trials.try_acquire() {
         Ok(_place) => try_submission(&server, &web.outgoing.dialling).await,
-        Err(_) => return refused(web, &visitor, &scope, &form, BUSY.into()).await,
+        Err(_) => return refuse(web, &visitor, &scope, &form, BUSY.into()).await,
     };
     if let Err(failure) = tried {
-        return refused(web, &visitor, &scope, &form, failure.sentence).await;
+        return refuse(web, &visitor, &scope, &form, failure.sentence).await;
     }
     let saved = scope.clone();
     web.act(&visitor, move |tx, cx, _| set_outgoing_server(tx, cx, &saved, &new)).await?;
@@ -256,7 +256,7 @@ async fn save(web: &Web, posted: PostedForm<ServerForm>, scope: ServerScope) -> 
 
 const BUSY: &str = msg!("Several servers are being tried out already. Try again in a moment.");
 
-async fn refused(
+async fn refuse(
     web: &Web,
     visitor: &Visitor,
     scope: &ServerScope,
@@ -264,7 +264,7 @@ async fn refused(
     sentence: String,
 ) -> PageResult {
     let page = build(web, visitor, scope).await?;
-    let fields = ServerFields::typed(form);
+    let fields = ServerFields::from_form(form);
     let trouble = Some(translation::sentence(&sentence).into_owned());
     responses::again(&OutgoingPage { fields, trouble, ..page })
 }

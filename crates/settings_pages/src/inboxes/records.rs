@@ -20,7 +20,7 @@ use web::layout::responses::{PageError, PageResult, see_other};
 use web::visitor::Visitor;
 
 use crate::inboxes::inbox::{build, mailbox_id};
-use crate::inboxes::records_view::{OutcomeView, ascii_domain, found, outcome};
+use crate::inboxes::records_view::{OutcomeView, ascii_domain, from_finding, outcome};
 
 /// Looks the records up and shows the page with what was found.
 pub async fn look(
@@ -40,7 +40,7 @@ pub async fn look(
         match looked {
             Ok(findings) => {
                 records.outcome = Some(outcome(&findings));
-                records.rows = findings.into_iter().map(found).collect();
+                records.rows = findings.into_iter().map(from_finding).collect();
             }
             Err(outcome) => records.outcome = Some(outcome),
         }

@@ -76,7 +76,7 @@ fn record_view(record: PublishedRecord, looked_up: Option<FindingView>) -> Recor
 }
 
 /// A record with what was found in the DNS.
-pub fn found(finding: Finding) -> RecordView {
+pub fn from_finding(finding: Finding) -> RecordView {
     let (mx, status) = (finding.record.purpose == Purpose::Mx, finding.status);
     let (class, icon, word) = match status {
         RecordStatus::Good => ("ok", "check", t!("Found")),

@@ -61,7 +61,7 @@ impl ServerFields {
     }
 
     /// What was typed in; a password is not shown again.
-    pub fn typed(form: &ServerForm) -> ServerFields {
+    pub fn from_form(form: &ServerForm) -> ServerFields {
         ServerFields {
             host: form.host.clone(),
             port: form.port.map(|port| port.to_string()).unwrap_or_default(),

@@ -16,7 +16,7 @@ use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
 use web::layout::responses::{self, PageError, PageResult};
-use web::pages::writing::rich_text::formatted;
+use web::pages::writing::rich_text::to_html;
 use web::visitor::Visitor;
 
 use crate::{SettingsPage, location};
@@ -65,7 +65,11 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WritingPage, PageError> {
     let inbox = |inbox: InboxSignature| SignatureView {
         action: format!("/settings/writing/{}", inbox.id),
         id: inbox.id.to_string(),
-        preview: formatted(&signatures::filled(&inbox.signature, &frame.name, &inbox.name)),
+        preview: to_html(&signatures::fill_placeholders(
+            &inbox.signature,
+            &frame.name,
+            &inbox.name,
+        )),
         title: t!("Signature of {inbox}", inbox = inbox.name),
         signature: inbox.signature,
         error: String::new(),
@@ -77,7 +81,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WritingPage, PageError> {
             action: "/settings/writing/signature".into(),
             id: "own".into(),
             title: t!("Your signature").into(),
-            preview: formatted(&signatures::filled(&own, &frame.name, "")),
+            preview: to_html(&signatures::fill_placeholders(&own, &frame.name, "")),
             signature: own,
             error: String::new(),
             may_change: true,

@@ -17,7 +17,7 @@ use web::layout::responses::{PageError, PageResult, see_other};
 use web::pages::signing_in::{provider, sign_out};
 use web::visitor::Visitor;
 
-use crate::people_pages::sign_in::{HERE, not_linked, unproven};
+use crate::people_pages::sign_in::{HERE, missing_proof, not_linked};
 
 form! {
     /// Who links an account gives a code of their app or, without one, their password.
@@ -34,7 +34,7 @@ pub async fn begin(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     web.provider()?;
-    if let Some(sentence) = unproven(&web, &visitor, form.code, form.password).await? {
+    if let Some(sentence) = missing_proof(&web, &visitor, form.code, form.password).await? {
         return not_linked(&web, &visitor, sentence).await;
     }
     let (app, plan) = (web.app.clone(), ProviderPlan::new(&web.app.ids));
@@ -73,7 +73,7 @@ pub async fn callback(
     if sign_out::is_back_from_signing_out(&asked) {
         return Ok(see_other("/sign-in"));
     }
-    let Some((step, plan)) = provider::returned(&web, &visitor, &asked).await? else {
+    let Some((step, plan)) = provider::take_returning_step(&web, &visitor, &asked).await? else {
         return provider::too_old(&web, &visitor).await;
     };
     let mut response = match step.person() {

@@ -51,7 +51,7 @@ pub async fn begin(
     let provider = SignInProvider::parse(&provider).ok_or(Error::NotFound("provider"))?;
     let PostedForm { visitor, form } = posted;
     web.read(&visitor, |_, cx, _| cx.actor.must_administer()).await?;
-    let mut fields = ConnectFields::typed(&form);
+    let mut fields = ConnectFields::from_form(&form);
     fields.check_address_and_name(&form);
     if form.address.trim().is_empty() {
         fields.address_error = String::new();
@@ -123,7 +123,7 @@ pub async fn callback(
         return not_connected(&web, &visitor, ConnectFields::default(), too_old.into()).await;
     };
     let client = web.oauth_clients.of(plan.provider).ok_or(Error::NotFound("provider"))?;
-    let fields = ConnectFields::planned(&plan.choice);
+    let fields = ConnectFields::from_choice(&plan.choice);
     let Ok(_place) = web.trials.try_acquire() else {
         let busy = t!("Several mailboxes are being tried out already. Try again in a moment.");
         return not_connected(&web, &visitor, fields, busy.into()).await;
@@ -178,7 +178,7 @@ async fn renew(web: &Web, visitor: &Visitor, plan: SignInPlan, granted: CodeGran
         Err(PageError::Domain(Error::Invalid(problems))) => {
             let rule = problems.0.first().map(|problem| translation::sentence(&problem.sentence));
             let trouble = t!("This inbox {rule}.", rule = rule.unwrap_or_default());
-            not_connected(web, visitor, ConnectFields::planned(&plan.choice), trouble).await
+            not_connected(web, visitor, ConnectFields::from_choice(&plan.choice), trouble).await
         }
         Err(refusal) => Err(refusal),
     }
@@ -304,7 +304,7 @@ async fn save(
         }),
         address,
     };
-    connect::save(web, visitor, new, choice.welcome, ConnectFields::planned(choice)).await
+    connect::save(web, visitor, new, choice.welcome, ConnectFields::from_choice(choice)).await
 }
 
 fn new_grant(provider: SignInProvider, granted: &CodeGrant) -> NewGrant {

@@ -251,7 +251,7 @@ pub async fn add_passkey(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let site = web.passkey_site().ok_or(Error::NotFound("page"))?;
-    if let Some(proof_error) = unproven(&web, &visitor, form.code, form.password).await? {
+    if let Some(proof_error) = missing_proof(&web, &visitor, form.code, form.password).await? {
         let page = build(&web, &visitor).await?;
         return responses::again(&OwnSignInPage { proof_error, ..page });
     }
@@ -303,7 +303,7 @@ pub(crate) async fn not_linked(web: &Web, visitor: &Visitor, provider_error: Str
 
 /// Whoever adds a passkey or links an account gives a code of their app or, without one, their password, so that an
 /// unlocked computer is not enough. Answers what was wrong.
-pub(crate) async fn unproven(
+pub(crate) async fn missing_proof(
     web: &Web,
     visitor: &Visitor,
     code: String,

@@ -242,7 +242,7 @@ pub async fn set_password(
         }
         PasswordCheck::Wrong(sentence) => return again(&web, &visitor, &sentence, "").await,
     }
-    let hash = match web.hashed(form.new).await {
+    let hash = match web.hash_password(form.new).await {
         Ok(hash) => hash,
         Err(Error::Invalid(problems)) => {
             let sentence = problems.0.first().map(|p| p.sentence.clone()).unwrap_or_default();

@@ -230,7 +230,7 @@ mod tests {
     }
 
     /// The values of the conditions, with a star where the person goes on.
-    fn changed(text: &str) -> Vec<String> {
+    fn change(text: &str) -> Vec<String> {
         let form = read(text);
         let change = form.row_change().expect("a change");
         let view = RuleFormView::of_change(form.input(), change);
@@ -249,13 +249,13 @@ mod tests {
     #[test]
     fn rows_are_added_up_to_the_limit_and_removed_down_to_one() {
         let two = "field=tag&value=a&field=&value=b";
-        assert_eq!(changed(&format!("{two}&add=condition")), ["a", "b", "*"]);
-        assert_eq!(changed(&format!("{two}&remove_condition=0")), ["b*"]);
-        assert_eq!(changed(&format!("{two}&remove_condition=1")), ["a*"]);
-        assert_eq!(changed(&format!("{two}&remove_condition=9")), ["a", "b*"]);
-        assert_eq!(changed("field=tag&value=a&remove_condition=0"), ["*"]);
+        assert_eq!(change(&format!("{two}&add=condition")), ["a", "b", "*"]);
+        assert_eq!(change(&format!("{two}&remove_condition=0")), ["b*"]);
+        assert_eq!(change(&format!("{two}&remove_condition=1")), ["a*"]);
+        assert_eq!(change(&format!("{two}&remove_condition=9")), ["a", "b*"]);
+        assert_eq!(change("field=tag&value=a&remove_condition=0"), ["*"]);
         let full = "field=tag&value=a&".repeat(RULE_CONDITIONS + 1);
-        assert_eq!(changed(&format!("{full}add=condition")).len(), RULE_CONDITIONS);
+        assert_eq!(change(&format!("{full}add=condition")).len(), RULE_CONDITIONS);
     }
 
     #[test]

@@ -106,8 +106,8 @@ pub fn act_value(names: &RuleNames, one: &RuleAct) -> String {
 }
 
 /// Words to choose a value from.
-pub fn offered(names: &RuleNames) -> Vec<String> {
-    let offered = names.offered();
+pub fn choices(names: &RuleNames) -> Vec<String> {
+    let offered = names.choices();
     let mut offered: Vec<String> = offered.iter().map(|one| word(one).to_owned()).collect();
     offered.sort();
     offered

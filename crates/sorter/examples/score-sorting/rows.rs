@@ -42,5 +42,5 @@ pub fn of_each(rows: &[TopicRow], count: usize) -> Vec<TopicRow> {
 }
 
 pub fn examples(rows: &[TopicRow]) -> Vec<SorterExample> {
-    rows.iter().map(|row| SorterExample::decided(&row.text, row.topic.as_deref())).collect()
+    rows.iter().map(|row| SorterExample::from_decision(&row.text, row.topic.as_deref())).collect()
 }

@@ -194,9 +194,9 @@ mod tests {
     fn decisions_correct_the_rules() {
         let text = |at: usize| format!("Order {at}: please change the colour of the label");
         let mut examples: Vec<SorterExample> =
-            (0..40).map(|at| SorterExample::decided(&text(at), Some("high"))).collect();
+            (0..40).map(|at| SorterExample::from_decision(&text(at), Some("high"))).collect();
         let other = |at: usize| format!("Question {at} about an invoice that I cannot find");
-        examples.extend((0..40).map(|at| SorterExample::decided(&other(at), Some("normal"))));
+        examples.extend((0..40).map(|at| SorterExample::from_decision(&other(at), Some("normal"))));
         let model = TopicModel::learn(&examples);
         assert_eq!(level("", &text(99)), UrgencyLevel::Normal);
         let corrected = urgency_with("", &text(99), &model);

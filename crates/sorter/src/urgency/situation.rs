@@ -89,7 +89,7 @@ impl Situation {
                 let mut told = hits.iter().filter(|hit| hit.group == rule.group);
                 let first = told.next()?;
                 let more = told.count().min(2) as f64;
-                let words = quoted(&whole, &words, first.first, first.last);
+                let words = quote(&whole, &words, first.first, first.last);
                 let sentence = format!("{}: “{words}”.", rule.reason);
                 Some(FoundRule { points: rule.points * (1.0 + 0.2 * more), sentence })
             });
@@ -102,7 +102,7 @@ impl Situation {
         if let Some(thanks) = thanks.filter(|_| low.is_empty() && !has("but"))
             && own_words.len() <= THANKS_WORDS
         {
-            let words = quoted(&whole, &words, thanks.first, thanks.last);
+            let words = quote(&whole, &words, thanks.first, thanks.last);
             low.push(FoundRule { points: THANKS, sentence: format!("{THANKED}: “{words}”.") });
         }
         Situation {
@@ -149,7 +149,7 @@ fn own_words(text: &str) -> String {
     own.collect::<Vec<_>>().join("\n")
 }
 
-fn quoted(text: &str, words: &[FoldedWord], first: usize, last: usize) -> String {
+fn quote(text: &str, words: &[FoldedWord], first: usize, last: usize) -> String {
     let stretch = &text[words[first].start..words[last].end];
     let stretch = &stretch[..stretch.floor_char_boundary(QUOTED_BYTES)];
     stretch.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -153,7 +153,7 @@ impl<S> WatchedStream<S> {
         WatchedStream { stream, activity }
     }
 
-    fn noted(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+    fn note_written_bytes(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if let Poll::Ready(Ok(bytes)) = &written {
             self.activity.note_written(*bytes);
         }
@@ -178,7 +178,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.noted(written)
+        self.note_written_bytes(written)
     }
 
     fn poll_write_vectored(
@@ -187,7 +187,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
         pieces: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, pieces);
-        self.noted(written)
+        self.note_written_bytes(written)
     }
 
     fn is_write_vectored(&self) -> bool {

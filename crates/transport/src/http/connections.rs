@@ -62,13 +62,13 @@ impl HttpConnections {
         let mut open = self.open();
         let share = network.map_or(0, |network| open.each.get(&network).copied().unwrap_or(0));
         if network.is_some() && share >= self.each {
-            return refused("address");
+            return log_refusal("address");
         }
         if open.waiting.len() >= self.waiting {
             open.evict_waiting();
         }
         if open.all.len() >= self.all && !open.evict_waiting() && !open.evict_idle() {
-            return refused("all");
+            return log_refusal("all");
         }
         let (activity, evicted) = (Activity::begin(), CancellationToken::new());
         let id = open.next;
@@ -100,7 +100,7 @@ impl HttpConnections {
     }
 }
 
-fn refused(limit: &'static str) -> Option<Admission> {
+fn log_refusal(limit: &'static str) -> Option<Admission> {
     counter!("mailroom_http_connections_refused_total", "limit" => limit).increment(1);
     None
 }

@@ -166,7 +166,7 @@ impl Serving {
         tokio::select! {
             heard = timeout(limits.first_byte, stream.peek(&mut first)) => {
                 if !matches!(heard, Ok(Ok(1..))) {
-                    return closed("first_byte");
+                    return log_closing("first_byte");
                 }
             }
             () = self.stopping.cancelled() => return,
@@ -181,7 +181,7 @@ impl Serving {
                 Ok(Ok(stream)) => self.exchange(stream, peer, admission).await,
                 // Broken off, or no TLS that we speak.
                 Ok(Err(_)) => {}
-                Err(_) => closed("handshake"),
+                Err(_) => log_closing("handshake"),
             },
             () = self.stopping.cancelled() => {}
         }
@@ -213,7 +213,7 @@ impl Serving {
                 }
                 () = sleep_until(look) => {
                     if activity.deadline(limits.first_head, limits.idle) <= Instant::now() {
-                        return closed("idle");
+                        return log_closing("idle");
                     }
                 }
             }
@@ -265,6 +265,6 @@ impl Serving {
     }
 }
 
-fn closed(deadline: &'static str) {
+fn log_closing(deadline: &'static str) {
     counter!("mailroom_http_connections_timed_out_total", "deadline" => deadline).increment(1);
 }

@@ -48,7 +48,7 @@ impl Slots {
 
     /// `None` when all slots, or one owner's share, are taken.
     pub fn take(self: &Arc<Self>, shares: &[SlotShare]) -> Option<Slot> {
-        let mut taken = self.taken();
+        let mut taken = self.lock();
         let of = |owner| taken.each.get(owner).copied().unwrap_or(0);
         if taken.all >= self.all || shares.iter().any(|(owner, most)| of(owner) >= *most) {
             return None;
@@ -75,14 +75,14 @@ impl Slots {
         }
     }
 
-    fn taken(&self) -> MutexGuard<'_, TakenSlots> {
+    fn lock(&self) -> MutexGuard<'_, TakenSlots> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        let mut taken = self.slots.taken();
+        let mut taken = self.slots.lock();
         taken.all -= 1;
         for owner in &self.owners {
             match taken.each.get_mut(owner) {
@@ -129,7 +129,7 @@ mod tests {
         assert!(!waiting.is_finished());
         drop(held);
         drop(waiting.await.expect("a place"));
-        let taken = slots.taken();
+        let taken = slots.lock();
         assert!(taken.all == 0 && taken.each.is_empty());
     }
 }

@@ -24,9 +24,9 @@ impl ImapConnection {
         let greeting = self.0.read_response().await?.ok_or(ImapFault::BrokeOff)?;
         match greeting.parsed() {
             Response::Data { status: Status::Ok | Status::PreAuth, .. } => Ok(()),
-            Response::Data { outcome, .. } => {
-                Err(ImapFault::said(outcome.information.as_deref().unwrap_or("it is not ready")))
-            }
+            Response::Data { outcome, .. } => Err(ImapFault::from_refusal(
+                outcome.information.as_deref().unwrap_or("it is not ready"),
+            )),
             _ => Err(ImapFault::Unclear),
         }
     }

@@ -67,7 +67,8 @@ impl Dialer {
     /// A connection to the first address that answers; only the operator's servers may be in a
     /// private network.
     async fn connect(&self, server: &ImapServer) -> Result<TcpStream, ImapFault> {
-        let guard = if server.by_operator { self.guard.unrestricted() } else { self.guard.clone() };
+        let guard =
+            if server.by_operator { self.guard.allow_any_host() } else { self.guard.clone() };
         let addresses = guard.addresses(&server.host).await.map_err(|refusal| match refusal {
             HostRefusal::NotFound => ImapFault::NotFound,
             HostRefusal::Private => ImapFault::Private,
@@ -88,6 +89,6 @@ impl Dialer {
         stream: impl ImapTransport + 'static,
         timeouts: &ImapTimeouts,
     ) -> Result<impl ImapTransport + 'static, ImapFault> {
-        timeouts.connect(self.tls.connect(name, stream)).await?.map_err(ImapFault::untrusted)
+        timeouts.connect(self.tls.connect(name, stream)).await?.map_err(ImapFault::from_tls_error)
     }
 }

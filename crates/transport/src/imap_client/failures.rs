@@ -58,7 +58,7 @@ impl ImapFault {
         }
     }
 
-    pub fn untrusted(error: io::Error) -> ImapFault {
+    pub fn from_tls_error(error: io::Error) -> ImapFault {
         match error.kind() {
             io::ErrorKind::InvalidData => ImapFault::Untrusted(few_words(&error.to_string())),
             _ => ImapFault::BrokeOff,
@@ -66,7 +66,7 @@ impl ImapFault {
     }
 
     /// The text of a refusal.
-    pub fn said(words: &str) -> ImapFault {
+    pub fn from_refusal(words: &str) -> ImapFault {
         ImapFault::Said(few_words(words))
     }
 
@@ -180,19 +180,19 @@ pub struct ImapTimeouts {
 
 impl ImapTimeouts {
     pub async fn connect<T>(&self, work: impl Future<Output = T>) -> Result<T, ImapFault> {
-        limited(self.connecting, work).await
+        within(self.connecting, work).await
     }
 
     pub async fn answer<T>(&self, work: impl Future<Output = T>) -> Result<T, ImapFault> {
-        limited(self.answering, work).await
+        within(self.answering, work).await
     }
 
     pub async fn download<T>(&self, work: impl Future<Output = T>) -> Result<T, ImapFault> {
-        limited(self.downloading, work).await
+        within(self.downloading, work).await
     }
 }
 
-async fn limited<T>(time: Duration, work: impl Future<Output = T>) -> Result<T, ImapFault> {
+async fn within<T>(time: Duration, work: impl Future<Output = T>) -> Result<T, ImapFault> {
     timeout(time, work).await.map_err(|_| ImapFault::Slow(time))
 }
 

@@ -194,7 +194,7 @@ impl Folder {
 
     /// Makes the folder that mails are moved to, unless it is there.
     async fn make(&mut self, name: &str) -> Result<(), ImapFault> {
-        self.run(&format!("CREATE {}", quoted(name)), |_| {}).await.or_else(unless_refused)
+        self.run(&format!("CREATE {}", quote(name)), |_| {}).await.or_else(unless_refused)
     }
 
     /// The numbers of some mails after this one, in order: the nearest, and all of them where they
@@ -306,10 +306,10 @@ impl Folder {
             PostFetchAction::Nothing => Ok(()),
             PostFetchAction::Seen => self.store(uid, "\\Seen").await,
             PostFetchAction::Move(to) if self.capabilities.moves => {
-                self.run(&format!("UID MOVE {uid} {}", quoted(to)), |_| {}).await
+                self.run(&format!("UID MOVE {uid} {}", quote(to)), |_| {}).await
             }
             PostFetchAction::Move(to) => {
-                self.run(&format!("UID COPY {uid} {}", quoted(to)), |_| {}).await?;
+                self.run(&format!("UID COPY {uid} {}", quote(to)), |_| {}).await?;
                 self.store(uid, "\\Deleted").await?;
                 if self.capabilities.uid_plus {
                     self.run(&format!("UID EXPUNGE {uid}"), |_| {}).await
@@ -381,7 +381,7 @@ async fn run(
                 let words = outcome.information.as_deref().unwrap_or("it gives no reason");
                 return match status {
                     Status::Ok => Ok(()),
-                    Status::No | Status::Bad => Err(ImapFault::said(words)),
+                    Status::No | Status::Bad => Err(ImapFault::from_refusal(words)),
                     Status::PreAuth | Status::Bye => Err(ImapFault::BrokeOff),
                 };
             }
@@ -398,7 +398,7 @@ fn unless_refused(fault: ImapFault) -> Result<(), ImapFault> {
 }
 
 /// A folder's name as a quoted string.
-fn quoted(name: &str) -> String {
+fn quote(name: &str) -> String {
     in_quotes(&on_the_wire(name))
 }
 
@@ -426,7 +426,7 @@ mod tests {
 
     #[test]
     fn a_name_cannot_leave_its_quotes() {
-        assert_eq!(quoted(r#"a" b\"#), r#""a\" b\\""#);
-        assert_eq!(quoted("Müll\r\nx"), "\"M&APw-ll&AA0ACg-x\"");
+        assert_eq!(quote(r#"a" b\"#), r#""a\" b\\""#);
+        assert_eq!(quote("Müll\r\nx"), "\"M&APw-ll&AA0ACg-x\"");
     }
 }

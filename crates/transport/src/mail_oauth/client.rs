@@ -73,8 +73,8 @@ impl OAuthClient {
             provider: SignInProvider::Google,
             id,
             secret,
-            authorize_url: fixed("https://accounts.google.com/o/oauth2/v2/auth"),
-            token_url: fixed("https://oauth2.googleapis.com/token"),
+            authorize_url: parse_constant("https://accounts.google.com/o/oauth2/v2/auth"),
+            token_url: parse_constant("https://oauth2.googleapis.com/token"),
             scopes: words("openid email https://mail.google.com/"),
             imap: MailPlace { host: "imap.gmail.com".into(), port: 993, security: Security::Tls },
             smtp: MailPlace {
@@ -101,8 +101,8 @@ impl OAuthClient {
             provider: SignInProvider::Microsoft,
             id,
             secret,
-            authorize_url: fixed(&format!("{base}/authorize")),
-            token_url: fixed(&format!("{base}/token")),
+            authorize_url: parse_constant(&format!("{base}/authorize")),
+            token_url: parse_constant(&format!("{base}/token")),
             scopes: words(
                 "openid email profile offline_access \
                  https://outlook.office.com/IMAP.AccessAsUser.All \
@@ -199,7 +199,7 @@ fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-fn fixed(url: &str) -> Url {
+fn parse_constant(url: &str) -> Url {
     Url::parse(url).expect("the address of a provider is one")
 }
 

@@ -67,12 +67,12 @@ impl MxRelay {
                 SmtpSessionConfig { helo: helo.clone(), security, tls, login: None, patience };
             ConnectionProfile { dial, fallback, pool: SmtpPool::default() }
         };
-        let checked = smtp::checked(roots)?;
+        let checked = smtp::verifying_config(roots)?;
         let fallback = options.tls == MxTls::Fallback;
         let usual = match options.tls {
             MxTls::Required => profile(Security::Required, Arc::clone(&checked), fallback),
             MxTls::Offered | MxTls::Fallback => {
-                profile(Security::WhenOffered, smtp::unchecked()?, fallback)
+                profile(Security::WhenOffered, smtp::opportunistic_config()?, fallback)
             }
         };
         Ok(MxRelay(Arc::new(Inner {

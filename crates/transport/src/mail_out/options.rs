@@ -41,9 +41,9 @@ impl FromStr for SmtpOptions {
         if host.is_empty() || !matches!(url.path(), "" | "/") {
             return Err("must name a host and nothing behind it but ?options".into());
         }
-        let user = decoded(url.username())?;
+        let user = decode(url.username())?;
         let login = match url.password() {
-            Some(password) => Some((user, decoded(password)?)),
+            Some(password) => Some((user, decode(password)?)),
             None if user.is_empty() => None,
             None => return Err("must have a password beside the user name".into()),
         };
@@ -71,7 +71,7 @@ impl FromStr for SmtpOptions {
     }
 }
 
-fn decoded(text: &str) -> Result<String, String> {
+fn decode(text: &str) -> Result<String, String> {
     let decoded = percent_decode_str(text).decode_utf8();
     let decoded = decoded.map_err(|_| "must be UTF-8 behind its % codes".to_owned())?;
     Ok(decoded.into_owned())

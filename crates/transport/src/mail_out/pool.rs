@@ -28,7 +28,7 @@ struct IdleSession {
 impl SmtpPool {
     pub fn take(&self, server: &str) -> Option<SmtpClientSession> {
         self.let_go(Instant::now());
-        let mut kept = self.kept();
+        let mut kept = self.lock();
         let place = kept.iter().rposition(|one| one.server == server)?;
         Some(kept.remove(place).session)
     }
@@ -36,7 +36,7 @@ impl SmtpPool {
     /// Keeps a session if another mail can go through it and there is room.
     pub fn give(&self, server: &str, session: SmtpClientSession) {
         let worn_out = !session.is_open() || session.mails() >= MAILS_EACH;
-        let mut kept = self.kept();
+        let mut kept = self.lock();
         let alike = kept.iter().filter(|one| one.server == server).count();
         if worn_out || kept.len() >= KEPT || alike >= KEPT_EACH {
             tokio::spawn(session.quit());
@@ -53,13 +53,13 @@ impl SmtpPool {
     /// Closes idle sessions after the timeout.
     fn let_go(&self, now: Instant) {
         let old: Vec<IdleSession> =
-            self.kept().extract_if(.., |one| now.duration_since(one.since) >= IDLE).collect();
+            self.lock().extract_if(.., |one| now.duration_since(one.since) >= IDLE).collect();
         for one in old {
             tokio::spawn(one.session.quit());
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<IdleSession>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<IdleSession>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -45,7 +45,7 @@ impl RelayRouter {
         if open.len() >= SERVERS {
             open.clear();
         }
-        let relay = Arc::new(SmarthostRelay::guarded(server, &self.dialling)?);
+        let relay = Arc::new(SmarthostRelay::for_inbox(server, &self.dialling)?);
         open.insert(key, OpenServer { server: Arc::clone(server), relay: Arc::clone(&relay) });
         Ok(relay)
     }

@@ -51,7 +51,7 @@ impl SmarthostRelay {
         roots: RootCertStore,
         patience: SmtpTimeouts,
     ) -> Result<SmarthostRelay, String> {
-        let tls = smtp::checked(roots)?;
+        let tls = smtp::verifying_config(roots)?;
         let login = options.login.clone();
         let login = login.map(|(user, password)| Login::Password { user, password });
         let dial = SmtpSessionConfig { helo, security: options.security, tls, login, patience };
@@ -61,7 +61,7 @@ impl SmarthostRelay {
     }
 
     /// The server of an inbox, which people name in the app.
-    pub fn guarded(
+    pub fn for_inbox(
         server: &SubmissionServer,
         dialling: &ServerConnectConfig,
     ) -> Result<SmarthostRelay, String> {
@@ -72,7 +72,7 @@ impl SmarthostRelay {
                 SubmissionSecurity::StartTls => Security::Required,
                 SubmissionSecurity::Plain => Security::Clear,
             },
-            tls: smtp::checked(dialling.roots.clone())?,
+            tls: smtp::verifying_config(dialling.roots.clone())?,
             login: match &server.login {
                 Some(SubmissionLogin::Password { username, password }) => {
                     Some(Login::Password { user: username.clone(), password: password.clone() })
@@ -85,7 +85,7 @@ impl SmarthostRelay {
         let mut grant = None;
         if let Some(SubmissionLogin::Grant { username, key }) = &server.login {
             // The operator's settings name the servers of a provider, so they may be anywhere.
-            guard = guard.unrestricted();
+            guard = guard.allow_any_host();
             let tokens = Arc::clone(&dialling.tokens);
             grant = Some(GrantLogin { user: username.clone(), key: key.clone(), tokens });
         }

@@ -33,7 +33,7 @@ pub async fn try_submission(
     dialling: &ServerConnectConfig,
 ) -> Result<(), TrialFailure> {
     let dialling = ServerConnectConfig { timeouts: TRIAL, ..dialling.clone() };
-    let relay = SmarthostRelay::guarded(server, &dialling).map_err(|sentence| TrialFailure {
+    let relay = SmarthostRelay::for_inbox(server, &dialling).map_err(|sentence| TrialFailure {
         sentence,
         refused: false,
         said: String::new(),
@@ -43,11 +43,11 @@ pub async fn try_submission(
             session.quit().await;
             Ok(())
         }
-        Err(failure) => Err(told(server, &failure)),
+        Err(failure) => Err(trial_failure(server, &failure)),
     }
 }
 
-fn told(server: &SubmissionServer, failure: &ConnectFailure) -> TrialFailure {
+fn trial_failure(server: &SubmissionServer, failure: &ConnectFailure) -> TrialFailure {
     let SubmissionServer { host, port, .. } = server;
     let said = match failure.said.is_empty() {
         true => String::new(),

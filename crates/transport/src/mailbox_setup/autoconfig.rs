@@ -60,7 +60,7 @@ pub fn read(file: &str, address: &str) -> Option<ServerDiscovery> {
         Some(OutgoingServer { host, port, security })
     });
     let (incoming, node) = incoming?;
-    let username = text(node, "username").map(|name| filled(name, address));
+    let username = text(node, "username").map(|name| fill(name, address));
     Some(ServerDiscovery {
         incoming: Some(incoming),
         outgoing,
@@ -71,7 +71,7 @@ pub fn read(file: &str, address: &str) -> Option<ServerDiscovery> {
 }
 
 fn place(node: Node<'_, '_>, address: &str) -> Option<(String, u16)> {
-    let host = filled(text(node, "hostname")?, address).to_ascii_lowercase();
+    let host = fill(text(node, "hostname")?, address).to_ascii_lowercase();
     let port = text(node, "port")?.parse().ok().filter(|port| *port > 0)?;
     mail::ascii_domain(&host).map(|host| (host, port))
 }
@@ -82,7 +82,7 @@ fn text<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
 }
 
 /// A value with its placeholders filled in.
-fn filled(text: &str, address: &str) -> String {
+fn fill(text: &str, address: &str) -> String {
     let (local, domain) = address.rsplit_once('@').unwrap_or((address, ""));
     text.replace("%EMAILADDRESS%", address)
         .replace("%EMAILLOCALPART%", local)

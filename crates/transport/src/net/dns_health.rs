@@ -59,12 +59,12 @@ impl DnsHealth {
     /// True when a server is up. While it is down, lookups fail at once and a probe runs in the
     /// background.
     pub async fn is_up(self: &Arc<Self>) -> bool {
-        match self.known() {
+        match self.state() {
             DnsState::Up(until) if Instant::now() < until => true,
             DnsState::Down(until) => {
                 if Instant::now() >= until {
                     // Other callers use the last result until this probe ends.
-                    *self.held() = DnsState::Down(Instant::now() + DOWN_REMEMBERED);
+                    *self.lock() = DnsState::Down(Instant::now() + DOWN_REMEMBERED);
                     let health = Arc::clone(self);
                     tokio::spawn(async move { health.ask().await });
                 }
@@ -72,7 +72,7 @@ impl DnsHealth {
             }
             DnsState::Up(_) | DnsState::Nothing => {
                 let _turn = self.probing.lock().await;
-                match self.known() {
+                match self.state() {
                     DnsState::Up(until) if Instant::now() < until => true,
                     DnsState::Down(_) => false,
                     DnsState::Up(_) | DnsState::Nothing => self.ask().await,
@@ -83,7 +83,7 @@ impl DnsHealth {
 
     /// A look-up took too long: whether that is the server is found out before the next one.
     pub fn suspect(&self) {
-        let mut known = self.held();
+        let mut known = self.lock();
         if let DnsState::Up(_) = *known {
             *known = DnsState::Nothing;
         }
@@ -97,7 +97,7 @@ impl DnsHealth {
         } else {
             DnsState::Down(now + DOWN_REMEMBERED)
         };
-        let before = std::mem::replace(&mut *self.held(), known);
+        let before = std::mem::replace(&mut *self.lock(), known);
         gauge!("mailroom_dns_up").set(if up { 1.0 } else { 0.0 });
         match (before, up) {
             (DnsState::Down(_), true) => tracing::warn!("the DNS server answers again"),
@@ -109,11 +109,11 @@ impl DnsHealth {
         up
     }
 
-    fn known(&self) -> DnsState {
-        *self.held()
+    fn state(&self) -> DnsState {
+        *self.lock()
     }
 
-    fn held(&self) -> MutexGuard<'_, DnsState> {
+    fn lock(&self) -> MutexGuard<'_, DnsState> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -192,7 +192,7 @@ mod tests {
         };
         assert_eq!(at_once(), Poll::Pending, "the first one has to find out");
         for until in [Instant::now() + DOWN_REMEMBERED, Instant::now()] {
-            *health.held() = DnsState::Down(until);
+            *health.lock() = DnsState::Down(until);
             assert_eq!(at_once(), Poll::Ready(false));
         }
         silent.readable().await.unwrap();

@@ -70,22 +70,22 @@ impl Resolve for DnsPins {
 mod tests {
     use super::*;
 
-    async fn dialled(pins: &DnsPins, name: &str) -> Option<Vec<SocketAddr>> {
+    async fn dial(pins: &DnsPins, name: &str) -> Option<Vec<SocketAddr>> {
         pins.resolve(name.parse().unwrap()).await.ok().map(Iterator::collect)
     }
 
     #[tokio::test]
     async fn a_name_is_pinned_while_a_call_to_it_is_under_way() {
         let pins = DnsPins::default();
-        assert_eq!(dialled(&pins, "example.com").await, None);
+        assert_eq!(dial(&pins, "example.com").await, None);
         let first = pins.hold("example.com", &[[8, 8, 8, 8].into()]);
         let second = pins.hold("example.com", &[[9, 9, 9, 9].into()]);
-        assert_eq!(dialled(&pins, "example.com").await, Some(vec![([9, 9, 9, 9], 0).into()]));
+        assert_eq!(dial(&pins, "example.com").await, Some(vec![([9, 9, 9, 9], 0).into()]));
         drop(second);
-        assert!(dialled(&pins, "example.com").await.is_some());
-        assert_eq!(dialled(&pins, "example.org").await, None);
+        assert!(dial(&pins, "example.com").await.is_some());
+        assert_eq!(dial(&pins, "example.org").await, None);
         drop(first);
-        assert_eq!(dialled(&pins, "example.com").await, None);
+        assert_eq!(dial(&pins, "example.com").await, None);
         assert!(pins.lock().is_empty());
     }
 
@@ -94,6 +94,6 @@ mod tests {
         let pins = DnsPins::default();
         let many: Vec<IpAddr> = (0..=255).map(|n| [8, 8, 8, n].into()).collect();
         let _pinned = pins.hold("example.com", &many);
-        assert_eq!(dialled(&pins, "example.com").await.unwrap().len(), DIALLED);
+        assert_eq!(dial(&pins, "example.com").await.unwrap().len(), DIALLED);
     }
 }

@@ -52,7 +52,7 @@ impl OidcFault {
                 "Signing in with {name} is not set up rightly here. Whoever runs this server finds out why \
                  with mailroom self-check."
             ),
-            OidcFault::Refused(word) => refused(name, word),
+            OidcFault::Refused(word) => refusal_sentence(name, word),
             OidcFault::Untrusted(_) => format!(
                 "What {name} said about you could not be trusted, so you are not signed in. Begin again; if \
                  it stays so, tell whoever runs this server."
@@ -63,7 +63,7 @@ impl OidcFault {
 
 /// What an error word of the provider means to whoever signs in (RFC 6749, 4.1.2.1 and 5.2; OpenID Connect
 /// Core, 3.1.2.6).
-fn refused(name: &str, word: &str) -> String {
+fn refusal_sentence(name: &str, word: &str) -> String {
     match word {
         "access_denied" => format!("You were not signed in: it was not allowed at {name}."),
         "invalid_client" | "unauthorized_client" => format!(

@@ -4,7 +4,7 @@ use bookings::Booking;
 use jiff::tz::TimeZone;
 use translation::t;
 
-use super::times_view::{clock, day_words, zoned};
+use super::times_view::{clock, day_words, in_zone};
 
 /// What the page of an appointment that is ahead says about moving and cancelling it.
 pub fn change_words(booking: &Booking, zone: &TimeZone, now: i64) -> String {
@@ -44,7 +44,7 @@ pub fn late_words(booking: &Booking, zone: &TimeZone) -> String {
 
 /// `Sunday 15 November, 10:00`; nothing where it can be done until the start.
 pub fn until_words(booking: &Booking, zone: &TimeZone) -> Option<String> {
-    let until = zoned(booking.change_until(), zone);
+    let until = in_zone(booking.change_until(), zone);
     let words = t!("{date}, {clock}", date = day_words(until.date()), clock = clock(&until));
     (booking.cancel_hours > 0).then_some(words)
 }

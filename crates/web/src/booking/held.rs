@@ -17,7 +17,7 @@ use translation::t;
 
 use super::form_input::BookingFormInput;
 use super::public::held_path;
-use super::times_view::{clock, zoned};
+use super::times_view::{clock, in_zone};
 use super::views::{
     BookingBanner, BookingCodePage, BookingPageHeader, BookingSummaryView, SentCodeView, zone_of,
 };
@@ -135,7 +135,7 @@ impl Web {
             self.app.store.read(move |tx: &mut Tx<'_>| guest::code_sent(tx, ws, &held, id)).await?;
         let GuestBooking { workspace, kind, booking, .. } = found;
         let zone = zone_of(booking, visitor).zone;
-        let at = |ms: i64| clock(&zoned(ms, &zone));
+        let at = |ms: i64| clock(&in_zone(ms, &zone));
         let view = |sent: &SentCode| SentCodeView {
             at: at(sent.sent_at),
             until: at(sent.expires_at),
@@ -150,7 +150,7 @@ impl Web {
             email: booking.guest_email.to_string(),
             sent: sent.as_ref().map(view),
             subject: code_subject(&workspace.name),
-            kept: kept(found, token, sent.is_some()),
+            kept: carried_fields(found, token, sent.is_some()),
             typed: String::new(),
             error: String::new(),
         })
@@ -174,7 +174,7 @@ impl Web {
         let guest = BookingFormInput::read(fields, &found.kind);
         let title = match start_of(&fields.get("until")) {
             Some(until) => {
-                let until = clock(&zoned(until, &found.asked.zone.zone));
+                let until = clock(&in_zone(until, &found.asked.zone.zone));
                 t!("The time was held until {clock}", clock = until)
             }
             None => {
@@ -201,7 +201,7 @@ impl Web {
 
 /// What the forms of the page carry along: the type, and in the browser that asked for the code what was
 /// typed, because nothing of it is kept once the hold ran out.
-fn kept(found: &GuestBooking, token: &str, is_asker: bool) -> Vec<(String, String)> {
+fn carried_fields(found: &GuestBooking, token: &str, is_asker: bool) -> Vec<(String, String)> {
     let GuestBooking { workspace, kind, booking, .. } = found;
     let until = booking.holds_until.unwrap_or(booking.starts_at);
     let mut kept = vec![

@@ -15,7 +15,7 @@ use db::Tx;
 use translation::t;
 
 use super::change_words::{change_words, late_words};
-use super::times_view::{TimesView, zoned};
+use super::times_view::{TimesView, in_zone};
 use super::views::{
     BookingAskPage, BookingBackLink, BookingBanner, BookingPageHeader, BookingSummaryView,
     DonePage, HostsLine, TimesPage, is_cancelled_by_guest, reason_words, zone_of,
@@ -65,7 +65,7 @@ pub async fn entry(
         Err(error) => return refusal(error),
     };
     let (booking, stamp) = (&found.booking, web.app.clock.now());
-    let at = |ms| zoned(ms, &jiff::tz::TimeZone::UTC).timestamp();
+    let at = |ms| in_zone(ms, &jiff::tz::TimeZone::UTC).timestamp();
     let name = &found.workspace.name;
     let title = guest_title(&booking.type_name, &host_names(booking, &found.hosts), name);
     let entry = BookingFeedEntry {
@@ -328,7 +328,7 @@ impl Web {
             }
         };
         let (zone, now) = (zone_of(booking, visitor).zone, self.app.clock.now());
-        let start = zoned(booking.starts_at, &zone);
+        let start = in_zone(booking.starts_at, &zone);
         Ok(DonePage {
             sheet: sheet(found, browser),
             token: token.to_owned(),
@@ -369,10 +369,10 @@ impl Web {
                 let sentence = t!("Choose another time, or keep the one you have.");
                 return BookingBanner::new(t!("It is at this time already"), sentence);
             }
-            BookingBanner::not_free(&slip.spoken())
+            BookingBanner::not_free(&slip.sentence())
         });
         // Instead of a time that cannot be had, those near it.
-        let near = asked.at.map(|at| zoned(at, &asked.zone.zone).date());
+        let near = asked.at.map(|at| in_zone(at, &asked.zone.zone).date());
         asked.from = asked.from.or(near);
         let of_page = asked.clone();
         let work =

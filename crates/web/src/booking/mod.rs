@@ -91,7 +91,7 @@ fn shown_times(
     except: Option<&BookingId>,
 ) -> base::error::Result<ShownTimes> {
     let zone = &asked.zone.zone;
-    let today = times_view::zoned(cx.now, zone).date();
+    let today = times_view::in_zone(cx.now, zone).date();
     let first = asked.from.filter(|from| *from >= today).unwrap_or(today);
     let shown = times_from(tx, cx, kind, (zone, first), except)?;
     // After the last day that can be booked nothing is free; before it something may be.
@@ -115,7 +115,7 @@ fn times_from(
     if free.is_empty() {
         let next = availability::next_free(tx, cx, kind, window.1, 1, except)?;
         if let Some(next) = next.first() {
-            first = times_view::zoned(next.starts_at, zone).date();
+            first = times_view::in_zone(next.starts_at, zone).date();
             window = views::days(first, SLOT_DAYS_DEFAULT, zone);
             loaded = availability::load(tx, cx, kind, window, except)?;
             free = loaded.free(window, most)?;
@@ -123,14 +123,14 @@ fn times_from(
     }
     let cut = day_that_is_cut(&free, most, zone);
     if let Some(cut) = cut {
-        free.retain(|one| times_view::zoned(one.starts_at, zone).date() < cut);
+        free.retain(|one| times_view::in_zone(one.starts_at, zone).date() < cut);
     }
     let hosts = types::hosts(tx, cx.actor.ws, &kind.id)?;
     let hours = loaded.report(window)?.into_iter().flat_map(|day| day.hours);
     Ok(ShownTimes {
         free,
         first,
-        next: cut.unwrap_or_else(|| times_view::zoned(window.1, zone).date()),
+        next: cut.unwrap_or_else(|| times_view::in_zone(window.1, zone).date()),
         has_later: cut.is_some() || window.1 < cx.now + (kind.horizon_days + 1) * DAY_MS,
         hosts,
         open: days_of(hours, zone),
@@ -142,7 +142,7 @@ fn times_from(
 
 /// A list that is as long as it may be ends within a day, which the next page begins with.
 fn day_that_is_cut(free: &[FreeTime], most: usize, zone: &TimeZone) -> Option<Date> {
-    let day = |one: &FreeTime| times_view::zoned(one.starts_at, zone).date();
+    let day = |one: &FreeTime| times_view::in_zone(one.starts_at, zone).date();
     let (first, last) = (free.first().map(day)?, free.last().map(day)?);
     (free.len() >= most && first < last).then_some(last)
 }
@@ -150,9 +150,9 @@ fn day_that_is_cut(free: &[FreeTime], most: usize, zone: &TimeZone) -> Option<Da
 fn days_of(hours: impl Iterator<Item = TimeRange>, zone: &TimeZone) -> BTreeSet<Date> {
     let mut days = BTreeSet::new();
     for range in hours {
-        let first = times_view::zoned(range.start.as_millisecond(), zone).date();
+        let first = times_view::in_zone(range.start.as_millisecond(), zone).date();
         // Hours that end at midnight are of the day before.
-        let last = times_view::zoned(range.end.as_millisecond() - 1, zone).date();
+        let last = times_view::in_zone(range.end.as_millisecond() - 1, zone).date();
         days.extend(first.series(1.day()).take_while(|date| *date <= last));
     }
     days

@@ -17,7 +17,7 @@ use translation::t;
 
 use super::change_words::until_words;
 use super::form_input::BookingFormInput;
-use super::times_view::{TimesView, clock, day_words, zoned};
+use super::times_view::{TimesView, clock, day_words, in_zone};
 use super::views::{
     BookingBanner, BookingPageHeader, BookingSummaryView, GuestZone, OfferBookedPage, OfferPage,
     OfferedTime, host_names, questions, zone_of,
@@ -254,7 +254,7 @@ impl Web {
             needs_name: offer.guest_name.is_none(),
             guest,
             times,
-            zone: found.asked.zone.named(),
+            zone: found.asked.zone.form_value(),
             path,
             most: BOOKING_ANSWER_CHARS,
         }
@@ -286,14 +286,14 @@ impl Web {
 
 /// A time with its words on both clocks.
 fn offered_time((at, minutes): (i64, i64), zone: &GuestZone, host_zone: &str) -> OfferedTime {
-    let (start, there) = (zoned(at, &zone.zone), zoned(at, &zone_or_utc(host_zone)));
+    let (start, there) = (in_zone(at, &zone.zone), in_zone(at, &zone_or_utc(host_zone)));
     let is_same = start.offset() == there.offset();
     let host_clock =
         t!("{clock} in {city}, where they are", clock = clock(&there), city = city(host_zone));
     OfferedTime {
         at: at / 1_000,
         words: t!("{date}, {clock}", date = day_words(start.date()), clock = clock(&start)),
-        until: clock(&zoned(at + minutes * MINUTE_MS, &zone.zone)),
+        until: clock(&in_zone(at + minutes * MINUTE_MS, &zone.zone)),
         host_clock: if is_same { String::new() } else { host_clock },
         is_chosen: false,
         is_from_mail: false,
@@ -303,7 +303,7 @@ fn offered_time((at, minutes): (i64, i64), zone: &GuestZone, host_zone: &str) ->
 
 /// What is said of a time that was asked for and is not free.
 fn not_free(found: &FoundOffer) -> Option<BookingBanner> {
-    let lost = zoned(found.lost?, &found.asked.zone.zone);
+    let lost = in_zone(found.lost?, &found.asked.zone.zone);
     let words = t!("{date}, {clock}", date = day_words(lost.date()), clock = clock(&lost));
     Some(BookingBanner::not_free(&words))
 }

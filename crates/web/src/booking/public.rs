@@ -18,7 +18,7 @@ use db::Tx;
 use translation::t;
 
 use super::form_input::BookingFormInput;
-use super::times_view::{TimesView, by_day, zoned};
+use super::times_view::{TimesView, by_day, in_zone};
 use super::views::{
     BookingBackLink, BookingBanner, BookingPageHeader, BookingSummaryView, FormPage, HostsLine,
     TimesPage, TypesPage, host_names, questions,
@@ -189,7 +189,7 @@ impl Web {
                 is_free = loaded.free_at(at)?.is_some();
                 // Instead of a time that is not free, those near it.
                 if !is_free && asked.from.is_none() {
-                    asked.from = Some(zoned(at, &asked.zone.zone).date());
+                    asked.from = Some(in_zone(at, &asked.zone.zone).date());
                 }
             }
             let shown = shown_times(tx, &cx, &kind, &asked, except)?;
@@ -211,7 +211,7 @@ impl Web {
                 html(StatusCode::OK, &form_page(found, browser, at, guest))
             }
             at => {
-                let banner = at.map(|at| BookingBanner::not_free(&slip(found, at).spoken()));
+                let banner = at.map(|at| BookingBanner::not_free(&slip(found, at).sentence()));
                 html(StatusCode::OK, &self.times_page(found, browser, &guest, banner))
             }
         }
@@ -229,7 +229,7 @@ impl Web {
         let mut times = TimesView::new(found.path(), &found.asked, &found.shown, now);
         times.is_form = !guest.is_blank() || found.held.is_some();
         let mut kept = guest.fields();
-        kept.push(("zone".into(), found.asked.zone.named()));
+        kept.push(("zone".into(), found.asked.zone.form_value()));
         kept.push(("held".into(), found.held_token()));
         let back = found
             .held
@@ -281,7 +281,7 @@ impl Web {
             if found.is_free {
                 return html(status, &form_page(found, browser, at, guest));
             }
-            let banner = BookingBanner::not_free(&slip(found, at).spoken());
+            let banner = BookingBanner::not_free(&slip(found, at).sentence());
             return self.choose_again(visitor, browser, found, guest, banner, status).await;
         }
         self.look_again(found.workspace.actor.ws, &found.kind).await;
@@ -291,7 +291,7 @@ impl Web {
                 let banner = BookingBanner::new(
                     t!(
                         "Somebody else booked {taken} a moment ago",
-                        taken = slip(found, at).spoken(),
+                        taken = slip(found, at).sentence(),
                     ),
                     t!("You have not booked anything yet. Here are the next free times. What you \
                          wrote is kept below."),
@@ -406,7 +406,7 @@ fn form_page(
     FormPage {
         sheet: sheet(found, browser),
         path: found.path(),
-        zone: zone.named(),
+        zone: zone.form_value(),
         asks_zone: if asks_zone { zone.name.clone() } else { String::new() },
         city: city(&zone.name),
         banner: None,

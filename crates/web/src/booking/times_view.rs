@@ -61,7 +61,7 @@ impl TimesView {
     pub fn new(path: String, asked: &TimesQuery, shown: &ShownTimes, now: i64) -> TimesView {
         let zone = &asked.zone;
         let there = host_zone(&shown.hosts);
-        let today = zoned(now, &zone.zone).date();
+        let today = in_zone(now, &zone.zone).date();
         let earlier = shown.first.saturating_sub(14.days()).max(today);
         let later = day_of_month(shown.next);
         TimesView {
@@ -71,7 +71,7 @@ impl TimesView {
             zone_query: zone.query(),
             asks_zone: !zone.is_chosen && !asked.is_form,
             city: city(&zone.name),
-            now: now_words(&zoned(now, &zone.zone), &zoned(now, &zone_or_utc(there)), there),
+            now: now_words(&in_zone(now, &zone.zone), &in_zone(now, &zone_or_utc(there)), there),
             zones: zones(&zone.name, noon_of(shown.first, &zone.zone)),
             days: with_full_days(shown, &zone.zone, asked.at),
             earlier: (shown.first > today).then(|| earlier.to_string()),
@@ -96,13 +96,13 @@ fn now_words(here: &Zoned, there: &Zoned, host_zone: &str) -> String {
 
 /// Times under their days.
 pub fn by_day(free: &[FreeTime], zone: &TimeZone, chosen: Option<i64>) -> Vec<DayView> {
-    dated(free, zone, chosen).into_iter().map(|(_, day)| day).collect()
+    group_by_day(free, zone, chosen).into_iter().map(|(_, day)| day).collect()
 }
 
 /// The days from the first free one on. Closed days are left out; those that are full stay, so that
 /// nobody looks for them.
 fn with_full_days(shown: &ShownTimes, zone: &TimeZone, chosen: Option<i64>) -> Vec<DayView> {
-    let mut days = dated(&shown.free, zone, chosen);
+    let mut days = group_by_day(&shown.free, zone, chosen);
     let Some(first) = days.first().map(|(date, _)| *date) else { return Vec::new() };
     let has_times: BTreeSet<Date> = days.iter().map(|(date, _)| *date).collect();
     let shown_days = first..shown.next;
@@ -113,10 +113,10 @@ fn with_full_days(shown: &ShownTimes, zone: &TimeZone, chosen: Option<i64>) -> V
     days.into_iter().map(|(_, day)| day).collect()
 }
 
-fn dated(free: &[FreeTime], zone: &TimeZone, chosen: Option<i64>) -> Vec<(Date, DayView)> {
+fn group_by_day(free: &[FreeTime], zone: &TimeZone, chosen: Option<i64>) -> Vec<(Date, DayView)> {
     let mut days: Vec<(Date, DayView)> = Vec::new();
     for one in free {
-        let start = zoned(one.starts_at, zone);
+        let start = in_zone(one.starts_at, zone);
         let time = TimeView {
             at: one.starts_at / 1_000,
             clock: clock(&start),
@@ -226,7 +226,7 @@ fn zone_label(name: &str, then: Timestamp) -> String {
     }
 }
 
-pub fn zoned(ms: i64, zone: &TimeZone) -> Zoned {
+pub fn in_zone(ms: i64, zone: &TimeZone) -> Zoned {
     let at = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
     at.to_zoned(zone.clone())
 }

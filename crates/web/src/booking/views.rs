@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use translation::{msg, t, text_in_context};
 
 use super::form_input::BookingFormInput;
-use super::times_view::{DayView, TimesView, clock, zoned};
+use super::times_view::{DayView, TimesView, clock, in_zone};
 use crate::layout::filters;
 use crate::layout::wording::{Avatar, month_name, weekday};
 use crate::visitor::Visitor;
@@ -42,7 +42,7 @@ impl GuestZone {
     }
 
     /// As a form carries it along: empty while nobody has named one.
-    pub fn named(&self) -> String {
+    pub fn form_value(&self) -> String {
         self.named_or_none().unwrap_or_default().to_owned()
     }
 
@@ -52,7 +52,7 @@ impl GuestZone {
 
     /// As an address carries it along.
     pub fn in_address(&self) -> String {
-        self.named().replace('+', "%2B")
+        self.form_value().replace('+', "%2B")
     }
 
     /// The same as the last part of an address, where it is known.
@@ -162,9 +162,9 @@ impl BookingSummaryView {
         zone: &GuestZone,
         host_zone: &str,
     ) -> BookingSummaryView {
-        let (start, end) = (zoned(starts_at, &zone.zone), zoned(ends_at, &zone.zone));
+        let (start, end) = (in_zone(starts_at, &zone.zone), in_zone(ends_at, &zone.zone));
         let host = zone_or_utc(host_zone);
-        let (there, there_end) = (zoned(starts_at, &host), zoned(ends_at, &host));
+        let (there, there_end) = (in_zone(starts_at, &host), in_zone(ends_at, &host));
         let host_clock = if start.offset() == there.offset() {
             String::new()
         } else {
@@ -219,7 +219,7 @@ impl BookingSummaryView {
     }
 
     /// `Monday 16 November at 10:00`.
-    pub fn spoken(&self) -> String {
+    pub fn sentence(&self) -> String {
         t!(
             "{weekday} {day} {month} at {clock}",
             weekday = self.weekday,
@@ -234,7 +234,7 @@ impl SlipStatus {
     fn of(booking: &Booking, zone: &TimeZone) -> SlipStatus {
         let (words, icon, class) = match booking.status {
             BookingStatus::Held => {
-                let until = zoned(booking.holds_until.unwrap_or(booking.starts_at), zone);
+                let until = in_zone(booking.holds_until.unwrap_or(booking.starts_at), zone);
                 (t!("Held until {clock}", clock = clock(&until)), "wait", "warn")
             }
             BookingStatus::Booked => {
@@ -254,7 +254,7 @@ fn cancelled_words(booking: &Booking, zone: &TimeZone) -> String {
     let Some(at) = booking.cancelled_at.filter(|_| is_cancelled_by_guest(booking)) else {
         return text_in_context("booking", "Cancelled").to_owned();
     };
-    let at = zoned(at, zone);
+    let at = in_zone(at, zone);
     t!(
         "Cancelled by you on {day} {month}, {clock}",
         day = at.day(),

@@ -30,7 +30,7 @@ static COMPRESSED: LazyLock<HashMap<String, CompressedFile>> = LazyLock::new(|| 
     let compressed = |name: Cow<'static, str>| {
         let file = Files::get(&name)?;
         let zstd = zstd::bulk::compress(&file.data, ZSTD_LEVEL).ok()?;
-        let gzip = Encoding::Gzip.compressed(&file.data).ok()?;
+        let gzip = Encoding::Gzip.compress(&file.data).ok()?;
         Some((name.into_owned(), CompressedFile { zstd, gzip }))
     };
     Files::iter().filter_map(compressed).collect()

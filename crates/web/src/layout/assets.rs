@@ -30,7 +30,7 @@ pub async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response<Bod
         Some("svg") => "image/svg+xml",
         _ => "application/octet-stream",
     };
-    let encoding = Encoding::accepted(&headers);
+    let encoding = Encoding::from_headers(&headers);
     let compressed = encoding.and_then(|encoding| compressed_file(&plain, encoding));
     let body = compressed.map_or_else(|| Body::from(bytes.into_owned()), Body::from);
     let mut response = Response::new(body);

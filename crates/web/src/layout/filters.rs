@@ -63,7 +63,7 @@ pub fn script_texts() -> &'static str {
 
 /// A text whose addresses can be followed, in a new tab that learns nothing of this page.
 #[askama::filter_fn]
-pub fn linked(text: &str, _: &dyn Values) -> Result<Safe<String>> {
+pub fn link_addresses(text: &str, _: &dyn Values) -> Result<Safe<String>> {
     let mut html = String::with_capacity(text.len() + 64);
     for segment in mail::text_blocks(text).into_iter().flat_map(|block| block.segments) {
         match segment {

@@ -165,7 +165,7 @@ impl TimeFormat {
 
     /// When a message leaves, after "leaves": `at 09:24`, or the day too where it is not soon.
     pub fn leaving(&self, at: i64) -> String {
-        if at <= self.now + UNDO_LIVE_MS || self.zoned(at).date() == self.today {
+        if at <= self.now + UNDO_LIVE_MS || self.in_zone(at).date() == self.today {
             t!("at {time}", time = self.clock(at))
         } else {
             t!("on {time}", time = self.long(at).text)
@@ -174,7 +174,7 @@ impl TimeFormat {
 
     /// The month: `November`, or `March 2024` of another year.
     pub fn month(&self, at: i64) -> String {
-        let date = self.zoned(at).date();
+        let date = self.in_zone(at).date();
         let month = month_name(date.month());
         if date.year() == self.today.year() {
             month.to_owned()
@@ -228,7 +228,7 @@ impl TimeFormat {
         DisplayTime { text, iso: base::time::Moment(at).iso(), exact }
     }
 
-    pub fn zoned(&self, at: i64) -> jiff::Zoned {
+    pub fn in_zone(&self, at: i64) -> jiff::Zoned {
         Timestamp::from_millisecond(at).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(self.zone.clone())
     }
 }

@@ -126,7 +126,7 @@ impl CalendarGrid {
                 count,
                 now: (now.0 == *date && (first * 60..last * 60).contains(&now.1))
                     .then(|| (row(now.1, first), words(now.1))),
-                items: placed(spans, first, zone),
+                items: place(spans, first, zone),
             }
         });
         CalendarGrid {
@@ -205,13 +205,13 @@ fn within_day(busy: &HostBusyTime, date: Date, zone: &TimeZone) -> Option<(i64, 
 }
 
 /// Gives what overlaps lanes; those that meet directly or through others share a width.
-fn placed(spans: Vec<Span<'_>>, first: i64, zone: &TimeZone) -> Vec<GridItem> {
+fn place(spans: Vec<Span<'_>>, first: i64, zone: &TimeZone) -> Vec<GridItem> {
     let mut items = Vec::new();
     let mut group: Vec<(Span<'_>, usize)> = Vec::new();
     let mut group_end = 0;
     for span in spans {
         if span.start >= group_end {
-            items.extend(finished(std::mem::take(&mut group), first, zone));
+            items.extend(finish_group(std::mem::take(&mut group), first, zone));
             group_end = 0;
         }
         group_end = group_end.max(span.end);
@@ -221,11 +221,11 @@ fn placed(spans: Vec<Span<'_>>, first: i64, zone: &TimeZone) -> Vec<GridItem> {
         let lane = (0..LANES).find(is_free).unwrap_or(LANES - 1);
         group.push((span, lane));
     }
-    items.extend(finished(group, first, zone));
+    items.extend(finish_group(group, first, zone));
     items
 }
 
-fn finished(group: Vec<(Span<'_>, usize)>, first: i64, zone: &TimeZone) -> Vec<GridItem> {
+fn finish_group(group: Vec<(Span<'_>, usize)>, first: i64, zone: &TimeZone) -> Vec<GridItem> {
     let lanes = group.iter().map(|(_, lane)| lane + 1).max().unwrap_or(1);
     let item = |(span, lane): (Span<'_>, usize)| {
         let from = row(span.start, first);

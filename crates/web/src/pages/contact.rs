@@ -169,8 +169,8 @@ async fn build(
         avatar: Avatar::customer(&name),
         company: company(&profile.addresses),
         is_blocked: profile.is_blocked,
-        conversations: counted(conversations.n, conversations.is_exact),
-        open: counted(open.n, open.is_exact),
+        conversations: count_text(conversations.n, conversations.is_exact),
+        open: count_text(open.n, open.is_exact),
         addresses: profile.addresses.iter().map(ToString::to_string).collect(),
         language: profile.language.map(language_name).unwrap_or_default(),
         time_zone,
@@ -193,7 +193,7 @@ async fn build(
     Ok(page)
 }
 
-fn counted(n: usize, is_exact: bool) -> String {
+fn count_text(n: usize, is_exact: bool) -> String {
     if is_exact { n.to_string() } else { format!("{n}+") }
 }
 

@@ -27,15 +27,18 @@ fn pattern(pattern: &RecurrencePattern) -> String {
     let mut parts = vec![every(pattern)];
     parts.extend(days(pattern));
     if !pattern.hours.is_empty() {
-        parts.push(t!("at hour {hours}", hours = joined(pattern.hours.iter().map(i64::to_string))));
+        parts.push(t!(
+            "at hour {hours}",
+            hours = join_words(pattern.hours.iter().map(i64::to_string))
+        ));
     }
     if !pattern.minutes.is_empty() {
-        let minutes = joined(pattern.minutes.iter().map(i64::to_string));
+        let minutes = join_words(pattern.minutes.iter().map(i64::to_string));
         parts.push(t!("at minute {minutes}", minutes));
     }
     let mut said = parts.join(" ");
     if !pattern.positions.is_empty() {
-        let positions = joined(pattern.positions.iter().map(|n| ordinal(*n)));
+        let positions = join_words(pattern.positions.iter().map(|n| ordinal(*n)));
         said = t!("{dates}, only the {positions} of these", dates = said, positions);
     }
     match (pattern.count, pattern.until) {
@@ -73,18 +76,18 @@ fn days(pattern: &RecurrencePattern) -> Vec<String> {
     let mut parts = Vec::new();
     let is_said = pattern.is_every_weekday();
     if !pattern.weekdays.is_empty() && !is_said {
-        parts.push(t!("on {days}", days = joined(pattern.weekdays.iter().map(rule_weekday))));
+        parts.push(t!("on {days}", days = join_words(pattern.weekdays.iter().map(rule_weekday))));
     }
     if !pattern.month_days.is_empty() {
-        let days = joined(pattern.month_days.iter().map(|n| month_day(*n)));
+        let days = join_words(pattern.month_days.iter().map(|n| month_day(*n)));
         parts.push(t!("on the {days}", days));
     }
     if !pattern.year_days.is_empty() {
-        let days = joined(pattern.year_days.iter().map(|n| ordinal(*n)));
+        let days = join_words(pattern.year_days.iter().map(|n| ordinal(*n)));
         parts.push(t!("on the {days} day of the year", days));
     }
     if !pattern.week_numbers.is_empty() {
-        let weeks = joined(pattern.week_numbers.iter().map(|n| week(*n)));
+        let weeks = join_words(pattern.week_numbers.iter().map(|n| week(*n)));
         parts.push(t!("in {weeks}", weeks));
     }
     if parts.is_empty() && !is_said {
@@ -92,7 +95,7 @@ fn days(pattern: &RecurrencePattern) -> Vec<String> {
     }
     if !pattern.months.is_empty() {
         let months = pattern.months.iter().map(|n| month_name(*n as i8).to_owned());
-        parts.push(t!("in {months}", months = joined(months)));
+        parts.push(t!("in {months}", months = join_words(months)));
     }
     parts
 }
@@ -160,7 +163,7 @@ fn numeral(n: i64) -> String {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-fn joined(words: impl Iterator<Item = String>) -> String {
+fn join_words(words: impl Iterator<Item = String>) -> String {
     let mut words: Vec<String> = words.collect();
     let last = words.pop().unwrap_or_default();
     if words.is_empty() {
@@ -176,7 +179,7 @@ mod tests {
     use super::*;
 
     /// What is said of an event that begins on 24 November 2026, in English and in German.
-    fn said(lines: &str) -> (String, String) {
+    fn describe(lines: &str) -> (String, String) {
         let text = format!(
             "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nBEGIN:VEVENT\r\nUID:a\r\n\
              DTSTART:20261124T100000\r\n{lines}\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"
@@ -233,14 +236,14 @@ mod tests {
             ("FREQ=HOURLY;INTERVAL=4;COUNT=1", "Every 4 hours, once", "Alle 4 Stunden, einmal"),
         ] {
             let expected = (english.to_owned(), german.to_owned());
-            assert_eq!(said(&format!("RRULE:{rule}")), expected, "{rule}");
+            assert_eq!(describe(&format!("RRULE:{rule}")), expected, "{rule}");
         }
     }
 
     #[test]
     fn dates_beside_a_rule_are_counted() {
         let (english, german) =
-            said("RRULE:FREQ=DAILY\r\nRDATE:20261201T120000\r\nEXDATE:20261126T100000");
+            describe("RRULE:FREQ=DAILY\r\nRDATE:20261201T120000\r\nEXDATE:20261126T100000");
         assert_eq!(english, "Every day. On one more date, except on one date");
         assert_eq!(german, "Täglich. An einem weiteren Tag, außer an einem Tag");
     }

@@ -70,7 +70,7 @@ pub async fn reply(
     if page.link.state == LinkState::Closed || page.session.is_none() {
         let unsent = if has_arrived { String::new() } else { text };
         if page.link.state == LinkState::Closed {
-            return read::gone(&browser, &token, &page, &times, now, unsent);
+            return read::gone_page(&browser, &token, &page, &times, now, unsent);
         }
         let mut front =
             FrontPage::new(SecurePageHeader::new(&token, &browser, &page), &page, &times);
@@ -78,11 +78,11 @@ pub async fn reply(
         return html(StatusCode::UNAUTHORIZED, &front);
     }
     if has_arrived {
-        return see_other(&arrived(&token));
+        return see_other(&arrival_path(&token));
     }
     if before == SentBefore::OtherWords {
         let sentence = translation::sentence(SENT_BEFORE).into_owned();
-        let shown = read::shown(&web, &browser, &token, &page, &times, |read| {
+        let shown = read::show_with(&web, &browser, &token, &page, &times, |read| {
             (read.error, read.draft) = (sentence, text);
         });
         return shown.await;
@@ -97,7 +97,7 @@ pub async fn reply(
     match web.count_answer(&page).await {
         Ok(true) => {}
         Ok(false) => {
-            let shown = read::shown(&web, &browser, &token, &page, &times, |read| {
+            let shown = read::show_with(&web, &browser, &token, &page, &times, |read| {
                 again(read, too_often(), text);
             });
             let mut response = shown.await;
@@ -119,11 +119,11 @@ pub async fn reply(
         }
     };
     match answered {
-        Ok(()) => see_other(&arrived(&token)),
+        Ok(()) => see_other(&arrival_path(&token)),
         Err(sentence) => {
             // Another sending of the same form was quicker: this one needs a form of its own.
             let is_used = sentence == translation::sentence(SENT_BEFORE);
-            let shown = read::shown(&web, &browser, &token, &page, &times, |read| {
+            let shown = read::show_with(&web, &browser, &token, &page, &times, |read| {
                 if is_used {
                     (read.error, read.draft) = (sentence, text);
                 } else {
@@ -136,7 +136,7 @@ pub async fn reply(
 }
 
 /// The page after a reply was sent.
-fn arrived(token: &str) -> String {
+fn arrival_path(token: &str) -> String {
     format!("/s/{token}?sent#sent")
 }
 

@@ -102,7 +102,7 @@ pub async fn enter(
             response
         }
         Ok(Entered::Refused(page, entry)) => {
-            refused(&web, &visitor, &browser, &token, *page, (entry, draft))
+            refuse(&web, &visitor, &browser, &token, *page, (entry, draft))
         }
         Err(error) => refusal(error),
     }
@@ -145,7 +145,7 @@ impl Web {
     }
 }
 
-fn refused(
+fn refuse(
     web: &Web,
     visitor: &Visitor,
     browser: &GuestBrowser,
@@ -155,7 +155,7 @@ fn refused(
 ) -> Response<Body> {
     let times = GuestTimeFormat::new(web.app.clock.now(), visitor, &page);
     if page.link.state != LinkState::Open {
-        return read::gone(browser, token, &page, &times, web.app.clock.now(), draft);
+        return read::gone_page(browser, token, &page, &times, web.app.clock.now(), draft);
     }
     let sheet = SecurePageHeader::new(token, browser, &page);
     if entry == CodeEntry::NotAsked {

@@ -83,7 +83,7 @@ impl Web {
             let session = session
                 .filter(|session| session.email == link.email && link.state != LinkState::Closed);
             let purpose = link.purpose();
-            let code = one_time_codes::sent(tx, ws, &purpose, browser)?;
+            let code = one_time_codes::find_sent(tx, ws, &purpose, browser)?;
             let code = code.filter(|code| code.expires_at > now);
             let next_code_at = match code {
                 Some(_) => {

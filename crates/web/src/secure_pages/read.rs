@@ -56,8 +56,10 @@ pub async fn show(
         {
             return refusal(error);
         }
-        return shown(&web, &browser, &token, &page, &times, |read| read.sent = asked.has("sent"))
-            .await;
+        return show_with(&web, &browser, &token, &page, &times, |read| {
+            read.sent = asked.has("sent")
+        })
+        .await;
     }
     let response = match (page.link.state, page.code) {
         (LinkState::Open, Some(_)) if page.session.is_none() => {
@@ -73,7 +75,7 @@ pub async fn show(
             front.signed_out = asked.has(SIGNED_OUT) && page.session.is_none();
             html(StatusCode::OK, &front)
         }
-        _ => gone(&browser, &token, &page, &times, now, String::new()),
+        _ => gone_page(&browser, &token, &page, &times, now, String::new()),
     };
     browser.keep(&web, response)
 }
@@ -90,14 +92,14 @@ pub(super) async fn page(
         Ok(page) => {
             let times = GuestTimeFormat::new(web.app.clock.now(), visitor, &page);
             let draft = draft.to_owned();
-            shown(web, browser, token, &page, &times, |read| read.draft = draft).await
+            show_with(web, browser, token, &page, &times, |read| read.draft = draft).await
         }
         Err(error) => refusal(error),
     }
 }
 
 /// The messages, changed by what the caller has to say.
-pub(super) async fn shown(
+pub(super) async fn show_with(
     web: &Web,
     browser: &GuestBrowser,
     token: &str,
@@ -127,7 +129,7 @@ pub(super) async fn shown(
 
 /// One page for what has run out and what was taken back; another while it is locked. It shows what
 /// the customer was writing.
-pub(super) fn gone(
+pub(super) fn gone_page(
     browser: &GuestBrowser,
     token: &str,
     page: &GuestPage,

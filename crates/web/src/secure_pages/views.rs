@@ -43,7 +43,7 @@ impl GuestTimeFormat {
     pub fn clock(&self, at: i64) -> String {
         let clock = self.format.clock(at);
         match &self.of_inbox {
-            Some(times) => times.named(&clock),
+            Some(times) => times.with_zone_name(&clock),
             None => clock,
         }
     }
@@ -54,7 +54,7 @@ impl GuestTimeFormat {
     }
 
     pub fn moment(&self, at: i64) -> PageTime {
-        let date = self.format.zoned(at).date();
+        let date = self.format.in_zone(at).date();
         let (weekday, month) = (weekday(date.weekday()), month_name(date.month()));
         let (day, clock) = (date.day(), self.clock(at));
         let text = t!("{weekday} {day} {month}, {clock}", weekday, day, month, clock);
@@ -100,7 +100,7 @@ impl FrontPage {
         FrontPage {
             author: page.front.author.clone().unwrap_or_else(|| page.front.workspace.clone()),
             sheet,
-            to: masked(&page.link.email),
+            to: mask(&page.link.email),
             written: times.moment(page.front.written_at),
             until: times.until(page.link.expires_at),
             is_proven: page.session.is_some(),
@@ -135,7 +135,7 @@ impl CodePage {
         let sent = page.code.filter(|code| code.tries_left > 0);
         CodePage {
             sheet,
-            to: masked(&page.link.email),
+            to: mask(&page.link.email),
             sent: sent.map(|code| (times.clock(code.sent_at), times.clock(code.expires_at))),
             is_over: page.code.is_some() && sent.is_none(),
             is_new: false,
@@ -270,7 +270,7 @@ pub struct NothingPage {
 }
 
 /// An address of which only its reader recognizes the first part.
-fn masked(email: &str) -> String {
+fn mask(email: &str) -> String {
     let (local, domain) = email.rsplit_once('@').unwrap_or((email, ""));
     let first: String = local.chars().take(1).collect();
     format!("{first}•••••@{domain}")
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn an_address_is_shown_by_its_first_letter_and_its_domain() {
-        assert_eq!(masked("helena@osei-studio.example"), "h•••••@osei-studio.example");
-        assert_eq!(masked("é@x.example"), "é•••••@x.example");
+        assert_eq!(mask("helena@osei-studio.example"), "h•••••@osei-studio.example");
+        assert_eq!(mask("é@x.example"), "é•••••@x.example");
     }
 }

@@ -107,7 +107,7 @@ impl Web {
 }
 
 /// The response for a link that is unknown, revoked or expired.
-fn gone(refusal: PageError) -> Response<Body> {
+fn gone_page(refusal: PageError) -> Response<Body> {
     use axum::response::IntoResponse;
     match refusal {
         PageError::Domain(Error::NotFound(_)) => {

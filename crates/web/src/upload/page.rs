@@ -13,7 +13,7 @@ use model::guests::guest_forms::GuestFormId;
 use model::times::calendar_words::kept_date;
 use translation::{msg, t, text_in_context};
 
-use super::{Web, gone};
+use super::{Web, gone_page};
 use crate::layout::filters;
 use crate::layout::responses::{html, see_other};
 use crate::layout::wording::{TimeFormat, first_name, paragraphs, short_month, size};
@@ -96,7 +96,7 @@ pub async fn show(
             let form_id = GuestFormId::new(&web.app.ids);
             html(StatusCode::OK, &view(token, form_id, page, web.app.clock.now()))
         }
-        Err(refusal) => gone(refusal),
+        Err(refusal) => gone_page(refusal),
     }
 }
 
@@ -105,7 +105,7 @@ fn view(token: String, form_id: GuestFormId, page: AskPage, now: i64) -> UploadP
     let (waiting, open_until) = (page.waiting(), page.open_until());
     let contact = page.contact_name.clone().filter(|name| !name.trim().is_empty());
     let postmark = |at: i64| {
-        let date = times.zoned(at).date();
+        let date = times.in_zone(at).date();
         let month = short_month(date.month());
         let day = t!("{day} {month}", day = date.day(), month).to_uppercase();
         (day, times.clock(at), page.times.moment(at))
@@ -114,7 +114,7 @@ fn view(token: String, form_id: GuestFormId, page: AskPage, now: i64) -> UploadP
     let heading = match page.items.len() {
         0 => t!("No documents for {workspace}", workspace),
         1 => t!("One document for {workspace}", workspace),
-        n => t!("{count} documents for {workspace}", count = counted(n), workspace),
+        n => t!("{count} documents for {workspace}", count = count_text(n), workspace),
     };
     UploadPage {
         token,
@@ -137,7 +137,7 @@ fn view(token: String, form_id: GuestFormId, page: AskPage, now: i64) -> UploadP
     }
 }
 
-fn counted(n: usize) -> String {
+fn count_text(n: usize) -> String {
     let word = n.checked_sub(2).and_then(|place| NUMBERS.get(place));
     word.map_or_else(|| n.to_string(), |word| translation::text(word).to_owned())
 }
@@ -194,12 +194,12 @@ pub async fn hand_over(
     Path(token): Path<String>,
 ) -> Response<Body> {
     if let Err(refusal) = web.read_ask(&visitor, &token, |_, _| Ok(())).await {
-        return gone(refusal);
+        return gone_page(refusal);
     }
     let handed = uploads::hand_over(&web.app, &token).await;
     match web.or_miss(&visitor, handed).await {
         Ok(_) => see_other(&format!("/u/{token}")),
-        Err(refusal) => gone(refusal),
+        Err(refusal) => gone_page(refusal),
     }
 }
 
@@ -209,7 +209,7 @@ pub async fn remove(
     Path((token, id)): Path<(String, String)>,
 ) -> Response<Body> {
     let Some(id) = UploadId::parse(&id) else {
-        return gone(super::PageError::Domain(Error::NotFound("file")));
+        return gone_page(super::PageError::Domain(Error::NotFound("file")));
     };
     let item = web
         .act_for_ask(&visitor, &token, move |tx, cx, ask| {
@@ -221,7 +221,7 @@ pub async fn remove(
     match item {
         Ok(Some(item)) => see_other(&format!("/u/{token}#item-{item}")),
         Ok(None) => see_other(&format!("/u/{token}")),
-        Err(refusal) => gone(refusal),
+        Err(refusal) => gone_page(refusal),
     }
 }
 
@@ -244,7 +244,7 @@ pub async fn ask_to_stop(
             StatusCode::OK,
             &StopPage { token, workspace: page.workspace, stopped: page.reminders_stopped },
         ),
-        Err(refusal) => gone(refusal),
+        Err(refusal) => gone_page(refusal),
     }
 }
 
@@ -260,6 +260,6 @@ pub async fn stop(
     });
     match stopped.await {
         Ok(()) => see_other(&format!("/u/{token}/stop")),
-        Err(refusal) => gone(refusal),
+        Err(refusal) => gone_page(refusal),
     }
 }

@@ -60,7 +60,7 @@ pub async fn begin(
     let Some(request) =
         request.filter(|request| !request.name.contains('\0') && !request.mark.contains('\0'))
     else {
-        return told(StatusCode::BAD_REQUEST, t!("This is not how a file is announced."));
+        return text_response(StatusCode::BAD_REQUEST, t!("This is not how a file is announced."));
     };
     let new = NewUpload {
         item: request.item,
@@ -80,9 +80,9 @@ pub async fn begin(
             response
         }
         Ok(Err(sentence)) => {
-            told(StatusCode::UNPROCESSABLE_ENTITY, &translation::sentence(&sentence))
+            text_response(StatusCode::UNPROCESSABLE_ENTITY, &translation::sentence(&sentence))
         }
-        Err(refusal) => refused(refusal),
+        Err(refusal) => error_response(refusal),
     }
 }
 
@@ -99,7 +99,7 @@ pub async fn offset(
     drop(turn);
     match found {
         Ok(upload) => answer(StatusCode::OK, &upload),
-        Err(refusal) => refused(refusal),
+        Err(refusal) => error_response(refusal),
     }
 }
 
@@ -114,7 +114,7 @@ pub async fn go_on(
     let Some(id) = UploadId::parse(&id) else { return missing() };
     let Some(_place) = web.take_stream(&visitor, &token) else {
         let sentence = t!("Many files arrive just now. Try again.");
-        return told(StatusCode::SERVICE_UNAVAILABLE, sentence);
+        return text_response(StatusCode::SERVICE_UNAVAILABLE, sentence);
     };
     let turn = web.locks.enter(id.as_str()).await;
     let told_offset = headers.get(OFFSET).and_then(|value| value.to_str().ok());
@@ -135,11 +135,11 @@ pub async fn go_on(
     let (upload, piece, ask) = match found {
         Ok((upload, Some(piece), ask)) => (upload, piece, ask),
         Ok((upload, None, _)) => return answer(StatusCode::CONFLICT, &upload),
-        Err(refusal) => return refused(refusal),
+        Err(refusal) => return error_response(refusal),
     };
     let received = match web.receive(&upload, &piece, body, &turn.stop).await {
         Ok(received) => received,
-        Err(error) => return refused(PageError::Domain(error.into())),
+        Err(error) => return error_response(PageError::Domain(error.into())),
     };
     let (before, kept) = (upload, (piece.clone(), received.bytes));
     let written = web.act_for_ask(&visitor, &token, move |tx, cx, ask| {
@@ -148,7 +148,7 @@ pub async fn go_on(
     });
     let (upload, counts) = match written.await {
         Ok(written) => written,
-        Err(refusal) => return refused(refusal),
+        Err(refusal) => return error_response(refusal),
     };
     if !counts {
         let uploads = web.app.blobs.partial_uploads().clone();
@@ -168,7 +168,7 @@ pub async fn go_on(
     }
     match uploads::scan(&web.app, &ask, &id).await {
         Ok(upload) => answer(StatusCode::OK, &upload),
-        Err(error) => refused(PageError::Domain(error)),
+        Err(error) => error_response(PageError::Domain(error)),
     }
 }
 
@@ -272,45 +272,45 @@ fn answer(status: StatusCode, upload: &Upload) -> Response<Body> {
     response
 }
 
-fn told(status: StatusCode, sentence: &str) -> Response<Body> {
+fn text_response(status: StatusCode, sentence: &str) -> Response<Body> {
     json_answer(status, &json!({ "problem": sentence }))
 }
 
 fn missing() -> Response<Body> {
-    told(StatusCode::NOT_FOUND, t!("There is no such file on its way."))
+    text_response(StatusCode::NOT_FOUND, t!("There is no such file on its way."))
 }
 
-fn refused(refusal: PageError) -> Response<Body> {
+fn error_response(refusal: PageError) -> Response<Body> {
     match refusal {
         PageError::Domain(Error::NotFound(_)) => missing(),
         PageError::Domain(Error::Unauthorized) => {
             let sentence =
                 t!("You are signed out. Open the link in the mail about this page again.");
-            told(StatusCode::UNAUTHORIZED, sentence)
+            text_response(StatusCode::UNAUTHORIZED, sentence)
         }
         PageError::Domain(Error::Invalid(problems)) => {
             let sentences: Vec<String> =
                 problems.0.into_iter().map(|problem| problem.sentence).collect();
             let sentence = sentences.join(" ");
-            told(StatusCode::UNPROCESSABLE_ENTITY, &translation::sentence(&sentence))
+            text_response(StatusCode::UNPROCESSABLE_ENTITY, &translation::sentence(&sentence))
         }
         PageError::TooManyAttempts => {
             let minutes = SIGN_IN_WAIT_MINUTES;
             let sentence = t!("Too many attempts. Wait {minutes} minutes.", minutes);
-            told(StatusCode::TOO_MANY_REQUESTS, &sentence)
+            text_response(StatusCode::TOO_MANY_REQUESTS, &sentence)
         }
         PageError::Domain(error) if error.is_outage() => {
             let sentence = t!("Something failed on our side. Try again.");
-            let mut response = told(StatusCode::SERVICE_UNAVAILABLE, sentence);
+            let mut response = text_response(StatusCode::SERVICE_UNAVAILABLE, sentence);
             ask_to_wait(&mut response);
             response
         }
         PageError::Domain(error) => {
             tracing::error!(cause = ?error, "an upload failed");
             let sentence = t!("Something failed on our side. Try again.");
-            told(StatusCode::INTERNAL_SERVER_ERROR, sentence)
+            text_response(StatusCode::INTERNAL_SERVER_ERROR, sentence)
         }
-        _ => told(StatusCode::BAD_REQUEST, t!("This cannot be done here.")),
+        _ => text_response(StatusCode::BAD_REQUEST, t!("This cannot be done here.")),
     }
 }
 

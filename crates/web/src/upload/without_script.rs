@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use translation::msg;
 
 use super::receive_file::Writer;
-use super::{Web, gone};
+use super::{Web, gone_page};
 use crate::layout::responses::{PageError, see_other};
 use crate::visitor::Visitor;
 
@@ -39,11 +39,11 @@ pub async fn add(
 ) -> Response<Body> {
     let Some(_place) = web.take_stream(&visitor, &token) else {
         let busy = Error::invalid("file", "Many files arrive just now. Wait a minute, try again.");
-        return gone(PageError::Domain(busy));
+        return gone_page(PageError::Domain(busy));
     };
     match web.take_form(&visitor, &token, item, form).await {
         Ok(()) => see_other(&format!("/u/{token}#item-{item}")),
-        Err(refusal) => gone(refusal),
+        Err(refusal) => gone_page(refusal),
     }
 }
 
@@ -56,7 +56,7 @@ struct FormUploadRequest {
 
 impl FormUploadRequest {
     /// What the file is known by when the form sends it again.
-    fn sent(&self, bytes: &FileBytes<'_, '_>, is_whole: bool) -> Option<SentFile> {
+    fn sent_file(&self, bytes: &FileBytes<'_, '_>, is_whole: bool) -> Option<SentFile> {
         let form = self.form.as_ref()?;
         let digest = is_whole.then(|| bytes.hash.clone().finalize());
         Some(SentFile::new(form, &self.new, digest.as_deref()))
@@ -114,7 +114,7 @@ impl Web {
             Err(sentence) => sentence,
             Ok(upload) => match self.write_file(&upload, &mut bytes).await? {
                 FileEnd::Whole => {
-                    let sent = request.sent(&bytes, true);
+                    let sent = request.sent_file(&bytes, true);
                     self.keep_file(visitor, token, &upload.id, (bytes.size, sent)).await?;
                     return Ok(true);
                 }
@@ -124,7 +124,7 @@ impl Web {
                 }
                 FileEnd::CutOff => {
                     self.forget(visitor, token, &upload.id).await?;
-                    let sent = request.sent(&bytes, false);
+                    let sent = request.sent_file(&bytes, false);
                     self.refuse(visitor, token, request, (CUT_OFF, sent)).await?;
                     return Ok(false);
                 }
@@ -132,7 +132,7 @@ impl Web {
         };
         // The rest is read, so that the browser gets the response.
         let is_whole = bytes.read_on().await;
-        let sent = request.sent(&bytes, is_whole);
+        let sent = request.sent_file(&bytes, is_whole);
         self.refuse(visitor, token, request, (&sentence, sent)).await?;
         Ok(is_whole)
     }

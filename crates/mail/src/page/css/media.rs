@@ -1,7 +1,7 @@
 //! Media queries: conditions on the width and the theme of the window.
 
 use super::token::CssToken;
-use super::value::trimmed;
+use super::value::trim;
 
 const FEATURES: &[&str] = &[
     "-webkit-min-device-pixel-ratio",
@@ -16,7 +16,7 @@ const FEATURES: &[&str] = &[
 /// The conditions of an `@media` rule, written anew; `None` when it asks for anything else.
 pub(super) fn media(prelude: &[CssToken]) -> Option<String> {
     let mut written = String::new();
-    let mut rest = trimmed(prelude);
+    let mut rest = trim(prelude);
     while let Some((token, after)) = rest.split_first() {
         rest = after;
         match token {
@@ -40,11 +40,11 @@ pub(super) fn media(prelude: &[CssToken]) -> Option<String> {
 }
 
 fn feature(inside: &[CssToken]) -> Option<String> {
-    let (CssToken::Ident(name), rest) = trimmed(inside).split_first()? else { return None };
-    let (CssToken::Sign(':'), value) = trimmed(rest).split_first()? else { return None };
+    let (CssToken::Ident(name), rest) = trim(inside).split_first()? else { return None };
+    let (CssToken::Sign(':'), value) = trim(rest).split_first()? else { return None };
     let name = name.to_ascii_lowercase();
     FEATURES.contains(&name.as_str()).then_some(())?;
-    let value = match trimmed(value) {
+    let value = match trim(value) {
         [CssToken::Number(number, unit)] if matches!(unit.as_str(), "" | "px" | "em" | "rem") => {
             format!("{number}{unit}")
         }

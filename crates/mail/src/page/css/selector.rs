@@ -2,7 +2,7 @@
 
 use super::RESERVED_PREFIX;
 use super::token::CssToken;
-use super::value::trimmed;
+use super::value::trim;
 use crate::limits::SELECTOR_PARTS;
 
 /// Attributes that a selector may ask for. Others, such as an address, would let a sheet tell what
@@ -32,7 +32,7 @@ const COUNTING: &[&str] = &["nth-child", "nth-last-child", "nth-last-of-type", "
 /// The selectors of a list that stay, written anew; `None` when none does.
 pub(super) fn selectors(prelude: &[CssToken]) -> Option<String> {
     let list = prelude.split(|token| *token == CssToken::Sign(','));
-    let kept: Vec<String> = list.filter_map(|one| selector(trimmed(one))).collect();
+    let kept: Vec<String> = list.filter_map(|one| selector(trim(one))).collect();
     (!kept.is_empty()).then(|| kept.join(","))
 }
 
@@ -95,7 +95,7 @@ fn name(written: &mut String, sign: char, name: &str) -> Option<()> {
 /// `[class~="note"]`; gives back what stands behind the bracket.
 fn attribute<'t>(written: &mut String, tokens: &'t [CssToken]) -> Option<&'t [CssToken]> {
     let end = tokens.iter().position(|token| *token == CssToken::Sign(']'))?;
-    let (inside, rest) = (trimmed(&tokens[..end]), &tokens[end + 1..]);
+    let (inside, rest) = (trim(&tokens[..end]), &tokens[end + 1..]);
     let (CssToken::Ident(name), test) = inside.split_first()? else { return None };
     let name = name.to_ascii_lowercase();
     if !ATTRIBUTES.contains(&name.as_str()) {
@@ -103,7 +103,7 @@ fn attribute<'t>(written: &mut String, tokens: &'t [CssToken]) -> Option<&'t [Cs
     }
     written.push('[');
     written.push_str(&name);
-    let value = match trimmed(test) {
+    let value = match trim(test) {
         [] => None,
         [CssToken::Sign('='), value @ ..] => {
             written.push('=');
@@ -117,7 +117,7 @@ fn attribute<'t>(written: &mut String, tokens: &'t [CssToken]) -> Option<&'t [Cs
         _ => return None,
     };
     if let Some(value) = value {
-        let [CssToken::Ident(value) | CssToken::Text(value)] = trimmed(value) else { return None };
+        let [CssToken::Ident(value) | CssToken::Text(value)] = trim(value) else { return None };
         let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
         if !value.chars().all(plain) || value.to_ascii_lowercase().contains(RESERVED_PREFIX) {
             return None;
@@ -166,8 +166,8 @@ mod tests {
     use super::super::token::tokens;
     use super::*;
 
-    fn kept(selector: &str) -> Option<String> {
-        selectors(trimmed(&tokens(selector)))
+    fn keep(selector: &str) -> Option<String> {
+        selectors(trim(&tokens(selector)))
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
             ("a, p::before, b", "a,b"),
             ("u + .body .x", "u + .body .x"),
         ] {
-            assert_eq!(kept(selector).as_deref(), Some(expected), "{selector}");
+            assert_eq!(keep(selector).as_deref(), Some(expected), "{selector}");
         }
     }
 
@@ -204,8 +204,8 @@ mod tests {
             "a%b",
             "p:nth-child(1 of .mailroom-goes)",
         ] {
-            assert_eq!(kept(selector), None, "{selector}");
+            assert_eq!(keep(selector), None, "{selector}");
         }
-        assert_eq!(kept(&"a ".repeat(100)), None);
+        assert_eq!(keep(&"a ".repeat(100)), None);
     }
 }

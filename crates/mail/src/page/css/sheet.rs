@@ -4,7 +4,7 @@ use super::PictureAddresses;
 use super::media::media;
 use super::selector::selectors;
 use super::token::{CssToken, tokens};
-use super::value::{declarations, trimmed};
+use super::value::{declarations, trim};
 use crate::limits::STYLE_RULES;
 
 /// The rules of a sheet that stay; `only` is the `media` attribute of its element. Every at-rule but
@@ -40,7 +40,7 @@ impl Sheet<'_> {
     fn rules(&mut self, tokens: &[CssToken], outermost: bool) {
         let mut rest = tokens;
         while !rest.is_empty() && self.rules < STYLE_RULES {
-            let is_at = matches!(trimmed(rest).first(), Some(CssToken::AtKeyword(_)));
+            let is_at = matches!(trim(rest).first(), Some(CssToken::AtKeyword(_)));
             let ends = |token: &CssToken| match token {
                 CssToken::Sign('{') => true,
                 CssToken::Sign(';') => is_at,
@@ -48,7 +48,7 @@ impl Sheet<'_> {
                 _ => false,
             };
             let Some(end) = rest.iter().position(ends) else { return };
-            let (prelude, after) = (trimmed(&rest[..end]), &rest[end + 1..]);
+            let (prelude, after) = (trim(&rest[..end]), &rest[end + 1..]);
             if rest[end] != CssToken::Sign('{') {
                 rest = after;
                 continue;
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    fn kept(css: &str) -> String {
+    fn keep(css: &str) -> String {
         clean_sheet(css, "", &mut NoPictures)
     }
 
@@ -129,7 +129,7 @@ mod tests {
             ("}p{color:red}", "p{color:red}\n"),
             ("p{color:red", "p{color:red}\n"),
         ] {
-            assert_eq!(kept(css), expected, "{css}");
+            assert_eq!(keep(css), expected, "{css}");
         }
         assert_eq!(
             clean_sheet("p{color:red}", "screen", &mut NoPictures),
@@ -154,10 +154,10 @@ mod tests {
             "p{cursor:url(https://x.example)}",
             "</style><script>alert(1)</script>",
         ] {
-            assert_eq!(kept(css), "", "{css}");
+            assert_eq!(keep(css), "", "{css}");
         }
-        assert_eq!(kept("p{color:red}").repeat(2), kept(&"p{color:red}".repeat(2)));
-        let many = kept(&"p{color:red}".repeat(STYLE_RULES + 5));
+        assert_eq!(keep("p{color:red}").repeat(2), keep(&"p{color:red}".repeat(2)));
+        let many = keep(&"p{color:red}".repeat(STYLE_RULES + 5));
         assert_eq!(many.matches("color").count(), STYLE_RULES);
     }
 }

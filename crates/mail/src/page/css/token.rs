@@ -121,7 +121,7 @@ impl Lexer<'_> {
                 self.skip(c);
             } else if is_escape(self.rest) {
                 self.skip(c);
-                name.push(self.escaped());
+                name.push(self.read_escape());
             } else {
                 break;
             }
@@ -130,7 +130,7 @@ impl Lexer<'_> {
     }
 
     /// The character that is meant by what stands behind a backslash.
-    fn escaped(&mut self) -> char {
+    fn read_escape(&mut self) -> char {
         let digits = self.rest.bytes().take(6).take_while(u8::is_ascii_hexdigit).count();
         if digits == 0 {
             let c = self.rest.chars().next().unwrap_or('\u{fffd}');
@@ -175,7 +175,7 @@ impl Lexer<'_> {
                 '\\' if self.rest[1..].starts_with('\n') => self.rest = &self.rest[2..],
                 '\\' => {
                     self.skip(c);
-                    text.push(self.escaped());
+                    text.push(self.read_escape());
                 }
                 _ => {
                     self.skip(c);

@@ -131,11 +131,11 @@ pub(super) fn declarations(
     pictures: &mut dyn PictureAddresses,
 ) -> Option<String> {
     let parts = split(tokens);
-    let named: Vec<(String, &[CssToken])> = parts.into_iter().filter_map(named).collect();
+    let named: Vec<(String, &[CssToken])> = parts.into_iter().filter_map(split_name).collect();
     let is_bounded = named.iter().any(|(name, value)| name == "max-width" && is_length(value));
     let mut kept: Vec<String> = Vec::new();
     for (name, value) in named {
-        let value = declared(&name, value, is_bounded, pictures);
+        let value = check_value(&name, value, is_bounded, pictures);
         kept.extend(value.map(|value| format!("{name}:{value}")));
     }
     (!kept.is_empty()).then(|| kept.join(";"))
@@ -161,14 +161,14 @@ fn split(tokens: &[CssToken]) -> Vec<&[CssToken]> {
     parts
 }
 
-fn named(declaration: &[CssToken]) -> Option<(String, &[CssToken])> {
-    let declaration = trimmed(declaration);
+fn split_name(declaration: &[CssToken]) -> Option<(String, &[CssToken])> {
+    let declaration = trim(declaration);
     let (CssToken::Ident(name), rest) = declaration.split_first()? else { return None };
-    let (CssToken::Sign(':'), value) = trimmed(rest).split_first()? else { return None };
-    Some((name.to_ascii_lowercase(), trimmed(value)))
+    let (CssToken::Sign(':'), value) = trim(rest).split_first()? else { return None };
+    Some((name.to_ascii_lowercase(), trim(value)))
 }
 
-pub(super) fn trimmed(mut tokens: &[CssToken]) -> &[CssToken] {
+pub(super) fn trim(mut tokens: &[CssToken]) -> &[CssToken] {
     while let [CssToken::Space, rest @ ..] | [rest @ .., CssToken::Space] = tokens {
         tokens = rest;
     }
@@ -176,7 +176,7 @@ pub(super) fn trimmed(mut tokens: &[CssToken]) -> &[CssToken] {
 }
 
 /// A value as it stays; `None` for one that may not.
-fn declared(
+fn check_value(
     name: &str,
     value: &[CssToken],
     is_bounded: bool,
@@ -197,12 +197,12 @@ fn declared(
 }
 
 fn without_important(value: &[CssToken]) -> (&[CssToken], bool) {
-    match trimmed(value) {
+    match trim(value) {
         [rest @ .., CssToken::Sign('!'), CssToken::Ident(word)]
         | [rest @ .., CssToken::Sign('!'), CssToken::Space, CssToken::Ident(word)]
             if word.eq_ignore_ascii_case("important") =>
         {
-            (trimmed(rest), true)
+            (trim(rest), true)
         }
         rest => (rest, false),
     }
@@ -239,7 +239,7 @@ impl Written<'_> {
                 CssToken::Function(name) if name == "url" => {
                     let end =
                         tokens[at..].iter().position(|token| *token == CssToken::Sign(')'))?;
-                    let [CssToken::Text(address)] = trimmed(&tokens[at..at + end]) else {
+                    let [CssToken::Text(address)] = trim(&tokens[at..at + end]) else {
                         return None;
                     };
                     self.picture(address)?;
@@ -305,7 +305,7 @@ impl Written<'_> {
             ',' => true,
             // A length must not become huge by a tiny divisor.
             '/' if depth > 0 => {
-                let next = trimmed(after).first();
+                let next = trim(after).first();
                 matches!(next, Some(CssToken::Number(by, _)) if by.abs() >= 1.0)
             }
             '/' => true,
@@ -371,7 +371,7 @@ pub(in crate::page) struct DeclaredSize {
 pub(in crate::page) fn declared_size(style: &str) -> DeclaredSize {
     let mut size = DeclaredSize::default();
     let tokens = tokens(style);
-    for (name, value) in split(&tokens).into_iter().filter_map(named) {
+    for (name, value) in split(&tokens).into_iter().filter_map(split_name) {
         let px = match without_important(value).0 {
             [CssToken::Number(number, unit)] if unit != "%" => {
                 px_of_unit(unit, &name).map(|px| number * px)
@@ -399,7 +399,7 @@ mod tests {
         }
     }
 
-    fn kept(style: &str) -> Option<String> {
+    fn keep(style: &str) -> Option<String> {
         clean_declarations(style, &mut Numbered)
     }
 
@@ -434,7 +434,7 @@ mod tests {
             ),
             ("col\\6fr: red", "color:red"),
         ] {
-            assert_eq!(kept(style).as_deref(), Some(expected), "{style}");
+            assert_eq!(keep(style).as_deref(), Some(expected), "{style}");
         }
     }
 
@@ -468,7 +468,7 @@ mod tests {
             "display: grid-lanes(x)",
             "color: red}body{display:none",
         ] {
-            assert_eq!(kept(style), None, "{style}");
+            assert_eq!(keep(style), None, "{style}");
         }
     }
 

@@ -210,7 +210,7 @@ pub fn undo_merge(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Conversation
     let mut target = conversations::load(tx, cx.actor, id)?;
     index_rebuild::forget(tx, ws, (source.num, &source.id))?;
     index_rebuild::forget(tx, ws, (target.num, &target.id))?;
-    let moved = rows::noted(tx, ws, &source.id, &target.id)?;
+    let moved = rows::load_moved(tx, ws, &source.id, &target.id)?;
     rows::carry_over(tx, ws, &moved, &target.id, &source.id)?;
     rows::drop_participants(tx, ws, &target.id, &before.participants, merged_at)?;
     forget_merge(tx, ws, &source.id)?;

@@ -232,7 +232,7 @@ pub fn note_moved(
 }
 
 /// What went over from a conversation, and what was added to those messages since.
-pub fn noted(
+pub fn load_moved(
     tx: &mut Tx<'_>,
     ws: i64,
     source: &ConversationId,

@@ -145,7 +145,7 @@ pub fn explain(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId, note: &str) ->
 }
 
 /// Records that the requesting message was sent: reminders are counted from now.
-pub fn left(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId) -> Result<()> {
+pub fn note_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, request: &RequestId) -> Result<()> {
     let asked = tx.exec(
         "UPDATE document_requests SET asked_at = ?3, remind_at = ?4
          WHERE ws = ?1 AND id = ?2 AND asked_at IS NULL AND completed_at IS NULL

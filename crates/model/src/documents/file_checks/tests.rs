@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::documents::file_checks::*;
 
-fn looked(bytes: &[u8], name: &str) -> Result<FileFormat, FileRefusal> {
+fn check(bytes: &[u8], name: &str) -> Result<FileFormat, FileRefusal> {
     look(&mut Cursor::new(bytes), bytes.len() as u64, name).expect("memory can be read")
 }
 
@@ -106,7 +106,7 @@ fn what_is_taken_is_known_by_its_bytes() {
         (b"a;b\n1;2\n".to_vec(), "table.csv", FileFormat::Csv),
         (invoice.to_vec(), "xrechnung.xml", FileFormat::Xml),
     ] {
-        assert_eq!(looked(&bytes, name), Ok(form), "{name}");
+        assert_eq!(check(&bytes, name), Ok(form), "{name}");
     }
 }
 
@@ -158,7 +158,7 @@ fn what_is_not_taken_says_why() {
         (pdf(), "letter.docx", FileRefusal::Misnamed(FileFormat::Pdf)),
         (folder(&[TYPES, WORD], 0), "books.xlsx", FileRefusal::Misnamed(FileFormat::Docx)),
     ] {
-        assert_eq!(looked(&bytes, name), Err(refusal), "{name}");
+        assert_eq!(check(&bytes, name), Err(refusal), "{name}");
         assert!(refusal.sentence().ends_with('.'), "{refusal:?}");
     }
 }
@@ -167,7 +167,7 @@ fn what_is_not_taken_says_why() {
 fn a_pdf_that_speaks_of_locks_is_not_locked() {
     for words in ["/EncryptMetadata false", "(the /Encrypt entry)", "/Encrypt none 1 R"] {
         let bytes = [pdf(), words.as_bytes().to_vec(), b" startxref 0 %%EOF".to_vec()].concat();
-        assert_eq!(looked(&bytes, "a.pdf"), Ok(FileFormat::Pdf), "{words}");
+        assert_eq!(check(&bytes, "a.pdf"), Ok(FileFormat::Pdf), "{words}");
     }
 }
 
@@ -177,7 +177,7 @@ fn a_lock_is_found_where_two_pieces_meet() {
         let mut bytes = b"%PDF-1.7\n".to_vec();
         bytes.resize(before, b' ');
         bytes.extend_from_slice(b"/Encrypt 7 0 R startxref 9 %%EOF");
-        assert_eq!(looked(&bytes, "a.pdf"), Err(FileRefusal::Locked), "{before}");
+        assert_eq!(check(&bytes, "a.pdf"), Err(FileRefusal::Locked), "{before}");
     }
 }
 
@@ -194,6 +194,6 @@ proptest! {
         let mut all = starts[start].clone();
         all.truncate(cut);
         all.extend_from_slice(&bytes);
-        let _ = looked(&all, &name);
+        let _ = check(&all, &name);
     }
 }

@@ -209,7 +209,7 @@ pub fn begin(
     {
         return Ok(Ok(begun));
     }
-    let (count, bytes) = taken(tx, cx, ask)?;
+    let (count, bytes) = count_taken(tx, cx, ask)?;
     if count >= UPLOADS_PER_REQUEST {
         return Ok(Err(TOO_MANY.into()));
     }
@@ -287,7 +287,7 @@ fn cut_off(
 }
 
 /// How many files a request has, and how many bytes they have or will have.
-fn taken(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask) -> Result<(i64, i64)> {
+fn count_taken(tx: &mut Tx<'_>, cx: &Cx<'_>, ask: &Ask) -> Result<(i64, i64)> {
     Ok(tx.one(
         "SELECT CAST(count(*) AS BIGINT),
                 CAST(coalesce(sum(CASE WHEN state IN ('refused', 'removed') THEN 0 ELSE size END), 0)
@@ -357,7 +357,7 @@ pub fn refuse(
     must_be_open(ask)?;
     touch(tx, cx, ask)?;
     must_be_asked_for(tx, cx, ask, new.item)?;
-    if taken(tx, cx, ask)?.0 >= UPLOADS_PER_REQUEST {
+    if count_taken(tx, cx, ask)?.0 >= UPLOADS_PER_REQUEST {
         return Ok(());
     }
     if let Some(sent) = sent {

@@ -29,13 +29,13 @@ pub async fn take_file(
     let size = bytes.len() as u64;
     let format = match file_checks::look(&mut Cursor::new(&bytes), size, filename)? {
         Ok(format) => format,
-        Err(refusal) => return Ok(Err(refused(filename, &refusal.sentence()))),
+        Err(refusal) => return Ok(Err(refusal_sentence(filename, &refusal.sentence()))),
     };
     if let Some(scanner) = &app.scanner {
         match scan(app, scanner.as_ref(), &bytes).await? {
             ScanResult::Clean => {}
             ScanResult::Infected => {
-                return Ok(Err(refused(filename, &FileRefusal::Infected.sentence())));
+                return Ok(Err(refusal_sentence(filename, &FileRefusal::Infected.sentence())));
             }
             ScanResult::Later(reason) => {
                 tracing::warn!(reason, "the virus scanner cannot be reached; an answer waits");
@@ -52,13 +52,13 @@ pub async fn take_file(
     Ok(Ok(sealing.await??))
 }
 
-fn refused(filename: &str, sentence: &str) -> String {
+fn refusal_sentence(filename: &str, sentence: &str) -> String {
     format!("“{filename}” was not taken. {sentence}")
 }
 
 /// The scanner reads a file, which is gone as soon as it was read.
 async fn scan(app: &App, scanner: &dyn Scanner, bytes: &[u8]) -> Result<ScanResult> {
     let id = UploadId::new(&app.ids, app.clock.now());
-    let file = app.blobs.partial_uploads().unnamed(&id, bytes)?;
+    let file = app.blobs.partial_uploads().unlinked_file(&id, bytes)?;
     Ok(scanner.scan(file).await)
 }

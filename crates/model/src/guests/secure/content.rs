@@ -88,7 +88,7 @@ pub fn insert(
             message,
             conversation,
             &sealing::seal(cx, &purpose, &key.to_text()),
-            &sealed(cx, &key, &purpose, content),
+            &seal(cx, &key, &purpose, content),
             &days,
         ],
     )?;
@@ -115,7 +115,7 @@ pub fn replace(
     let key = opened_key(cx, &purpose, kept.ok_or(Error::NotFound("message"))?)?;
     tx.exec(
         "UPDATE secure_messages SET content = ?3 WHERE ws = ?1 AND message = ?2",
-        &[&cx.actor.ws, message, &sealed(cx, &key, &purpose, content)],
+        &[&cx.actor.ws, message, &seal(cx, &key, &purpose, content)],
     )?;
     Ok(())
 }
@@ -129,7 +129,7 @@ pub fn forget(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<()> {
     Ok(())
 }
 
-fn sealed(cx: &Cx<'_>, key: &ContentKey, purpose: &str, content: &ProtectedContent) -> Vec<u8> {
+fn seal(cx: &Cx<'_>, key: &ContentKey, purpose: &str, content: &ProtectedContent) -> Vec<u8> {
     let words = serde_json::to_vec(content).expect("texts are JSON");
     key.seal(cx.ids, purpose, &words)
 }

@@ -45,7 +45,7 @@ pub fn open_links(
 }
 
 /// The message has left: whoever has not opened it is reminded once.
-pub fn left(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<()> {
+pub fn note_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<()> {
     tx.exec(
         "UPDATE secure_messages SET remind_at = ?3
          WHERE ws = ?1 AND message = ?2 AND opened_at IS NULL AND expires_at > ?3",

@@ -73,7 +73,7 @@ pub fn own(
             "SELECT {} FROM notice_choices WHERE ws = ?1 AND person = ?2 AND mailbox = ?3",
             OwnNoticeChoice::COLUMNS
         ),
-        &[&ws, person, &stored(mailbox)],
+        &[&ws, person, &to_row(mailbox)],
     )?)
 }
 
@@ -95,7 +95,7 @@ pub fn keep(
     mailbox: Option<&MailboxId>,
     choice: &OwnNoticeChoice,
 ) -> Result<()> {
-    let mailbox = stored(mailbox);
+    let mailbox = to_row(mailbox);
     if choice.browser.is_none() && choice.mail.is_none() {
         tx.exec(
             "DELETE FROM notice_choices WHERE ws = ?1 AND kind = ?2 AND mailbox = ?3 AND person = ?4",
@@ -131,7 +131,7 @@ pub fn of(
         ),
         &[&ws, &kind, mailbox, person],
     )?;
-    Ok(resolved(kind, &chosen))
+    Ok(resolve(kind, &chosen))
 }
 
 /// The people who chose anything about a kind for this inbox or for every inbox.
@@ -153,13 +153,13 @@ pub fn choosers(
 }
 
 /// The later choice counts before the earlier one.
-pub fn resolved(kind: NoticeKind, chosen: &[OwnNoticeChoice]) -> NoticeChoice {
+pub fn resolve(kind: NoticeKind, chosen: &[OwnNoticeChoice]) -> NoticeChoice {
     chosen.iter().fold(kind.usual(), |usual, own| NoticeChoice {
         browser: own.browser.unwrap_or(usual.browser),
         mail: own.mail.unwrap_or(usual.mail),
     })
 }
 
-fn stored(mailbox: Option<&MailboxId>) -> &str {
+fn to_row(mailbox: Option<&MailboxId>) -> &str {
     mailbox.map_or("", |mailbox| mailbox.as_str())
 }

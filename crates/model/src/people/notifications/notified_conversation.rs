@@ -37,7 +37,7 @@ pub struct NotifiedConversation {
 
 impl NotifiedConversation {
     /// The fact that the notice speaks of.
-    pub fn told(&self) -> &NoticeFact {
+    pub fn main_fact(&self) -> &NoticeFact {
         &self.facts[0]
     }
 }

@@ -58,11 +58,11 @@ impl Default for NoticeSettings {
 impl NoticeSettings {
     /// A person's settings, or the usual ones.
     pub fn of(tx: &mut Tx<'_>, ws: i64, person: &UserId) -> Result<NoticeSettings> {
-        Ok(NoticeSettings::kept(tx, ws, person)?.unwrap_or_default())
+        Ok(NoticeSettings::load_own(tx, ws, person)?.unwrap_or_default())
     }
 
     /// A person's settings, where they chose some.
-    pub fn kept(tx: &mut Tx<'_>, ws: i64, person: &UserId) -> Result<Option<NoticeSettings>> {
+    pub fn load_own(tx: &mut Tx<'_>, ws: i64, person: &UserId) -> Result<Option<NoticeSettings>> {
         Ok(tx.opt(
             &format!(
                 "SELECT {} FROM notice_settings WHERE ws = ?1 AND person = ?2",

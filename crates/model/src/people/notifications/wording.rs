@@ -24,9 +24,9 @@ impl NotifiedConversation {
     /// What happened, with names where the person wants them. The words of a protected message, and who wrote
     /// it, are never said.
     fn title(&self, names: bool) -> String {
-        let told = self.told();
-        let by = Some(clipped(&told.by_name, NAME_CHARS)).filter(|by| names && !by.is_empty());
-        let writer = self.writer.as_deref().map(|name| clipped(name, NAME_CHARS));
+        let told = self.main_fact();
+        let by = Some(clip(&told.by_name, NAME_CHARS)).filter(|by| names && !by.is_empty());
+        let writer = self.writer.as_deref().map(|name| clip(name, NAME_CHARS));
         let writer = writer.filter(|_| names && !self.protected);
         match (told.kind, by, writer) {
             (NoticeKind::Mentioned, Some(by), _) => t!("{by} mentioned you in a note", by),
@@ -53,12 +53,12 @@ impl NotifiedConversation {
 
     fn subject(&self, names: bool) -> Option<String> {
         (names && !self.protected && !self.subject.trim().is_empty())
-            .then(|| clipped(&self.subject, SUBJECT_CHARS))
+            .then(|| clip(&self.subject, SUBJECT_CHARS))
     }
 
     /// For a browser.
     pub fn browser_notice(&self, names: bool) -> BrowserNotice {
-        let told = self.told();
+        let told = self.main_fact();
         BrowserNotice {
             title: self.title(names),
             body: self.subject(names).unwrap_or_else(|| t!("Open Mailroom to see it.").into()),
@@ -127,7 +127,7 @@ pub fn digest(told: &[&NotifiedConversation], names: bool, public_url: &str) -> 
     for inbox in inboxes {
         let of_inbox: Vec<&&NotifiedConversation> =
             told.iter().filter(|one| one.inbox_by_mail() == inbox).collect();
-        text.push_str(&format!("{} ({})\n\n", clipped(inbox, NAME_CHARS), of_inbox.len()));
+        text.push_str(&format!("{} ({})\n\n", clip(inbox, NAME_CHARS), of_inbox.len()));
         for one in of_inbox.iter().take(room) {
             text.push_str(&format!("{}\n{}\n\n", one.line(names), address(public_url, &one.id)));
         }
@@ -180,7 +180,7 @@ fn footer(public_url: &str) -> String {
 }
 
 /// One line of at most so many characters.
-fn clipped(text: &str, most: usize) -> String {
+fn clip(text: &str, most: usize) -> String {
     let line: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.chars().count() > most {
         true => line.chars().take(most - 1).chain(['…']).collect(),

@@ -117,7 +117,7 @@ impl ApiContext {
                 "Browsers may call this API from the service's own developer site only.",
             ),
             _ if headers::is_preflight(&request) => {
-                headers::preflight(&origin, self.app.limiter.untouched())
+                headers::preflight(&origin, self.app.limiter.full_status())
             }
             _ => log.run(answer(request)).await,
         };
@@ -133,11 +133,11 @@ impl ApiContext {
 
     /// A response that no rate was counted for.
     pub(crate) fn ok(&self, status: StatusCode, body: Bytes) -> ApiResponse {
-        ApiResponse { status, body, rate: self.app.limiter.untouched(), extra: Vec::new() }
+        ApiResponse { status, body, rate: self.app.limiter.full_status(), extra: Vec::new() }
     }
 
     pub(crate) fn refuse(&self, status: StatusCode, sentence: &str) -> ApiResponse {
-        response::refusal(status, sentence, self.app.limiter.untouched())
+        response::refusal(status, sentence, self.app.limiter.full_status())
     }
 
     pub(crate) fn refuse_error(&self, error: &Error, rate: RateStatus) -> ApiResponse {

@@ -81,7 +81,7 @@ pub fn outcome(
     result: Result<OperationOutput, Error>,
 ) -> Result<Bytes, Error> {
     match result {
-        Ok(answer) => Ok(done(asked, operation, ignored, &answer)),
+        Ok(answer) => Ok(tool_result(asked, operation, ignored, &answer)),
         Err(
             error @ (Error::Unauthorized
             | Error::TooMany(_)
@@ -99,7 +99,7 @@ pub fn outcome(
 /// it stand what else a model must know: not every client shows it the structured content, and some
 /// show nothing else. That is the body as an object: a list has its name there, and a warning stands
 /// before everything that strangers wrote.
-fn done(
+fn tool_result(
     asked: &Asked,
     operation: &Operation,
     ignored: Option<&str>,

@@ -49,13 +49,13 @@ impl Response {
     }
 }
 
-pub fn succeeded(asked: &Asked, members: &str) -> Bytes {
+pub fn result_body(asked: &Asked, members: &str) -> Bytes {
     let mut response = Response::begin(asked, members.len());
     response.members.extend_from_slice(members.as_bytes());
     response.end()
 }
 
-pub fn failed(id: &Value, failure: &JsonRpcError) -> Bytes {
+pub fn error_body(id: &Value, failure: &JsonRpcError) -> Bytes {
     let mut error = json!({ "code": failure.code, "message": failure.message });
     if let Some(data) = &failure.data {
         error["data"] = data.as_ref().clone();

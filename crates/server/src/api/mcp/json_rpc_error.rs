@@ -53,7 +53,7 @@ impl JsonRpcError {
         }
     }
 
-    pub fn refused(error: &Error) -> JsonRpcError {
+    pub fn from_error(error: &Error) -> JsonRpcError {
         JsonRpcError::new(REFUSED, error.to_string())
     }
 

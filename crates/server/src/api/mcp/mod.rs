@@ -28,7 +28,7 @@ use base::scopes::{Scope, Scopes};
 use serde_json::{Map, Value, json};
 
 use crate::api::http::{ApiContext, ApiResponse, UnreadBody, bearer_or_token, body_sentence};
-use envelope::{failed, succeeded};
+use envelope::{error_body, result_body};
 use json_rpc_error::JsonRpcError;
 use message::{JsonRpcMessage, JsonRpcParseError};
 use protocol_version::{LEGACY, ProtocolVersion, VERSIONS};
@@ -66,8 +66,8 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
         return reply;
     }
     let Some(key) = bearer_or_token(&request) else {
-        let rate = context.app.limiter.untouched();
-        let mut reply = refused(context, &Error::Unauthorized, rate, &Value::Null);
+        let rate = context.app.limiter.full_status();
+        let mut reply = error_response(context, &Error::Unauthorized, rate, &Value::Null);
         if !request.headers().contains_key(header::AUTHORIZATION) {
             challenge(context, &mut reply, None, DEFAULT_SCOPES);
         }
@@ -84,7 +84,12 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
             return context.refuse(status, &body_sentence(status));
         }
         Err(UnreadBody::Key(error)) => {
-            return refused(context, &error, context.app.limiter.untouched(), &Value::Null);
+            return error_response(
+                context,
+                &error,
+                context.app.limiter.full_status(),
+                &Value::Null,
+            );
         }
     };
     match message::parse(&routing, &body) {
@@ -97,7 +102,7 @@ async fn answer(server: &McpServer, request: Request<Body>) -> ApiResponse {
         Err(JsonRpcParseError { id, failure }) => {
             let asked =
                 Asked { id, version: ProtocolVersion::Modern, knows_structured_content: false };
-            admitted(server, key, &asked, |_| Err(failure)).await
+            with_key(server, key, &asked, |_| Err(failure)).await
         }
     }
 }
@@ -119,7 +124,7 @@ async fn acknowledge(server: &McpServer, key: KeyHash) -> ApiResponse {
             rate,
             extra: Vec::new(),
         },
-        Err(error) => refused(&server.context, &error, rate, &Value::Null),
+        Err(error) => error_response(&server.context, &error, rate, &Value::Null),
     }
 }
 
@@ -133,22 +138,22 @@ async fn respond(
     let (operation, arguments) = match (asked.version, method) {
         (_, "tools/call") => match tool_call(params) {
             Ok(found) => found,
-            Err(failure) => return admitted(server, key, asked, |_| Err(failure)).await,
+            Err(failure) => return with_key(server, key, asked, |_| Err(failure)).await,
         },
         (_, "tools/list") => {
-            return admitted(server, key, asked, |scopes| list_tools(server, scopes, &params))
+            return with_key(server, key, asked, |scopes| list_tools(server, scopes, &params))
                 .await;
         }
         (ProtocolVersion::Modern, "server/discover") => {
-            return admitted(server, key, asked, |_| Ok(discovery())).await;
+            return with_key(server, key, asked, |_| Ok(discovery())).await;
         }
         (ProtocolVersion::Legacy, "initialize") => {
-            return admitted(server, key, asked, |_| greeting(&params)).await;
+            return with_key(server, key, asked, |_| greeting(&params)).await;
         }
         (ProtocolVersion::Legacy, "ping") => {
-            return admitted(server, key, asked, |_| Ok(String::new())).await;
+            return with_key(server, key, asked, |_| Ok(String::new())).await;
         }
-        _ => return admitted(server, key, asked, |_| Err(JsonRpcError::unknown_method())).await,
+        _ => return with_key(server, key, asked, |_| Err(JsonRpcError::unknown_method())).await,
     };
     let ignored = call::ignored_arguments(operation, &arguments);
     let call = call::call(operation, key, arguments);
@@ -156,7 +161,7 @@ async fn respond(
     match call::outcome(asked, operation, ignored.as_deref(), result) {
         Ok(body) => ApiResponse { status: StatusCode::OK, body, rate, extra: Vec::new() },
         Err(error @ Error::Lacks { entirely: true, scope }) if key.is_access_token() => {
-            let mut reply = refused(&server.context, &error, rate, &asked.id);
+            let mut reply = error_response(&server.context, &error, rate, &asked.id);
             // All that it has and what it lacks: clients ask for exactly what is named.
             let granted =
                 ::api::calls::scopes(&server.context.app, key).await.unwrap_or(Scopes::none());
@@ -164,14 +169,14 @@ async fn respond(
             let also = (scope == Scope::Send).then_some(Scope::Draft);
             let granted = granted.as_slice().iter().copied();
             let needed: Vec<Scope> = granted.chain([scope]).chain(also).collect();
-            let needed = Scopes::new(&needed).stored();
+            let needed = Scopes::new(&needed).to_row();
             challenge(&server.context, &mut reply, Some(Challenge::InsufficientScope), &needed);
             reply
         }
         Err(Error::Lacks { entirely: true, .. }) => {
-            told(asked, Err(JsonRpcError::invalid_params(NO_SUCH_TOOL)), rate)
+            respond_with(asked, Err(JsonRpcError::invalid_params(NO_SUCH_TOOL)), rate)
         }
-        Err(error) => refused(&server.context, &error, rate, &asked.id),
+        Err(error) => error_response(&server.context, &error, rate, &asked.id),
     }
 }
 
@@ -193,7 +198,7 @@ fn tool_call(mut params: Map<String, Value>) -> Result<(&'static Operation, Valu
 }
 
 /// Answers what needs a key and no operation.
-async fn admitted(
+async fn with_key(
     server: &McpServer,
     key: KeyHash,
     asked: &Asked,
@@ -201,30 +206,39 @@ async fn admitted(
 ) -> ApiResponse {
     let (result, rate) = ::api::calls::admit(&server.context.app, key).await;
     match result {
-        Ok(scopes) => told(asked, answer(&scopes), rate),
-        Err(error) => refused(&server.context, &error, rate, &asked.id),
+        Ok(scopes) => respond_with(asked, answer(&scopes), rate),
+        Err(error) => error_response(&server.context, &error, rate, &asked.id),
     }
 }
 
 /// The members of a result, or a failure, as an answer.
-fn told(asked: &Asked, outcome: Result<String, JsonRpcError>, rate: RateStatus) -> ApiResponse {
+fn respond_with(
+    asked: &Asked,
+    outcome: Result<String, JsonRpcError>,
+    rate: RateStatus,
+) -> ApiResponse {
     let (status, body) = match outcome {
-        Ok(members) => (StatusCode::OK, succeeded(asked, &members)),
-        Err(failure) => (failure.status(asked.version), failed(&asked.id, &failure)),
+        Ok(members) => (StatusCode::OK, result_body(asked, &members)),
+        Err(failure) => (failure.status(asked.version), error_body(&asked.id, &failure)),
     };
     ApiResponse { status, body, rate, extra: Vec::new() }
 }
 
 /// An API error with the same status, headers and sentence as in REST. Where the key or token is not one,
 /// the sentence speaks of tokens too, and the headers say where to sign in.
-fn refused(context: &ApiContext, error: &Error, rate: RateStatus, id: &Value) -> ApiResponse {
+fn error_response(
+    context: &ApiContext,
+    error: &Error,
+    rate: RateStatus,
+    id: &Value,
+) -> ApiResponse {
     let mut reply = context.refuse_error(error, rate);
-    let mut failure = JsonRpcError::refused(error);
+    let mut failure = JsonRpcError::from_error(error);
     if matches!(error, Error::Unauthorized) && oauth_works_at(&context.own_origin) {
         failure.message = NEEDS_TOKEN_OR_KEY.to_owned();
         challenge(context, &mut reply, Some(Challenge::InvalidToken), DEFAULT_SCOPES);
     }
-    reply.body = failed(id, &failure);
+    reply.body = error_body(id, &failure);
     reply
 }
 

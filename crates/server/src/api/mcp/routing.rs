@@ -35,7 +35,7 @@ impl Routing {
             let mut values = headers.get_all(name).iter();
             match (values.next(), values.next()) {
                 (None, _) => Header::Missing,
-                (Some(value), None) => Header::Given(trimmed(value)),
+                (Some(value), None) => Header::Given(trim_value(value)),
                 (Some(_), Some(_)) => Header::Repeated,
             }
         };
@@ -134,6 +134,6 @@ fn meta<'a>(params: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
 }
 
 /// A header's text without the white space around it; what is no text matches nothing.
-fn trimmed(value: &HeaderValue) -> String {
+fn trim_value(value: &HeaderValue) -> String {
     String::from_utf8_lossy(value.as_bytes()).trim_matches([' ', '\t']).to_owned()
 }

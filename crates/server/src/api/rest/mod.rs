@@ -75,7 +75,7 @@ async fn run(
     request: Request<Body>,
 ) -> ApiResponse {
     let Some(key) = bearer(&request) else {
-        return context.refuse_error(&Error::Unauthorized, context.app.limiter.untouched());
+        return context.refuse_error(&Error::Unauthorized, context.app.limiter.full_status());
     };
     let idempotency_key = idempotency_key(operation, &request);
     let query = request.uri().query().unwrap_or("").to_owned();
@@ -89,7 +89,7 @@ async fn run(
             Ok(bytes) => parse_body(operation, &bytes),
             Err(UnreadBody::Body(status)) => return context.refuse(status, &body_sentence(status)),
             Err(UnreadBody::Key(error)) => {
-                return context.refuse_error(&error, context.app.limiter.untouched());
+                return context.refuse_error(&error, context.app.limiter.full_status());
             }
         },
     };

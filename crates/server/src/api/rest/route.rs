@@ -32,7 +32,7 @@ pub fn find(path: &str, method: &Method) -> Route {
     for operation in OPERATIONS {
         let Some(id) = operation.match_path(path) else { continue };
         if operation.method.name() == method.as_str() {
-            return Route::Operation { operation, id: id.map(|id| decoded(&id)) };
+            return Route::Operation { operation, id: id.map(|id| decode(&id)) };
         }
         allow.push(match operation.method {
             operations::Method::Get => "GET, HEAD",
@@ -43,7 +43,7 @@ pub fn find(path: &str, method: &Method) -> Route {
 }
 
 /// An id as it was meant: an address may have its `@` as `%40`.
-fn decoded(id: &str) -> String {
+fn decode(id: &str) -> String {
     percent_decode_str(id).decode_utf8().map_or_else(|_| id.to_owned(), Into::into)
 }
 

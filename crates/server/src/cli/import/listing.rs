@@ -66,7 +66,7 @@ pub enum MailLocation {
 }
 
 impl MailLocation {
-    pub fn shown(&self) -> String {
+    pub fn label(&self) -> String {
         match self {
             MailLocation::File(path) => path.display().to_string(),
             MailLocation::Part { file, offset } => format!("{} at byte {offset}", file.display()),
@@ -153,7 +153,7 @@ fn list_file(
     let (file, written) = (Arc::<Path>::from(path), written_at(path)?);
     mbox::each_part(path, HEADER_BYTES, &mut |part, header| {
         let place = MailLocation::Part { file: file.clone(), offset: part.offset };
-        listed.push(dated(header, written, part.bytes, place));
+        listed.push(with_date(header, written, part.bytes, place));
     })
 }
 
@@ -172,7 +172,7 @@ fn list_mail(
     }
     let header = header_of(&start);
     let (written, bytes) = (written_at(&path)?, fs::metadata(&path)?.len());
-    listed.push(dated(header, written, bytes, MailLocation::File(path)));
+    listed.push(with_date(header, written, bytes, MailLocation::File(path)));
     Ok(())
 }
 
@@ -194,7 +194,7 @@ fn header_of(start: &[u8]) -> &[u8] {
 }
 
 /// A mail without a date is of the time when its file was written.
-fn dated(header: &[u8], written: i64, bytes: u64, place: MailLocation) -> ListedMail {
+fn with_date(header: &[u8], written: i64, bytes: u64, place: MailLocation) -> ListedMail {
     let date = mail::parse(header, mail::Envelope { sender: None }).date;
     let taken_at = date.is_none().then_some(written);
     ListedMail { at: date.unwrap_or(written), bytes, taken_at, place }

@@ -170,9 +170,9 @@ impl Import {
                 Ok(past) => {
                     bytes += past.raw.len();
                     batch.push(past);
-                    places.push(mail.place.shown());
+                    places.push(mail.place.label());
                 }
-                Err(reason) => report.pass_over(mail.place.shown(), reason),
+                Err(reason) => report.pass_over(mail.place.label(), reason),
             }
             let is_last = number + 1 == listed.len();
             if batch.len() == BATCH_MAILS || bytes >= BATCH_BYTES || is_last {

@@ -6,8 +6,8 @@ use super::papers::{LED_INVOICE, OPEN_ITEMS, TIMBER_INVOICE};
 use crate::demo::scenario::SampleInbox::Billing;
 use crate::demo::scenario::SampleMember::{Ines, Jonas, Priya, Robo};
 use crate::demo::scenario::{
-    SampleRisk, Scenario, approve, assign, close, day, draft, mail, mail_with, minutes, note,
-    opened, reply, risky, secure_reply, tag,
+    SampleRisk, Scenario, approve, assign, close, day, draft, mail, mail_with, minutes, note, open,
+    reply, risky, secure_reply, tag,
 };
 
 pub const STORIES: &[Scenario] = &[
@@ -277,7 +277,7 @@ pub const STORIES: &[Scenario] = &[
                 "Hello Helena,\n\nwe still have your account ending in 3002. Please write the new IBAN \
                  on this page, not by mail, and we will change it today.\n\nInes",
             ),
-            opened(day(2, 11, 40)),
+            open(day(2, 11, 40)),
         ],
     },
 ];

@@ -60,7 +60,7 @@ pub struct DnsAuthenticator {
 
 impl DnsAuthenticator {
     pub fn of(config: &AuthenticationConfig) -> Result<DnsAuthenticator, String> {
-        let believed = config.trusted_results.as_deref().map(BelievedResults::chosen);
+        let believed = config.trusted_results.as_deref().map(BelievedResults::of_server);
         let health = DnsHealth::of(config.dns);
         Ok(DnsAuthenticator { dns: dns::open(config.dns)?, health, believed })
     }
@@ -98,7 +98,7 @@ impl DnsAuthenticator {
         }
         let dmarc = dmarc.unwrap_or_default();
         let vouched = vouched_for(&arc, &credentials);
-        let (dmarc, policy) = match told(&dmarc, spf.is_some()) {
+        let (dmarc, policy) = match dmarc_result(&dmarc, spf.is_some()) {
             // A tenant of the forwarder may have changed what it seals, such as by a rule that adds text:
             // its seal excuses a broken signature and proves nobody.
             (Dmarc::Fail, policy) if vouched => (Dmarc::Absent, policy),
@@ -296,7 +296,7 @@ fn after_instance(value: &[u8]) -> &[u8] {
 
 /// The DMARC result. Where SPF is unknown, an unsigned mail might have passed by SPF, so it fails
 /// only if the domain's policy is `quarantine` or `reject`.
-fn told(dmarc: &DmarcOutput, spf_known: bool) -> (Dmarc, DmarcPolicy) {
+fn dmarc_result(dmarc: &DmarcOutput, spf_known: bool) -> (Dmarc, DmarcPolicy) {
     let policy = match dmarc.policy() {
         dmarc::Policy::Reject => DmarcPolicy::Reject,
         dmarc::Policy::Quarantine => DmarcPolicy::Quarantine,

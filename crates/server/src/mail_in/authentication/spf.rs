@@ -70,7 +70,7 @@ async fn of_identity<'a>(
         // The record goes by the address's names: they are proven now, and it is gone through once
         // more with those. Everything else it leads to is remembered.
         let Some(claimed) = names.take() else { return first };
-        names.set(proven(dns, ip, &claimed, domain).await);
+        names.set(prove(dns, ip, &claimed, domain).await);
         ask().await
     };
     let slow = |_| SpfOutput::new(domain.into()).with_result(SpfResult::TempError);
@@ -80,12 +80,7 @@ async fn of_identity<'a>(
 /// The names that lead back to their address (RFC 7208, section 5.5), those of the domain first,
 /// without the dot at the end that DNS answers have: mail-auth compares them with names that have
 /// none, and takes the first one for `%{p}` as it is.
-async fn proven(
-    dns: &MessageAuthenticator,
-    ip: IpAddr,
-    claimed: &Claimed,
-    domain: &str,
-) -> Claimed {
+async fn prove(dns: &MessageAuthenticator, ip: IpAddr, claimed: &Claimed, domain: &str) -> Claimed {
     let mut names: Vec<Box<str>> = Vec::new();
     for name in claimed.rrset.iter().take(NAMES) {
         let leads_back = match ip {
@@ -117,14 +112,14 @@ struct Names(Mutex<Option<Claimed>>);
 
 impl Names {
     fn take(&self) -> Option<Claimed> {
-        self.held().take()
+        self.lock().take()
     }
 
     fn set(&self, names: Claimed) {
-        *self.held() = Some(names);
+        *self.lock() = Some(names);
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<Claimed>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Claimed>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -135,7 +130,7 @@ impl ResolverCache<IpAddr, Claimed> for Names {
         IpAddr: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.held().clone()
+        self.lock().clone()
     }
 
     fn remove<Q>(&self, _: &Q) -> Option<Claimed>

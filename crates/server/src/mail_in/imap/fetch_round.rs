@@ -155,7 +155,7 @@ impl Fetchers {
         let delivery = InboundMail {
             sender: None,
             recipients: vec![account.inbox.mailbox.address.to_string()],
-            source: MailSource::Mailbox { believed: trust::believed(account) },
+            source: MailSource::Mailbox { believed: trust::believed_results(account) },
             raw,
         };
         let fetched = FetchedMail { account: account.clone(), internal_date: outline.taken_at };

@@ -77,7 +77,7 @@ impl HeldLeases {
 
 impl HeldLease {
     /// Ready when another process has the inbox, or it was set up anew or removed.
-    pub async fn lost(&self) {
+    pub async fn wait_until_lost(&self) {
         self.lost.cancelled().await;
     }
 }

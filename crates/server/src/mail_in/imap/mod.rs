@@ -212,7 +212,7 @@ impl Fetchers {
         let attending = AbortOnDropHandle::new(tokio::spawn(attending));
         let attended = tokio::select! {
             attended = attending => attended.unwrap_or(Err(ImapFault::Ours)),
-            () = lease.lost() => Err(ImapFault::Over),
+            () = lease.wait_until_lost() => Err(ImapFault::Over),
             () = stopping.cancelled() => Err(ImapFault::Over),
         };
         drop(lease);

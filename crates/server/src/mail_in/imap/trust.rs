@@ -27,14 +27,14 @@ const PROVIDERS: &[(&str, &[&str])] = &[
 
 /// The results that the account's server writes: under the name that was set up, or those of its
 /// provider. Of any other server only those under its own host name, where no sender can write.
-pub fn believed(account: &ImapAccount) -> BelievedResults {
+pub fn believed_results(account: &ImapAccount) -> BelievedResults {
     if let Some(name) = &account.trusts {
-        return BelievedResults::chosen(name);
+        return BelievedResults::of_server(name);
     }
     let host = account.host.to_lowercase();
     let domain = public_suffix::registered_domain(&host).unwrap_or(&host);
     match PROVIDERS.iter().find(|(reading, _)| *reading == domain) {
         Some((_, names)) => BelievedResults::of_provider(names),
-        None => BelievedResults::guessed(&host),
+        None => BelievedResults::of_host(&host),
     }
 }

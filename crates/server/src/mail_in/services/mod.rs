@@ -96,7 +96,7 @@ impl ServicesApi {
         let service = Service::parse(service).ok_or(UNKNOWN)?;
         let token = token.to_owned();
         let found = self.app.store.read(move |tx| services::with_token(tx, service, &token)).await;
-        let connection = found.map_err(failed)?.ok_or(UNKNOWN)?;
+        let connection = found.map_err(refusal)?.ok_or(UNKNOWN)?;
         let span = Span::current();
         span.record("workspace", connection.ws).record("actor", display(&connection.id));
         if !connection.plan.has_api() {
@@ -164,14 +164,14 @@ impl ServicesApi {
                 Err(Error::Invalid(problems)) => {
                     tracing::warn!(%id, %problems, "mail reported by a sending service is invalid and was not recorded");
                 }
-                noted => noted.map_err(failed)?,
+                noted => noted.map_err(refusal)?,
             }
         }
         Ok(())
     }
 }
 
-fn failed(error: Error) -> Refusal {
+fn refusal(error: Error) -> Refusal {
     if error.is_outage() {
         return (StatusCode::SERVICE_UNAVAILABLE, FAILED.1);
     }

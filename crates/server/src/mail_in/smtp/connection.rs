@@ -122,7 +122,7 @@ impl<'a> SmtpConnection<'a> {
 
     /// Counts the session's buffered bytes; over the limit of all connections, it drops the mail.
     fn hold(&mut self, session: &mut SmtpServerSession) {
-        self.held.set(session.held());
+        self.held.set(session.held_bytes());
         if self.held.all.load(Ordering::Relaxed) > self.listeners.limits.bytes_at_once {
             session.drop_mail();
             self.held.set(0);

@@ -100,7 +100,7 @@ impl RefusalLog {
 mod tests {
     use super::*;
 
-    fn logged(log: &RefusalLog, ip: &str, times: u32, now: Instant) -> usize {
+    fn count_logged(log: &RefusalLog, ip: &str, times: u32, now: Instant) -> usize {
         let ip: IpAddr = ip.parse().expect("it is an address");
         (0..times).filter(|_| log.admit(Some(ip), now).line).count()
     }
@@ -108,10 +108,10 @@ mod tests {
     #[test]
     fn one_address_writes_few_lines_a_minute_and_silences_nobody_else() {
         let (log, now) = (RefusalLog::default(), Instant::now());
-        assert_eq!(logged(&log, "192.0.2.1", 1_000, now), 10);
-        assert_eq!(logged(&log, "192.0.2.2", 3, now), 3);
-        assert_eq!(logged(&log, "2001:db8::1", 8, now), 8);
-        assert_eq!(logged(&log, "2001:db8::2", 8, now), 2, "the same network of 64 bits");
+        assert_eq!(count_logged(&log, "192.0.2.1", 1_000, now), 10);
+        assert_eq!(count_logged(&log, "192.0.2.2", 3, now), 3);
+        assert_eq!(count_logged(&log, "2001:db8::1", 8, now), 8);
+        assert_eq!(count_logged(&log, "2001:db8::2", 8, now), 2, "the same network of 64 bits");
         let later = now + WINDOW;
         let next = log.admit(Some("192.0.2.1".parse().expect("an address")), later);
         assert_eq!(next, Logging { line: true, unlogged_before: 990 + 6 });
@@ -121,7 +121,7 @@ mod tests {
     fn many_addresses_together_write_a_bounded_number_of_lines() {
         let (log, now) = (RefusalLog::default(), Instant::now());
         let lines: usize = (0..5_000u32)
-            .map(|n| logged(&log, &IpAddr::from(n.to_be_bytes()).to_string(), 1, now))
+            .map(|n| count_logged(&log, &IpAddr::from(n.to_be_bytes()).to_string(), 1, now))
             .sum();
         assert_eq!(lines, 600);
         assert!(log.window.lock().expect("nobody panicked").each.len() <= 600);

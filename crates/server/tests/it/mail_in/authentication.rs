@@ -232,7 +232,7 @@ async fn only_the_topmost_results_of_the_mailboxs_own_server_are_believed() {
     let hop = "Received: from x.evil.example by mx.google.com; Mon, 6 May 2024 10:00:00 +0000\r\n";
     let google = BelievedResults::of_provider(&["mx.google.com"]);
     let fastmail = BelievedResults::of_provider(&[".messagingengine.com"]);
-    let guessed = BelievedResults::guessed("imap.host.example");
+    let guessed = BelievedResults::of_host("imap.host.example");
     let two = BelievedResults::of_provider(&["dmarc.icloud.com", "spf.icloud.com"]);
     for (fields, believed, expected) in [
         (found("mx.google.com", ANN), &google, Dmarc::Pass),

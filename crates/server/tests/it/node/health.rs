@@ -124,7 +124,7 @@ async fn ready_with(
     query: &str,
 ) -> Answer {
     let storage = StorageCheck::new(app.app.clone(), app.folder(), &app.blob_folder(), free_least);
-    let (dns, quiet) = (DnsHealth::of(Some(dns)), QuietMode::fixed(false));
+    let (dns, quiet) = (DnsHealth::of(Some(dns)), QuietMode::always(false));
     let (app, certificate) = (app.app.clone(), None);
     let readiness = Readiness { app, storage, dns, certificate, quiet, tasks };
     let request = Request::get(format!("/readyz{query}")).body(Body::empty()).unwrap();
@@ -185,7 +185,7 @@ impl BlobFiles for TestStore {
         Ok(())
     }
 
-    fn shown(&self) -> String {
+    fn label(&self) -> String {
         "a store of tests".into()
     }
 }

@@ -39,9 +39,9 @@ async fn a_node_with_another_key_or_another_folder_of_blobs_does_not_start(app: 
 
 async fn a_database_from_before_adopts_the_key_that_opens_what_is_sealed(app: TestApp) {
     let (right, wrong) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let vault = Vault::open(right.path(), &Ids::seeded(1)).unwrap();
-    Vault::open(wrong.path(), &Ids::seeded(2)).unwrap();
-    let sealed = vault.seal(&Ids::seeded(3), "service key svc_1", "a key");
+    let vault = Vault::open(right.path(), &Ids::with_seed(1)).unwrap();
+    Vault::open(wrong.path(), &Ids::with_seed(2)).unwrap();
+    let sealed = vault.seal(&Ids::with_seed(3), "service key svc_1", "a key");
     let ws = app.owner.ws;
     app.exec(&format!(
         "INSERT INTO services (ws, id, service, token, api_key, api_url, reference_tag, made_by,

@@ -27,7 +27,7 @@ fn requests_fail_soon_while_the_server_is_down_and_work_again_when_it_is_back() 
         let browser = app.signed_in(&app.owner).await;
         let dns = DnsHealth::of(Some(([127, 0, 0, 1], 9).into()));
         let storage = StorageCheck::new(app.app.clone(), app.folder(), &app.blob_folder(), 1);
-        let quiet = QuietMode::fixed(false);
+        let quiet = QuietMode::always(false);
         let router = health::router(Readiness {
             app: app.app.clone(),
             storage,

@@ -40,7 +40,7 @@ pub async fn seed(app: &TestApp) -> Seeds {
     let sorted = json!({ "topic": "Furniture", "urgency": "high" });
     app.on(&key, &first, "sorting", sorted).await.is(200);
     app.draft(&key, &first, "a draft").await;
-    app.sent(&key, &first, "an answer").await;
+    app.send_reply(&key, &first, "an answer").await;
     app.schedule(&key, &first, "another answer").await;
     let asked = json!({ "documents": [{ "label": "Invoice" }], "message": "please" });
     app.on(&key, &first, "document-requests", asked).await.is(201);

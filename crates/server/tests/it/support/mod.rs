@@ -181,7 +181,7 @@ impl TestApp {
     /// The same data in a process that is quiet, or is not.
     pub fn set_quiet(&mut self, quiet: bool) {
         self.domain.set_quiet(quiet);
-        self.serve(HttpOptions { quiet: QuietMode::fixed(quiet), ..options() });
+        self.serve(HttpOptions { quiet: QuietMode::always(quiet), ..options() });
     }
 
     /// The same, with a language model that the worker asks and the settings name.
@@ -265,7 +265,7 @@ fn options() -> HttpOptions {
         oauth_registration: true,
         ssrf_guard: SsrfGuard::new(Arc::new(PublicNames), SsrfRules::new(false)),
         mails: false,
-        quiet: QuietMode::fixed(false),
+        quiet: QuietMode::always(false),
         mail_setup: MailSetup {
             smtp: "0.0.0.0:25".parse().unwrap(),
             lmtp: ListenAddress::Off,

@@ -43,7 +43,7 @@ async fn a_sent_reply_becomes_an_answer_in_two_clicks(app: TestApp) {
     let key = app.key("read draft send").await;
     let mail = app.mail("ann@x.example Ann", "Fee twice", FEE_QUESTION).await;
     let reply = "Hello Ann, the 348.00 EUR go back to the account within five bank days.";
-    let message = app.sent(&key, &mail.conversation, reply).await;
+    let message = app.send_reply(&key, &mail.conversation, reply).await;
     let browser = app.signed_in(&app.owner).await;
     let page = browser.get(&format!("/conversations/{}", mail.conversation)).await.is(200);
     page.shows(&format!("/answers/new?from={message}"));

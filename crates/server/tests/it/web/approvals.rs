@@ -142,7 +142,7 @@ async fn pictures_are_offered_only_where_a_message_has_some(app: TestApp) {
             "From: ann{n}@shop.example\r\nTo: support@acme.example\r\nSubject: Lamp {n}\r\n\
              Message-ID: <{n}@shop.example>\r\nContent-Type: text/html\r\n\r\n<p>Hello</p>{picture}\r\n"
         );
-        let received = testing::filed(&app.ingest(&["support@acme.example"], &raw).await[0]);
+        let received = testing::filed_mail(&app.ingest(&["support@acme.example"], &raw).await[0]);
         let draft = app.draft(&key, &received.conversation, "They left.").await;
         let page = browser.get(&format!("/approvals/{draft}")).await.is(200);
         let button = format!("Always show pictures from ann{n}@shop.example");

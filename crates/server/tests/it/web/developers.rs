@@ -240,7 +240,7 @@ impl Reader<'_> {
         let body = call.split_once("-d '").and_then(|(_, rest)| rest.split('\'').next());
         let method = if body.is_some() { "POST" } else { "GET" };
         let body = body.map_or(Body::empty(), |body| Body::from(body.to_owned()));
-        self.app.settled().await;
+        self.app.settle().await;
         let request = match url.strip_prefix(crate::support::PUBLIC_URL) {
             Some(page) => {
                 let key = format!("Bearer {}", self.key.key);
@@ -422,7 +422,7 @@ async fn the_console_runs_in_the_sandbox_and_the_catcher_signs_what_it_shows(app
 
 async fn a_program_catches_signed_events_with_a_test_key(app: TestApp) {
     let key = app.test_key("read").await;
-    app.simulated(&app.test_key(ALL).await, "mara@customer.test").await;
+    app.simulate(&app.test_key(ALL).await, "mara@customer.test").await;
     let ask = async |key: &str| {
         let request = Request::get("/developers/catcher.json").header("authorization", key);
         app.send(request.body(Body::empty()).unwrap()).await

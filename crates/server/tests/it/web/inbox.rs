@@ -125,7 +125,7 @@ async fn search_finds_what_the_api_finds(app: TestApp) {
     app.mail("bo@shop.example", "Chairs", "A late kilim").await;
     let browser = app.signed_in(&app.owner).await;
     for (q, found) in [("late kil", 2), ("\"kiln was\"", 1), ("KILN", 1), ("absent", 0)] {
-        assert_eq!(app.found(&key, q).await.len(), found, "{q}");
+        assert_eq!(app.search_subjects(&key, q).await.len(), found, "{q}");
         let page = browser.get(&format!("/search?{}", query(&[("q", q)]))).await.is(200);
         assert_eq!(page.text.matches("<p class=\"meta\">").count(), found, "{q}");
     }

@@ -401,7 +401,7 @@ async fn a_page_stays_small_however_much_is_unread(app: TestApp) {
              <p>Letter {n:03}</p><p>{words}</p><img src=\"https://x.example/a.png\">\r\n"
         )
     };
-    let first = testing::filed(&app.ingest(&["support@acme.example"], &mail(0)).await[0]);
+    let first = testing::filed_mail(&app.ingest(&["support@acme.example"], &mail(0)).await[0]);
     let bo = app.person("Bo").await;
     let browser = app.signed_in(&bo).await;
     app.advance(HOUR);

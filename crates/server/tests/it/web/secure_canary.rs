@@ -193,7 +193,7 @@ async fn nothing_left(app: &TestApp, ann: &Reader<'_>, hook: &testing::TestWebho
         must_lack(path, &String::from_utf8_lossy(&answer.bytes));
     }
     for word in ["qanaryfirst", "qanarywords", "qanarypaper", "qanarychanged", "qanarysummary"] {
-        assert_eq!(app.found(&ann.key, word).await, [""; 0], "{word}");
+        assert_eq!(app.search_subjects(&ann.key, word).await, [""; 0], "{word}");
     }
 }
 
@@ -244,7 +244,7 @@ async fn backup_has_nothing(app: &TestApp) {
 async fn words_of_the_sandbox_are_nowhere_either(app: TestApp) {
     let told = told();
     let key = app.test_key("read write draft send").await;
-    let id = app.simulated(&key, "reply@shop.test").await;
+    let id = app.simulate(&key, "reply@shop.test").await;
     let body = json!({ "body": "Says qanarytest", "secure": true, "send": true });
     app.on(&key, &id, "replies", body).await.is(201);
     app.pass(11 * SECOND).await;

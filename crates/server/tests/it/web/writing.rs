@@ -232,7 +232,7 @@ async fn people_are_completed_for_those_who_are_signed_in(app: TestApp) {
     let mail = app.mail("giulia@wines.example Giulia Pellegrini", "Lamps", "Hello").await;
     let browser = app.signed_in(&app.owner).await;
     assert_eq!(browser.get("/people?q=pell").await.is(200).text, "[]", "nobody wrote to her yet");
-    app.sent(&app.key("send").await, &mail.conversation, "Thank you").await;
+    app.send_reply(&app.key("send").await, &mail.conversation, "Thank you").await;
     let found = browser.get("/people?q=pell").await.is(200);
     assert_eq!(found.text, r#"[{"name":"Giulia Pellegrini","email":"giulia@wines.example"}]"#);
     assert_eq!(found.answer.header("content-type"), "application/json");

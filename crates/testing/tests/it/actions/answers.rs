@@ -97,7 +97,7 @@ async fn a_reply_becomes_an_answer_without_its_particulars(app: TestApp) {
     let mail = app.mail("ann@x.example Ann Berg", "Fee twice", FEE_QUESTION).await;
     let reply = "Hello Ann, the 348.00 EUR of 9 November go back to the account it came from within \
                  five bank days. See https://acme.example/fees. Best wishes, Robo";
-    let message = app.sent(&key, &mail.conversation, reply).await;
+    let message = app.send_reply(&key, &mail.conversation, reply).await;
     let id = MessageId::parse(&message).unwrap();
     let own = id.clone();
     let shown = app

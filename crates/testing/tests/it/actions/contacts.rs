@@ -70,7 +70,7 @@ async fn contact(app: &TestApp, key: &TestKey, email: &str) -> Value {
 async fn two_addresses_become_one_contact_and_two_again(app: TestApp) {
     let key = app.key("read send").await;
     let cellar = app.mail("gia@wines.example Gia", "Cellar", "One").await;
-    app.sent(&key, &cellar.conversation, "Thank you").await;
+    app.send_reply(&key, &cellar.conversation, "Thank you").await;
     app.advance(SECOND);
     app.mail("gia@post.example Gia", "Carnet", "Two").await;
     app.advance(SECOND);
@@ -95,8 +95,8 @@ async fn two_addresses_become_one_contact_and_two_again(app: TestApp) {
         assert!(read["conversations"][0]["contact"]["known"].as_bool().unwrap());
     }
     let (one, other) = (address("gia@post.example"), address("gia@wines.example"));
-    let twice =
-        app.refused(&app.owner, move |tx, cx| contacts::merge_contacts(tx, cx, &one, &other));
+    let twice = app
+        .expect_refusal(&app.owner, move |tx, cx| contacts::merge_contacts(tx, cx, &one, &other));
     assert!(twice.await.to_string().contains("same contact"));
     separate(&app, &app.owner, "gia@wines.example", "gia@post.example").await;
     assert_eq!(app.subjects(&key, &from("gia@wines.example")).await, ["Cellar"]);
@@ -152,8 +152,9 @@ async fn a_contact_has_the_notes_of_those_who_see_their_mail(app: TestApp) {
     note(&app, &app.owner, "gia@secret.example", "For all.").await;
     assert_eq!(notes(&app, &ann, "gia@secret.example").await, ["For all.", "Mine alone."]);
     let (email, long) = (address("gia@secret.example"), "x".repeat(2_001));
-    let refused =
-        app.refused(&ann, move |tx, cx| contacts::add_contact_note(tx, cx, &email, &long)).await;
+    let refused = app
+        .expect_refusal(&ann, move |tx, cx| contacts::add_contact_note(tx, cx, &email, &long))
+        .await;
     assert!(refused.to_string().contains("2,000"), "{refused}");
 }
 
@@ -169,8 +170,9 @@ async fn only_its_author_or_an_admin_deletes_a_note(app: TestApp) {
     let found = open.profile.notes;
     let email = address("gia@wines.example");
     let id = found[0].id.clone();
-    let refused =
-        app.refused(&ann, move |tx, cx| contacts::delete_contact_note(tx, cx, &email, &id)).await;
+    let refused = app
+        .expect_refusal(&ann, move |tx, cx| contacts::delete_contact_note(tx, cx, &email, &id))
+        .await;
     assert!(refused.to_string().contains("author"), "{refused}");
     for (by, note) in [(&admin, &found[0]), (&ann, &found[1])] {
         let (email, id) = (address("gia@wines.example"), note.id.clone());

@@ -49,7 +49,7 @@ async fn everything_wrong_with_a_correction_is_told_and_nothing_changes(app: Tes
         due_date: Some("tomorrow".into()),
         reference: Some("a\nb".into()),
     };
-    let refused = app.refused(&app.owner, move |tx, cx| {
+    let refused = app.expect_refusal(&app.owner, move |tx, cx| {
         corrections::correct_document(tx, cx, &id, DocumentKind::Invoice, &fields)
     });
     let sentence = refused.await.to_string();
@@ -71,7 +71,7 @@ async fn nobody_corrects_what_they_cannot_see(app: TestApp) {
     let never = DocumentId::parse("doc_0000000000000000000000000").unwrap();
     let mut sentences = Vec::new();
     for id in [id, never] {
-        let refused = app.refused(&ann, move |tx, cx| {
+        let refused = app.expect_refusal(&ann, move |tx, cx| {
             corrections::correct_document(tx, cx, &id, DocumentKind::Other, &lumen())
         });
         sentences.push(refused.await.to_string());

@@ -51,8 +51,9 @@ async fn give(app: &TestApp, by: &Actor, inbox: &Mailbox, access: InboxAccess) {
 
 async fn refused(app: &TestApp, by: &Actor, inbox: &Mailbox, access: InboxAccess) -> String {
     let id = inbox.id.clone();
-    let error =
-        app.refused(by, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &id, &access)).await;
+    let error = app
+        .expect_refusal(by, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &id, &access))
+        .await;
     error.to_string()
 }
 
@@ -86,7 +87,8 @@ async fn a_team_gives_its_people_an_inbox_and_takes_it_back_at_once(app: TestApp
     app.act(&app.owner, move |tx, cx| teams::change_team(tx, cx, &changed, "Money", &people)).await;
     assert!(!opens(&app, &ann, &id).await);
     assert!(opens(&app, &bo, &id).await);
-    let gone = app.refused(&app.owner, move |tx, cx| teams::remove_team(tx, cx, &team)).await;
+    let gone =
+        app.expect_refusal(&app.owner, move |tx, cx| teams::remove_team(tx, cx, &team)).await;
     assert!(gone.to_string().contains("the only one that sees an inbox"), "{gone}");
 }
 
@@ -128,7 +130,7 @@ async fn closing_and_opening_an_inbox_leaves_everything_as_it_was(app: TestApp) 
     fill(&app, &key, &billing).await;
     let paths = ["/conversations", "/conversations?q=invoice", "/events", "/documents", "/tags"];
     let mut before = Vec::new();
-    app.settled().await;
+    app.settle().await;
     for path in paths {
         before.push(app.get(&key, path).await.is(200).json());
     }
@@ -138,7 +140,7 @@ async fn closing_and_opening_an_inbox_leaves_everything_as_it_was(app: TestApp) 
     assert_eq!(closed, 2);
     let open = InboxAccess { everybody: true, all_send: true, entries: Vec::new() };
     give(&app, &owner, &billing, open).await;
-    app.settled().await;
+    app.settle().await;
     for (path, before) in paths.iter().zip(before) {
         assert_eq!(app.get(&key, path).await.is(200).json(), before, "{path}");
     }
@@ -168,7 +170,7 @@ async fn what_closes_is_gone_from_every_list_of_the_others(app: TestApp) {
     let owner = app.owner.clone();
     give(&app, &owner, &billing, some(vec![sees(person(&owner))])).await;
     assert_eq!(app.subjects(&key, "").await, ["Elsewhere"]);
-    assert_eq!(app.found(&key, "invoice").await, Vec::<String>::new());
+    assert_eq!(app.search_subjects(&key, "invoice").await, Vec::<String>::new());
     assert_eq!(app.get(&key, "/documents").await.is(200).json(), json!([]));
     let events = app.get(&key, "/events").await.is(200).json().to_string();
     assert!(!events.contains("Invoice") && !events.contains("x.example"), "{events}");
@@ -279,10 +281,10 @@ async fn an_admin_changes_no_team_that_sees_what_they_do_not(app: TestApp) {
     give(&app, &app.owner, &billing, some(vec![sees(AccessHolder::Team(team.clone()))])).await;
     let (people, changed) = ([user(&ann), user(&bo)], team.clone());
     let no = app
-        .refused(&bo, move |tx, cx| teams::change_team(tx, cx, &changed, "Money", &people))
+        .expect_refusal(&bo, move |tx, cx| teams::change_team(tx, cx, &changed, "Money", &people))
         .await;
     assert!(no.to_string().contains("an inbox that you do not see"), "{no}");
-    let no = app.refused(&bo, move |tx, cx| teams::remove_team(tx, cx, &team)).await;
+    let no = app.expect_refusal(&bo, move |tx, cx| teams::remove_team(tx, cx, &team)).await;
     assert!(no.to_string().contains("an inbox that you do not see"), "{no}");
 }
 

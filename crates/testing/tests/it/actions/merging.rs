@@ -130,7 +130,7 @@ async fn a_merge_is_undone_at_once_or_later(app: TestApp) {
     assert_eq!(messages(&read(&app, &key, &old).await), [CARRIER]);
     assert_eq!(app.timeline(&key, &target, "note").await.len(), 1);
     let again = old.clone();
-    app.refused(&app.owner, move |tx, cx| merging::undo_merge(tx, cx, &again)).await;
+    app.expect_refusal(&app.owner, move |tx, cx| merging::undo_merge(tx, cx, &again)).await;
 }
 
 async fn act(app: &TestApp, act: TriageAct, id: &str) -> UndoId {

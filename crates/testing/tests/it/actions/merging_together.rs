@@ -39,7 +39,8 @@ async fn merge(app: &TestApp, ids: &[String]) -> usize {
 
 async fn refused(app: &TestApp, by: &Actor, ids: &[String]) -> String {
     let ids = ids.to_vec();
-    let error = app.refused(by, move |tx, cx| merge_together::merge_together(tx, cx, &ids)).await;
+    let error =
+        app.expect_refusal(by, move |tx, cx| merge_together::merge_together(tx, cx, &ids)).await;
     error.to_string()
 }
 

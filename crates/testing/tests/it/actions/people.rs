@@ -53,7 +53,8 @@ async fn keys_and_webhooks_are_made_by_people_and_not_by_the_service(app: TestAp
     let service = app.service(&app.support);
     for duty in ["make a key", "add a webhook"] {
         let id = app.key("read").await.id;
-        let refused = app.refused(&service, move |tx, cx| perform(tx, cx, duty, "x", &id)).await;
+        let refused =
+            app.expect_refusal(&service, move |tx, cx| perform(tx, cx, duty, "x", &id)).await;
         assert!(matches!(refused, Error::Forbidden(_)), "{duty}: {refused}");
     }
 }
@@ -84,7 +85,7 @@ async fn a_key_needs_a_name_and_a_scope(app: TestApp) {
     ] {
         let name = name.to_owned();
         let refused = app
-            .refused(&app.owner, move |tx, cx| keys::make_key(tx, cx, &name, &scopes, true))
+            .expect_refusal(&app.owner, move |tx, cx| keys::make_key(tx, cx, &name, &scopes, true))
             .await;
         assert!(refused.to_string().starts_with(field), "{refused}");
     }
@@ -99,7 +100,7 @@ async fn revoking_counts_at_once_and_again_changes_nothing(app: TestApp) {
     let other = app.other_workspace("Globex").await;
     let ours = app.key("read").await;
     let id = ours.id.clone();
-    let refused = app.refused(&other, move |tx, cx| keys::revoke_key(tx, cx, &id)).await;
+    let refused = app.expect_refusal(&other, move |tx, cx| keys::revoke_key(tx, cx, &id)).await;
     assert!(matches!(refused, Error::NotFound(_)), "{refused}");
     app.get(&ours, "/me").await.is(200);
 }
@@ -109,7 +110,7 @@ async fn an_address_is_on_the_team_and_an_inbox_once(app: TestApp) {
     for (email, field) in
         [("OWNER@acme.example ", "email: "), ("nobody", "email: "), ("a@b@c", "email: ")]
     {
-        let refused = app.refused(&app.owner, move |tx, cx| {
+        let refused = app.expect_refusal(&app.owner, move |tx, cx| {
             setup::add_person(tx, cx, email, "Twin", Role::Member)
         });
         let refused = refused.await.to_string();
@@ -123,8 +124,9 @@ async fn an_address_is_on_the_team_and_an_inbox_once(app: TestApp) {
         "support+x@acme.example",
         "nowhere",
     ] {
-        let refused = app
-            .refused(&app.owner, move |tx, cx| setup::add_mailbox(tx, cx, address, "Twin", None));
+        let refused = app.expect_refusal(&app.owner, move |tx, cx| {
+            setup::add_mailbox(tx, cx, address, "Twin", None)
+        });
         let refused = refused.await.to_string();
         assert!(refused.starts_with("address: "), "{address}: {refused}");
     }
@@ -147,7 +149,7 @@ async fn a_workspace_has_at_most_100_webhooks(app: TestApp) {
     let url = webhooks::check_url("https://example.com/hook", false).unwrap();
     let add =
         move |tx: &mut db::Tx<'_>, cx: &Cx<'_>| webhooks::add_webhook(tx, cx, &url, false, true);
-    let refused = app.refused(&app.owner, add.clone()).await;
+    let refused = app.expect_refusal(&app.owner, add.clone()).await;
     assert!(refused.to_string().contains("at most 100 webhooks"), "{refused}");
     app.act(&app.owner, move |tx, cx| delivery_log::delete_webhook(tx, cx, &first)).await;
     app.act(&app.owner, add).await;
@@ -155,8 +157,8 @@ async fn a_workspace_has_at_most_100_webhooks(app: TestApp) {
 
 async fn the_sandbox_has_no_private_webhook(app: TestApp) {
     let url = webhooks::check_url("https://example.com/", false).unwrap();
-    let refused =
-        app.refused(&app.owner, move |tx, cx| webhooks::add_webhook(tx, cx, &url, true, false));
+    let refused = app
+        .expect_refusal(&app.owner, move |tx, cx| webhooks::add_webhook(tx, cx, &url, true, false));
     assert!(refused.await.to_string().starts_with("private: "));
 }
 

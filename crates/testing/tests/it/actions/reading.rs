@@ -199,7 +199,7 @@ async fn a_forged_mail_is_not_trusted_like_its_sender(app: TestApp) {
     let missing = FiledMail { message: MessageId::parse("msg_0").unwrap(), ..honest };
     let (id, message) = (missing.conversation.to_string(), missing.message.clone());
     let refused = app
-        .refused(&app.owner, move |tx, cx| {
+        .expect_refusal(&app.owner, move |tx, cx| {
             picture_senders::always_show_pictures(tx, cx, &id, &message).map(|_| ())
         })
         .await;
@@ -237,7 +237,9 @@ async fn a_preview_is_kept_once_and_given_up_after_three_attempts(app: TestApp) 
     let hidden = app.get(&own, "/documents?q=c").await.is(200).json();
     let hidden = DocumentId::parse(&text_of(&hidden[0], "id")).unwrap();
     let refused = app
-        .refused(&app.owner, move |tx, cx| previews::document_preview(tx, cx, &hidden).map(|_| ()))
+        .expect_refusal(&app.owner, move |tx, cx| {
+            previews::document_preview(tx, cx, &hidden).map(|_| ())
+        })
         .await;
     assert!(matches!(refused, Error::NotFound(_)));
 }

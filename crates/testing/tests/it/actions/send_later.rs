@@ -84,7 +84,7 @@ async fn a_wrong_time_approves_nothing(app: TestApp) {
     ] {
         let id = draft.clone();
         let refused = app
-            .refused(&app.owner, move |tx, cx| {
+            .expect_refusal(&app.owner, move |tx, cx| {
                 drafts::approve_draft_at(tx, cx, &id, 1, "By sea.", Some(at))
             })
             .await;
@@ -103,7 +103,7 @@ async fn a_draft_does_not_wait_beyond_its_own_reminder(app: TestApp) {
     let id = message_id(&text_of(&draft, "messageId"));
     let wanted = id.clone();
     let refused = app
-        .refused(&app.owner, move |tx, cx| {
+        .expect_refusal(&app.owner, move |tx, cx| {
             drafts::approve_draft_at(tx, cx, &wanted, 1, "Is it there?", Some(reminder))
         })
         .await;

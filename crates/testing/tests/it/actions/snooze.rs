@@ -60,7 +60,7 @@ async fn only_an_open_conversation_is_snoozed_and_only_until_a_time_to_come(app:
         app.on(&key, &mail.conversation, "status", json!({ "status": status })).await.is(200);
         let (id, until) = (mail.conversation.to_string(), app.now() + ahead);
         let refused =
-            app.refused(&app.owner, move |tx, cx| snooze::snooze(tx, cx, &id, until)).await;
+            app.expect_refusal(&app.owner, move |tx, cx| snooze::snooze(tx, cx, &id, until)).await;
         assert!(refused.to_string().starts_with(field), "{status}: {refused}");
         assert_eq!(app.read(&key, &mail.conversation).await["snoozedUntil"], Value::Null);
     }
@@ -116,7 +116,7 @@ async fn nobody_snoozes_what_they_cannot_see(app: TestApp) {
     let mine = app.private_inbox(&app.owner).await;
     let mail = app.deliver(&mine, testing::letter("a@x.example", "Lamp", "text")).await;
     let (id, until) = (mail.conversation.to_string(), app.now() + DAY);
-    let refused = app.refused(&ann, move |tx, cx| snooze::snooze(tx, cx, &id, until)).await;
+    let refused = app.expect_refusal(&ann, move |tx, cx| snooze::snooze(tx, cx, &id, until)).await;
     assert!(matches!(refused, base::error::Error::NotFound(_)), "{refused}");
 }
 

@@ -28,8 +28,9 @@ async fn a_topic_has_a_name_of_its_own_within_limits(app: TestApp) {
         ("Lamps", &"y".repeat(301), "words: The words are at most 300 characters."),
     ] {
         let (name, words) = (name.to_owned(), words.to_owned());
-        let refused =
-            app.refused(&app.owner, move |tx, cx| topics::add_topic(tx, cx, &name, &words)).await;
+        let refused = app
+            .expect_refusal(&app.owner, move |tx, cx| topics::add_topic(tx, cx, &name, &words))
+            .await;
         assert_eq!(sentence(refused), expected);
     }
     app.topic(&"é".repeat(40), &"z".repeat(300)).await;
@@ -46,7 +47,8 @@ async fn a_workspace_has_at_most_sixty_topics(app: TestApp) {
         (0..60).try_for_each(|at| topics::add_topic(tx, cx, &format!("T{at}"), "").map(|_| ()))
     })
     .await;
-    let refused = app.refused(&app.owner, |tx, cx| topics::add_topic(tx, cx, "More", "")).await;
+    let refused =
+        app.expect_refusal(&app.owner, |tx, cx| topics::add_topic(tx, cx, "More", "")).await;
     assert_eq!(sentence(refused), "name: A workspace has at most 60 topics. Remove one first.");
 }
 
@@ -55,11 +57,12 @@ async fn only_owners_and_admins_change_topics(app: TestApp) {
     let member = app.person("Ann").await;
     let own = topic.clone();
     let changes = [
-        app.refused(&member, |tx, cx| topics::add_topic(tx, cx, "More", "")).await,
-        app.refused(&member, move |tx, cx| topics::change_topic(tx, cx, &own, "X", "")).await,
-        app.refused(&member, move |tx, cx| topics::remove_topic(tx, cx, &topic)).await,
-        app.refused(&member, |tx, cx| topics::make_topics_of_tags(tx, cx, &[])).await,
-        app.refused(&member, topics::forget_learned).await,
+        app.expect_refusal(&member, |tx, cx| topics::add_topic(tx, cx, "More", "")).await,
+        app.expect_refusal(&member, move |tx, cx| topics::change_topic(tx, cx, &own, "X", ""))
+            .await,
+        app.expect_refusal(&member, move |tx, cx| topics::remove_topic(tx, cx, &topic)).await,
+        app.expect_refusal(&member, |tx, cx| topics::make_topics_of_tags(tx, cx, &[])).await,
+        app.expect_refusal(&member, topics::forget_learned).await,
     ];
     for refused in changes {
         assert!(matches!(refused, Error::Forbidden(_)), "{refused}");

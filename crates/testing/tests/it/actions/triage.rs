@@ -123,7 +123,7 @@ async fn spam_is_out_of_the_way_and_a_blocked_sender_stays_there(app: TestApp) {
     for view in ["open", "all"] {
         assert!(listed(&app, &key, view).await.is_empty(), "{view}");
     }
-    assert!(app.found(&key, "prize").await.is_empty());
+    assert!(app.search_subjects(&key, "prize").await.is_empty());
     assert_eq!(listed(&app, &key, "spam").await, ["Prize"]);
     let asked = query(&[("q", "prize is:spam"), ("view", "all")]);
     assert_eq!(texts(&app.list(&key, &asked).await, "subject"), ["Prize"]);
@@ -202,7 +202,7 @@ async fn an_own_reply_takes_a_conversation_out_of_the_trash(app: TestApp) {
     triage(&app, &app.owner, TriageAct::Delete, &ids).await;
     let stopped = format!("messages WHERE id = '{later}' AND status = 'draft'");
     assert_eq!(app.count(&stopped).await, 1, "what was to leave is a draft again");
-    app.sent(&key, &answered, "Here you are").await;
+    app.send_reply(&key, &answered, "Here you are").await;
     assert_eq!(listed(&app, &key, "trash").await, ["Planned"]);
     app.pass(31 * DAY).await;
     app.get(&key, &format!("/conversations/{planned}")).await.is(404);
@@ -271,7 +271,7 @@ async fn what_is_in_the_trash_comes_back_or_is_erased_after_thirty_days(app: Tes
     assert_eq!(listed(&app, &key, "open").await, ["Back", "Kept"]);
     app.get(&key, &format!("/conversations/{gone}")).await.is(404);
     for q in ["roses", "violets", "flowers"] {
-        assert!(app.found(&key, q).await.is_empty(), "{q}");
+        assert!(app.search_subjects(&key, q).await.is_empty(), "{q}");
     }
     for table in ["messages", "notes", "documents", "index_entries", "conversation_tags"] {
         let left = format!("{table} WHERE conversation = '{gone}'");

@@ -18,7 +18,7 @@ use model::messages::attachments::NewAttachment;
 use model::messages::recipients::RecipientList;
 use model::messages::written_text::TextFormat;
 use outbound::scheduling::MessageTimes;
-use testing::{MINUTE, TestApp, filed, letter, on_both};
+use testing::{MINUTE, TestApp, filed_mail, letter, on_both};
 
 on_both!(
     a_rich_reply_leaves_as_html_with_a_plain_twin_signature_and_history,
@@ -138,7 +138,8 @@ async fn a_first_mail_starts_a_conversation_that_waits_for_them(app: TestApp) {
         message: reply("It is **here**.", TextFormat::Markdown),
     };
     let bad = FirstMail { subject: " ".into(), ..first.clone() };
-    let refused = app.refused(&app.owner, move |tx, cx| compose::send_first_mail(tx, cx, &bad));
+    let refused =
+        app.expect_refusal(&app.owner, move |tx, cx| compose::send_first_mail(tx, cx, &bad));
     assert!(matches!(refused.await, Error::Invalid(_)));
     let saved = Autosave {
         to: "ann@shop.example".into(),
@@ -223,7 +224,7 @@ async fn a_forwarded_message_goes_as_html_with_its_pictures(app: TestApp) {
         <script>alert(1)</script><img src=\"cid:seal\">\r\n\
         --b\r\nContent-Type: image/png\r\nContent-ID: <seal>\r\nContent-Transfer-Encoding: base64\r\n\r\n\
         iVBORw0KGgo=\r\n--b--\r\n";
-    let received = filed(&app.ingest(&["support@acme.example"], raw).await[0]);
+    let received = filed_mail(&app.ingest(&["support@acme.example"], raw).await[0]);
     let forward = NewReply {
         recipients: to("Pelz <pelz@bank.example>"),
         forwards: Some(ForwardedMessage { id: received.message.clone(), files: Vec::new() }),
@@ -267,8 +268,9 @@ async fn only_files_of_the_forwarded_message_go_along(app: TestApp) {
         ..reply("", TextFormat::Plain)
     };
     let id = one.conversation.to_string();
-    let refused =
-        app.refused(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &forward)).await;
+    let refused = app
+        .expect_refusal(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &forward))
+        .await;
     assert!(matches!(refused, Error::NotFound("file")), "{refused}");
 }
 
@@ -284,7 +286,7 @@ async fn what_its_author_stops_comes_back_into_their_composer(app: TestApp) {
     assert_eq!(stopped, StoppedMessage::InComposer);
     let (saved, files) = app
         .act(&app.owner, move |tx, cx| {
-            Ok((autosaves::load_autosave(tx, cx, &place)?, unsent_files::attached(tx, cx, &place)?))
+            Ok((autosaves::load_autosave(tx, cx, &place)?, unsent_files::list(tx, cx, &place)?))
         })
         .await;
     let saved = saved.unwrap();
@@ -407,7 +409,9 @@ async fn an_own_signature_takes_the_place_of_the_inboxs(app: TestApp) {
     let bo = app.person("Bo").await;
     let mailbox = app.support.id.clone();
     let refused = app
-        .refused(&bo, move |tx, cx| writing_settings::set_inbox_signature(tx, cx, &mailbox, "x"))
+        .expect_refusal(&bo, move |tx, cx| {
+            writing_settings::set_inbox_signature(tx, cx, &mailbox, "x")
+        })
         .await;
     assert!(matches!(refused, Error::Forbidden(_)), "{refused}");
 }
@@ -427,7 +431,7 @@ async fn a_saved_reply_brings_its_files(app: TestApp) {
             saved_replies::attach_saved_files(tx, cx, &place, &id)?;
             Ok((
                 saved_replies::fill_saved_reply(tx, cx, &place, &id)?,
-                unsent_files::attached(tx, cx, &place)?,
+                unsent_files::list(tx, cx, &place)?,
                 saved_replies::list_saved_replies(tx, cx)?,
             ))
         })

@@ -104,7 +104,7 @@ async fn mail_on_conversations_given_and_not_yet_given_moves_nothing_in_a_walk(a
                 write_again(&app, &key, later).await;
             }
             if let Some(later) = whole.get(given.len()) {
-                app.sent(&key, later, "On its way").await;
+                app.send_reply(&key, later, "On its way").await;
             }
             if round % 4 == 0 {
                 app.advance(SECOND);
@@ -279,7 +279,7 @@ impl Walked {
                 self.leaves(id);
             }
             1 => {
-                app.sent(key, &id, "mail").await;
+                app.send_reply(key, &id, "mail").await;
                 self.leaves(id);
             }
             _ => write_again(app, key, &id).await,

@@ -149,8 +149,9 @@ async fn an_edited_draft_keeps_its_new_text_and_waits(app: TestApp) {
     assert_eq!((&message["status"], &message["text"]), (&json!("draft"), &json!("Better")));
     for text in ["", " \n", "a\0b", &"x".repeat(50_001)] {
         let (id, text) = (draft.id.clone(), text.to_owned());
-        let refused =
-            app.refused(&app.owner, move |tx, cx| drafts::edit_draft(tx, cx, &id, 2, &text)).await;
+        let refused = app
+            .expect_refusal(&app.owner, move |tx, cx| drafts::edit_draft(tx, cx, &id, 2, &text))
+            .await;
         assert!(refused.to_string().starts_with("text: "), "{refused}");
     }
     assert_eq!(draft.message(&app, &key).await, message);
@@ -176,8 +177,9 @@ async fn discarding_is_bound_to_the_revision_too(app: TestApp) {
     let (key, draft) = drafted(&app).await;
     for revision in [0, 2] {
         let id = draft.id.clone();
-        let refused =
-            app.refused(&app.owner, move |tx, cx| drafts::discard_draft(tx, cx, &id, revision, ""));
+        let refused = app.expect_refusal(&app.owner, move |tx, cx| {
+            drafts::discard_draft(tx, cx, &id, revision, "")
+        });
         assert!(refused.await.to_string().starts_with("revision: "));
     }
     assert_eq!(draft.message(&app, &key).await["status"], "draft");
@@ -202,7 +204,7 @@ async fn a_stopped_message_is_a_draft_again(app: TestApp) {
         })
     );
     let service = app.service(&app.support);
-    let unsent = app.refused(&service, move |tx, cx| {
+    let unsent = app.expect_refusal(&service, move |tx, cx| {
         let (message, mut conversation) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
         outbound::messages::mark_sent(tx, cx, &mut conversation, &message)
     });
@@ -235,7 +237,7 @@ async fn a_stopped_message_leaves_at_its_new_time_when_it_is_approved(app: TestA
 async fn what_has_left_and_what_never_was_to_leave_cannot_be_stopped(app: TestApp) {
     let key = app.key("draft send").await;
     let mail = app.mail("a@x.example", "Lamp", "text").await;
-    let sent = app.sent(&key, &mail.conversation, "Hello").await;
+    let sent = app.send_reply(&key, &mail.conversation, "Hello").await;
     let draft = app.draft(&key, &mail.conversation, "Hello").await;
     let before = app.read(&key, &mail.conversation).await;
     for message in [sent, draft] {

@@ -26,7 +26,7 @@ async fn a_day_of_work_is_counted_as_it_happens(app: TestApp) {
     app.on(&key, &lamp, "tags", json!({ "remove": ["late"] })).await.is(200);
     app.on(&key, &lamp, "sorting", json!({ "topic": "Refunds" })).await.is(200);
     app.pass(50 * MINUTE).await;
-    app.sent(&key, &lamp, "It is on its way").await;
+    app.send_reply(&key, &lamp, "It is on its way").await;
     let draft = app.draft(&key, &chair, "Tomorrow").await;
     let discarded = app.draft(&key, &chair, "Never").await;
     let owner = app.owner.clone();
@@ -108,7 +108,7 @@ async fn the_history_before_reports_is_counted_once(app: TestApp) {
     let lamp = app.mail("ann@x.example", "Lamp", "It is broken").await.conversation;
     app.on(&key, &lamp, "tags", json!({ "add": ["vip"] })).await.is(200);
     app.pass(30 * MINUTE).await;
-    app.sent(&key, &lamp, "It is on its way").await;
+    app.send_reply(&key, &lamp, "It is on its way").await;
     app.pass(11 * MINUTE).await;
     app.on(&key, &lamp, "status", json!({ "status": "closed" })).await.is(200);
     let live = reports(&app, &key, "").await;

@@ -377,7 +377,7 @@ async fn a_row_says_who_wrote_last_who_waits_and_whether_a_draft_does(app: TestA
     let message = app.schedule(&key, &mail.conversation, "It left.").await;
     app.post(&key, &format!("/messages/{message}/stop"), json!({})).await.is(200);
     assert_eq!(state().await, (json!("inbound"), json!(asked_at), json!(true)));
-    app.sent(&key, &mail.conversation, "It really left.").await;
+    app.send_reply(&key, &mail.conversation, "It really left.").await;
     assert_eq!(state().await, (json!("outbound"), Value::Null, json!(true)));
     app.advance(MINUTE);
     app.mail("a@x.example", "Re: Lamp", "It is broken.").await;
@@ -444,7 +444,7 @@ async fn those_who_wait_longest_come_first_and_the_answered_not_at_all(app: Test
     }
     app.mail("first@x.example", "Re: First", "Hello?").await;
     assert_eq!(app.subjects(&key, "sort=waiting").await, ["First", "Second", "Third"]);
-    app.sent(&key, &conversations[0], "Answered").await;
+    app.send_reply(&key, &conversations[0], "Answered").await;
     assert_eq!(app.subjects(&key, "sort=waiting&view=all").await, ["Second", "Third"]);
     app.advance(MINUTE);
     app.mail("first@x.example", "Re: First", "And now?").await;

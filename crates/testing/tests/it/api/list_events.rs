@@ -25,7 +25,7 @@ on_both!(
 
 /// Every event from a place on, as pages lead there; and the place after the last.
 async fn walk(app: &TestApp, key: &TestKey, from: &str) -> (Vec<Value>, Option<String>) {
-    app.settled().await;
+    app.settle().await;
     let (mut events, mut place) = (Vec::new(), None);
     let mut next = Some(from.to_owned());
     while let Some(path) = next {

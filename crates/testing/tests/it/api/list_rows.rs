@@ -39,7 +39,7 @@ async fn a_contact_is_known_whom_the_team_wrote_to_in_another_conversation_that_
         let row = list.iter().find(|row| row["subject"] == subject).unwrap();
         row["contact"]["known"].clone()
     };
-    app.sent(&key, &first.conversation, "Hello").await;
+    app.send_reply(&key, &first.conversation, "Hello").await;
     assert_eq!(known("First").await, false);
     assert_eq!(app.read(&key, &first.conversation).await["contact"]["known"], false);
     let second = app.mail("a@x.example", "Second", "2").await;

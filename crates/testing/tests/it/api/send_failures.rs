@@ -84,7 +84,7 @@ async fn a_message_that_not_everybody_got_says_why(app: TestApp) {
 
 async fn a_message_of_the_sandbox_that_bounces_says_why(app: TestApp) {
     let key = app.test_key("send write").await;
-    let id = app.simulated(&key, "bounce@x.test").await;
+    let id = app.simulate(&key, "bounce@x.test").await;
     app.schedule(&key, &id, "Hello").await;
     app.pass(DAY).await;
     assert_eq!(listed(&app, &key).await["reason"]["code"], "5.1.1");

@@ -89,7 +89,7 @@ async fn sending_a_reply_makes_an_open_conversation_wait_and_no_other(app: TestA
         let mail = app.mail("a@x.example", before, "text").await;
         app.on(&key, &mail.conversation, "status", json!({ "status": before })).await.is(200);
         let count = app.events().await.len();
-        app.sent(&key, &mail.conversation, "Here you are").await;
+        app.send_reply(&key, &mail.conversation, "Here you are").await;
         assert_eq!(app.read(&key, &mail.conversation).await["status"], after);
         let turns = usize::from(before != after);
         let types = app.event_types_since(count).await;

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
-use testing::{MINUTE, TestApp, filed, on_both, raw_with};
+use testing::{MINUTE, TestApp, filed_mail, on_both, raw_with};
 
 use super::sent;
 
@@ -130,7 +130,7 @@ async fn a_mail_that_is_no_mail_is_filed_all_the_same(app: TestApp) {
     .enumerate()
     {
         let taken = app.ingest_from("", &["support@acme.example"], bytes).await;
-        filed(&taken[0]);
+        filed_mail(&taken[0]);
         assert_eq!(app.list(&app.key("read").await, "").await.len(), place + 1);
     }
 }

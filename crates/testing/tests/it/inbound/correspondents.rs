@@ -26,7 +26,7 @@ async fn looks_alike(app: &TestApp, from: &str, subject: &str) -> bool {
 async fn corresponds(app: &TestApp, from: &str) {
     let key = app.key("send").await;
     let mail = app.mail(from, &format!("From {from}"), "Hello").await;
-    app.sent(&key, &mail.conversation, "Hello back").await;
+    app.send_reply(&key, &mail.conversation, "Hello back").await;
 }
 
 async fn a_look_alike_of_somebody_we_answered_is_warned_of(app: TestApp) {

@@ -6,7 +6,7 @@ use inbound::history::{
     CountedIdentities, ImportOutcome, ImportTarget, ImportedMail, import, preview,
 };
 use inbound::{Ingested, find_inbox};
-use testing::{TestApp, filed, on_both, raw_with, texts};
+use testing::{TestApp, filed_mail, on_both, raw_with, texts};
 
 on_both!(
     mails_with_one_message_id_and_other_words_are_all_filed,
@@ -40,7 +40,7 @@ async fn mails_with_one_message_id_and_other_words_are_all_filed(app: TestApp) {
         assert_eq!(again, [Ok(Ingested::Duplicate(first))], "{mail}");
     }
     assert_eq!(app.count("messages").await, mails.len() as i64);
-    assert_eq!(app.found(&key, "empty").await.len(), 1);
+    assert_eq!(app.search_subjects(&key, "empty").await.len(), 1);
 }
 
 async fn a_delivery_that_comes_on_two_ways_is_one_mail(app: TestApp) {
@@ -56,7 +56,7 @@ async fn a_delivery_that_comes_on_two_ways_is_one_mail(app: TestApp) {
     }
     // A list that adds its footer sends another mail.
     let with_footer = format!("{mail}-- \r\nYou are on this list.\r\n");
-    filed(&app.ingest(&[SUPPORT], &with_footer).await[0]);
+    filed_mail(&app.ingest(&[SUPPORT], &with_footer).await[0]);
 }
 
 async fn a_mail_without_a_date_is_told_apart_by_every_byte(app: TestApp) {
@@ -76,8 +76,8 @@ async fn mail_from_before_contents_were_hashed_is_compared_by_what_it_says(app: 
     for again in [mail.clone(), format!("Received: from a by b\r\n{mail}")] {
         assert_eq!(app.ingest(&[SUPPORT], &again).await, [Ok(Ingested::Duplicate(first.clone()))]);
     }
-    filed(&app.ingest(&[SUPPORT], &mail.replace("broken", "repaired")).await[0]);
-    filed(&app.ingest(&[SUPPORT], &mail.replace("ann@", "eve@")).await[0]);
+    filed_mail(&app.ingest(&[SUPPORT], &mail.replace("broken", "repaired")).await[0]);
+    filed_mail(&app.ingest(&[SUPPORT], &mail.replace("ann@", "eve@")).await[0]);
 }
 
 async fn whoever_takes_a_message_id_first_keeps_no_mail_out_and_gets_no_answer(app: TestApp) {

@@ -3,7 +3,7 @@
 use actions::inboxes::setup::{NewWorkspace, add_mailbox, set_up_workspace};
 use inbound::{Ingested, find_inbox, find_recipient};
 use mail::Dmarc;
-use testing::{TestApp, filed, on_both, raw, raw_with, user};
+use testing::{TestApp, filed_mail, on_both, raw, raw_with, user};
 
 use super::{secret, sent};
 
@@ -53,7 +53,7 @@ async fn a_plus_tag_is_a_reference_wherever_the_address_stands(app: TestApp) {
         let fields = format!("Message-ID: <{place}@x.example>\r\n{fields}");
         let mail = raw_with(&fields, "ann@x.example", place, "text");
         let taken = app.ingest(to, &mail).await;
-        let read = app.read(&key, &filed(&taken[0]).conversation).await;
+        let read = app.read(&key, &filed_mail(&taken[0]).conversation).await;
         assert_eq!(read["reference"], "inv-1", "{place}");
     }
 }
@@ -71,9 +71,10 @@ async fn each_inbox_gets_its_own_and_strangers_get_none(app: TestApp) {
         &app.sandbox.address,
     ];
     let taken = app.ingest(&to, &raw("ann@x.example", "Lamp", "text")).await;
-    let (support, sales, other) = (filed(&taken[0]), filed(&taken[1]), filed(&taken[2]));
+    let (support, sales, other) =
+        (filed_mail(&taken[0]), filed_mail(&taken[1]), filed_mail(&taken[2]));
     assert_ne!(support.conversation, sales.conversation);
-    assert_eq!(filed(&taken[3]), support);
+    assert_eq!(filed_mail(&taken[3]), support);
     assert_eq!(taken[4..], [Ok(Ingested::NoInbox), Ok(Ingested::NoInbox)]);
     assert_eq!(app.list(&key, "").await.len(), 2);
     app.get(&key, &format!("/conversations/{}", other.conversation)).await.is(404);
@@ -111,7 +112,7 @@ async fn our_own_mail_that_comes_back_is_dropped(app: TestApp) {
 async fn a_mail_that_carries_our_marks_and_is_another_is_filed(app: TestApp) {
     let (message, _) = sent(&app).await;
     let other = app
-        .sent(
+        .send_reply(
             &app.key("send").await,
             &app.mail("ben@x.example", "Chair", "text").await.conversation,
             "Another answer",
@@ -237,7 +238,7 @@ async fn a_new_workspaces_inbox_takes_mail_at_once(app: TestApp) {
     };
     app.act(&app.owner, move |tx, cx| set_up_workspace(tx, cx, &new)).await;
     let taken = app.ingest(&["hello@fresh.example"], &raw("ann@x.example", "Hi", "text")).await;
-    filed(&taken[0]);
+    filed_mail(&taken[0]);
 }
 
 /// The text of the message that [`sent`] sends.

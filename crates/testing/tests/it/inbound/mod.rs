@@ -31,6 +31,6 @@ async fn sent(app: &TestApp) -> (String, String) {
     let key = app.key("send").await;
     let first = app.mail("ann@x.example Ann", "Lamp", "It is broken").await;
     let conversation = first.conversation.to_string();
-    let message = app.sent(&key, &conversation, "A new one is on its way").await;
+    let message = app.send_reply(&key, &conversation, "A new one is on its way").await;
     (message, conversation)
 }

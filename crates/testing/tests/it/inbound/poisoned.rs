@@ -10,7 +10,7 @@ use base::blobs::Blobs;
 use base::mail_reading::{MailParser, MailReading};
 use inbound::{InboundMail, MailSource, ingest};
 use mail::{Envelope, ParsedMail};
-use testing::{TestApp, TrustingParser, filed, on_both, raw, texts};
+use testing::{TestApp, TrustingParser, filed_mail, on_both, raw, texts};
 
 on_both!(
     a_mail_that_ended_the_process_is_filed_unread_and_the_next_one_comes_in,
@@ -90,7 +90,7 @@ async fn arrives(app: &TestApp, node: &App, mail: &str) -> inbound::incoming_mai
         source: MailSource::OurServer,
         raw: mail.as_bytes().to_vec(),
     };
-    filed(&ingest(node, &*app.outside.authenticator, delivery).await[0])
+    filed_mail(&ingest(node, &*app.outside.authenticator, delivery).await[0])
 }
 
 async fn a_mail_that_ended_the_process_is_filed_unread_and_the_next_one_comes_in(app: TestApp) {

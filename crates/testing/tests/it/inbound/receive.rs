@@ -154,7 +154,7 @@ async fn an_automatic_reply_is_filed_and_changes_nothing_else(app: TestApp) {
         assert_eq!(app.timeline_events(&key, id).await, timeline_events(&before), "{status}");
         assert_eq!(app.timeline(&key, id, "message").await.len(), 2, "{status}");
         assert_eq!(app.events_since(events).await, Vec::<Value>::new(), "{status}");
-        assert_eq!(app.found(&key, &format!("{status} away")).await, [status]);
+        assert_eq!(app.search_subjects(&key, &format!("{status} away")).await, [status]);
     }
 }
 

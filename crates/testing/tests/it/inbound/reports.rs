@@ -2,7 +2,7 @@
 
 use inbound::Ingested;
 use serde_json::{Value, json};
-use testing::{TestApp, filed, on_both};
+use testing::{TestApp, filed_mail, on_both};
 
 use super::{secret, sent};
 
@@ -27,7 +27,7 @@ async fn a_bounce_to_the_return_path_turns_sent_into_failed(app: TestApp) {
     let path = mail::return_path(&secret(&app).await, "support@acme.example", &message).unwrap();
     let events = app.events().await.len();
     let taken = app.ingest_from("", &[&path], dsn("failed", "5.1.1", None).as_bytes()).await;
-    assert_eq!(filed(&taken[0]).conversation.as_str(), conversation);
+    assert_eq!(filed_mail(&taken[0]).conversation.as_str(), conversation);
     let read = app.read(&key, &conversation).await;
     assert_eq!(status_of(&read, &message), "failed");
     assert_eq!(read["status"], "open", "the customer waits for nothing");
@@ -69,7 +69,7 @@ async fn a_mail_that_is_late_or_delivered_has_not_failed(app: TestApp) {
     for (action, status) in [("delayed", "4.4.7"), ("delivered", "2.0.0"), ("relayed", "2.0.0")] {
         let report = dsn(action, status, None).replace("dsn-1@", &format!("{action}@"));
         let taken = app.ingest_from("", &[&path], report.as_bytes()).await;
-        assert_eq!(filed(&taken[0]).conversation.as_str(), conversation, "{action}");
+        assert_eq!(filed_mail(&taken[0]).conversation.as_str(), conversation, "{action}");
         let read = app.read(&key, &conversation).await;
         assert_eq!(status_of(&read, &message), "sent", "{action}");
         assert_eq!(read["status"], "waiting", "{action}");
@@ -101,7 +101,7 @@ async fn a_forged_bounce_changes_nothing_and_is_filed_apart(app: TestApp) {
     {
         let forged = dsn("failed", "5.1.1", Some(&about)).replace("dsn-1@", &format!("f{place}@"));
         let taken = app.ingest_from("", &[&to], forged.as_bytes()).await;
-        assert_ne!(filed(&taken[0]).conversation.as_str(), conversation, "{to}");
+        assert_ne!(filed_mail(&taken[0]).conversation.as_str(), conversation, "{to}");
     }
     assert_eq!(app.read(&key, &conversation).await, before);
 }
@@ -115,7 +115,7 @@ async fn a_bounce_for_another_workspaces_message_changes_nothing(app: TestApp) {
     });
     let path = mail::return_path(&foreign.await, "support@other.example", &message).unwrap();
     let taken = app.ingest_from("", &[&path], dsn("failed", "5.1.1", None).as_bytes()).await;
-    filed(&taken[0]);
+    filed_mail(&taken[0]);
     assert_eq!(status_of(&app.read(&key, &conversation).await, &message), "sent");
 }
 
@@ -125,7 +125,7 @@ async fn a_report_of_an_address_that_the_message_did_not_go_to_changes_nothing(a
     let path = mail::return_path(&secret(&app).await, "support@acme.example", &message).unwrap();
     let forged = dsn("failed", "5.1.1", None).replace("ann@x.example", "victim@y.example");
     let taken = app.ingest_from("", &[&path], forged.as_bytes()).await;
-    filed(&taken[0]);
+    filed_mail(&taken[0]);
     let read = app.read(&key, &conversation).await;
     assert_eq!(status_of(&read, &message), "sent");
     assert_eq!(read["status"], "waiting");
@@ -195,7 +195,7 @@ async fn a_bounce_does_not_reopen_what_went_on_since(app: TestApp) {
 /// A further message leaves.
 async fn later(app: &TestApp, key: &testing::TestKey, conversation: &str) {
     app.advance(1_000);
-    app.sent(key, &conversation, "One more thing").await;
+    app.send_reply(key, &conversation, "One more thing").await;
 }
 
 async fn a_bounced_message_says_why(app: TestApp) {

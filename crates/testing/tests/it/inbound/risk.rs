@@ -32,7 +32,7 @@ async fn held_mail_is_listed_and_read_with_its_warning(app: TestApp) {
     assert_eq!(read["risk"], "phishing");
     assert_eq!(read["riskReasons"], json!(["The link leads elsewhere"]));
     assert_eq!(read["status"], "open");
-    assert_eq!(app.found(&key, "won").await, ["Lamp"]);
+    assert_eq!(app.search_subjects(&key, "won").await, ["Lamp"]);
     assert_eq!(
         app.timeline_events(&key, &mail.conversation).await,
         [("held".into(), json!({ "risk": "phishing" })),]

@@ -51,7 +51,7 @@ async fn any_ancestor_may_be_the_one_that_is_known(app: TestApp) {
 async fn an_answer_to_our_own_mail_joins_its_conversation(app: TestApp) {
     let key = app.key("send").await;
     let first = begin(&app).await;
-    let message = app.sent(&key, &first.conversation, "Here you are").await;
+    let message = app.send_reply(&key, &first.conversation, "Here you are").await;
     let header_id = app.header_id(&message).await;
     let joined = app.deliver(&app.support, naming("bruno@x.example", &[&header_id])).await;
     assert_eq!(joined.conversation, first.conversation);
@@ -224,7 +224,7 @@ async fn a_participants_colleague_who_names_a_message_joins(app: TestApp) {
 async fn an_answer_to_our_mail_by_the_customers_colleague_joins(app: TestApp) {
     let key = app.key("send").await;
     let first = app.mail("bruno@x.example", "Lamp", "text").await;
-    let message = app.sent(&key, &first.conversation, "Here you are").await;
+    let message = app.send_reply(&key, &first.conversation, "Here you are").await;
     let colleague = Mail {
         cc: vec![Address::new(None, "bruno@x.example")],
         ..naming("cara@x.example", &[&app.header_id(&message).await])

@@ -1,7 +1,7 @@
 //! Replies join their conversation.
 
 use mail::Dmarc;
-use testing::{TestApp, filed, on_both, raw, raw_with};
+use testing::{TestApp, filed_mail, on_both, raw, raw_with};
 
 use super::{secret, sent};
 
@@ -19,7 +19,7 @@ async fn quoted_history_that_nothing_announces_is_taken_off_and_answers_between_
 ) {
     let key = app.key("read send").await;
     let first = app.mail("ann@x.example", "Lamp", "It is broken").await;
-    app.sent(&key, &first.conversation, "A new one is on its way.\nWhich colour?").await;
+    app.send_reply(&key, &first.conversation, "A new one is on its way.\nWhich colour?").await;
     let quote = "> A new one is on\r\n> its way.\r\n> Which colour?\r\n\r\n";
     let whole = |text: &str| text.replace("\r\n", "\n");
     for (number, (text, expected)) in [
@@ -51,7 +51,7 @@ async fn an_answer_to_a_signed_reply_address_joins_whoever_writes_it(app: TestAp
     for (place, from) in ["ann@x.example", "colleague@y.example"].into_iter().enumerate() {
         let mail = raw(from, &format!("Another subject {place}"), "Thank you");
         let taken = app.ingest(&[&reply.to_uppercase()], &mail).await;
-        assert_eq!(filed(&taken[0]).conversation.as_str(), conversation, "{from}");
+        assert_eq!(filed_mail(&taken[0]).conversation.as_str(), conversation, "{from}");
     }
     let fields = format!("Message-ID: <listed@x.example>\r\nCc: {reply}\r\n");
     let mail = raw_with(&fields, "ann@x.example", "Aliased", "By way of an alias");
@@ -80,7 +80,7 @@ async fn a_forged_reply_address_joins_nothing(app: TestApp) {
     {
         let mail = raw("eve@evil.example", &format!("Let me in {place}"), "text");
         let taken = app.ingest(&[&forged], &mail).await;
-        assert_ne!(filed(&taken[0]).conversation.as_str(), conversation, "{forged}");
+        assert_ne!(filed_mail(&taken[0]).conversation.as_str(), conversation, "{forged}");
     }
 }
 
@@ -93,7 +93,7 @@ async fn a_mail_that_fails_dmarc_joins_nothing_by_any_way(app: TestApp) {
     let fields = format!("Message-ID: <forged@x.example>\r\nIn-Reply-To: <{header_id}>\r\n");
     let mail = raw_with(&fields, "ann@x.example", "Re: Lamp", "text");
     let taken = app.ingest(&[&reply], &mail).await;
-    assert_ne!(filed(&taken[0]).conversation.as_str(), conversation);
+    assert_ne!(filed_mail(&taken[0]).conversation.as_str(), conversation);
 }
 
 async fn a_signed_message_id_leads_a_participant_back_and_no_stranger(app: TestApp) {
@@ -115,5 +115,5 @@ async fn a_reply_address_of_another_inbox_does_not_lead_into_it(app: TestApp) {
     app.team_inbox("sales@acme.example", "Sales").await;
     let reply = mail::reply_address(&secret, "sales@acme.example", &conversation).unwrap();
     let taken = app.ingest(&[&reply], &raw("ann@x.example", "Hello there", "text")).await;
-    assert_ne!(filed(&taken[0]).conversation.as_str(), conversation);
+    assert_ne!(filed_mail(&taken[0]).conversation.as_str(), conversation);
 }

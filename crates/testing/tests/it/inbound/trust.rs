@@ -157,7 +157,7 @@ async fn automatic_replies_make_nobody_trusted(app: TestApp) {
 async fn what_an_agent_sends_of_its_own_accord_makes_nobody_trusted(app: TestApp) {
     let key = app.key("read draft send").await;
     let mail = harmless(&app, 1).await;
-    app.sent(&key, &mail.conversation, "Yes").await;
+    app.send_reply(&key, &mail.conversation, "Yes").await;
     let after = scam(&app, 1).await;
     assert!(is_held(&app, &after).await);
     // A person who approves what it drafted answers for it.
@@ -197,7 +197,7 @@ async fn a_contact_is_known_once_the_team_wrote_to_them(app: TestApp) {
         let known = app.read(&key, &mail.conversation).await["contact"]["known"].clone();
         assert_eq!(known, json!(false), "nobody makes themselves known");
     }
-    app.sent(&key, &first.conversation, "Hello").await;
+    app.send_reply(&key, &first.conversation, "Hello").await;
     for mail in [&first, &second] {
         let known = app.read(&key, &mail.conversation).await["contact"]["known"].clone();
         assert_eq!(known, json!(true));
@@ -288,7 +288,7 @@ async fn numbered_customers_are_no_look_alikes_of_each_other(app: TestApp) {
         let mail = app.arrives(&raw_with(&fields, &from, "Order", "When does it come?")).await;
         let read = app.read(&key, &mail.conversation).await;
         assert_eq!(read["risk"], json!(null), "{from}: {}", read["riskReasons"]);
-        app.sent(&key, &mail.conversation, "Soon").await;
+        app.send_reply(&key, &mail.conversation, "Soon").await;
         app.advance(DAY);
     }
 }
@@ -302,11 +302,11 @@ async fn a_near_name_counts_once_a_correspondence_has_lasted(app: TestApp) {
         (mail, marked)
     };
     let (mail, _) = arrives(1, "ann@harborline.com").await;
-    app.sent(&key, &mail.conversation, "Soon").await;
+    app.send_reply(&key, &mail.conversation, "Soon").await;
     assert!(!arrives(2, "bo@harborlime.com").await.1, "two new customers");
     assert!(arrives(3, "bo@harb0rline.com").await.1, "it looks the same");
     app.pass(20 * DAY).await;
     let (mail, _) = arrives(4, "ann@harborline.com").await;
-    app.sent(&key, &mail.conversation, "Soon").await;
+    app.send_reply(&key, &mail.conversation, "Soon").await;
     assert!(arrives(5, "cy@harborlime.com").await.1, "a correspondence that lasts");
 }

@@ -49,10 +49,10 @@ async fn reading_a_file_of_a_mail_replaces_no_row_of_the_index(app: TestApp) {
     let key = app.key("read").await;
     app.outside.reader.will_say(&[invoice("Lumen Holz", 120.5)]);
     filed(&app, &["scan.pdf"]).await;
-    assert_eq!(app.found(&key, "scan.pdf").await.len(), 1, "by its name at once");
+    assert_eq!(app.search_subjects(&key, "scan.pdf").await.len(), 1, "by its name at once");
     app.work().await;
     for words in ["scan.pdf", "lumen", "has:attachment 120.50"] {
-        assert_eq!(app.found(&key, words).await.len(), 1, "{words}");
+        assert_eq!(app.search_subjects(&key, words).await.len(), 1, "{words}");
     }
     let replaced = "conversation_index WHERE substr(words, 1, 1) = '~'";
     assert_eq!(app.count(replaced).await, 0);
@@ -62,7 +62,7 @@ async fn each_document_is_read_once(app: TestApp) {
     filed(&app, &["a.pdf", "b.pdf", "c.pdf"]).await;
     app.work().await;
     app.pass(90 * MINUTE).await;
-    let mut given = app.outside.reader.given();
+    let mut given = app.outside.reader.file_names();
     given.sort();
     assert_eq!(given, ["a.pdf", "b.pdf", "c.pdf"]);
 }
@@ -73,7 +73,7 @@ async fn the_sandbox_has_no_reader(app: TestApp) {
     let mail = Mail { attachments, ..letter("a@x.test", "Files", "text") };
     app.deliver(&app.sandbox, mail).await;
     app.pass(90 * MINUTE).await;
-    assert!(app.outside.reader.given().is_empty());
+    assert!(app.outside.reader.file_names().is_empty());
     assert_eq!(documents(&app, &key, "").await[0]["kind"], json!(null));
 }
 
@@ -84,7 +84,7 @@ async fn trouble_is_tried_three_times_and_then_left(app: TestApp) {
     for (passes, attempts) in [(0, 1), (MINUTE, 2), (9 * MINUTE, 2), (MINUTE, 3), (90 * MINUTE, 3)]
     {
         app.pass(passes).await;
-        assert_eq!(app.outside.reader.given().len(), attempts, "after {passes}");
+        assert_eq!(app.outside.reader.file_names().len(), attempts, "after {passes}");
     }
     let document = documents(&app, &key, "").await[0].clone();
     assert_eq!(document["kind"], "other");
@@ -105,7 +105,7 @@ async fn an_unreadable_document_is_something_else_at_once(app: TestApp) {
     app.outside.reader.will_say(&[ExtractionOutcome::Unreadable("damaged".into())]);
     filed(&app, &["scan.pdf"]).await;
     app.pass(90 * MINUTE).await;
-    assert_eq!(app.outside.reader.given().len(), 1);
+    assert_eq!(app.outside.reader.file_names().len(), 1);
     assert_eq!(documents(&app, &key, "kind=other").await.len(), 1);
 }
 
@@ -114,7 +114,7 @@ async fn what_a_person_corrected_before_it_was_read_stays(app: TestApp) {
     filed(&app, &["scan.pdf"]).await;
     correct(&app, &key).await;
     app.pass(90 * MINUTE).await;
-    assert!(app.outside.reader.given().is_empty());
+    assert!(app.outside.reader.file_names().is_empty());
     assert_eq!(documents(&app, &key, "").await[0]["kind"], "contract");
 }
 
@@ -140,10 +140,10 @@ async fn a_reader_that_was_killed_is_taken_over_when_its_claim_lapses(app: TestA
     other.work();
     other.outside.reader.was_given(1).await;
     app.work().await;
-    assert!(app.outside.reader.given().is_empty(), "it is claimed");
+    assert!(app.outside.reader.file_names().is_empty(), "it is claimed");
     other.kill();
     app.pass(MINUTE).await;
-    assert_eq!(app.outside.reader.given(), ["scan.pdf"]);
+    assert_eq!(app.outside.reader.file_names(), ["scan.pdf"]);
     assert_eq!(documents(&app, &key, "").await[0]["kind"], "other");
 }
 
@@ -157,7 +157,7 @@ async fn one_workspace_with_many_documents_does_not_keep_another_waiting(app: Te
     app.outside.reader.hangs(true);
     let working = app.keep_working();
     app.outside.reader.was_given(2).await;
-    let mut given = app.outside.reader.given();
+    let mut given = app.outside.reader.file_names();
     given.sort();
     assert_eq!(given, ["0.pdf", "theirs.pdf"]);
     app.outside.reader.hangs(false);

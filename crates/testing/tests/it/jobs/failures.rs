@@ -259,7 +259,7 @@ async fn a_document_whose_reader_panics_holds_up_no_other(app: TestApp) {
     let worker = Worker::new(app.app.clone(), relay, webhook_sender, reader);
     for wait in JOB_WAITS.iter().chain(&[0]) {
         worker.run_due().await.unwrap();
-        assert_eq!(app.outside.reader.given(), ["good.pdf"]);
+        assert_eq!(app.outside.reader.file_names(), ["good.pdf"]);
         app.advance(wait * MINUTE);
     }
     let failed = app.failure("documents").await;

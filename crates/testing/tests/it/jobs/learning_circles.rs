@@ -131,7 +131,7 @@ async fn what_was_learned_about_spam_and_replies_goes_with_an_inbox(app: TestApp
     app.on(&team, &spam.conversation, "status", closed).await.is(200);
     let mail = app.mail_to(&billing, "ann@x.example Ann", FEE_QUESTION).await;
     app.on(&team, &mail.conversation, "sorting", json!({ "urgency": "high" })).await.is(200);
-    app.sent(&team, &mail.conversation, FEE_REPLY).await;
+    app.send_reply(&team, &mail.conversation, FEE_REPLY).await;
     app.work().await;
     let learned = async |circle: &str| {
         let spam = format!("sorter_examples WHERE kind = 'spam' AND circle = '{circle}'");
@@ -153,7 +153,7 @@ async fn a_reply_of_an_inbox_that_closed_makes_no_draft_elsewhere(app: TestApp) 
     app.answer("Fee taken twice", FEE_ANSWER).await;
     let billing = app.team_inbox("billing@acme.example", "Billing").await;
     let mail = app.mail_to(&billing, "ann@x.example Ann", FEE_QUESTION).await;
-    app.sent(&team, &mail.conversation, FEE_REPLY).await;
+    app.send_reply(&team, &mail.conversation, FEE_REPLY).await;
     app.work().await;
     app.set_drafting(&app.owner, &app.support, DraftingMode::Answers).await;
     let before = app.mail_to(&app.support, "bo@y.example Bo", FEE_QUESTION_AGAIN).await;

@@ -161,8 +161,8 @@ async fn a_password_is_kept_for_the_same_host_and_user_alone(app: TestApp) {
         NewOutgoingServer { port: 0, ..server("own.example") },
     ] {
         let scope = scope.clone();
-        let refused =
-            app.refused(&app.owner, move |tx, cx| set_outgoing_server(tx, cx, &scope, &other));
+        let refused = app
+            .expect_refusal(&app.owner, move |tx, cx| set_outgoing_server(tx, cx, &scope, &other));
         assert!(matches!(refused.await, base::error::Error::Invalid(_)));
     }
 }

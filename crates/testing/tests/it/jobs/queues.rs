@@ -56,7 +56,7 @@ async fn change(app: &TestApp, id: &str, act: QueueAct) -> QueueItem {
 
 async fn refused(app: &TestApp, by: &Actor, id: &str, act: QueueAct) -> Error {
     let id = id.to_owned();
-    app.refused(by, move |tx, cx| queues::change_queue(tx, cx, &id, act)).await
+    app.expect_refusal(by, move |tx, cx| queues::change_queue(tx, cx, &id, act)).await
 }
 
 /// A message that leaves after the undo window.
@@ -404,8 +404,9 @@ async fn nobody_reaches_into_another_workspace(app: TestApp) {
 async fn only_those_who_administer_look_into_the_queues(app: TestApp) {
     let ann = app.person("Ann").await;
     let (_, _, message) = scheduled(&app).await;
-    let refusal =
-        app.refused(&ann, |tx, cx| queues::list_own_queues(tx, cx, &QueueFilter::default())).await;
+    let refusal = app
+        .expect_refusal(&ann, |tx, cx| queues::list_own_queues(tx, cx, &QueueFilter::default()))
+        .await;
     assert!(matches!(refusal, Error::Forbidden(_)), "{refusal}");
     let refusal = refused(&app, &ann, &message, QueueAct::Hold).await;
     assert!(matches!(refusal, Error::Forbidden(_)), "{refusal}");
@@ -451,8 +452,9 @@ async fn every_item_is_on_exactly_one_page(app: TestApp) {
     }
     for bad in ["x", "1~2", "9~1~2~3", "0~x~y"] {
         let filter = QueueFilter { cursor: Some(bad.into()), ..QueueFilter::default() };
-        let refusal =
-            app.refused(&app.owner, move |tx, cx| queues::list_own_queues(tx, cx, &filter)).await;
+        let refusal = app
+            .expect_refusal(&app.owner, move |tx, cx| queues::list_own_queues(tx, cx, &filter))
+            .await;
         assert!(matches!(refusal, Error::Invalid(_)), "{bad}: {refusal}");
     }
 }

@@ -38,7 +38,7 @@ async fn browsers_of(app: &TestApp, person: &Actor) -> usize {
 async fn a_browser_that_is_gone_is_removed(app: TestApp) {
     let ann = app.person("Ann").await;
     for code in [404, 410] {
-        let browser = app.subscribed(&ann, "one").await;
+        let browser = app.subscribe(&ann, "one").await;
         app.outside.push_service.answers_status(&browser.endpoint, code);
         something_for(&app, &ann, &format!("Lamps {code}")).await;
         assert_eq!(browsers_of(&app, &ann).await, 0);
@@ -49,7 +49,7 @@ async fn a_browser_that_is_gone_is_removed(app: TestApp) {
 
 async fn a_busy_push_service_is_tried_again_and_not_for_ever(app: TestApp) {
     let ann = app.person("Ann").await;
-    let browser = app.subscribed(&ann, "one").await;
+    let browser = app.subscribe(&ann, "one").await;
     let busy = PushResponse::Status { code: 429, retry_after: Some(600) };
     app.outside.push_service.answers(&browser.endpoint, busy);
     something_for(&app, &ann, "Lamps").await;
@@ -73,7 +73,7 @@ async fn a_busy_push_service_is_tried_again_and_not_for_ever(app: TestApp) {
 
 async fn what_a_push_service_refuses_is_dropped(app: TestApp) {
     let ann = app.person("Ann").await;
-    let browser = app.subscribed(&ann, "one").await;
+    let browser = app.subscribe(&ann, "one").await;
     for (n, answer) in [
         PushResponse::Status { code: 413, retry_after: None },
         PushResponse::Refused("private".into()),
@@ -91,18 +91,18 @@ async fn what_a_push_service_refuses_is_dropped(app: TestApp) {
 
 async fn a_subscription_ends_with_its_session_and_its_person(app: TestApp) {
     let ann = app.person("Ann").await;
-    let (one, two) = (app.subscribed(&ann, "one").await, app.subscribed(&ann, "two").await);
+    let (one, two) = (app.subscribe(&ann, "one").await, app.subscribe(&ann, "two").await);
     let session = one.session.clone();
     app.act(&ann, move |tx, cx| sessions::end_session(tx, cx, &session)).await;
     something_for(&app, &ann, "Lamps").await;
     assert_eq!((app.pushed_to(&one).len(), app.pushed_to(&two).len()), (0, 1));
     let kept = two.session.clone();
-    let three = app.subscribed(&ann, "three").await;
+    let three = app.subscribe(&ann, "three").await;
     app.act(&ann, move |tx, cx| sessions::end_other_sessions(tx, cx, &kept)).await;
     assert_eq!(browsers_of(&app, &ann).await, 1);
     // Somebody else cannot end hers.
     let (bo, id) = (app.person("Bo").await, two.id.clone());
-    app.refused(&bo, move |tx, cx| notifications::end_subscription(tx, cx, &id)).await;
+    app.expect_refusal(&bo, move |tx, cx| notifications::end_subscription(tx, cx, &id)).await;
     // What is on its way to a browser ends with it.
     app.outside.push_service.answers_status(&two.endpoint, 503);
     something_for(&app, &ann, "Chairs").await;
@@ -129,7 +129,7 @@ async fn a_subscription_ends_with_its_session_and_its_person(app: TestApp) {
 async fn a_session_without_private_access_shows_nothing_of_private_inboxes(app: TestApp) {
     let ann = app.person_with("Ann", Role::Admin).await;
     let inbox = app.private_inbox(&ann).await;
-    let open = app.subscribed(&ann, "open").await;
+    let open = app.subscribe(&ann, "open").await;
     let shut = app.subscribed_in(&ann, "shut", false).await;
     let id = app.deliver(&inbox, letter("zed@shop.example", "Secrets", "Hello")).await.conversation;
     let key = app.key_of(&ann, "Helper", "write", true).await;
@@ -142,8 +142,8 @@ async fn a_session_without_private_access_shows_nothing_of_private_inboxes(app: 
 
 async fn a_browser_belongs_to_whoever_subscribed_last(app: TestApp) {
     let (ann, bo) = (app.person("Ann").await, app.person("Bo").await);
-    app.subscribed(&ann, "shared").await;
-    let shared = app.subscribed(&bo, "shared").await;
+    app.subscribe(&ann, "shared").await;
+    let shared = app.subscribe(&bo, "shared").await;
     something_for(&app, &ann, "For Ann").await;
     assert!(app.pushed_to(&shared).is_empty());
     something_for(&app, &bo, "For Bo").await;

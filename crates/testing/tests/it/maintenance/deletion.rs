@@ -42,7 +42,7 @@ pub(super) async fn delete(app: &TestApp, by: &Actor, inbox: &Mailbox) {
 
 async fn refused(app: &TestApp, by: &Actor, inbox: &Mailbox) -> Error {
     let (id, address) = (inbox.id.clone(), inbox.address.to_string());
-    app.refused(by, move |tx, cx| deletion::delete_inbox(tx, cx, &id, &address)).await
+    app.expect_refusal(by, move |tx, cx| deletion::delete_inbox(tx, cx, &id, &address)).await
 }
 
 /// What does not fit together.
@@ -66,7 +66,7 @@ async fn an_inbox_is_erased_with_everything_in_it_and_nothing_else(app: TestApp)
     app.on(&key, &gone.conversation, "tags", json!({ "add": ["Urgent"] })).await.is(200);
     app.on(&key, &kept.conversation, "tags", json!({ "add": ["Urgent"] })).await.is(200);
     app.on(&key, &gone.conversation, "notes", json!({ "body": "A word" })).await.is(201);
-    app.sent(&key, &gone.conversation, "Here it is").await;
+    app.send_reply(&key, &gone.conversation, "Here it is").await;
     delete(&app, &app.owner, &billing).await;
     assert_eq!(app.get(&key, "/mailboxes").await.json().as_array().unwrap().len(), 1);
     app.pass(HOUR).await;
@@ -158,7 +158,7 @@ async fn an_unsent_first_mail_outlasts_the_inbox_that_was_chosen_for_it(app: Tes
     let (kept, files) = app
         .act(&bo, |tx, cx| {
             let kept = autosaves::load_autosave(tx, cx, &AutosaveKey::New)?;
-            Ok((kept, unsent_files::attached(tx, cx, &AutosaveKey::New)?.len()))
+            Ok((kept, unsent_files::list(tx, cx, &AutosaveKey::New)?.len()))
         })
         .await;
     let kept = kept.unwrap();
@@ -265,13 +265,15 @@ async fn of_two_deletions_at_once_one_leaves_an_inbox_for_everybody(app: TestApp
 async fn nothing_is_deleted_by_a_wrong_word(app: TestApp) {
     let billing = app.team_inbox("billing@acme.example", "Billing").await;
     let id = billing.id.clone();
-    let wrong =
-        app.refused(&app.owner, move |tx, cx| deletion::delete_inbox(tx, cx, &id, "billing")).await;
+    let wrong = app
+        .expect_refusal(&app.owner, move |tx, cx| deletion::delete_inbox(tx, cx, &id, "billing"))
+        .await;
     assert!(wrong.to_string().contains("billing@acme.example"), "{wrong}");
-    let wrong = app.refused(&app.owner, |tx, cx| deletion::delete_workspace(tx, cx, "Acne")).await;
+    let wrong =
+        app.expect_refusal(&app.owner, |tx, cx| deletion::delete_workspace(tx, cx, "Acne")).await;
     assert!(wrong.to_string().contains("Acme"), "{wrong}");
     let bo = app.person_with("Bo", Role::Admin).await;
-    let admin = app.refused(&bo, |tx, cx| deletion::delete_workspace(tx, cx, "Acme")).await;
+    let admin = app.expect_refusal(&bo, |tx, cx| deletion::delete_workspace(tx, cx, "Acme")).await;
     assert!(matches!(admin, Error::Forbidden(_)), "{admin}");
     assert_eq!(app.count("deletions").await, 0);
 }

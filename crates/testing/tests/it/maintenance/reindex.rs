@@ -14,10 +14,14 @@ async fn an_index_that_is_built_at_once_finds_the_same(app: TestApp) {
     app.mail("a@x.example", "Lamp", "The first has apples").await;
     app.mail("a@x.example", "Re: Lamp", "The second has pears").await;
     app.mail("b@x.example", "Shade", "The third has apples").await;
-    let before = (app.found(&key, "apples").await, app.found(&key, "appl pea").await);
+    let before =
+        (app.search_subjects(&key, "apples").await, app.search_subjects(&key, "appl pea").await);
     let counts = reindex::build_index(&app.app.store, |_| {}).await.unwrap();
     assert_eq!(counts.items, 3);
-    assert_eq!((app.found(&key, "apples").await, app.found(&key, "appl pea").await), before);
+    assert_eq!(
+        (app.search_subjects(&key, "apples").await, app.search_subjects(&key, "appl pea").await),
+        before
+    );
     assert_eq!(before.0.len(), 2);
     assert_eq!(app.app.store.read(word_indexes).await.unwrap(), WORD_INDEXES);
 }
@@ -34,7 +38,7 @@ async fn an_index_of_words_that_was_lost_is_created_again(app: TestApp) {
     let lost = report.findings.iter().map(|finding| finding.id.as_str()).collect::<Vec<_>>();
     assert_eq!(lost, if app.app.store.is_shared() { vec!["mail_words_by_word"] } else { vec![] });
     reindex::rebuild_index(&app.app.store, |_| {}).await.unwrap();
-    assert_eq!(app.found(&key, "apples").await, ["Lamp"]);
+    assert_eq!(app.search_subjects(&key, "apples").await, ["Lamp"]);
     assert_eq!(app.app.store.read(word_indexes).await.unwrap(), WORD_INDEXES);
 }
 

@@ -25,7 +25,7 @@ use maintenance::forget_person::forget_person;
 use maintenance::purge::purge;
 use model::mailboxes::Mailbox;
 use serde_json::{Value, json};
-use testing::{DAY, HOUR, MINUTE, TestApp, TestKey, filed, letter, on_both};
+use testing::{DAY, HOUR, MINUTE, TestApp, TestKey, filed_mail, letter, on_both};
 
 use super::deletion::{delete, faults};
 use super::sweep::{age_files, files_in, noise};
@@ -197,10 +197,10 @@ async fn write_everywhere(app: &TestApp, inbox: &Mailbox) -> Written {
     // Three conversations of the person, of which two are merged, and a message that is split off.
     let to = format!("To: {}\r\n", inbox.address);
     let address = inbox.address.to_string();
-    let first = filed(&app.ingest(&[&address], &mail("one", &word, &to)).await[0]);
+    let first = filed_mail(&app.ingest(&[&address], &mail("one", &word, &to)).await[0]);
     let conversation = first.conversation.to_string();
     let answers = format!("{to}In-Reply-To: <one.{word}@x.example>\r\n");
-    let second = filed(&app.ingest(&[&address], &mail("two", &word, &answers)).await[0]);
+    let second = filed_mail(&app.ingest(&[&address], &mail("two", &word, &answers)).await[0]);
     assert_eq!(second.conversation, first.conversation);
     let mut other = letter(&format!("{email} {word}"), &format!("Also {word}"), "Once more");
     other.message_id = Some(format!("three.{word}@x.example"));
@@ -213,7 +213,7 @@ async fn write_everywhere(app: &TestApp, inbox: &Mailbox) -> Written {
     // What the team writes into the conversation.
     let note = json!({ "body": format!("{word} called") });
     app.on(&key, &conversation, "notes", note).await.is(201);
-    app.sent(&key, &conversation, &format!("Dear {word}")).await;
+    app.send_reply(&key, &conversation, &format!("Dear {word}")).await;
     app.draft(&key, &conversation, &format!("A draft for {word}")).await;
     let secret = json!({ "body": format!("The secret of {word}"), "secure": true, "send": true });
     app.on(&key, &conversation, "replies", secret).await.is(201);

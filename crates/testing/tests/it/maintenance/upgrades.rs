@@ -162,7 +162,7 @@ async fn old_and_new_work(app: TestApp) {
     assert_eq!(found.await.unwrap(), SUBJECT);
     let key = app.key("read").await;
     app.mail("ann@x.example", "Lamp", "It is broken").await;
-    assert_eq!(app.found(&key, "broken").await, ["Lamp"]);
+    assert_eq!(app.search_subjects(&key, "broken").await, ["Lamp"]);
 }
 
 fn every_version(backend: Backend) {

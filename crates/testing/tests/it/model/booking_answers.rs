@@ -133,7 +133,7 @@ async fn words_in_an_accepting_answer_join_the_conversation_of_the_booking(app: 
             "My dog comes too",
         ),
     ] {
-        let heard = filed(&app.ingest(&[SUPPORT], &answer.raw(&booking)).await[0]);
+        let heard = filed_mail(&app.ingest(&[SUPPORT], &answer.raw(&booking)).await[0]);
         assert_eq!(heard.conversation.as_str(), conversation, "{words}");
         let shown = app.timeline(&key, &conversation, "message").await;
         assert!(texts(&shown, "text").iter().any(|text| text.contains(words)), "{shown:?}");
@@ -149,7 +149,7 @@ async fn words_in_a_declining_answer_are_filed_and_it_cancels(app: TestApp) {
         text: "I am ill. Does next week suit you?",
         ..CalendarMail::default()
     };
-    let heard = filed(&app.ingest(&[SUPPORT], &mail.raw(&booking)).await[0]);
+    let heard = filed_mail(&app.ingest(&[SUPPORT], &mail.raw(&booking)).await[0]);
     assert_eq!(heard.conversation.as_str(), conversation);
     assert_eq!(app.count("bookings WHERE status = 'cancelled'").await, 1);
     let shown = app.timeline(&key, &conversation, "message").await;
@@ -159,7 +159,7 @@ async fn words_in_a_declining_answer_are_filed_and_it_cancels(app: TestApp) {
 async fn an_answer_from_somebody_else_is_a_mail_like_any_other(app: TestApp) {
     let (_, booking, conversation) = booked(&app).await;
     let mail = CalendarMail { from: "eve@evil.example", ..CalendarMail::default() };
-    let heard = filed(&app.ingest(&[SUPPORT], &mail.raw(&booking)).await[0]);
+    let heard = filed_mail(&app.ingest(&[SUPPORT], &mail.raw(&booking)).await[0]);
     assert_ne!(heard.conversation.as_str(), conversation);
 }
 
@@ -167,7 +167,7 @@ async fn words_that_fail_dmarc_are_filed_apart(app: TestApp) {
     let (_, booking, conversation) = booked(&app).await;
     app.outside.authenticator.says(Dmarc::Fail);
     let mail = CalendarMail { text: "Pay here instead.", ..CalendarMail::default() };
-    let heard = filed(&app.ingest(&[SUPPORT], &mail.raw(&booking)).await[0]);
+    let heard = filed_mail(&app.ingest(&[SUPPORT], &mail.raw(&booking)).await[0]);
     assert_ne!(heard.conversation.as_str(), conversation);
 }
 

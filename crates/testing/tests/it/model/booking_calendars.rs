@@ -146,7 +146,7 @@ async fn a_public_holiday_is_a_day_off_unless_the_date_has_hours(app: TestApp) {
     assert_eq!(free_times(&app, &key, &kind, day).await, 2);
     let person = user(&app.owner);
     let refused = app
-        .refused(&app.owner, move |tx, cx| {
+        .expect_refusal(&app.owner, move |tx, cx| {
             actions::bookings::set_holidays(tx, cx, &person, "Atlantis")
         })
         .await;
@@ -241,7 +241,7 @@ async fn a_draft_that_offers_times_is_not_approved_for_later(app: TestApp) {
     let id = MessageId::parse(&text_of(&draft, "messageId")).unwrap();
     let (wanted, at) = (id.clone(), app.now() + HOUR);
     let refused = app
-        .refused(&app.owner, move |tx, cx| {
+        .expect_refusal(&app.owner, move |tx, cx| {
             drafts::approve_draft_at(tx, cx, &wanted, 1, "Any of these?", Some(at))
         })
         .await;

@@ -70,7 +70,9 @@ async fn is_too_late(app: &TestApp, booking: &Booking) {
     };
     let cancelled =
         move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| guest::cancel(tx, cx, &two, "Ill");
-    for error in [app.refused(&service, moved).await, app.refused(&service, cancelled).await] {
+    for error in
+        [app.expect_refusal(&service, moved).await, app.expect_refusal(&service, cancelled).await]
+    {
         assert!(matches!(&error, Error::Conflict(why) if why.contains("too late")), "{error:?}");
     }
     assert_eq!((app.count("bookings").await, app.events().await.len()), before);
@@ -132,7 +134,7 @@ async fn the_hours_of_a_type_have_a_limit(app: TestApp) {
         let add = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
             actions::bookings::add_booking_type(tx, cx, &input(&host, "other", hours))
         };
-        let refused = format!("{:?}", app.refused(&app.owner, add).await);
+        let refused = format!("{:?}", app.expect_refusal(&app.owner, add).await);
         assert!(refused.contains("cancel-until"), "{refused}");
         assert!(refused.contains("must be a whole number from 0 to 720"), "{refused}");
     }
@@ -212,7 +214,7 @@ async fn a_guest_who_declines_too_late_cancels_nothing_and_is_heard(app: TestApp
     // A day before the other one, to the millisecond.
     app.advance(at(TUESDAY) - app.now());
     app.on(&key, &mail.conversation, "status", json!({ "status": "closed" })).await.is(200);
-    let heard = filed(&app.ingest(&to, &decline(&made[1])).await[0]);
+    let heard = filed_mail(&app.ingest(&to, &decline(&made[1])).await[0]);
     assert_eq!(heard.conversation, mail.conversation);
     assert_eq!(app.count("bookings WHERE status = 'cancelled'").await, 1);
     let messages = app.timeline(&key, &mail.conversation, "message").await;

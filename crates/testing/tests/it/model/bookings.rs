@@ -283,7 +283,7 @@ async fn simulated_guests_book_and_cancel(app: TestApp) {
         ("book@shop.test", vec!["booked"]),
         ("book-cancel@shop.test", vec!["booked", "booking-cancelled"]),
     ] {
-        let id = app.simulated(&key, from).await;
+        let id = app.simulate(&key, from).await;
         let reply = json!({ "body": "When?", "send": true, "booking": { "typeId": kind } });
         app.on(&key, &id, "replies", reply).await.is(201);
         app.pass(20 * SECOND).await;
@@ -386,8 +386,9 @@ async fn a_held_time_is_moved_only_after_its_code(app: TestApp) {
     let kind = bookable(&app, "first-talk", 30, &[&app.owner]).await;
     let held = held(&app, &kind, at(MONDAY)).await;
     let old = held.clone();
-    let refused =
-        app.refused(&app.owner, move |tx, cx| booking::reschedule(tx, cx, &old, at(TUESDAY))).await;
+    let refused = app
+        .expect_refusal(&app.owner, move |tx, cx| booking::reschedule(tx, cx, &old, at(TUESDAY)))
+        .await;
     assert!(matches!(&refused, Error::Conflict(why) if why.contains("only held")), "{refused:?}");
     assert_eq!(app.count("bookings WHERE status = 'held'").await, 1);
     assert_eq!(app.count("bookings").await, 1);
@@ -412,9 +413,11 @@ async fn a_hold_that_ended_is_not_booked_beside_another(app: TestApp) {
     }
     // A server whose clock is behind would still take the code.
     app.exec("UPDATE bookings SET holds_until = holds_until + 60000 WHERE status = 'held'").await;
-    let refused = app.refused(&app.owner, move |tx, cx| booking::prove(tx, cx, &late.id)).await;
+    let refused =
+        app.expect_refusal(&app.owner, move |tx, cx| booking::prove(tx, cx, &late.id)).await;
     assert!(matches!(&refused, Error::Conflict(why) if why.contains("not free")), "{refused:?}");
-    let refused = app.refused(&app.owner, move |tx, cx| booking::prove(tx, cx, &gone.id)).await;
+    let refused =
+        app.expect_refusal(&app.owner, move |tx, cx| booking::prove(tx, cx, &gone.id)).await;
     assert!(matches!(refused, Error::NotFound(_)), "{refused:?}");
     app.pass(2 * MINUTE).await;
     assert_eq!(app.count("bookings").await, 2);
@@ -446,7 +449,7 @@ async fn a_removed_person_has_no_feed_and_is_not_offered(app: TestApp) {
 
     let person = user(&ines);
     let refused =
-        app.refused(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &person)).await;
+        app.expect_refusal(&app.owner, move |tx, cx| removal::remove_person(tx, cx, &person)).await;
     assert!(format!("{refused:?}").contains("has an appointment ahead"), "{refused:?}");
     for id in made {
         app.post(&key, &format!("/bookings/{id}/cancel"), json!({})).await.is(200);

@@ -200,7 +200,7 @@ async fn what_fails_half_way_leaves_nothing_behind(app: TestApp) {
     let mail = Mail { attachments, ..letter("a@x.example", "Lamp", "treasure") };
     let incoming = app.incoming(&app.support, mail);
     let (service, inbox) = (app.service(&app.support), app.support.clone());
-    app.refused(&service, move |tx, cx| {
+    app.expect_refusal(&service, move |tx, cx| {
         inbound::receive::receive(tx, cx, &inbox, &incoming)?;
         Err::<(), _>(Error::NotFound("end of the story"))
     })
@@ -208,7 +208,7 @@ async fn what_fails_half_way_leaves_nothing_behind(app: TestApp) {
     assert_eq!(app.events().await, Vec::<Value>::new());
     assert_eq!(app.deliveries().await, []);
     assert!(app.list(&key, "view=all").await.is_empty());
-    assert!(app.found(&key, "treasure").await.is_empty());
+    assert!(app.search_subjects(&key, "treasure").await.is_empty());
     assert_eq!(app.get(&key, "/documents?q=scan").await.json(), json!([]));
     assert_eq!(app.get(&key, "/mailboxes").await.json()[0]["open"], 0);
     let mail = app.mail("a@x.example", "Lamp", "treasure").await;

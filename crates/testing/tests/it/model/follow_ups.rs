@@ -136,7 +136,9 @@ async fn whoever_closes_with_a_message_is_not_reminded(app: TestApp) {
     let mail = app.mail(ANN, "Lamp", "Where is it?").await;
     let (id, message) = (mail.conversation.to_string(), reply(true, app.now() + DAY));
     let refused = app
-        .refused(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message).map(|_| ()))
+        .expect_refusal(&app.owner, move |tx, cx| {
+            compose::send_reply(tx, cx, &id, &message).map(|_| ())
+        })
         .await;
     assert!(refused.to_string().contains("followUpAt"), "{refused}");
 }

@@ -100,7 +100,7 @@ async fn without_any_choice_browsers_tell_of_ones_own_work_and_mail_of_mentions(
     assert!(mails[0].contains("https://mail.acme.example/settings/notifications"));
     assert!(!mails[0].contains("please"), "the words of a note are not mailed");
 
-    let browser = app.subscribed(&ann, "one").await;
+    let browser = app.subscribe(&ann, "one").await;
     let second = app.mail("zed@shop.example Zed Shop", "Chairs", "Hello").await.conversation;
     assign(&app, &second, &ann).await;
     app.pass(MINUTE).await;
@@ -134,7 +134,7 @@ async fn a_reply_names_its_writer_unless_the_person_wants_no_names(app: TestApp)
         assign(&app, &id, person).await;
     }
     app.pass(HOUR).await;
-    let (of_ann, of_bo) = (app.subscribed(&ann, "ann").await, app.subscribed(&bo, "bo").await);
+    let (of_ann, of_bo) = (app.subscribe(&ann, "ann").await, app.subscribe(&bo, "bo").await);
     for subject in ["Re: Lamps", "Re: Chairs"] {
         app.mail("zed@shop.example Zed Shop", subject, "Secret words").await;
     }
@@ -155,7 +155,7 @@ async fn nobody_is_told_of_what_they_did_have_open_or_have_read(app: TestApp) {
     let ann = app.person("Ann").await;
     choose(&app, &ann, NoticeKind::Reply, true, MailNotice::AtOnce).await;
     choose(&app, &ann, NoticeKind::Assigned, true, MailNotice::AtOnce).await;
-    let browser = app.subscribed(&ann, "one").await;
+    let browser = app.subscribe(&ann, "one").await;
     let id = app.mail("zed@shop.example", "Lamps", "Hello").await.conversation;
     let (of_ann, own) = (id.to_string(), format!("user:{}", user(&ann)));
     app.act(&ann, move |tx, cx| {
@@ -275,7 +275,7 @@ async fn quiet_hours_hold_everything_back_until_they_end(app: TestApp) {
         ..how()
     };
     set_how(&app, &ann, quiet).await;
-    let browser = app.subscribed(&ann, "one").await;
+    let browser = app.subscribe(&ann, "one").await;
     for subject in ["Lamps", "Chairs"] {
         let id = app.mail("zed@shop.example", subject, "Hello").await.conversation;
         assign(&app, &id, &ann).await;
@@ -370,7 +370,7 @@ async fn whoever_lost_sight_of_an_inbox_is_told_nothing_of_it(app: TestApp) {
     for person in [&ann, &bo] {
         choose(&app, person, NoticeKind::NewConversation, true, MailNotice::AtOnce).await;
     }
-    let (of_ann, of_bo) = (app.subscribed(&ann, "ann").await, app.subscribed(&bo, "bo").await);
+    let (of_ann, of_bo) = (app.subscribe(&ann, "ann").await, app.subscribe(&bo, "bo").await);
     // One waits to be told, one is on its way already.
     app.deliver(&billing, letter("zed@shop.example", "First", "Hello")).await;
     app.outside.push_service.answers_status(&of_bo.endpoint, 503);
@@ -399,7 +399,7 @@ async fn mails_name_nothing_of_an_inbox_that_not_everybody_sees(app: TestApp) {
     close_inbox(&app, &billing, &ann).await;
     let billing = seen_by_ann(&app, &billing).await;
     choose(&app, &ann, NoticeKind::NewConversation, true, MailNotice::AtOnce).await;
-    let browser = app.subscribed(&ann, "ann").await;
+    let browser = app.subscribe(&ann, "ann").await;
     app.deliver(&billing, letter("zed@shop.example Zed Shop", "Salaries", "Hello")).await;
     app.pass(MINUTE).await;
     let mails = mails_to(&app, ANN);
@@ -440,7 +440,7 @@ async fn a_digest_of_which_something_is_out_of_sight_names_nothing(app: TestApp)
 
 async fn a_test_notice_goes_every_way_and_not_too_often(app: TestApp) {
     let ann = app.person("Ann").await;
-    let browser = app.subscribed(&ann, "one").await;
+    let browser = app.subscribe(&ann, "one").await;
     let mut sent = 0;
     for _ in 0..12 {
         if app.act(&ann, notifications::send_test_notice).await {

@@ -94,7 +94,7 @@ async fn the_automatic_reply_goes_once_a_day_and_never_to_automatic_or_held_mail
     ] {
         let mailbox = app.support.id.clone();
         let refused = app
-            .refused(&app.owner, move |tx, cx| {
+            .expect_refusal(&app.owner, move |tx, cx| {
                 office_hours::set_office_hours(tx, cx, &mailbox, &wrong)
             })
             .await;
@@ -249,9 +249,9 @@ async fn targets_are_kept_or_missed_in_office_hours(app: TestApp) {
         missed.map(|(_, data)| data["target"].clone()).collect::<Vec<Value>>()
     };
     assert_eq!(events(app.timeline_events(&key, &urgent).await), [json!("answer")]);
-    app.sent(&key, &kept, "On its way").await;
+    app.send_reply(&key, &kept, "On its way").await;
     app.pass(3 * HOUR).await;
-    app.sent(&key, &missed, "Sorry for the delay").await;
+    app.send_reply(&key, &missed, "Sorry for the delay").await;
     app.pass(11 * MINUTE).await;
     assert_eq!(events(app.timeline_events(&key, &missed).await), [json!("answer")]);
     assert!(events(app.timeline_events(&key, &kept).await).is_empty());

@@ -107,7 +107,7 @@ async fn a_rule_for_an_inbox_for_some_is_there_for_those_who_see_it(app: TestApp
     assert_eq!(names(&app, &again(&app, &bo).await).await, ["Dunning", "All"]);
     let ann = again(&app, &ann).await;
     assert_eq!(names(&app, &ann).await, ["All"]);
-    let gone = app.refused(&ann, move |tx, cx| rules::delete_rule(tx, cx, &id)).await;
+    let gone = app.expect_refusal(&ann, move |tx, cx| rules::delete_rule(tx, cx, &id)).await;
     assert!(matches!(gone, base::error::Error::NotFound("rule")), "{gone}");
 }
 
@@ -117,25 +117,30 @@ async fn nobody_makes_or_changes_a_rule_for_an_inbox_out_of_sight(app: TestApp) 
     let dunning = input("Dunning", "mail-arrives", &["inbox is Billing"], &["close"]);
     let refused = {
         let dunning = dunning.clone();
-        app.refused(&app.owner, move |tx, cx| rules::add_rule(tx, cx, &dunning)).await
+        app.expect_refusal(&app.owner, move |tx, cx| rules::add_rule(tx, cx, &dunning)).await
     };
     let unknown = input("Dunning", "mail-arrives", &["inbox is Nothing"], &["close"]);
-    let missing = app.refused(&app.owner, move |tx, cx| rules::add_rule(tx, cx, &unknown)).await;
+    let missing =
+        app.expect_refusal(&app.owner, move |tx, cx| rules::add_rule(tx, cx, &unknown)).await;
     let missing = missing.to_string().replace("Nothing", "Billing");
     assert_eq!(refused.to_string(), missing, "it cannot be told from one that is not there");
     let id = rule(&app, &ann, dunning).await;
     let other = input("Mine", "mail-arrives", &[], &["close"]);
     let (own, wanted) = (other.clone(), id.clone());
-    let changed = app.refused(&app.owner, move |tx, cx| rules::change_rule(tx, cx, &wanted, &own));
+    let changed =
+        app.expect_refusal(&app.owner, move |tx, cx| rules::change_rule(tx, cx, &wanted, &own));
     assert!(matches!(changed.await, base::error::Error::NotFound("rule")));
     let wanted = id.clone();
-    let off =
-        app.refused(&app.owner, move |tx, cx| rules::switch_rule(tx, cx, &wanted, false)).await;
+    let off = app
+        .expect_refusal(&app.owner, move |tx, cx| rules::switch_rule(tx, cx, &wanted, false))
+        .await;
     assert!(matches!(off, base::error::Error::NotFound("rule")), "{off}");
     let wanted = id.clone();
-    let tried = app.refused(&app.owner, move |tx, cx| rules::try_rule(tx, cx, &wanted)).await;
+    let tried =
+        app.expect_refusal(&app.owner, move |tx, cx| rules::try_rule(tx, cx, &wanted)).await;
     assert!(matches!(tried, base::error::Error::NotFound("rule")), "{tried}");
-    let moved = app.refused(&app.owner, move |tx, cx| rules::move_rule(tx, cx, &id, true)).await;
+    let moved =
+        app.expect_refusal(&app.owner, move |tx, cx| rules::move_rule(tx, cx, &id, true)).await;
     assert!(matches!(moved, base::error::Error::NotFound("rule")), "{moved}");
 }
 
@@ -176,7 +181,7 @@ async fn a_rule_gives_nothing_to_whoever_does_not_see_it(app: TestApp) {
     let (billing, ann) = billing_for(&app, &ann).await;
     for act in ["assign Bo Teammate", "notify Bo Teammate"] {
         let wrong = input("Dunning", "mail-arrives", &["inbox is Billing"], &[act]);
-        let refused = app.refused(&ann, move |tx, cx| rules::add_rule(tx, cx, &wrong)).await;
+        let refused = app.expect_refusal(&ann, move |tx, cx| rules::add_rule(tx, cx, &wrong)).await;
         let said = refused.to_string();
         assert!(said.contains("Bo Teammate does not see the inbox “Billing”."), "{said}");
     }

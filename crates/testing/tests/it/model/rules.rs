@@ -160,13 +160,16 @@ async fn a_rule_is_tried_before_it_is_switched_on_and_wrong_ones_are_refused(app
         (RuleInput { wait_hours: "0".into(), ..input("x", "no-answer", &[], &["close"]) }, "hours"),
     ] {
         let refused = app
-            .refused(&app.owner, move |tx, cx| actions::workspace::rules::add_rule(tx, cx, &wrong))
+            .expect_refusal(&app.owner, move |tx, cx| {
+                actions::workspace::rules::add_rule(tx, cx, &wrong)
+            })
             .await;
         let said = format!("{refused:?}");
         assert!(said.contains(sentence), "{said} does not say {sentence}");
     }
     let member = app.person_with("Mia", Role::Member).await;
-    app.refused(&member, move |tx, cx| actions::workspace::rules::delete_rule(tx, cx, &id)).await;
+    app.expect_refusal(&member, move |tx, cx| actions::workspace::rules::delete_rule(tx, cx, &id))
+        .await;
 }
 
 async fn held_private_and_automatic_mail_is_treated_as_rules_say(app: TestApp) {
@@ -219,7 +222,7 @@ async fn tags_and_waiting_start_rules_and_what_a_rule_does_starts_none(app: Test
     let draft = drafts.iter().find(|one| one["status"] == "draft").unwrap().clone();
     assert!(draft["text"].as_str().unwrap().starts_with("Dear Cy,"), "{draft}");
     app.approve(&ann, &draft, None).await;
-    app.sent(&key, &chair, "On its way").await;
+    app.send_reply(&key, &chair, "On its way").await;
     app.pass(2 * HOUR).await;
     let sent = app.outside.relay.attempts();
     let mail = sent

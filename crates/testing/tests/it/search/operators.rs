@@ -111,7 +111,7 @@ async fn notes_files_documents_and_tags_are_found_and_lose_what_they_lose(app: T
     assert_eq!(found(&app, &key, "garden-plan.pdf").await, ["Garden"]);
     assert!(found(&app, &key, "peonies").await.is_empty());
     app.work().await;
-    app.settled().await;
+    app.settle().await;
     for q in ["insured peonies", "florian", "\"peonies wither\"", "has:document peonies"] {
         assert_eq!(found(&app, &key, q).await, ["Garden"], "{q}");
     }

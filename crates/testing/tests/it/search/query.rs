@@ -61,11 +61,11 @@ async fn the_index_is_put_together_in_time_and_finds_the_same(app: TestApp) {
         let text = format!("The lamp number{number} is broken.");
         app.mail(&format!("c{number}@x.example"), &format!("Lamp {number}"), &text).await;
     }
-    let before = (app.found(&key, "broken").await, parts(&app).await);
+    let before = (app.search_subjects(&key, "broken").await, parts(&app).await);
     app.pass(3 * 60 * MINUTE + SECOND).await;
-    let after = (app.found(&key, "broken").await, parts(&app).await);
+    let after = (app.search_subjects(&key, "broken").await, parts(&app).await);
     assert_eq!(before.0, after.0);
-    assert_eq!(app.found(&key, "number7").await, ["Lamp 7"]);
+    assert_eq!(app.search_subjects(&key, "number7").await, ["Lamp 7"]);
     assert!(after.1 == 0 || after.1 < before.1, "{} parts, then {}", before.1, after.1);
 }
 
@@ -95,10 +95,10 @@ async fn words_are_found_in_subject_text_names_and_addresses(app: TestApp) {
         "cleo@south.example",
         "lamp shattered Tora cleo",
     ] {
-        assert_eq!(app.found(&key, q).await, ["Lamp order"], "{q}");
+        assert_eq!(app.search_subjects(&key, q).await, ["Lamp order"], "{q}");
     }
     for q in ["lampshade", "hattered", "bruno@north.example", "lamp nothing"] {
-        assert!(app.found(&key, q).await.is_empty(), "{q}");
+        assert!(app.search_subjects(&key, q).await.is_empty(), "{q}");
     }
 }
 
@@ -106,8 +106,8 @@ async fn the_whole_text_is_searched_and_not_only_what_a_read_shows(app: TestApp)
     let key = app.key("read").await;
     let text = format!("{} needle {}", "hay ".repeat(5_000), "straw ".repeat(5_000));
     app.mail("a@x.example", "Stack", &text).await;
-    assert_eq!(app.found(&key, "needle").await, ["Stack"]);
-    assert_eq!(app.found(&key, "hay needle straw").await, ["Stack"]);
+    assert_eq!(app.search_subjects(&key, "needle").await, ["Stack"]);
+    assert_eq!(app.search_subjects(&key, "hay needle straw").await, ["Stack"]);
 }
 
 async fn drafts_scheduled_and_sent_mail_are_found_until_a_draft_is_discarded(app: TestApp) {
@@ -116,28 +116,28 @@ async fn drafts_scheduled_and_sent_mail_are_found_until_a_draft_is_discarded(app
     let draft = app.draft(&key, &mail.conversation, "A whispered draft").await;
     let message = app.schedule(&key, &mail.conversation, "We refund everything").await;
     for q in ["whispered", "refund everything"] {
-        assert_eq!(app.found(&key, q).await, ["Lamp"], "{q}");
+        assert_eq!(app.search_subjects(&key, q).await, ["Lamp"], "{q}");
     }
     app.mark_sent(&app.support, &message).await;
     for q in ["refund", "refund everything", "\"we refund\"", "re lamp"] {
-        assert_eq!(app.found(&key, q).await, ["Lamp"], "{q}");
+        assert_eq!(app.search_subjects(&key, q).await, ["Lamp"], "{q}");
     }
     let path = format!("/messages/{draft}");
     app.post(&key, &format!("{path}/update"), json!({ "body": "A shouted one" })).await.is(200);
-    assert_eq!(app.found(&key, "shouted").await, ["Lamp"]);
-    assert!(app.found(&key, "whispered").await.is_empty());
+    assert_eq!(app.search_subjects(&key, "shouted").await, ["Lamp"]);
+    assert!(app.search_subjects(&key, "whispered").await.is_empty());
     app.post(&key, &format!("{path}/discard"), json!({})).await.is(200);
-    assert!(app.found(&key, "shouted").await.is_empty());
-    assert_eq!(app.found(&key, "refund").await, ["Lamp"]);
+    assert!(app.search_subjects(&key, "shouted").await.is_empty());
+    assert_eq!(app.search_subjects(&key, "refund").await, ["Lamp"]);
 }
 
 async fn the_writer_of_sent_mail_is_found_by_name_and_address(app: TestApp) {
     let key = app.key_of(&app.owner, "Quentin", "send", true).await;
     let mail = app.mail("a@x.example", "Lamp", "Broken").await;
     app.mail("b@x.example", "Other", "Broken").await;
-    app.sent(&key, &mail.conversation, "We refund everything").await;
+    app.send_reply(&key, &mail.conversation, "We refund everything").await;
     for q in ["Quentin", "quentin support@acme.example"] {
-        assert_eq!(app.found(&key, q).await, ["Lamp"], "{q}");
+        assert_eq!(app.search_subjects(&key, q).await, ["Lamp"], "{q}");
     }
 }
 
@@ -173,13 +173,16 @@ async fn case_accents_width_and_script_do_not_matter(app: TestApp) {
     for (number, (text, q)) in found.iter().enumerate() {
         let subject = format!("n{number}");
         app.mail("a@x.example", &subject, text).await;
-        let result = app.found(&key, &format!("{subject} {q}")).await;
+        let result = app.search_subjects(&key, &format!("{subject} {q}")).await;
         assert_eq!(result, [subject], "{q} in {text}");
     }
     for (text, q) in [("東京", "京東"), ("carpet", "car t"), ("주문", "문주"), ("ab", "b")]
     {
         app.mail("a@x.example", "missing", text).await;
-        assert!(app.found(&key, &format!("missing {q}")).await.is_empty(), "{q} in {text}");
+        assert!(
+            app.search_subjects(&key, &format!("missing {q}")).await.is_empty(),
+            "{q} in {text}"
+        );
     }
 }
 
@@ -187,24 +190,24 @@ async fn all_words_must_match_though_in_different_mails_of_the_conversation(app:
     let key = app.key("send").await;
     let mail = app.mail("a@x.example", "Lamp", "The first has apples").await;
     app.mail("a@x.example", "Re: Lamp", "The second has pears").await;
-    app.sent(&key, &mail.conversation, "We have plums").await;
+    app.send_reply(&key, &mail.conversation, "We have plums").await;
     app.mail("b@x.example", "Apples only", "apples").await;
-    assert_eq!(app.found(&key, "apples pears plums").await, ["Lamp"]);
-    assert_eq!(app.found(&key, "plums \"second has\" apples").await, ["Lamp"]);
-    assert!(app.found(&key, "apples pears cherries").await.is_empty());
-    assert_eq!(app.found(&key, "apples").await.len(), 2);
+    assert_eq!(app.search_subjects(&key, "apples pears plums").await, ["Lamp"]);
+    assert_eq!(app.search_subjects(&key, "plums \"second has\" apples").await, ["Lamp"]);
+    assert!(app.search_subjects(&key, "apples pears cherries").await.is_empty());
+    assert_eq!(app.search_subjects(&key, "apples").await.len(), 2);
 }
 
 async fn what_comes_after_a_search_is_found_by_the_next(app: TestApp) {
     let key = app.key("write").await;
     let mail = app.mail("a@x.example", "Lamp", "The first has apples").await;
-    assert_eq!(app.found(&key, "appl").await, ["Lamp"]);
-    assert!(app.found(&key, "pea").await.is_empty());
+    assert_eq!(app.search_subjects(&key, "appl").await, ["Lamp"]);
+    assert!(app.search_subjects(&key, "pea").await.is_empty());
     app.mail("a@x.example", "Re: Lamp", "The second has pears").await;
-    assert_eq!(app.found(&key, "pea").await, ["Lamp"]);
+    assert_eq!(app.search_subjects(&key, "pea").await, ["Lamp"]);
     let notes = format!("/conversations/{}/notes", mail.conversation);
     app.post(&key, &notes, json!({ "body": "They like plums" })).await.is(201);
-    assert_eq!(app.found(&key, "appl pears plu").await, ["Lamp"]);
+    assert_eq!(app.search_subjects(&key, "appl pears plu").await, ["Lamp"]);
 }
 
 async fn frequent_words_are_found_again_and_again(app: TestApp) {
@@ -217,15 +220,15 @@ async fn frequent_words_are_found_again_and_again(app: TestApp) {
     let lamps = || (0..60).rev().map(|number| format!("Lamp {number}"));
     for _ in 0..3 {
         let all: Vec<String> = lamps().take(25).collect();
-        assert_eq!(app.found(&key, "lamp").await, all);
+        assert_eq!(app.search_subjects(&key, "lamp").await, all);
         let broken: Vec<String> = lamps().skip(2).step_by(3).collect();
-        assert_eq!(app.found(&key, "lamp broken").await, broken);
-        assert_eq!(app.found(&key, "lamp bro").await, broken);
+        assert_eq!(app.search_subjects(&key, "lamp broken").await, broken);
+        assert_eq!(app.search_subjects(&key, "lamp bro").await, broken);
     }
     app.advance(SECOND);
     app.mail("new@x.example", "Lamp 60", "This lamp is broken too").await;
-    assert_eq!(app.found(&key, "lamp broken").await.first().unwrap(), "Lamp 60");
-    assert_eq!(app.found(&key, "lamp").await.first().unwrap(), "Lamp 60");
+    assert_eq!(app.search_subjects(&key, "lamp broken").await.first().unwrap(), "Lamp 60");
+    assert_eq!(app.search_subjects(&key, "lamp").await.first().unwrap(), "Lamp 60");
 }
 
 async fn mail_from_before_is_found_though_its_index_has_no_number(app: TestApp) {
@@ -237,7 +240,7 @@ async fn mail_from_before_is_found_though_its_index_has_no_number(app: TestApp) 
     };
     app.app.store.write(forget).await.unwrap();
     app.mail("b@x.example", "Shade", "The second has apples").await;
-    assert_eq!(app.found(&key, "apples").await.len(), 2);
+    assert_eq!(app.search_subjects(&key, "apples").await.len(), 2);
 }
 
 async fn a_conversation_with_several_matching_mails_is_listed_once(app: TestApp) {
@@ -249,7 +252,7 @@ async fn a_conversation_with_several_matching_mails_is_listed_once(app: TestApp)
     app.advance(SECOND);
     app.mail("b@x.example", "Chair", "The same word").await;
     for q in ["word", "same word", "\"same word\"", "wor"] {
-        assert_eq!(app.found(&key, q).await, ["Chair", "Lamp"], "{q}");
+        assert_eq!(app.search_subjects(&key, q).await, ["Chair", "Lamp"], "{q}");
         let path = format!("/conversations?{}", query(&[("q", q), ("limit", "1")]));
         assert_eq!(app.walk(&key, &path).await.len(), 2, "{q}");
     }
@@ -259,10 +262,10 @@ async fn only_the_last_word_is_a_prefix(app: TestApp) {
     let key = app.key("read").await;
     app.mail("a@x.example", "Lamp", "Your invoice is late").await;
     for q in ["inv", "late inv", "invoice la", "your invoi", "l"] {
-        assert_eq!(app.found(&key, q).await, ["Lamp"], "{q}");
+        assert_eq!(app.search_subjects(&key, q).await, ["Lamp"], "{q}");
     }
     for q in ["inv late", "la invoice", "\"inv\"", "late \"inv\"", "nvoice"] {
-        assert!(app.found(&key, q).await.is_empty(), "{q}");
+        assert!(app.search_subjects(&key, q).await.is_empty(), "{q}");
     }
 }
 
@@ -278,7 +281,7 @@ async fn other_forms_of_a_word_are_found_unless_it_is_in_quotes(app: TestApp) {
         ("wrong -invoices", 1),
         ("wrong -invoice", 0),
     ] {
-        assert_eq!(app.found(&key, asked).await.len(), count, "{asked}");
+        assert_eq!(app.search_subjects(&key, asked).await.len(), count, "{asked}");
     }
 }
 
@@ -287,9 +290,9 @@ async fn a_noun_inside_a_compound_is_found(app: TestApp) {
     app.mail("ann@x.example", "Frage", "Die Monatsrechnungen sind da, Größe egal.").await;
     for asked in ["rechnung größe", "rechnungen größe", "monat größe", "Monatsrechnung größe"]
     {
-        assert_eq!(app.found(&key, asked).await.len(), 1, "{asked}");
+        assert_eq!(app.search_subjects(&key, asked).await.len(), 1, "{asked}");
     }
-    assert_eq!(app.found(&key, "\"die rechnung\"").await.len(), 0);
+    assert_eq!(app.search_subjects(&key, "\"die rechnung\"").await.len(), 0);
 }
 
 async fn mail_from_before_is_found_by_the_nouns_of_its_compounds(app: TestApp) {
@@ -309,7 +312,7 @@ async fn mail_from_before_is_found_by_the_nouns_of_its_compounds(app: TestApp) {
         .await
         .unwrap();
     app.pass(MINUTE).await;
-    assert_eq!(app.found(&key, "rechnung hoch").await.len(), 1);
+    assert_eq!(app.search_subjects(&key, "rechnung hoch").await.len(), 1);
 }
 
 async fn quoted_words_stand_together(app: TestApp) {
@@ -317,13 +320,13 @@ async fn quoted_words_stand_together(app: TestApp) {
     app.mail("a@x.example", "Together", "The late fee is due").await;
     app.mail("a@x.example", "Apart", "The fee came late; fee again").await;
     app.mail("a@x.example", "Reversed", "fee late").await;
-    assert_eq!(app.found(&key, "\"late fee\"").await, ["Apart", "Together"]);
-    assert_eq!(app.found(&key, "\"late fee is\"").await, ["Together"]);
-    assert_eq!(app.found(&key, "\"late fee\" du").await, ["Together"]);
-    assert_eq!(app.found(&key, "due \"LATE  Fée\"").await, ["Together"]);
-    assert_eq!(app.found(&key, "\"the late fe").await, ["Together"]);
-    assert!(app.found(&key, "\"late fe\"").await.is_empty());
-    assert_eq!(app.found(&key, "late fee").await.len(), 3);
+    assert_eq!(app.search_subjects(&key, "\"late fee\"").await, ["Apart", "Together"]);
+    assert_eq!(app.search_subjects(&key, "\"late fee is\"").await, ["Together"]);
+    assert_eq!(app.search_subjects(&key, "\"late fee\" du").await, ["Together"]);
+    assert_eq!(app.search_subjects(&key, "due \"LATE  Fée\"").await, ["Together"]);
+    assert_eq!(app.search_subjects(&key, "\"the late fe").await, ["Together"]);
+    assert!(app.search_subjects(&key, "\"late fe\"").await.is_empty());
+    assert_eq!(app.search_subjects(&key, "late fee").await.len(), 3);
 }
 
 async fn a_phrase_is_found_however_long_the_mail_is(app: TestApp) {
@@ -335,9 +338,9 @@ async fn a_phrase_is_found_however_long_the_mail_is(app: TestApp) {
     app.mail("a@x.example", "After many of the same", &repeated).await;
     let unspaced = format!("{}東京都庁", "京東国".repeat(6_000));
     app.mail("a@x.example", "A long unspaced run", &unspaced).await;
-    assert_eq!(app.found(&key, "\"far away\"").await, ["Late in a long mail"]);
-    assert_eq!(app.found(&key, "\"the very\"").await, ["After many of the same"]);
-    assert_eq!(app.found(&key, "東京都庁").await, ["A long unspaced run"]);
+    assert_eq!(app.search_subjects(&key, "\"far away\"").await, ["Late in a long mail"]);
+    assert_eq!(app.search_subjects(&key, "\"the very\"").await, ["After many of the same"]);
+    assert_eq!(app.search_subjects(&key, "東京都庁").await, ["A long unspaced run"]);
 }
 
 async fn a_query_as_long_as_can_be_is_found_wherever_it_stands(app: TestApp) {
@@ -346,7 +349,7 @@ async fn a_query_as_long_as_can_be_is_found_wherever_it_stands(app: TestApp) {
     app.mail("a@x.example", "A long run", &text.iter().collect::<String>()).await;
     for start in (0..4_800).step_by(100) {
         let q: String = text[start..start + 200].iter().collect();
-        assert_eq!(app.found(&key, &q).await, ["A long run"], "from {start}");
+        assert_eq!(app.search_subjects(&key, &q).await, ["A long run"], "from {start}");
     }
 }
 
@@ -354,8 +357,8 @@ async fn a_mail_of_very_many_words_is_received_and_found(app: TestApp) {
     let key = app.key("read").await;
     let text: String = (0..13_000).map(|n| format!("{n:05}{} ", "ж".repeat(40))).collect();
     app.mail("a@x.example", "Enormous", &text).await;
-    assert_eq!(app.found(&key, "enormous").await, ["Enormous"]);
-    assert_eq!(app.found(&key, "00017ж").await, ["Enormous"]);
+    assert_eq!(app.search_subjects(&key, "enormous").await, ["Enormous"]);
+    assert_eq!(app.search_subjects(&key, "00017ж").await, ["Enormous"]);
 }
 
 async fn odd_input_is_never_an_error(app: TestApp) {
@@ -438,10 +441,10 @@ async fn odd_input_is_never_an_error(app: TestApp) {
         }
     }
     for q in ["lamp*", "(lamp)", "lamp AND broken", "\0lamp", "'lamp'", "lamp OR"] {
-        assert_eq!(app.found(&key, q).await, ["Lamp"], "{q}");
+        assert_eq!(app.search_subjects(&key, q).await, ["Lamp"], "{q}");
     }
     for q in ["NEAR lamp missing", "lamp OR missing", "-lamp", "!!!", "😀", "\"\""] {
-        assert!(app.found(&key, q).await.is_empty(), "{q}");
+        assert!(app.search_subjects(&key, q).await.is_empty(), "{q}");
     }
 }
 
@@ -460,9 +463,9 @@ async fn a_key_finds_only_what_it_sees(app: TestApp) {
         app.advance(SECOND);
     }
     for q in ["treasure", "same treasure", "\"same treasure\"", "treas"] {
-        assert_eq!(app.found(&key, q).await, ["Mine", "Team"], "{q}");
-        assert_eq!(app.found(&anns_key, q).await, ["Hers", "Team"], "{q}");
-        assert_eq!(app.found(&test_key, q).await, ["Sandbox"], "{q}");
+        assert_eq!(app.search_subjects(&key, q).await, ["Mine", "Team"], "{q}");
+        assert_eq!(app.search_subjects(&anns_key, q).await, ["Hers", "Team"], "{q}");
+        assert_eq!(app.search_subjects(&test_key, q).await, ["Sandbox"], "{q}");
     }
 }
 
@@ -474,9 +477,9 @@ async fn a_workspace_never_finds_the_mail_of_another(app: TestApp) {
     let incoming = app.incoming(&theirs, letter("a@x.example", "Theirs", "treasure"));
     app.act(&other, move |tx, cx| inbound::receive::receive(tx, cx, &theirs, &incoming)).await;
     app.mail("a@x.example", "Ours", "treasure").await;
-    assert_eq!(app.found(&key, "treasure").await, ["Ours"]);
+    assert_eq!(app.search_subjects(&key, "treasure").await, ["Ours"]);
     let their_key = app.key_of(&other, "Their", "read", true).await;
-    assert_eq!(app.found(&their_key, "treasure").await, ["Theirs"]);
+    assert_eq!(app.search_subjects(&their_key, "treasure").await, ["Theirs"]);
 }
 
 async fn what_is_found_is_newest_first_and_keeps_to_the_filters(app: TestApp) {
@@ -491,7 +494,7 @@ async fn what_is_found_is_newest_first_and_keeps_to_the_filters(app: TestApp) {
     app.advance(SECOND);
     app.mail("a@x.example", "First", "without the word").await;
     app.on(&key, &first.conversation, "assign", json!({ "to": "me" })).await.is(200);
-    assert_eq!(app.found(&key, "treasure").await, ["First", "Third", "Second"]);
+    assert_eq!(app.search_subjects(&key, "treasure").await, ["First", "Third", "Second"]);
     let sales = sales.id.to_string();
     for (filter, expected) in [
         (("view", "open"), vec!["First", "Second"]),
@@ -510,7 +513,7 @@ async fn an_empty_search_is_no_search(app: TestApp) {
     let key = app.key("read").await;
     app.mail("a@x.example", "Lamp", "Broken").await;
     for q in ["", " ", "\t"] {
-        assert_eq!(app.found(&key, q).await, ["Lamp"]);
+        assert_eq!(app.search_subjects(&key, q).await, ["Lamp"]);
     }
 }
 

@@ -36,9 +36,9 @@ async fn a_mail_that_is_passed_on_under_a_comment_is_found_by_its_words(app: Tes
         ("\"mooring mast\"", "Fwd: Berth 14"),
         ("periscope", "Fwd: Berth 15"),
     ] {
-        assert_eq!(app.found(&key, words).await, [found], "{words}");
+        assert_eq!(app.search_subjects(&key, words).await, [found], "{words}");
     }
-    assert_eq!(app.found(&key, "harbour.example").await.len(), 2, "who wrote it first");
+    assert_eq!(app.search_subjects(&key, "harbour.example").await.len(), 2, "who wrote it first");
 }
 
 async fn history_that_nobody_here_has_is_found_and_what_the_conversation_has_is_not_kept_twice(
@@ -48,7 +48,7 @@ async fn history_that_nobody_here_has_is_found_and_what_the_conversation_has_is_
     let stranger = "Yes, please.\r\n\r\nOn Mon, 9 Nov 2026 at 10:02, Otto Quist wrote:\r\n\
         > Shall we order\r\n> the marble staircase?\r\n";
     let first = takes_in(&app, "1", "Stairs", "text/plain", stranger).await;
-    assert_eq!(app.found(&key, "marble staircase").await, ["Stairs"]);
+    assert_eq!(app.search_subjects(&key, "marble staircase").await, ["Stairs"]);
     // The same lines once more, and one that is new.
     let again = "And the banister?\r\n\r\nOn Tue, 10 Nov 2026 at 9:00, Ann wrote:\r\n\
         > Yes, please.\r\n>\r\n> On Mon, 9 Nov 2026 at 10:02, Otto Quist wrote:\r\n\
@@ -56,7 +56,7 @@ async fn history_that_nobody_here_has_is_found_and_what_the_conversation_has_is_
     let fields = "Message-ID: <2@x.example>\r\nIn-Reply-To: <1@x.example>\r\n";
     let mail = raw_with(fields, "Ann <ann@x.example>", "Re: Stairs", again);
     assert_eq!(app.arrives(&mail).await.conversation.as_str(), first);
-    assert_eq!(app.found(&key, "carrara").await, ["Stairs"]);
+    assert_eq!(app.search_subjects(&key, "carrara").await, ["Stairs"]);
     let twice = app.count("messages WHERE quoted LIKE '%marble%'").await;
     assert_eq!(twice, 1, "a line is kept once");
 }
@@ -65,13 +65,13 @@ async fn quoted_words_stay_found_when_the_index_is_written_again(app: TestApp) {
     let key = app.key("read").await;
     takes_in(&app, "1", "Fwd: Berth 14", "text/plain", GMAIL).await;
     reindex::rebuild_index(&app.app.store, |_| {}).await.unwrap();
-    assert_eq!(app.found(&key, "zeppelin").await, ["Fwd: Berth 14"]);
+    assert_eq!(app.search_subjects(&key, "zeppelin").await, ["Fwd: Berth 14"]);
     // As if it had been filed before quoted text was kept.
     app.exec("UPDATE messages SET quoted = NULL").await;
     reindex::rebuild_index(&app.app.store, |_| {}).await.unwrap();
-    assert!(app.found(&key, "zeppelin").await.is_empty());
+    assert!(app.search_subjects(&key, "zeppelin").await.is_empty());
     assert_eq!(reindex::read_quoted(&app.app).await.unwrap(), 1);
     assert_eq!(reindex::read_quoted(&app.app).await.unwrap(), 0, "each mail is read once");
     reindex::rebuild_index(&app.app.store, |_| {}).await.unwrap();
-    assert_eq!(app.found(&key, "zeppelin").await, ["Fwd: Berth 14"]);
+    assert_eq!(app.search_subjects(&key, "zeppelin").await, ["Fwd: Berth 14"]);
 }

@@ -80,7 +80,7 @@ impl StsPolicies {
 
     /// The same, given the policy id in DNS, if there is one.
     async fn under(&self, domain: &str, id: Option<&str>) -> Option<Arc<StsPolicy>> {
-        let (known, now) = (self.kept().get(domain).cloned(), Instant::now());
+        let (known, now) = (self.lock().get(domain).cloned(), Instant::now());
         let current = known.as_ref().and_then(|known| known.current(now));
         let Some(id) = id else { return current };
         if known.as_ref().is_some_and(|known| known.id == id && now < known.again) {
@@ -110,7 +110,7 @@ impl StsPolicies {
 
     /// Evicts expired entries, or the one that expires first, when the cache is full.
     fn keep(&self, domain: &str, new: CachedPolicy, now: Instant) {
-        let mut kept = self.kept();
+        let mut kept = self.lock();
         if kept.len() >= KEPT && !kept.contains_key(domain) {
             kept.retain(|_, known| now < known.until());
             let first = kept.iter().min_by_key(|(_, known)| known.until());
@@ -122,7 +122,7 @@ impl StsPolicies {
         kept.insert(domain.to_owned(), new);
     }
 
-    fn kept(&self) -> MutexGuard<'_, HashMap<String, CachedPolicy>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, CachedPolicy>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -201,11 +201,11 @@ mod tests {
             policies.keep(&format!("d{number}.example"), kept(1_000 + number), now);
         }
         policies.keep("new.example", kept(5_000), now);
-        assert_eq!(policies.kept().len(), KEPT);
-        assert!(!policies.kept().contains_key("d0.example"));
+        assert_eq!(policies.lock().len(), KEPT);
+        assert!(!policies.lock().contains_key("d0.example"));
         let later = now + Duration::from_secs(1_500);
         policies.keep("newer.example", kept(5_000), later);
-        assert!(policies.kept().len() < KEPT, "what is over goes");
-        assert!(policies.kept().contains_key("new.example"));
+        assert!(policies.lock().len() < KEPT, "what is over goes");
+        assert!(policies.lock().contains_key("new.example"));
     }
 }

@@ -14,4 +14,4 @@ pub use session::{
     TransactionOutcome,
 };
 pub use stream::SmtpTimeouts;
-pub use tls::{checked, unchecked};
+pub use tls::{opportunistic_config, verifying_config};

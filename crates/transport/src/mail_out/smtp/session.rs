@@ -422,7 +422,7 @@ async fn encrypt(
 ) -> Result<SmtpStream, ConnectFailure> {
     let name = ServerName::try_from(name.trim_end_matches('.').to_owned())
         .map_err(|_| ConnectFailure::new("the server's name cannot stand in a certificate"))?;
-    line.encrypted(&dial.tls, name).await.map_err(|error| ConnectFailure::encryption(&error))
+    line.start_tls(&dial.tls, name).await.map_err(|error| ConnectFailure::encryption(&error))
 }
 
 async fn log_in(

@@ -55,7 +55,7 @@ impl SmtpStream {
     }
 
     /// The same connection encrypted. Data received before the handshake is discarded.
-    pub async fn encrypted(
+    pub async fn start_tls(
         self,
         config: &Arc<ClientConfig>,
         name: ServerName<'static>,

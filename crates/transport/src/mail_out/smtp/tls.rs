@@ -8,7 +8,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
 /// TLS with servers that prove their name to one of these authorities.
-pub fn checked(roots: RootCertStore) -> Result<Arc<ClientConfig>, String> {
+pub fn verifying_config(roots: RootCertStore) -> Result<Arc<ClientConfig>, String> {
     let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|error| format!("relay: {error}"))?
@@ -19,7 +19,7 @@ pub fn checked(roots: RootCertStore) -> Result<Arc<ClientConfig>, String> {
 
 /// Opportunistic TLS without certificate checks (RFC 7435). It protects against passive
 /// eavesdropping; the server's name cannot be verified, because it came from unsigned DNS.
-pub fn unchecked() -> Result<Arc<ClientConfig>, String> {
+pub fn opportunistic_config() -> Result<Arc<ClientConfig>, String> {
     let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
         .with_safe_default_protocol_versions()
         .map_err(|error| format!("relay: {error}"))?

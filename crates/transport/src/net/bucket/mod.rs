@@ -185,7 +185,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn found(&self) -> bool {
+    fn is_found(&self) -> bool {
         self.status.is_success()
     }
 }
@@ -222,7 +222,7 @@ impl Bucket {
         let silence = || self.silence.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(silence) = &mut *silence() {
             if silence.is_asked || Instant::now() < silence.rests_until {
-                return Err(unanswered());
+                return Err(no_answer_error());
             }
             silence.is_asked = true;
         }
@@ -242,23 +242,23 @@ impl Bucket {
         self.calls
             .send(SentCall { call, answer })
             .map_err(|_| io::Error::other("the bucket is closed"))?;
-        answered.recv_timeout(patience).unwrap_or_else(|_| Err(unanswered()))
+        answered.recv_timeout(patience).unwrap_or_else(|_| Err(no_answer_error()))
     }
 }
 
 impl BlobFiles for Bucket {
     fn read(&self, name: &str) -> io::Result<Vec<u8>> {
         let answer = self.call(Call::of(Method::GET, name))?;
-        if answer.found() { Ok(answer.bytes) } else { Err(io::ErrorKind::NotFound.into()) }
+        if answer.is_found() { Ok(answer.bytes) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
     fn write(&self, name: &str, bytes: Vec<u8>) -> io::Result<()> {
         let answer = self.call(Call { body: bytes.into(), ..Call::of(Method::PUT, name) })?;
-        if answer.found() { Ok(()) } else { Err(io::Error::other("there is no such bucket")) }
+        if answer.is_found() { Ok(()) } else { Err(io::Error::other("there is no such bucket")) }
     }
 
     fn exists(&self, name: &str) -> io::Result<bool> {
-        Ok(self.call(Call::of(Method::HEAD, name))?.found())
+        Ok(self.call(Call::of(Method::HEAD, name))?.is_found())
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -269,14 +269,14 @@ impl BlobFiles for Bucket {
         self.list("", false, each)
     }
 
-    fn shown(&self) -> String {
+    fn label(&self) -> String {
         format!("{:?}", self.config)
     }
 }
 
 /// Calls the store, a second time where the first failed in passing.
 async fn attempt(client: &Client, config: &BucketConfig, call: &Call) -> io::Result<Answer> {
-    let mut last = unanswered();
+    let mut last = no_answer_error();
     for number in 0..ATTEMPTS {
         if number > 0 {
             tokio::time::sleep(PAUSE).await;
@@ -347,7 +347,7 @@ async fn send(
     })
 }
 
-fn unanswered() -> io::Error {
+fn no_answer_error() -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, "the object store does not answer")
 }
 

@@ -49,7 +49,7 @@ impl Bucket {
         query.push(("list-type", "2".into()));
         query.push(("prefix", format!("{}{start}", self.config.prefix)));
         let answer = self.call(Call { name: None, query, ..Call::of(Method::GET, "") })?;
-        if answer.found() { Ok(answer) } else { Err(no_bucket()) }
+        if answer.is_found() { Ok(answer) } else { Err(no_bucket()) }
     }
 
     /// Writes an object unless there is one of its name; false where there is.
@@ -121,7 +121,7 @@ impl Bucket {
         let said = String::from_utf8_lossy(&done.bytes);
         let is_done = Document::parse(said.trim_start())
             .is_ok_and(|said| child(said.root_element(), "ETag").is_some());
-        if done.found() && is_done {
+        if done.is_found() && is_done {
             return Ok(());
         }
         Err(io::Error::other("the object store did not put the parts of a file together"))
@@ -133,7 +133,7 @@ impl Bucket {
         loop {
             let range = Some((at, at + PART_BYTES as u64 - 1));
             let answer = self.call(Call { range, ..Call::of(Method::GET, name) })?;
-            if !answer.found() {
+            if !answer.is_found() {
                 return Err(io::ErrorKind::NotFound.into());
             }
             out.write_all(&answer.bytes)?;
@@ -157,7 +157,7 @@ fn part(file: &mut &File) -> io::Result<Vec<u8>> {
 }
 
 fn upload_id(begun: &Answer) -> io::Result<String> {
-    if !begun.found() {
+    if !begun.is_found() {
         return Err(no_bucket());
     }
     let text = String::from_utf8_lossy(&begun.bytes);

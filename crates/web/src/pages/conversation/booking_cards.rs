@@ -54,7 +54,7 @@ impl OfferView {
             kind: offer.type_name.clone(),
             minutes: offer.minutes,
             email: offer.guest_email.clone(),
-            times: offer.times.iter().map(|at| day_and_clock(&times.zoned(*at))).collect(),
+            times: offer.times.iter().map(|at| day_and_clock(&times.in_zone(*at))).collect(),
             zone: zone_name(&times.zone),
             has_left: offer.expires_at.is_some(),
         }

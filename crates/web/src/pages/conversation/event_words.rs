@@ -22,7 +22,7 @@ pub struct EventWords {
 /// An event that a newer version wrote is shown by its name.
 pub fn words(event: &StoredTimelineEvent, times: &TimeFormat) -> EventWords {
     let told = match event {
-        StoredTimelineEvent::Known(event) => told(event, times),
+        StoredTimelineEvent::Known(event) => past_tense(event, times),
         StoredTimelineEvent::Unknown(name) => format!("{ACTOR} {name}"),
     };
     let (before, after) = told.split_once(ACTOR).unwrap_or(("", &told));
@@ -49,7 +49,7 @@ pub fn risk_word(risk: ConversationRisk) -> &'static str {
 }
 
 /// What happened, in the past tense, with the place of the actor's name.
-fn told(event: &TimelineEvent, times: &TimeFormat) -> String {
+fn past_tense(event: &TimelineEvent, times: &TimeFormat) -> String {
     match event {
         TimelineEvent::StatusChanged { to: Status::Open, .. } => {
             t!("{actor} opened this again").into()

@@ -50,7 +50,7 @@ pub async fn page(
     Path(id): Path<String>,
     Asked(asked): Asked,
 ) -> PageResult {
-    let filter = ConversationFilter::asked(&asked)?;
+    let filter = ConversationFilter::from_query(&asked)?;
     let location = PageLocation::at(t!("Merge"), &filter.href);
     let (q, words) = (asked.get("q"), asked.get("q"));
     let (mut frame, (source, offers)) = web

@@ -124,7 +124,7 @@ fn view(read: &CalendarInvitation, event: &InvitedEvent, times: &TimeFormat) -> 
         organizer: event.organizer.as_ref().map(name),
         people: people.collect(),
         more_people: event.attendees.len().saturating_sub(PEOPLE),
-        description: event.description.as_deref().map(shortened),
+        description: event.description.as_deref().map(shorten),
     }
 }
 
@@ -171,7 +171,7 @@ fn name(person: &CalendarPerson) -> String {
     named.unwrap_or_else(|| person.email.clone())
 }
 
-fn shortened(text: &str) -> String {
+fn shorten(text: &str) -> String {
     match text.char_indices().nth(DESCRIPTION_CHARS) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
         None => text.to_owned(),

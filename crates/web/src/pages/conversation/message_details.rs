@@ -63,7 +63,7 @@ impl MessageDetails {
 }
 
 fn people_line(label: &'static str, people: &[Party]) -> PeopleLine {
-    let view = |party: &Party| PartyView { name: named(party), email: party.email.clone() };
+    let view = |party: &Party| PartyView { name: party_name(party), email: party.email.clone() };
     PeopleLine {
         label,
         people: people.iter().take(PEOPLE_SHOWN).map(view).collect(),
@@ -71,7 +71,7 @@ fn people_line(label: &'static str, people: &[Party]) -> PeopleLine {
     }
 }
 
-fn named(party: &Party) -> Option<String> {
+fn party_name(party: &Party) -> Option<String> {
     party.name.clone().filter(|name| !name.is_empty() && *name != party.email)
 }
 
@@ -81,7 +81,7 @@ fn summary(message: &MessageEntry) -> String {
     let lines = [&message.to[..], &message.cc[..], &message.bcc[..]];
     for (line, people) in lines.into_iter().enumerate() {
         for (place, party) in people.iter().enumerate() {
-            let name = named(party).unwrap_or_else(|| party.email.clone());
+            let name = party_name(party).unwrap_or_else(|| party.email.clone());
             all.push(match (place, line) {
                 (0, 0) => t!("to {name}", name),
                 (0, 1) => t!("copy to {name}", name),
@@ -153,7 +153,7 @@ fn checks(found: Option<&SenderAuthentication>, from: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn found(dmarc: AuthenticationOutcome) -> SenderAuthentication {
+    fn authentication_with(dmarc: AuthenticationOutcome) -> SenderAuthentication {
         let none = AuthenticationOutcome::None;
         let dkim = AuthenticationOutcome::Pass;
         SenderAuthentication { spf: none, dkim, dmarc, arc: none, aligned: false }
@@ -161,13 +161,14 @@ mod tests {
 
     #[test]
     fn what_was_proven_is_said_in_words() {
-        let proven = checks(Some(&found(AuthenticationOutcome::Pass)), "ann@shop.example");
+        let proven =
+            checks(Some(&authentication_with(AuthenticationOutcome::Pass)), "ann@shop.example");
         assert_eq!(proven[0], "It is really from shop.example (DMARC passed).");
         assert!(proven[1].contains("DKIM passed") && proven[2].contains("no SPF"));
-        let failed = found(AuthenticationOutcome::Fail);
+        let failed = authentication_with(AuthenticationOutcome::Fail);
         assert_eq!(mark(&failed).map(|mark| mark.text), Some("Sender not proven"));
         assert!(checks(Some(&failed), "a@b.example")[0].contains("DMARC failed"));
-        assert!(mark(&found(AuthenticationOutcome::None)).is_none());
+        assert!(mark(&authentication_with(AuthenticationOutcome::None)).is_none());
         assert_eq!(checks(None, "a@b.example"), ["It was not checked."]);
     }
 }

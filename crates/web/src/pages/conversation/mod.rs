@@ -90,7 +90,7 @@ pub struct ConversationPage {
 
 impl ConversationPage {
     /// The next message's number, as this page shows it.
-    pub fn seen(&self) -> i64 {
+    pub fn next_number(&self) -> i64 {
         self.convo.seen
     }
 
@@ -132,8 +132,9 @@ pub async fn page(
     Asked(asked): Asked,
 ) -> PageResult {
     let query = asked.clone();
-    let compose =
-        move |open: &OpenConversation, times: &TimeFormat| Composer::asked(&query, open, times);
+    let compose = move |open: &OpenConversation, times: &TimeFormat| {
+        Composer::from_query(&query, open, times)
+    };
     let page = build(&web, &visitor, &id, &asked, compose);
     let mut page = page.await?;
     if page.convo.id != id {
@@ -141,11 +142,11 @@ pub async fn page(
         return Ok(see_other(&page.convo.here));
     }
     if asked.get("write") == "ask" {
-        page.asking = Some(AskForm::fresh(page.seen()));
+        page.asking = Some(AskForm::fresh(page.next_number()));
     }
     if asked.get("write") == "times" {
-        let seen = page.seen();
-        page.offering = Some(offer_form::opened(&web, &visitor, &id, &asked, seen).await?);
+        let seen = page.next_number();
+        page.offering = Some(offer_form::open(&web, &visitor, &id, &asked, seen).await?);
     }
     if page.is_news || page.is_mentioned {
         note_read(&web, &visitor, id, page.is_mentioned);
@@ -161,7 +162,7 @@ pub async fn build(
     asked: &FormFields,
     composer: impl FnOnce(&OpenConversation, &TimeFormat) -> Option<Composer>,
 ) -> Result<ConversationPage, PageError> {
-    let filter = ConversationFilter::asked(asked)?;
+    let filter = ConversationFilter::from_query(asked)?;
     let location = PageLocation::at("", &filter.href);
     let (list, wanted, part) = (filter.clone(), id.to_owned(), asked_part(asked)?);
     let is_older = part != TimelinePart::Newest;

@@ -13,7 +13,7 @@ const MORNING: i8 = 8;
 
 /// Times to snooze until: what they are called, and the moment in milliseconds.
 pub fn snoozes(times: &TimeFormat) -> Vec<(String, String)> {
-    let now = times.zoned(times.now);
+    let now = times.in_zone(times.now);
     let morning = |day: jiff::civil::Date| {
         let at = day.at(MORNING, 0, 0, 0).to_zoned(times.zone.clone()).ok()?;
         Some(at.timestamp().as_millisecond())

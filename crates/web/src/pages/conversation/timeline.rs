@@ -7,7 +7,7 @@ use actions::conversations::timeline::{
 use base::limits::READ_TEXT_CHARS;
 use base::states::{Direction, MessageStatus};
 use model::conversations::Conversation;
-use model::conversations::mentions::marked;
+use model::conversations::mentions::split_mentions;
 use model::messages::helper_drafts::DraftSource;
 use translation::{sentence, t};
 
@@ -21,7 +21,7 @@ use crate::pages::mail_files::document_requests::RequestView;
 use crate::pages::mail_files::files::is_picture;
 use crate::pages::mail_files::mail_frame::is_mail;
 use crate::pages::writing::protected::ProtectedView;
-use crate::pages::writing::rich_text::{formatted, formatted_protected, shows_file};
+use crate::pages::writing::rich_text::{formatted_protected, shows_file, to_html};
 use crate::queue_words::failure_words;
 
 /// The last messages are shown in full.
@@ -192,7 +192,7 @@ pub fn items(
                 if warned == Some(message.id.as_str()) {
                     items.push(TimelineRow::Risk { opens_here: false });
                 }
-                let mut view = chosen(view(message, &open.conversation, times), choice);
+                let mut view = apply_choice(view(message, &open.conversation, times), choice);
                 let is_trusted = open.picture_senders.contains(&message.from_email);
                 view.shows_pictures = view.shows_pictures.map(|_| is_trusted);
                 view.can_split = can_split && message.is_mail();
@@ -208,7 +208,7 @@ pub fn items(
     }
     fold_messages(&mut items, open, choice);
     open_at_warning(&mut items);
-    folded(items)
+    fold_events(items)
 }
 
 /// Where the page would open at the message below the warning, it opens at the warning: above the
@@ -224,7 +224,7 @@ fn open_at_warning(items: &mut [TimelineRow]) {
 }
 
 /// Links that stay in the conversation, and the text of a message whose text was asked for.
-fn chosen(mut view: MessageView, choice: TimelineChoice<'_>) -> MessageView {
+fn apply_choice(mut view: MessageView, choice: TimelineChoice<'_>) -> MessageView {
     let conversation = view.href.rsplit_once("/messages/").map_or("", |(before, _)| before);
     let here = format!("{conversation}?{}", choice.from);
     view.as_text = view.has_html && view.id == choice.as_text;
@@ -351,7 +351,7 @@ pub fn view(
             if message.secure {
                 formatted_protected(markdown, message.id.as_str())
             } else {
-                formatted(markdown)
+                to_html(markdown)
             }
         }),
         is_forward: message.forwards.is_some(),
@@ -484,7 +484,7 @@ pub fn file_view(file: &TimelineFile) -> FileView {
 
 fn note_view(note: &NoteEntry, names: &[&str], times: &TimeFormat) -> NoteView {
     let avatar = Avatar::of(Some(&note.author), &note.author_name);
-    let lines = |lines: Vec<String>| lines.iter().map(|line| marked(line, names)).collect();
+    let lines = |lines: Vec<String>| lines.iter().map(|line| split_mentions(line, names)).collect();
     NoteView {
         id: note.id.to_string(),
         is_agent: avatar.is_agent(),
@@ -496,7 +496,7 @@ fn note_view(note: &NoteEntry, names: &[&str], times: &TimeFormat) -> NoteView {
 }
 
 /// Folds long runs of events into one line.
-fn folded(items: Vec<TimelineRow>) -> Vec<TimelineRow> {
+fn fold_events(items: Vec<TimelineRow>) -> Vec<TimelineRow> {
     let mut out: Vec<TimelineRow> = Vec::new();
     let mut run: Vec<EventView> = Vec::new();
     for item in items {

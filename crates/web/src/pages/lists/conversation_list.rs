@@ -65,7 +65,7 @@ pub struct Listing {
 
 impl ConversationFilter {
     /// The list that a query asks for; `open` when it asks for none.
-    pub fn asked(fields: &FormFields) -> base::error::Result<ConversationFilter> {
+    pub fn from_query(fields: &FormFields) -> base::error::Result<ConversationFilter> {
         let cursor = fields.opt("cursor");
         if let Some(tag) = fields.opt("tag") {
             let id = TagId::parse(&tag).ok_or(Error::NotFound("tag"))?;
@@ -95,7 +95,7 @@ impl ConversationFilter {
         list: String,
         fields: &FormFields,
     ) -> base::error::Result<ConversationFilter> {
-        let (filters, cursor) = (ListFilters::asked(fields)?, fields.opt("cursor"));
+        let (filters, cursor) = (ListFilters::from_query(fields)?, fields.opt("cursor"));
         filters.narrow(&mut input);
         if let Some(cursor) = &cursor {
             check_cursor(cursor)?;

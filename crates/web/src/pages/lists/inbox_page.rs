@@ -47,7 +47,7 @@ pub async fn list(
     visitor: Visitor,
     Asked(asked): Asked,
 ) -> PageResult {
-    let filter = ConversationFilter::asked(&asked)?;
+    let filter = ConversationFilter::from_query(&asked)?;
     let (read, location) = (filter.clone(), PageLocation::at("", &filter.href));
     let (mut frame, listing) =
         web.page(&visitor, location, move |tx, cx, _| read.read(tx, cx)).await?;

@@ -44,7 +44,7 @@ pub struct FilterChoice {
 }
 
 impl ListFilters {
-    pub fn asked(fields: &FormFields) -> base::error::Result<ListFilters> {
+    pub fn from_query(fields: &FormFields) -> base::error::Result<ListFilters> {
         let topic = fields.opt("topic");
         if topic.as_ref().is_some_and(|topic| topic.chars().count() > TOPIC_CHARS) {
             return Err(Error::NotFound("list"));
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn a_narrowed_list_keeps_its_query_and_names_what_it_is_narrowed_by() {
         let asked = FormFields::read(b"view=open&topic=R%26D&urgency=high");
-        let filters = ListFilters::asked(&asked).expect("filters");
+        let filters = ListFilters::from_query(&asked).expect("filters");
         assert_eq!(filters.on("view=open"), "view=open&topic=R%26D&urgency=high");
         let menu = filters.menu("view=open", &["Refunds".into(), "R&D".into()]);
         assert_eq!(
@@ -148,6 +148,6 @@ mod tests {
         );
         assert_eq!(menu.topics[0].href, "/inbox?view=open&topic=Refunds&urgency=high");
         assert!(menu.topics[1].current && menu.urgencies[0].current && !menu.topics[0].current);
-        assert!(ListFilters::asked(&FormFields::read(b"urgency=very")).is_err());
+        assert!(ListFilters::from_query(&FormFields::read(b"urgency=very")).is_err());
     }
 }

@@ -116,7 +116,7 @@ pub async fn page(
     let q = asked.get("q").trim().to_owned();
     let view = asked.opt("view").unwrap_or_else(|| "all".into());
     let (mailbox, assigned) = (asked.get("mailbox"), asked.get("assigned"));
-    let (input, problem) = match checked(&asked, &q, &view) {
+    let (input, problem) = match check(&asked, &q, &view) {
         Ok(input) => (input, None),
         Err(Error::Invalid(problems)) => (None, problems.0.into_iter().next()),
         Err(error) => return Err(error.into()),
@@ -276,10 +276,10 @@ pub async fn remove(State(web): State<Arc<Web>>, posted: PostedForm<RemovalForm>
 /// What is wrong with a query, and with which of its filters.
 fn problem_words(problem: ValidationError) -> String {
     let words = sentence(&problem.sentence);
-    if problem.field == "q" { capitalized(&words) } else { format!("{}: {words}", problem.field) }
+    if problem.field == "q" { capitalize(&words) } else { format!("{}: {words}", problem.field) }
 }
 
-fn capitalized(words: &str) -> String {
+fn capitalize(words: &str) -> String {
     let mut chars = words.chars();
     chars.next().into_iter().flat_map(char::to_uppercase).chain(chars).collect()
 }
@@ -329,7 +329,7 @@ fn completions(names: &SearchNames) -> Vec<Completion> {
 }
 
 /// The input after the API's own checks; `None` when there is nothing to look for.
-fn checked(
+fn check(
     asked: &FormFields,
     q: &str,
     view: &str,

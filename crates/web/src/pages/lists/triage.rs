@@ -78,11 +78,11 @@ impl TriageForm {
 pub async fn act(State(web): State<Arc<Web>>, posted: PostedForm<TriageForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     if form.act == "merge" {
-        let chosen = chosen(&web, &visitor, &form).await?;
+        let chosen = chosen_ids(&web, &visitor, &form).await?;
         return merge_together(&web, &visitor, chosen, &form.from).await;
     }
     let act = form.act(&visitor)?;
-    let chosen = chosen(&web, &visitor, &form).await?;
+    let chosen = chosen_ids(&web, &visitor, &form).await?;
     if chosen.is_empty() {
         return Err(Error::invalid("c", "Tick one conversation or more.").into());
     }
@@ -104,7 +104,11 @@ pub async fn act(State(web): State<Arc<Web>>, posted: PostedForm<TriageForm>) ->
 }
 
 /// The conversations that are ticked, or all of the list.
-async fn chosen(web: &Web, visitor: &Visitor, form: &TriageForm) -> Result<Vec<String>, PageError> {
+async fn chosen_ids(
+    web: &Web,
+    visitor: &Visitor,
+    form: &TriageForm,
+) -> Result<Vec<String>, PageError> {
     if form.all {
         return all_of_list(web, visitor, &form.from).await;
     }
@@ -116,7 +120,7 @@ async fn all_of_list(
     visitor: &Visitor,
     list: &ListQuery,
 ) -> Result<Vec<String>, PageError> {
-    let filter = ConversationFilter::asked(&list.fields())?;
+    let filter = ConversationFilter::from_query(&list.fields())?;
     web.read(visitor, move |tx, cx, _| filter.ids(tx, cx, TRIAGED)).await
 }
 
@@ -129,7 +133,7 @@ pub async fn act_on_open(
     id: &str,
     from: &ListQuery,
 ) -> PageResult {
-    let filter = ConversationFilter::asked(&from.fields())?;
+    let filter = ConversationFilter::from_query(&from.fields())?;
     let wanted = id.to_owned();
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>, _: &_| {
         let next = if after_triage::opens_list(tx, cx)? {

@@ -21,7 +21,7 @@ use crate::layout::page_layout::{PageLayout, PageLocation};
 use crate::layout::responses::{self, PageResult};
 use crate::layout::wording::size;
 use crate::pages::conversation::timeline::FileView;
-use crate::pages::mail_files::files::{is_picture, stored};
+use crate::pages::mail_files::files::{file_response, is_picture};
 use crate::pages::mail_files::mail_frame::{self, MailReference, host, is_mail};
 use crate::visitor::Visitor;
 
@@ -59,14 +59,14 @@ pub async fn page(
     Path((document, path)): Path<(String, String)>,
     Asked(asked): Asked,
 ) -> PageResult {
-    let mail = MailReference::attached(&document, &path)?;
+    let mail = MailReference::of_attachment(&document, &path)?;
     let id = DocumentId::parse(&document).ok_or(Error::NotFound("document"))?;
     let location = PageLocation::at(t!("Attached message"), "/documents");
     let found = mail.clone();
     let reading = async {
         let (frame, (document, stored)) = web
             .page(&visitor, location, move |tx, cx, _| {
-                Ok((library::look_at_document(tx, cx, &id)?, found.stored(tx, cx)?))
+                Ok((library::look_at_document(tx, cx, &id)?, found.load_bytes(tx, cx)?))
             })
             .await?;
         Ok(((frame, document), stored))
@@ -133,7 +133,7 @@ pub async fn html(
     headers: HeaderMap,
     Asked(asked): Asked,
 ) -> PageResult {
-    let mail = MailReference::attached(&document, &path)?;
+    let mail = MailReference::of_attachment(&document, &path)?;
     mail_frame::frame(&web, &visitor, mail, &host(&uri, &headers), asked.has("pictures")).await
 }
 
@@ -142,7 +142,7 @@ pub async fn picture(
     visitor: Visitor,
     Path((document, path, number)): Path<(String, String, String)>,
 ) -> PageResult {
-    let mail = MailReference::attached(&document, &path)?;
+    let mail = MailReference::of_attachment(&document, &path)?;
     mail_frame::inline_picture(&web, &visitor, mail, &number).await
 }
 
@@ -151,7 +151,7 @@ pub async fn remote_picture(
     visitor: Visitor,
     Path((document, path, number)): Path<(String, String, String)>,
 ) -> PageResult {
-    let mail = MailReference::attached(&document, &path)?;
+    let mail = MailReference::of_attachment(&document, &path)?;
     mail_frame::remote_picture(&web, &visitor, mail, &number).await
 }
 
@@ -162,10 +162,10 @@ pub async fn file(
     Path((document, path, number)): Path<(String, String, String)>,
     Asked(asked): Asked,
 ) -> PageResult {
-    let mail = MailReference::attached(&document, &path)?;
+    let mail = MailReference::of_attachment(&document, &path)?;
     let number: usize = number.parse().map_err(|_| Error::NotFound("file"))?;
     let found = mail.clone();
-    let reading = web.read(&visitor, move |tx, cx, _| Ok(((), found.stored(tx, cx)?)));
+    let reading = web.read(&visitor, move |tx, cx, _| Ok(((), found.load_bytes(tx, cx)?)));
     let take = move |_: &(), stored: &[u8]| {
         mail.open(stored, |raw| {
             let files = mail::parse(raw, Envelope::default()).attachments;
@@ -175,5 +175,5 @@ pub async fn file(
         })
     };
     let ((), file) = web.take_apart(reading, take).await?;
-    Ok(stored(file, &asked))
+    Ok(file_response(file, &asked))
 }

@@ -169,7 +169,7 @@ async fn build(
     typed: Option<CorrectionView>,
 ) -> Result<LibraryPage, PageError> {
     let q = asked.get("q").trim().to_owned();
-    let (input, problem) = match checked(asked, &q) {
+    let (input, problem) = match check(asked, &q) {
         Ok(input) => (Some(input), String::new()),
         Err(Error::Invalid(problems)) => {
             let first = problems.0.into_iter().next();
@@ -220,7 +220,7 @@ async fn build(
 }
 
 /// The input after the API's own checks.
-fn checked(asked: &FormFields, q: &str) -> base::error::Result<SearchDocumentsInput> {
+fn check(asked: &FormFields, q: &str) -> base::error::Result<SearchDocumentsInput> {
     let mut pairs = vec![("q".to_owned(), q.to_owned())];
     for name in ["kind", "cursor"] {
         pairs.extend(asked.opt(name).map(|value| (name.to_owned(), value)));
@@ -352,7 +352,7 @@ pub async fn correct(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let document = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
-    let outcome = match corrected(&form) {
+    let outcome = match correction(&form) {
         Ok((kind, values)) => {
             web.act(&visitor, move |tx, cx, _| {
                 corrections::correct_document(tx, cx, &document, kind, &values)
@@ -373,7 +373,7 @@ pub async fn correct(
     }
 }
 
-fn corrected(form: &CorrectionForm) -> base::error::Result<(DocumentKind, DocumentFields)> {
+fn correction(form: &CorrectionForm) -> base::error::Result<(DocumentKind, DocumentFields)> {
     let kind = DocumentKind::parse(&form.kind)
         .ok_or_else(|| Error::invalid("kind", "choose one of the list"))?;
     let text = |typed: &str| Some(typed.trim().to_owned()).filter(|text| !text.is_empty());

@@ -36,7 +36,7 @@ pub async fn document(
 ) -> PageResult {
     let id = DocumentId::parse(&id).ok_or(Error::NotFound("document"))?;
     let file = web.read(&visitor, move |tx, cx, _| files::file(tx, cx, &id)).await?;
-    Ok(stored(file, &asked))
+    Ok(file_response(file, &asked))
 }
 
 /// An attachment of an outgoing message.
@@ -48,11 +48,11 @@ pub async fn attachment(
 ) -> PageResult {
     let id = AttachmentId::parse(&id).ok_or(Error::NotFound("file"))?;
     let file = web.read(&visitor, move |tx, cx, _| files::attachment(tx, cx, &id)).await?;
-    Ok(stored(file, &asked))
+    Ok(file_response(file, &asked))
 }
 
 /// A file of a secure message; only pictures are shown.
-pub async fn protected(
+pub async fn protected_file(
     State(web): State<Arc<Web>>,
     visitor: Visitor,
     Path((message, file)): Path<(String, String)>,
@@ -67,14 +67,14 @@ pub async fn protected(
 /// A picture as a response, shown if that was asked for; any other file is downloaded.
 pub fn picture_or_download(file: StoredFile, asked: &FormFields) -> Response<Body> {
     if is_picture(&file.content_type) {
-        stored(file, asked)
+        file_response(file, asked)
     } else {
-        stored(file, &FormFields::default())
+        file_response(file, &FormFields::default())
     }
 }
 
 /// A file as a response: shown if that was asked for and is safe, else downloaded.
-pub fn stored(file: StoredFile, asked: &FormFields) -> Response<Body> {
+pub fn file_response(file: StoredFile, asked: &FormFields) -> Response<Body> {
     let is_pdf = file.content_type == "application/pdf";
     let shown = asked.has("shown") && (is_pdf || is_picture(&file.content_type));
     let kind = if shown { file.content_type.as_str() } else { "application/octet-stream" };

@@ -71,7 +71,7 @@ impl MailReference {
     }
 
     /// `path` is `top`, or `top-0-2` for the third file of the first file.
-    pub fn attached(document: &str, path: &str) -> Result<MailReference, Error> {
+    pub fn of_attachment(document: &str, path: &str) -> Result<MailReference, Error> {
         let missing = || Error::NotFound("document");
         let document = DocumentId::parse(document).ok_or_else(missing)?;
         let mut parts = path.split('-');
@@ -121,7 +121,7 @@ impl MailReference {
     }
 
     /// The stored bytes, if the reader may see the mail.
-    pub fn stored(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<Vec<u8>> {
+    pub fn load_bytes(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> base::error::Result<Vec<u8>> {
         let hash = self.hash(tx, cx)?;
         files::original_bytes(tx, cx, &hash)
     }
@@ -165,7 +165,7 @@ pub async fn frame(
     let policy = page_policy(host, &pictures);
     let found = mail.clone();
     let reading = web.read(visitor, move |tx, cx, _| {
-        let stored = found.stored(tx, cx)?;
+        let stored = found.load_bytes(tx, cx)?;
         Ok((asked_for_pictures || found.shows_pictures(tx, cx)?, stored))
     });
     let take = move |shown: &bool, stored: &[u8]| {
@@ -247,7 +247,7 @@ pub async fn inline_picture(
         Some((_, picture)) => picture.clone(),
         None if pictures.is_partial => {
             let found = mail.clone();
-            let reading = web.read(visitor, move |tx, cx, _| Ok(((), found.stored(tx, cx)?)));
+            let reading = web.read(visitor, move |tx, cx, _| Ok(((), found.load_bytes(tx, cx)?)));
             let take = move |_: &(), stored: &[u8]| {
                 mail.open(stored, |raw| mail::inline_picture(raw, number))
             };
@@ -349,7 +349,8 @@ impl Web {
             match self.picture_cache.get(&key) {
                 Some(pictures) => Ok((Some(pictures), Vec::new())),
                 None => {
-                    let stored = self.read(visitor, move |tx, cx, _| found.stored(tx, cx)).await?;
+                    let stored =
+                        self.read(visitor, move |tx, cx, _| found.load_bytes(tx, cx)).await?;
                     Ok((None, stored))
                 }
             }
@@ -405,12 +406,12 @@ mod tests {
 
     #[test]
     fn an_attached_mail_is_named_by_the_files_on_the_way_to_it() {
-        let mail = MailReference::attached("doc_1", "top-0-2").expect("a path");
+        let mail = MailReference::of_attachment("doc_1", "top-0-2").expect("a path");
         assert_eq!(mail.href(), "/documents/doc_1/mail/top-0-2");
         let within = mail.within(3).map(|mail| mail.href());
         assert_eq!(within.as_deref(), Some("/documents/doc_1/mail/top-0-2-3"));
         for bad in ["", "0", "top-", "top-x", "top-0;", "top--1", "top-18446744073709551616"] {
-            assert!(MailReference::attached("doc_1", bad).is_err(), "{bad}");
+            assert!(MailReference::of_attachment("doc_1", bad).is_err(), "{bad}");
         }
     }
 }

@@ -54,7 +54,7 @@ pub async fn page(
         let (frame, (stored, files)) = web
             .page(&visitor, location, move |tx, cx, _| {
                 let files = actions::documents::files::files_of_message(tx, cx, &wanted, &id)?;
-                Ok((mail.stored(tx, cx)?, files))
+                Ok((mail.load_bytes(tx, cx)?, files))
             })
             .await?;
         Ok(((frame, files), stored))
@@ -94,7 +94,7 @@ pub async fn headers(
 ) -> PageResult {
     let location = PageLocation::at(t!("Header"), "/inbox?view=open");
     let mail = MailReference::message(&conversation, &message)?;
-    let reading = web.page(&visitor, location, move |tx, cx, _| mail.stored(tx, cx));
+    let reading = web.page(&visitor, location, move |tx, cx, _| mail.load_bytes(tx, cx));
     let take = |_: &PageLayout, stored: &[u8]| Some(mail::header_fields(stored));
     let (frame, fields) = web.take_apart(reading, take).await?;
     responses::page(&HeadersPage { frame, conversation, message, fields })

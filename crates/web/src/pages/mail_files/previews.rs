@@ -58,7 +58,7 @@ async fn preview(web: &Web, visitor: &Visitor, find: Arc<Find>) -> PageResult {
     if !has_preview || file.size > DOCUMENT_READ_BYTES {
         return Err(Error::NotFound("preview").into());
     }
-    match made(web, visitor, &find, file).await {
+    match make(web, visitor, &find, file).await {
         Ok(preview) => Ok(response(preview)),
         // Another request made it while this one waited for its slot.
         Err(Interrupted::Found(preview)) => Ok(response(preview)),
@@ -82,7 +82,7 @@ enum Interrupted {
 }
 
 /// Makes the preview of a file and keeps it, or counts that it could not be made.
-async fn made(
+async fn make(
     web: &Web,
     visitor: &Visitor,
     find: &Arc<Find>,

@@ -119,7 +119,7 @@ async fn build(web: &Web, visitor: &Visitor, asked: &FormFields) -> Result<Repor
             Ok((get_reports(tx, cx, &wanted)?, inboxes, has_targets))
         })
         .await?;
-    let today = frame.times.zoned(frame.times.now).date();
+    let today = frame.times.in_zone(frame.times.now).date();
     let mailbox = figures.mailbox.as_ref().map(ToString::to_string).unwrap_or_default();
     Ok(ReportsPage {
         span: plots::span_words(&figures),
@@ -134,7 +134,7 @@ async fn build(web: &Web, visitor: &Visitor, asked: &FormFields) -> Result<Repor
         volume: plots::volume(&figures),
         answers: plots::answers(&figures),
         heat: plots::heat(&figures),
-        missed: plots::missed(&figures),
+        missed: plots::missed_targets(&figures),
         topics: plots::named_bars(&figures.topics),
         tags: plots::named_bars(&figures.tags),
         by_inbox: plots::inbox_bars(&figures),

@@ -125,7 +125,7 @@ pub fn volume(figures: &ReportFigures) -> VolumePlot {
     }
 }
 
-pub fn missed(figures: &ReportFigures) -> VolumePlot {
+pub fn missed_targets(figures: &ReportFigures) -> VolumePlot {
     let pairs: Vec<(i64, i64)> =
         figures.steps.iter().map(|step| (step.missed, step.kept)).collect();
     let top = scale_top(pairs.iter().map(|(a, b)| *a.max(b)).max().unwrap_or(0));
@@ -205,7 +205,7 @@ pub fn named_bars(figures: &[NamedFigures]) -> Vec<RowBar> {
         },
         width: percent(one.conversations, most),
         count: one.conversations,
-        change: signed(one.conversations - one.before),
+        change: with_sign(one.conversations - one.before),
     };
     figures.iter().take(BARS).map(bar).collect()
 }
@@ -217,7 +217,7 @@ pub fn inbox_bars(figures: &ReportFigures) -> Vec<RowBar> {
         href: format!("/inbox?mailbox={}", one.id),
         width: percent(one.received, most),
         count: one.received,
-        change: signed(one.received - one.received_before),
+        change: with_sign(one.received - one.received_before),
     };
     figures.inboxes.iter().take(BARS).map(bar).collect()
 }
@@ -244,7 +244,7 @@ fn percent(n: i64, of: i64) -> String {
     number(n as f64 * 100.0 / of.max(1) as f64)
 }
 
-fn signed(n: i64) -> String {
+fn with_sign(n: i64) -> String {
     if n < 0 { format!("−{}", -n) } else { format!("+{n}") }
 }
 

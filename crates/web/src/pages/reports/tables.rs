@@ -27,16 +27,16 @@ pub fn kpis(figures: &ReportFigures, has_targets: bool) -> Vec<Kpi> {
     let answer = &figures.first_answer;
     let targets = &figures.targets;
     vec![
-        counted(t!("Messages in"), figures.received, figures.received_before),
-        counted(t!("Messages out"), figures.sent, figures.sent_before),
-        timed(t!("First answer, median"), answer.median, answer.median_before),
-        timed(t!("First answer, p90"), answer.p90, answer.p90_before),
-        timed(
+        count_kpi(t!("Messages in"), figures.received, figures.received_before),
+        count_kpi(t!("Messages out"), figures.sent, figures.sent_before),
+        time_kpi(t!("First answer, median"), answer.median, answer.median_before),
+        time_kpi(t!("First answer, p90"), answer.p90, answer.p90_before),
+        time_kpi(
             t!("To close, median"),
             figures.time_to_close.median,
             figures.time_to_close.median_before,
         ),
-        kept(
+        targets_kpi(
             share(targets.kept, targets.missed),
             share(targets.kept_before, targets.missed_before),
             has_targets,
@@ -44,7 +44,7 @@ pub fn kpis(figures: &ReportFigures, has_targets: bool) -> Vec<Kpi> {
     ]
 }
 
-fn counted(label: &'static str, now: i64, before: i64) -> Kpi {
+fn count_kpi(label: &'static str, now: i64, before: i64) -> Kpi {
     let change = match before {
         0 => String::new(),
         before => {
@@ -56,7 +56,7 @@ fn counted(label: &'static str, now: i64, before: i64) -> Kpi {
     Kpi { label, value: now.to_string(), change, tone: "", before }
 }
 
-fn timed(label: &'static str, now: Option<i64>, before: Option<i64>) -> Kpi {
+fn time_kpi(label: &'static str, now: Option<i64>, before: Option<i64>) -> Kpi {
     let (change, tone) = match (now, before) {
         (Some(now), Some(before)) if now + 60 <= before => {
             (t!("{time} faster", time = duration(before - now)), "ok")
@@ -72,7 +72,7 @@ fn timed(label: &'static str, now: Option<i64>, before: Option<i64>) -> Kpi {
     Kpi { label, value, change, tone, before }
 }
 
-fn kept(now: Option<i64>, before: Option<i64>, has_targets: bool) -> Kpi {
+fn targets_kpi(now: Option<i64>, before: Option<i64>, has_targets: bool) -> Kpi {
     let (change, tone) = match (now, before) {
         (Some(now), Some(before)) if now > before => {
             (t!("{n} points more", n = now - before), "ok")
@@ -174,13 +174,13 @@ pub fn tables(figures: &ReportFigures) -> Vec<ReportTable> {
             "topics",
             t!("By topic"),
             &[t!("Topic"), t!("Conversations"), t!("Before")],
-            named(&figures.topics),
+            rows_by_name(&figures.topics),
         ),
         table(
             "tags",
             t!("By tag"),
             &[t!("Tag"), t!("Conversations"), t!("Before")],
-            named(&figures.tags),
+            rows_by_name(&figures.tags),
         ),
         table("people", t!("By person and agent"), &[t!("Who"), t!("Sent"), t!("Closed")], {
             let row = |one: &reports::MemberFigures| named_row(&one.name, &[one.sent, one.closed]);
@@ -247,7 +247,7 @@ fn table(
     ReportTable { key, title, columns: columns.iter().map(ToString::to_string).collect(), rows }
 }
 
-fn named(figures: &[NamedFigures]) -> Vec<Vec<String>> {
+fn rows_by_name(figures: &[NamedFigures]) -> Vec<Vec<String>> {
     let row = |one: &NamedFigures| {
         named_row(&shown_name(one.id.as_deref(), &one.name), &[one.conversations, one.before])
     };
@@ -312,10 +312,10 @@ mod tests {
     fn durations_are_short_and_changes_say_whether_they_are_good() {
         let words = [0, 60, 3_720, 172_800].map(duration);
         assert_eq!(words, ["under 1 min", "1 min", "1 h 02", "2 days"]);
-        let faster = timed("x", Some(3_720), Some(4_800));
+        let faster = time_kpi("x", Some(3_720), Some(4_800));
         assert_eq!((faster.change.as_str(), faster.tone), ("18 min faster", "ok"));
-        assert_eq!(counted("x", 521, 485).change, "+7 %");
-        assert_eq!(counted("x", 5, 0).change, "");
-        assert_eq!(kept(Some(96), Some(98), true).change, "2 points less");
+        assert_eq!(count_kpi("x", 521, 485).change, "+7 %");
+        assert_eq!(count_kpi("x", 5, 0).change, "");
+        assert_eq!(targets_kpi(Some(96), Some(98), true).change, "2 points less");
     }
 }

@@ -103,11 +103,11 @@ pub async fn page(
         Err(answered) => return Ok(answered),
     };
     let page = build(&web, &visitor, client, redirect_uri, request).await?;
-    shown(responses::page(&page)?)
+    allow_redirect(responses::page(&page)?)
 }
 
 /// The page, whose form leads on to the client.
-fn shown(mut response: Response<Body>) -> PageResult {
+fn allow_redirect(mut response: Response<Body>) -> PageResult {
     responses::let_form_lead_on(&mut response);
     responses::keep_opener(&mut response);
     Ok(response)
@@ -254,7 +254,7 @@ async fn build(
         target: redirect_uri.target(),
         seen,
         works: granted.as_ref().map(|granted| granted.works),
-        ticked: ticked(&request.scope, granted.map(|granted| granted.scopes).as_ref()),
+        ticked: preselected(&request.scope, granted.map(|granted| granted.scopes).as_ref()),
         lacks_choice: false,
         request,
     })
@@ -262,7 +262,7 @@ async fn build(
 
 /// What the client may do already, and write and draft, unless it asks for less than that. Send and
 /// record are never ticked before a person has chosen them.
-fn ticked(scope: &str, granted: Option<&Scopes>) -> Vec<Scope> {
+fn preselected(scope: &str, granted: Option<&Scopes>) -> Vec<Scope> {
     let asked: Vec<Scope> = scope.split(' ').filter_map(Scope::parse).collect();
     let has = |scope: &Scope| granted.is_some_and(|granted| granted.has(*scope));
     let is_wanted = |scope: &Scope| {
@@ -285,7 +285,11 @@ pub async fn decide(State(web): State<Arc<Web>>, posted: PostedForm<ConsentForm>
     let Some(works) = WorksIn::parse(&form.works) else {
         let ticked = form.allowed.clone();
         let page = build(&web, &visitor, client, redirect_uri, form).await?;
-        return shown(responses::again(&ConsentPage { ticked, lacks_choice: true, ..page })?);
+        return allow_redirect(responses::again(&ConsentPage {
+            ticked,
+            lacks_choice: true,
+            ..page
+        })?);
     };
     let consent = Consent {
         client,

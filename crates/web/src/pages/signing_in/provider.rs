@@ -107,7 +107,8 @@ pub async fn leave(
 ) -> std::result::Result<Response<Body>, String> {
     let client = web.provider().map_err(|error| error.to_string())?;
     let (url, now) = (&web.app.public_url, web.app.clock.now());
-    let url = client.sign_in_url(plan, url, now).await.map_err(|fault| told(client, &fault))?;
+    let url =
+        client.sign_in_url(plan, url, now).await.map_err(|fault| fault_sentence(client, &fault))?;
     let page = LeavingToSignInPage { provider: client.rules().name.clone(), url, back };
     let mut response = responses::html(StatusCode::OK, &page);
     web.set_step(&mut response, token);
@@ -115,7 +116,7 @@ pub async fn leave(
 }
 
 /// The step that this browser has begun, used up, if the answer belongs to it.
-pub async fn returned(
+pub async fn take_returning_step(
     web: &Web,
     visitor: &Visitor,
     asked: &FormFields,
@@ -148,10 +149,10 @@ pub async fn signed_in_there(
         }
         client.redeem(plan, &asked.get("code"), &web.app.public_url, now).await
     };
-    check.await.map_err(|fault| told(client, &fault))
+    check.await.map_err(|fault| fault_sentence(client, &fault))
 }
 
-fn told(client: &OidcClient, fault: &OidcFault) -> String {
+fn fault_sentence(client: &OidcClient, fault: &OidcFault) -> String {
     tracing::warn!(reason = fault.reason(), "a sign-in at the provider failed");
     fault.sentence(&client.rules().name)
 }

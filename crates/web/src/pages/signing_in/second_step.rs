@@ -115,7 +115,7 @@ pub async fn code_page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageRes
         return Ok(see_other("/sign-in"));
     };
     let page = CodePage { csrf: visitor.csrf, error: String::new() };
-    Ok(shown(&step, responses::html(StatusCode::OK, &page)))
+    Ok(with_step_cookie(&step, responses::html(StatusCode::OK, &page)))
 }
 
 pub async fn enter_code(State(web): State<Arc<Web>>, posted: PostedForm<CodeForm>) -> PageResult {
@@ -131,7 +131,10 @@ pub async fn enter_code(State(web): State<Arc<Web>>, posted: PostedForm<CodeForm
     let Some(session) = session else {
         let error = entry.sentence().unwrap_or_default();
         let page = CodePage { csrf: visitor.csrf, error };
-        return Ok(shown(&step, responses::html(StatusCode::UNPROCESSABLE_ENTITY, &page)));
+        return Ok(with_step_cookie(
+            &step,
+            responses::html(StatusCode::UNPROCESSABLE_ENTITY, &page),
+        ));
     };
     let mut response = SignInRedirect::of(&step.next).go();
     web.set_session(&mut response, &session);
@@ -162,7 +165,7 @@ async fn set_up(
         secret: in_groups(&set_up.secret.base32()),
         error: error.to_owned(),
     };
-    Ok(shown(step, responses::html(status, &page)))
+    Ok(with_step_cookie(step, responses::html(status, &page)))
 }
 
 pub async fn confirm_set_up(
@@ -182,14 +185,14 @@ pub async fn confirm_set_up(
         return set_up(&web, visitor, &step, StatusCode::UNPROCESSABLE_ENTITY, wrong).await;
     };
     let page = RecoveryPage { codes, next: SignInRedirect::of(&step.next).to_string() };
-    let mut response = shown(&step, responses::html(StatusCode::OK, &page));
+    let mut response = with_step_cookie(&step, responses::html(StatusCode::OK, &page));
     web.set_session(&mut response, &session);
     web.clear_step(&mut response);
     Ok(response)
 }
 
 /// A page on the way to where the person was going.
-fn shown(step: &SignInStep, mut response: Response<Body>) -> Response<Body> {
+fn with_step_cookie(step: &SignInStep, mut response: Response<Body>) -> Response<Body> {
     SignInRedirect::of(&step.next).keep_opener(&mut response);
     response
 }

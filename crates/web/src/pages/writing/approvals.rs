@@ -28,7 +28,7 @@ use crate::pages::conversation::timeline::{MessageView, view};
 use crate::pages::lists::conversation_list::{RowBadge, subject};
 use crate::pages::mail_files::mail_frame::MailReference;
 use crate::pages::writing::recipients::{RecipientLines, party_line};
-use crate::pages::writing::rich_text::{formatted, formatted_protected};
+use crate::pages::writing::rich_text::{formatted_protected, to_html};
 use crate::pages::writing::schedule_options::{ScheduleChoice, ScheduleOptions, departure};
 use crate::visitor::Visitor;
 
@@ -261,7 +261,7 @@ impl DecisionView {
         if self.draft.protected.is_some() {
             formatted_protected(&self.typed, &self.draft.id)
         } else {
-            formatted(&self.typed)
+            to_html(&self.typed)
         }
     }
 }

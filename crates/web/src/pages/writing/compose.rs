@@ -249,7 +249,7 @@ async fn again(
 ) -> PageResult {
     let list = form.from.composer_fields();
     let page = conversation::build(web, visitor, id, &list, |open, times| {
-        let mut composer = Composer::typed(open, times, form);
+        let mut composer = Composer::from_form(open, times, form);
         wrong(&mut composer);
         Some(composer)
     });

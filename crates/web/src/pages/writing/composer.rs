@@ -19,7 +19,7 @@ use crate::layout::wording::{TimeFormat, size};
 use crate::pages::conversation::lock::ComposerLock;
 use crate::pages::lists::list_query::ListQuery;
 use crate::pages::writing::recipients::{RecipientLines, party_line};
-use crate::pages::writing::rich_text::formatted;
+use crate::pages::writing::rich_text::to_html;
 use crate::pages::writing::schedule_options::{ScheduleChoice, ScheduleOptions};
 
 /// Messages that a forward can choose among.
@@ -116,7 +116,7 @@ enum Opening {
 
 impl Composer {
     /// What a visit opens: what the query says, or what is not finished yet.
-    pub fn asked(
+    pub fn from_query(
         asked: &FormFields,
         open: &OpenConversation,
         times: &TimeFormat,
@@ -226,7 +226,7 @@ impl Composer {
             cc: String::new(),
             bcc: String::new(),
             is_rich: is_message && writing.format == TextFormat::Markdown,
-            signature: if is_message { formatted(&writing.signature) } else { String::new() },
+            signature: if is_message { to_html(&writing.signature) } else { String::new() },
             quotes: false,
             files: attached
                 .iter()
@@ -298,8 +298,8 @@ impl Composer {
     }
 
     /// The text as the editor shows it.
-    pub fn formatted(&self) -> String {
-        formatted(&self.body)
+    pub fn editor_html(&self) -> String {
+        to_html(&self.body)
     }
 
     pub fn with_saved(mut self, saved: &[SavedReply]) -> Composer {
@@ -321,7 +321,7 @@ impl Composer {
     }
 
     /// A message as it was typed.
-    pub fn typed(open: &OpenConversation, times: &TimeFormat, form: &ReplyForm) -> Composer {
+    pub fn from_form(open: &OpenConversation, times: &TimeFormat, form: &ReplyForm) -> Composer {
         let RecipientLines { to, cc, bcc } = form.recipients.clone();
         let kind = match form.forwards {
             Some(_) => AutosaveKind::Forward,
@@ -392,7 +392,7 @@ fn forward_view(
     times: &TimeFormat,
     chosen: Option<&MessageId>,
 ) -> Option<ForwardView> {
-    let mail: Vec<&MessageEntry> = open.entries.iter().rev().filter_map(counted).collect();
+    let mail: Vec<&MessageEntry> = open.entries.iter().rev().filter_map(counted_message).collect();
     let is_free = |message: &&&MessageEntry| !message.secure;
     let newest = mail.iter().filter(is_free).find(|one| one.direction == Direction::Inbound);
     let message = match chosen {
@@ -430,7 +430,7 @@ fn forward_view(
 }
 
 /// A message that was received or has left.
-fn counted(entry: &TimelineEntry) -> Option<&MessageEntry> {
+fn counted_message(entry: &TimelineEntry) -> Option<&MessageEntry> {
     match entry {
         TimelineEntry::Message(message) if message.is_mail() => Some(message),
         _ => None,

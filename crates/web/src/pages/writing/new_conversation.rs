@@ -105,7 +105,7 @@ async fn build(
                 None => WritingSettings::default(),
             };
             Ok(Unsent {
-                attached: unsent_files::attached(tx, cx, &AutosaveKey::New)?,
+                attached: unsent_files::list(tx, cx, &AutosaveKey::New)?,
                 saved_replies: saved_replies::list_saved_replies(tx, cx)?,
                 chosen: chosen_id,
                 writing,

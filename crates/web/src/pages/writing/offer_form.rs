@@ -77,7 +77,7 @@ form! {
 }
 
 /// The form as it is opened: with the text that is not finished yet.
-pub async fn opened(
+pub async fn open(
     web: &Web,
     visitor: &Visitor,
     id: &str,

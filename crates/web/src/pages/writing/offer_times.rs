@@ -124,7 +124,7 @@ async fn again(
         cc,
         body: form.body.clone(),
         is_rich: form.format == TextFormat::Markdown,
-        seen: page.seen(),
+        seen: page.next_number(),
         problems,
         ..read_free(web, visitor, &form.kind, first, &form.times.0).await?
     });

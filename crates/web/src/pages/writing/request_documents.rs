@@ -72,7 +72,7 @@ pub async fn ask(
     let mut page =
         conversation::build(&web, &visitor, &id, &form.from.fields(), |_, _| None).await?;
     let problems = problems.iter().map(sentence).collect();
-    page.asking = Some(AskForm::typed(form, page.seen(), problems));
+    page.asking = Some(AskForm::from_form(form, page.next_number(), problems));
     responses::again(&page)
 }
 

@@ -61,10 +61,10 @@ pub struct AskForm {
 
 impl AskForm {
     pub fn fresh(seen: i64) -> AskForm {
-        AskForm::typed(RequestForm::default(), seen, Vec::new())
+        AskForm::from_form(RequestForm::default(), seen, Vec::new())
     }
 
-    pub fn typed(form: RequestForm, seen: i64, problems: Vec<String>) -> AskForm {
+    pub fn from_form(form: RequestForm, seen: i64, problems: Vec<String>) -> AskForm {
         let RequestForm { message, due, mut lines, .. } = form;
         let room = REQUEST_ITEMS.saturating_sub(lines.len());
         lines.resize(lines.len() + EMPTY_LINES.min(room), AskedLine::default());

@@ -6,7 +6,7 @@ use mail::PictureUrls;
 const PICTURES: PictureUrls<'_> = PictureUrls { before: "/attachments/", behind: "?shown" };
 
 /// HTML that a page can hold as it is.
-pub fn formatted(markdown: &str) -> String {
+pub fn to_html(markdown: &str) -> String {
     mail::markdown_html(markdown, PICTURES)
 }
 

@@ -54,7 +54,7 @@ impl ScheduleOptions {
         }
         self.chosen_follow_up = self.chosen_follow_up.filter(to_come);
         let follow_up = |(days, words): &(i64, &str)| {
-            let day = times.zoned(times.now + days * DAY_MS).date();
+            let day = times.in_zone(times.now + days * DAY_MS).date();
             let at = at_hour(times, Some(day), MORNING)?;
             let words = format!("{}, {}", translation::text(words), times.long(at).text);
             Some((at.to_string(), words, self.chosen_follow_up == Some(at)))
@@ -84,7 +84,7 @@ impl ScheduleOptions {
 }
 
 fn departures(times: &TimeFormat) -> Vec<(String, String)> {
-    let today = times.zoned(times.now).date();
+    let today = times.in_zone(times.now).date();
     let soon = times.now + HOUR_MS;
     let evening = at_hour(times, Some(today), EVENING).filter(|at| *at > soon);
     let tomorrow = at_hour(times, today.tomorrow().ok(), MORNING);
@@ -104,7 +104,7 @@ fn at_hour(times: &TimeFormat, day: Option<Date>, hour: i8) -> Option<i64> {
 
 /// A moment as the field for a day and a time has it: `2026-11-16T08:00`.
 fn field_value(times: &TimeFormat, at: i64) -> String {
-    times.zoned(at).strftime("%Y-%m-%dT%H:%M").to_string()
+    times.in_zone(at).strftime("%Y-%m-%dT%H:%M").to_string()
 }
 
 /// A moment of a form: one that was offered, or a day and a time in the field `…_at` beside it.

@@ -23,7 +23,7 @@ use crate::multipart::{FormFiles, FormUpload};
 use crate::pages::mail_files::files::is_picture;
 use crate::pages::writing::composer::{FormValues, ReplyButton};
 use crate::pages::writing::recipients::RecipientLines;
-use crate::pages::writing::rich_text::formatted;
+use crate::pages::writing::rich_text::to_html;
 use crate::pages::writing::schedule_options::{ScheduleChoice, unsent_times};
 use crate::visitor::Visitor;
 
@@ -230,7 +230,7 @@ pub async fn saved_reply(
         })
         .await?;
     Ok(responses::plain(match format {
-        TextFormat::Markdown => formatted(&text),
+        TextFormat::Markdown => to_html(&text),
         TextFormat::Plain => mail::markdown_text(&text),
     }))
 }

@@ -249,7 +249,8 @@ mod tests {
     use super::*;
 
     fn saved_as(kind: HelpScoutKind, base: &str, address: &str) -> Option<String> {
-        let source = DeskSource::saved(Url::parse(base).unwrap(), &std::env::temp_dir()).unwrap();
+        let source =
+            DeskSource::from_folder(Url::parse(base).unwrap(), &std::env::temp_dir()).unwrap();
         let found = HelpScout::new(source, kind, None).picture(address)?;
         assert_eq!(found.address, address);
         Some(found.saved_as)

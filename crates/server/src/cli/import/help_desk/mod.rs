@@ -80,7 +80,7 @@ impl HelpDesk {
                 let guard = SsrfGuard::of(&net_config(settings))?;
                 DeskSource::api(base, (header, &format!("{before}{token}")), guard)?
             }
-            DeskAccess::Saved(folder) => DeskSource::saved(base, folder)?,
+            DeskAccess::Saved(folder) => DeskSource::from_folder(base, folder)?,
         };
         Ok(match name.as_str() {
             "chatwoot" => HelpDesk::Chatwoot(Chatwoot::new(source, account, only)),
@@ -130,7 +130,7 @@ impl HelpDesk {
     }
 
     /// What the report calls a listed conversation.
-    fn shown(&self, listed: &Value) -> String {
+    fn label(&self, listed: &Value) -> String {
         let id = id(listed, "id").unwrap_or_else(|| "without an id".to_owned());
         format!("{} conversation {id}", self.name())
     }

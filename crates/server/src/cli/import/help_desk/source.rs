@@ -46,7 +46,7 @@ impl DeskSource {
         Ok(DeskSource { base, answers: Answers::Api(Box::new(api)) })
     }
 
-    pub fn saved(base: Url, folder: &Path) -> Result<DeskSource, String> {
+    pub fn from_folder(base: Url, folder: &Path) -> Result<DeskSource, String> {
         if !folder.is_dir() {
             return Err(format!("--saved: {} is no folder", folder.display()));
         }

@@ -97,7 +97,7 @@ impl<'a> DeskTransfer<'a> {
                 }
             };
             for listed in &page.conversations {
-                let place = self.desk.shown(listed);
+                let place = self.desk.label(listed);
                 match self.desk.read(listed).await {
                     Ok(Some(conversation)) => self.take(conversation, place, report).await?,
                     Ok(None) => {}
@@ -162,7 +162,7 @@ impl<'a> DeskTransfer<'a> {
             };
             let earlier = place_in.checked_sub(1).map(|earlier| ids[earlier].clone());
             let names = (ids[place_in].clone(), earlier);
-            let (direction, raw) = self.composed(&conversation, mail, names, files);
+            let (direction, raw) = self.compose_mail(&conversation, mail, names, files);
             self.count(raw.len());
             part.mails.push((direction, ImportedMail { raw, taken_at: Some(mail.at) }));
             if self.is_full() {
@@ -266,7 +266,7 @@ impl<'a> DeskTransfer<'a> {
                 ImportOutcome::Known
             } else {
                 let (direction, attachments) =
-                    (direction(mail.kind), self.found(mail, place, report));
+                    (direction(mail.kind), self.count_files(mail, place, report));
                 ImportOutcome::Filed { direction, begins: std::mem::take(&mut begins), attachments }
             });
             self.counted.insert(id);
@@ -274,7 +274,7 @@ impl<'a> DeskTransfer<'a> {
         for note in notes {
             if !known.notes.contains(&self.known_by(conversation, note)) {
                 outcome.notes += 1;
-                outcome.note_files += self.found(note, place, report);
+                outcome.note_files += self.count_files(note, place, report);
             }
         }
         let is_filed = |mail: &ImportOutcome| matches!(mail, ImportOutcome::Filed { .. });
@@ -297,7 +297,7 @@ impl<'a> DeskTransfer<'a> {
     }
 
     /// How many files an entry has. Of saved ones it is known which are missing.
-    fn found(&self, entry: &DeskEntry, place: &str, report: &mut ImportReport) -> usize {
+    fn count_files(&self, entry: &DeskEntry, place: &str, report: &mut ImportReport) -> usize {
         let (mut found, mut left) = (0, FILE_BYTES);
         for file in entry.all_files() {
             match self.desk.source().saved_bytes(file, file.most_answered(left)) {
@@ -305,7 +305,7 @@ impl<'a> DeskTransfer<'a> {
                     left = left.saturating_sub(bytes);
                     found += 1;
                 }
-                Err(fault) => report.pass_over(shown(place, file), fault.reason),
+                Err(fault) => report.pass_over(file_label(place, file), fault.reason),
             }
         }
         found
@@ -381,20 +381,20 @@ impl<'a> DeskTransfer<'a> {
         place: &str,
         report: &mut ImportReport,
     ) -> Result<Option<Vec<u8>>, ApiFault> {
-        match self.fetched(file, *left).await {
+        match self.fetch(file, *left).await {
             Ok(bytes) => {
                 *left = left.saturating_sub(bytes.len());
                 Ok(Some(bytes))
             }
             Err(fault) if fault.is_final => {
-                report.pass_over(shown(place, file), fault.reason);
+                report.pass_over(file_label(place, file), fault.reason);
                 Ok(None)
             }
             Err(fault) => Err(fault),
         }
     }
 
-    async fn fetched(&self, file: &DeskFile, most_bytes: usize) -> Result<Vec<u8>, ApiFault> {
+    async fn fetch(&self, file: &DeskFile, most_bytes: usize) -> Result<Vec<u8>, ApiFault> {
         let answer = self.desk.source().file(file, file.most_answered(most_bytes)).await?;
         if file.encoding == FileEncoding::Plain {
             return Ok(answer);
@@ -408,7 +408,7 @@ impl<'a> DeskTransfer<'a> {
 
     /// A mail as it might have come, with the people and dates that the help desk has. What we sent is
     /// from this inbox, under the name of who wrote it.
-    fn composed(
+    fn compose_mail(
         &self,
         conversation: &DeskConversation,
         entry: &DeskEntry,
@@ -480,7 +480,7 @@ impl EntryFiles {
 }
 
 /// What the report calls a file.
-fn shown(place: &str, file: &DeskFile) -> String {
+fn file_label(place: &str, file: &DeskFile) -> String {
     format!("{place}, file {}", file.name)
 }
 

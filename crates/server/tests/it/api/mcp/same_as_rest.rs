@@ -221,7 +221,7 @@ impl Story {
     async fn ask(&mut self, op: &Op, holder: &Holder, arguments: Value) {
         let Holder { key, .. } = holder;
         if op.name == "list_events" {
-            self.app.settled().await;
+            self.app.settle().await;
         }
         let outcome = match self.door {
             Through::Rest => {

@@ -213,7 +213,7 @@ async fn the_word_of_the_mailboxs_own_server_is_taken_about_senders(app: TestApp
     let from = FetchFrom { trusts: Some("MX.acme.example".into()), ..plain() };
     set_up(&app, &dovecot, &from).await.fetch_due().await.unwrap();
     let (guessed, chosen) =
-        (BelievedResults::guessed("localhost"), BelievedResults::chosen("mx.acme.example"));
+        (BelievedResults::of_host("localhost"), BelievedResults::of_server("mx.acme.example"));
     let sources = app.outside.authenticator.sources();
     assert_eq!(sources, [guessed, chosen].map(|believed| MailSource::Mailbox { believed }));
 }

@@ -32,7 +32,7 @@ fn hides(value: &dyn Debug) {
 
 #[test]
 fn no_secret_is_in_the_debug_output_of_what_holds_it() {
-    let ids = Ids::seeded(1);
+    let ids = Ids::with_seed(1);
     hides(&MadeKey { id: AgentId::new(&ids, 0), key: secret() });
     hides(&MadeWebhook { id: WebhookId::new(&ids, 0), secret: secret() });
     hides(&IssuedTokens {

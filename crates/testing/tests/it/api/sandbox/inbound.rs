@@ -38,7 +38,7 @@ async fn a_simulated_mail_begins_a_conversation_as_a_real_one_does(app: TestApp)
     assert_eq!(message["direction"], "inbound");
     assert_eq!(message["text"], "I ordered a lamp.");
     assert_eq!(app.event_types().await, ["turn.changed"]);
-    assert_eq!(app.found(&key, "ordered").await, ["Where is my order?"]);
+    assert_eq!(app.search_subjects(&key, "ordered").await, ["Where is my order?"]);
 }
 
 async fn name_and_subject_may_be_left_out(app: TestApp) {
@@ -52,7 +52,7 @@ async fn name_and_subject_may_be_left_out(app: TestApp) {
 
 async fn the_same_sender_and_subject_go_on_with_a_conversation(app: TestApp) {
     let key = app.test_key("write").await;
-    let first = app.simulated(&key, "mara@customer.test").await;
+    let first = app.simulate(&key, "mara@customer.test").await;
     app.advance(SECOND);
     let body = json!({ "from": "mara@customer.test", "subject": "RE: Lamp", "text": "Hello?" });
     let answer = app.inbound(&key, body.clone()).await.is(201).json();
@@ -65,7 +65,7 @@ async fn the_same_sender_and_subject_go_on_with_a_conversation(app: TestApp) {
 
 async fn conversation_id_makes_it_a_reply_on_that_conversation(app: TestApp) {
     let key = app.test_key("write send").await;
-    let id = app.simulated(&key, "mara@customer.test").await;
+    let id = app.simulate(&key, "mara@customer.test").await;
     app.schedule(&key, &id, "Which lamp?").await;
     app.pass(MINUTE).await;
     assert_eq!(app.read(&key, &id).await["status"], "waiting");
@@ -94,7 +94,7 @@ async fn a_conversation_that_the_key_cannot_see_is_404_and_nothing_comes_in(app:
     let live = app.mail("a@x.example", "Lamp", "text").await.conversation.to_string();
     let other = app.other_workspace("Globex").await;
     let theirs = app.key_of(&other, "Their", "write", false).await;
-    let elsewhere = app.simulated(&theirs, "mara@customer.test").await;
+    let elsewhere = app.simulate(&theirs, "mara@customer.test").await;
     let body =
         |id: &str| json!({ "from": "mara@customer.test", "text": "Hello", "conversationId": id });
     let missing = app.inbound(&key, body(&nowhere())).await.is(404);

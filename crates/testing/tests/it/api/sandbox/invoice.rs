@@ -12,7 +12,7 @@ on_both!(
 
 async fn docs_answers_with_an_invoice_that_is_filed_as_a_document(app: TestApp) {
     let key = app.test_key("write send").await;
-    let id = app.simulated(&key, "docs@x.test").await;
+    let id = app.simulate(&key, "docs@x.test").await;
     app.schedule(&key, &id, "Please send the invoice.").await;
     app.pass(UNDO + ANSWERS_AFTER - 1).await;
     assert_eq!(app.get(&key, "/documents").await.json(), json!([]));
@@ -39,7 +39,7 @@ async fn docs_answers_with_an_invoice_that_is_filed_as_a_document(app: TestApp) 
 
 async fn the_invoice_is_a_valid_pdf_with_its_text(app: TestApp) {
     let key = app.test_key("write send").await;
-    let id = app.simulated(&key, "docs+1@x.test").await;
+    let id = app.simulate(&key, "docs+1@x.test").await;
     app.schedule(&key, &id, "Please send the invoice.").await;
     app.pass(UNDO + ANSWERS_AFTER).await;
     let bytes = filed(&app).await;

@@ -84,12 +84,12 @@ async fn people_never_see_the_sandbox(app: TestApp) {
     let until = app.now() + DAY;
     let (one, two, three) = (id.clone(), id.clone(), id.clone());
     let refused = [
-        app.refused(&app.owner, move |tx, cx| {
+        app.expect_refusal(&app.owner, move |tx, cx| {
             model::conversations::load(tx, cx.actor, &one).map(drop)
         })
         .await,
-        app.refused(&app.owner, move |tx, cx| snooze::snooze(tx, cx, &two, until)).await,
-        app.refused(&app.owner, move |tx, cx| snooze::release_held(tx, cx, &three)).await,
+        app.expect_refusal(&app.owner, move |tx, cx| snooze::snooze(tx, cx, &two, until)).await,
+        app.expect_refusal(&app.owner, move |tx, cx| snooze::release_held(tx, cx, &three)).await,
     ];
     assert!(refused.iter().all(|error| matches!(error, Error::NotFound(_))), "{refused:?}");
     let seen = app.act(&app.owner, |tx, cx| model::mailboxes::all_seen_by(tx, cx.actor)).await;
@@ -144,7 +144,7 @@ async fn each_workspace_has_a_sandbox_of_its_own(app: TestApp) {
     app.deliver(&app.sandbox, letter("a@x.test", "Ours", "treasure")).await;
     let list = app.get(&theirs, "/mailboxes").await.json();
     assert_eq!(texts(list.as_array().unwrap(), "address"), ["sandbox@globex.test"]);
-    assert!(app.found(&theirs, "treasure").await.is_empty());
+    assert!(app.search_subjects(&theirs, "treasure").await.is_empty());
     assert!(app.list(&theirs, "view=all").await.is_empty());
     assert_eq!(app.list(&test, "view=all").await.len(), 1);
 }

@@ -23,7 +23,7 @@ on_both!(
 
 async fn a_sent_reply_leaves_after_five_seconds_and_nothing_reaches_the_relay(app: TestApp) {
     let key = app.test_key("write send").await;
-    let id = app.simulated(&key, "mara@customer.test").await;
+    let id = app.simulate(&key, "mara@customer.test").await;
     app.schedule(&key, &id, "Hello").await;
     app.pass(UNDO - 1).await;
     assert_eq!(app.statuses(&key, &id).await, ["scheduled"]);
@@ -44,7 +44,7 @@ async fn delivered_and_any_other_address_get_it_and_nothing_comes_back(app: Test
         "mara+reply@x.test",
         "bounced@x.test",
     ] {
-        let id = app.simulated(&key, from).await;
+        let id = app.simulate(&key, from).await;
         let before = app.events().await.len();
         app.schedule(&key, &id, "Hello").await;
         app.pass(DAY).await;
@@ -56,7 +56,7 @@ async fn delivered_and_any_other_address_get_it_and_nothing_comes_back(app: Test
 
 async fn message_sent_tells_of_the_sandbox_and_its_author(app: TestApp) {
     let key = app.test_key("write send").await;
-    let id = app.simulated(&key, "delivered@x.test").await;
+    let id = app.simulate(&key, "delivered@x.test").await;
     let message = app.schedule(&key, &id, "Hello").await;
     app.pass(UNDO).await;
     let event = app.events().await.pop().unwrap();
@@ -73,7 +73,7 @@ async fn message_sent_tells_of_the_sandbox_and_its_author(app: TestApp) {
 async fn bounce_fails_and_tells_no_message_sent(app: TestApp) {
     let key = app.test_key("write send").await;
     for from in ["bounce@x.test", "bounce+order-7@y.test", "BOUNCE@z.test"] {
-        let id = app.simulated(&key, from).await;
+        let id = app.simulate(&key, from).await;
         let before = app.events().await.len();
         let message = app.schedule(&key, &id, "Hello").await;
         app.pass(DAY).await;
@@ -87,7 +87,7 @@ async fn bounce_fails_and_tells_no_message_sent(app: TestApp) {
 
 async fn complaint_gets_it_and_complains_and_every_later_mail_to_it_fails(app: TestApp) {
     let key = app.test_key("write send").await;
-    let id = app.simulated(&key, "complaint@x.test").await;
+    let id = app.simulate(&key, "complaint@x.test").await;
     app.schedule(&key, &id, "One").await;
     app.pass(UNDO).await;
     assert_eq!(app.statuses(&key, &id).await, ["sent"]);
@@ -99,7 +99,7 @@ async fn complaint_gets_it_and_complains_and_every_later_mail_to_it_fails(app: T
     app.pass(UNDO).await;
     assert_eq!(app.statuses(&key, &id).await, ["sent", "failed"]);
     app.pass(40 * DAY).await;
-    let later = app.simulated(&key, "Complaint@X.test").await;
+    let later = app.simulate(&key, "Complaint@X.test").await;
     assert_ne!(later, id, "another conversation of the same address");
     app.schedule(&key, &later, "Three").await;
     app.pass(UNDO).await;
@@ -109,7 +109,7 @@ async fn complaint_gets_it_and_complains_and_every_later_mail_to_it_fails(app: T
     };
     assert_eq!(complaints(app.timeline_events(&key, &id).await), 1);
     assert_eq!(complaints(app.timeline_events(&key, &later).await), 0);
-    let other = app.simulated(&key, "complaint+2@x.test").await;
+    let other = app.simulate(&key, "complaint+2@x.test").await;
     app.schedule(&key, &other, "Four").await;
     app.pass(UNDO).await;
     assert_eq!(app.statuses(&key, &other).await, ["sent"], "another address");
@@ -120,7 +120,7 @@ async fn a_complaint_counts_in_its_own_workspace(app: TestApp) {
     let (ours, theirs) =
         (app.test_key("write send").await, app.key_of(&other, "Their", "write send", false).await);
     for key in [&ours, &theirs] {
-        let id = app.simulated(key, "complaint@x.test").await;
+        let id = app.simulate(key, "complaint@x.test").await;
         app.schedule(key, &id, "One").await;
         app.pass(UNDO).await;
         assert_eq!(app.statuses(key, &id).await, ["sent"]);
@@ -130,7 +130,7 @@ async fn a_complaint_counts_in_its_own_workspace(app: TestApp) {
 async fn reply_writes_back_in_the_same_conversation_five_seconds_later(app: TestApp) {
     let key = app.test_key("write send").await;
     for from in ["reply@x.test", "reply+order-7@x.test"] {
-        let id = app.simulated(&key, from).await;
+        let id = app.simulate(&key, from).await;
         app.schedule(&key, &id, "Hello").await;
         app.pass(UNDO).await;
         let before = app.events().await.len();
@@ -154,7 +154,7 @@ async fn reply_writes_back_in_the_same_conversation_five_seconds_later(app: Test
 
 async fn every_mail_to_reply_is_answered(app: TestApp) {
     let key = app.test_key("write send").await;
-    let id = app.simulated(&key, "reply@x.test").await;
+    let id = app.simulate(&key, "reply@x.test").await;
     for count in 1..=3 {
         app.schedule(&key, &id, &format!("Number {count}")).await;
         app.pass(UNDO + ANSWERS_AFTER).await;
@@ -164,7 +164,7 @@ async fn every_mail_to_reply_is_answered(app: TestApp) {
 
 async fn ooo_answers_automatically_and_nobody_is_told(app: TestApp) {
     let key = app.test_key("write send").await;
-    let id = app.simulated(&key, "ooo@x.test").await;
+    let id = app.simulate(&key, "ooo@x.test").await;
     app.schedule(&key, &id, "Hello").await;
     app.pass(UNDO).await;
     let before = app.events().await.len();
@@ -176,7 +176,7 @@ async fn ooo_answers_automatically_and_nobody_is_told(app: TestApp) {
 
 async fn a_stopped_message_is_not_delivered_and_nobody_answers(app: TestApp) {
     let key = app.test_key("write send").await;
-    let id = app.simulated(&key, "reply@x.test").await;
+    let id = app.simulate(&key, "reply@x.test").await;
     let message = app.schedule(&key, &id, "Hello").await;
     app.pass(UNDO - 1).await;
     app.post(&key, &format!("/messages/{message}/stop"), json!({})).await.is(200);
@@ -187,7 +187,7 @@ async fn a_stopped_message_is_not_delivered_and_nobody_answers(app: TestApp) {
 
 async fn a_draft_waits_as_live_ones_do(app: TestApp) {
     let key = app.test_key("write draft").await;
-    let id = app.simulated(&key, "reply@x.test").await;
+    let id = app.simulate(&key, "reply@x.test").await;
     app.draft(&key, &id, "Hello").await;
     app.pass(DAY).await;
     assert_eq!(app.statuses(&key, &id).await, ["draft"]);
@@ -210,7 +210,7 @@ async fn test_webhooks_hear_of_it_and_live_ones_do_not(app: TestApp) {
     let live = app.webhook(&app.owner, false, true).await.to_string();
     let test = app.webhook(&app.owner, false, false).await.to_string();
     let key = app.test_key("write send").await;
-    let id = app.simulated(&key, "reply@x.test").await;
+    let id = app.simulate(&key, "reply@x.test").await;
     app.schedule(&key, &id, "Hello").await;
     app.pass(MINUTE).await;
     let deliveries = app.deliveries().await;

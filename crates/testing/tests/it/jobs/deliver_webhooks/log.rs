@@ -195,13 +195,14 @@ async fn only_what_is_in_the_log_of_an_active_webhook_is_redelivered(app: TestAp
     app.work().await;
     let id = hook.id.clone();
     let refused =
-        app.refused(&app.owner, move |tx, cx| delivery_log::redeliver(tx, cx, &id, &theirs));
+        app.expect_refusal(&app.owner, move |tx, cx| delivery_log::redeliver(tx, cx, &id, &theirs));
     let refused = refused.await.to_string();
     assert!(refused.contains("event in this webhook's log"), "{refused}");
     app.pause(&hook).await;
     let id = hook.id.clone();
-    let refused =
-        app.refused(&app.owner, move |tx, cx| delivery_log::redeliver(tx, cx, &id, &event)).await;
+    let refused = app
+        .expect_refusal(&app.owner, move |tx, cx| delivery_log::redeliver(tx, cx, &id, &event))
+        .await;
     assert_eq!(refused.to_string(), "webhook: is not active; resume it first");
     app.work().await;
     assert_eq!(app.calls_to(&hook).len(), 1);

@@ -46,7 +46,7 @@ async fn at_most_three_answers_are_offered(app: TestApp) {
     let mail = app.mail_to(&app.support, "bo@y.example Bo", FEE_QUESTION).await;
     assert_eq!(offers(&app, &mail).await.len(), 3);
     let key = app.key("read send").await;
-    app.sent(&key, &mail.conversation, "I have looked into it.").await;
+    app.send_reply(&key, &mail.conversation, "I have looked into it.").await;
     assert!(offers(&app, &mail).await.is_empty(), "nothing is offered once it was answered");
 }
 

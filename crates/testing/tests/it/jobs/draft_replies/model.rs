@@ -56,7 +56,7 @@ async fn names_and_numbers_do_not_leave_and_come_back(app: TestApp) {
     let (key, model, answer) = ready(&mut app).await;
     model.will_draft("Your [NUMBER-1] EUR of [NUMBER-2] go back, as every second debit.", &answer);
     let mail = app.mail_to(&app.support, "bo@y.example Bo Berg", ORDER).await;
-    let left = model.asked()[0].to_string();
+    let left = model.requests()[0].to_string();
     for secret in ["348", "HM-2026-1044", "5550", "Berg", "bo@y.example", "Olive"] {
         assert!(!left.contains(secret), "{secret} left: {left}");
     }
@@ -138,7 +138,7 @@ async fn hostile_answers_make_no_draft_and_the_built_in_one_stands(app: TestApp)
         app.pass(HOUR).await;
         app.schedule(&key, &mail.conversation, "Done.").await;
     }
-    assert_eq!(model.asked().len(), 10);
+    assert_eq!(model.requests().len(), 10);
 }
 
 async fn mail_that_gives_orders_changes_nothing(app: TestApp) {
@@ -156,7 +156,7 @@ async fn mail_that_gives_orders_changes_nothing(app: TestApp) {
     let data = model.data(0);
     assert_eq!(data["mail"].as_array().unwrap().len(), 1, "it stays data");
     assert_eq!(data["sources"][0]["id"], answer);
-    let rules = model.asked()[0]["messages"][0]["content"].clone();
+    let rules = model.requests()[0]["messages"][0]["content"].clone();
     assert!(!rules.as_str().unwrap().contains("evil.example"));
     let draft = app.drafts_in(&key, &mail).await.remove(0);
     assert_eq!(draft["text"], "A second debit goes back to the account it came from.");
@@ -170,7 +170,7 @@ async fn the_model_is_asked_once_for_a_message(app: TestApp) {
     model.will_fail("timeout");
     app.mail_to(&app.support, "bo@y.example Bo", FEE_QUESTION_AGAIN).await;
     app.pass(DAY).await;
-    assert_eq!(model.asked().len(), 1);
+    assert_eq!(model.requests().len(), 1);
 }
 
 async fn after_five_failures_the_model_rests(app: TestApp) {
@@ -180,13 +180,13 @@ async fn after_five_failures_the_model_rests(app: TestApp) {
         let from = format!("c{number}@y.example Cy");
         app.mail_to(&app.support, &from, FEE_QUESTION_AGAIN).await;
     }
-    assert_eq!(model.asked().len(), 5);
+    assert_eq!(model.requests().len(), 5);
     let (_, health) = app.app.read(&app.owner, drafting::list_drafting).await.unwrap();
     assert_eq!((health.failures, health.last_error.as_str()), (5, "status 500"));
     app.pass(15 * MINUTE).await;
     model.will_draft("A second debit goes back to its account.", &answer);
     app.mail_to(&app.support, "d@y.example Di", FEE_QUESTION_AGAIN).await;
-    assert_eq!(model.asked().len(), 6, "tried again after the rest");
+    assert_eq!(model.requests().len(), 6, "tried again after the rest");
     let (_, health) = app.app.read(&app.owner, drafting::list_drafting).await.unwrap();
     assert_eq!((health.failures, health.last_error.as_str()), (0, ""));
 }
@@ -200,7 +200,7 @@ async fn answers_of_no_use_do_not_rest_the_model(app: TestApp) {
         let from = format!("c{number}@y.example Cy");
         app.mail_to(&app.support, &from, FEE_QUESTION_AGAIN).await;
     }
-    assert_eq!(model.asked().len(), 7);
+    assert_eq!(model.requests().len(), 7);
     let (_, health) = app.app.read(&app.owner, drafting::list_drafting).await.unwrap();
     assert_eq!((health.failures, health.last_error.as_str()), (0, ""));
     let (tokens,): (i64,) =
@@ -220,7 +220,7 @@ async fn a_language_whose_promises_are_not_known_is_not_asked_about(app: TestApp
     };
     app.try_answer(&app.owner, input).await.unwrap();
     app.mail_to(&app.support, "bo@y.example Bo", text).await;
-    assert!(model.asked().is_empty());
+    assert!(model.requests().is_empty());
 }
 
 async fn the_subject_in_an_answer_does_not_leave(app: TestApp) {
@@ -230,7 +230,7 @@ async fn the_subject_in_an_answer_does_not_leave(app: TestApp) {
     let mail = letter("bo@y.example Bo Berg", "Order 77123 of Bo Berg", FEE_QUESTION_AGAIN);
     app.deliver(&app.support, mail).await;
     app.work().await;
-    let left = model.asked()[0].to_string();
+    let left = model.requests()[0].to_string();
     assert!(left.contains("This is about Order [NUMBER-"), "{left}");
     assert!(!left.contains("77123") && !left.contains("Berg"), "{left}");
 }
@@ -247,10 +247,10 @@ async fn the_budget_of_a_day_holds(app: TestApp) {
         let mail = app.mail_to(&app.support, &from, FEE_QUESTION_AGAIN).await;
         assert_eq!(app.drafts_in(&key, &mail).await.len(), 1, "built in when it is used up");
     }
-    assert_eq!(model.asked().len(), 2);
+    assert_eq!(model.requests().len(), 2);
     app.pass(DAY).await;
     app.mail_to(&app.support, "d@y.example Di", FEE_QUESTION_AGAIN).await;
-    assert_eq!(model.asked().len(), 3, "the next day has its own");
+    assert_eq!(model.requests().len(), 3, "the next day has its own");
 }
 
 async fn the_model_is_asked_only_where_it_is_switched_on(app: TestApp) {
@@ -262,11 +262,11 @@ async fn the_model_is_asked_only_where_it_is_switched_on(app: TestApp) {
     }
     app.set_drafting(&app.owner, &app.support, DraftingMode::Model).await;
     app.mail_to(&app.support, "cy@y.example Cy", "Do you sell green lamps and chairs?").await;
-    assert_eq!(model.asked().len(), 1, "with the answers that there are");
+    assert_eq!(model.requests().len(), 1, "with the answers that there are");
     let held = mail::Mail { warning: held_warning(), ..letter("x@y.example", "Fee", FEE_QUESTION) };
     app.deliver(&app.support, held).await;
     app.work().await;
-    assert_eq!(model.asked().len(), 1);
+    assert_eq!(model.requests().len(), 1);
 }
 
 async fn what_would_be_sent_is_shown_and_sent_nowhere(app: TestApp) {
@@ -279,11 +279,11 @@ async fn what_would_be_sent_is_shown_and_sent_nowhere(app: TestApp) {
         drafting::preview_request(tx, cx, &id, "test-model")
     };
     let preview = app.app.read(&app.owner, preview).await.unwrap().expect("a request");
-    assert!(model.asked().is_empty());
+    assert!(model.requests().is_empty());
     app.set_drafting(&app.owner, &app.support, DraftingMode::Model).await;
     let shown = preview.body.to_string();
     assert!(shown.contains("[NUMBER-1]") && !shown.contains("HM-2026-1044"), "{shown}");
     assert!(shown.contains(&answer), "with the answer it would cite");
     app.mail_to(&app.support, "cy@y.example Bo Berg", ORDER).await;
-    assert_eq!(model.asked()[0], preview.body, "the same as leaves");
+    assert_eq!(model.requests()[0], preview.body, "the same as leaves");
 }

@@ -100,6 +100,6 @@ async fn only_owners_and_admins_switch_drafting(app: TestApp) {
     let switch = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
         drafting::set_drafting(tx, cx, &id, DraftingMode::Answers, 1)
     };
-    let refused = app.refused(&member, switch).await;
+    let refused = app.expect_refusal(&member, switch).await;
     assert!(refused.to_string().contains("owner or an admin"), "{refused}");
 }

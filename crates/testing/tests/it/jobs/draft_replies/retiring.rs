@@ -70,13 +70,15 @@ async fn a_retired_draft_cannot_be_approved_edited_or_discarded(app: TestApp) {
     for revision in [1, 2] {
         let own = id.clone();
         let approved = app
-            .refused(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &own, revision, "Yes"))
+            .expect_refusal(&app.owner, move |tx, cx| {
+                drafts::approve_draft(tx, cx, &own, revision, "Yes")
+            })
             .await;
         assert!(matches!(approved, Error::NotFound("message")), "{approved}");
     }
     let own = id.clone();
-    app.refused(&app.owner, move |tx, cx| drafts::edit_draft(tx, cx, &own, 1, "Yes")).await;
-    app.refused(&app.owner, move |tx, cx| drafts::discard_draft(tx, cx, &id, 1, "")).await;
+    app.expect_refusal(&app.owner, move |tx, cx| drafts::edit_draft(tx, cx, &own, 1, "Yes")).await;
+    app.expect_refusal(&app.owner, move |tx, cx| drafts::discard_draft(tx, cx, &id, 1, "")).await;
     app.pass(DAY).await;
     assert_eq!(app.outside.relay.attempts().len(), 0, "nothing leaves");
 }

@@ -18,7 +18,7 @@ on_both!(
 );
 
 fn form(seed: u64) -> GuestFormId {
-    GuestFormId::new(&Ids::seeded(seed))
+    GuestFormId::new(&Ids::with_seed(seed))
 }
 
 /// Sends a form with some words and a file.

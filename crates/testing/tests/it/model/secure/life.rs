@@ -155,7 +155,8 @@ async fn a_message_that_is_stopped_has_no_page(app: TestApp) {
     let id = text_of(&made, "messageId");
     app.post(&key, &format!("/messages/{id}/stop"), json!({})).await.is(200);
     let wanted = MessageId::parse(&id).unwrap();
-    let found = app.refused(&app.owner, move |tx, cx| secure::link_of(tx, cx, &wanted, ANN)).await;
+    let found =
+        app.expect_refusal(&app.owner, move |tx, cx| secure::link_of(tx, cx, &wanted, ANN)).await;
     assert!(matches!(found, Error::NotFound("page")));
 }
 
@@ -187,7 +188,7 @@ async fn an_inbox_can_send_secure_messages_only(app: TestApp) {
     let refused = app.on(&key, &mail.conversation, "replies", body).await.is(400);
     assert_eq!(refused.error(), "secure: this inbox sends protected messages only");
     let before = base::ids::MessageId::parse(&before).unwrap();
-    let refused = app.refused(&app.owner, move |tx, cx| {
+    let refused = app.expect_refusal(&app.owner, move |tx, cx| {
         drafts::approve_draft(tx, cx, &before, 1, "Written before")
     });
     assert_eq!(refused.await.to_string(), "secure: this inbox sends protected messages only");
@@ -290,7 +291,8 @@ async fn after_a_protected_answer_plain_mail_is_passed_on_and_protected_words_ar
     let left = mails(&app).pop().unwrap();
     assert!(left.contains("Fwd: Lamps") && left.contains("Hello"), "{left}");
     let (id, protected) = (sent.conversation.clone(), forward(&answered));
-    let refused =
-        app.refused(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &protected)).await;
+    let refused = app
+        .expect_refusal(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &protected))
+        .await;
     assert!(matches!(refused, Error::Invalid(problems) if problems.0[0].field == "send"));
 }

@@ -159,7 +159,7 @@ async fn a_page_goes_on_when_its_inbox_is_given_to_some(app: TestApp) {
     app.act(&app.owner, move |tx, cx| inbox_access::set_inbox_access(tx, cx, &inbox, &access))
         .await;
     let wanted = answered.clone();
-    let refused = app.refused(&bo, move |tx, cx| {
+    let refused = app.expect_refusal(&bo, move |tx, cx| {
         secure_messages::protected_file(tx, cx, &wanted, "enc_00000000000000000000000000")
     });
     assert_eq!(refused.await.to_string(), base::error::Error::NotFound("file").to_string());

@@ -9,7 +9,7 @@ on_both!(
 
 async fn replied(app: &TestApp, from: &str) -> Vec<Value> {
     let key = app.test_key("read write send").await;
-    let id = app.simulated(&key, from).await;
+    let id = app.simulate(&key, from).await;
     let body = json!({ "body": "Secret", "secure": true, "send": true });
     app.on(&key, &id, "replies", body).await.is(201);
     app.pass(11 * SECOND).await;

@@ -121,11 +121,11 @@ async fn a_conversation_that_is_erased_leaves_no_sealed_file(app: TestApp) {
 async fn search_and_lists_know_a_secure_message_by_subject_and_contact_only(app: TestApp) {
     let key = app.key("read send").await;
     secure_reply(&app, &key, "Quixotic zeppelin").await;
-    assert_eq!(app.found(&key, "zeppelin").await, [""; 0]);
-    assert_eq!(app.found(&key, "Lamps").await, ["Lamps"]);
+    assert_eq!(app.search_subjects(&key, "zeppelin").await, [""; 0]);
+    assert_eq!(app.search_subjects(&key, "Lamps").await, ["Lamps"]);
     assert_eq!(app.list(&key, "view=all").await[0]["snippet"], "Protected message");
     answer(&app, &token(&app), "Also zeppelin", None).await;
-    assert_eq!(app.found(&key, "zeppelin").await, [""; 0]);
+    assert_eq!(app.search_subjects(&key, "zeppelin").await, [""; 0]);
     assert_eq!(app.list(&key, "view=all").await[0]["snippet"], "Protected message");
 }
 

@@ -166,8 +166,9 @@ async fn files_that_do_not_fit_stop_the_message(app: TestApp) {
     let mail = app.mail(ANN, "Lamps", "Hello").await;
     app.attach(&app.owner, &place(&mail.conversation), &[PICTURE]).await;
     let (id, message) = (mail.conversation.to_string(), written("Look", false));
-    let refused =
-        app.refused(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message)).await;
+    let refused = app
+        .expect_refusal(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message))
+        .await;
     let sentence = "files: The files changed meanwhile. Nothing was sent; send it again.";
     assert_eq!(refused.to_string(), sentence);
 }
@@ -182,7 +183,7 @@ async fn what_is_being_written_goes_along_into_a_merged_conversation(app: TestAp
     let there = place(&one.conversation);
     let (saved, files) = app
         .act(&app.owner, move |tx, cx| {
-            Ok((autosaves::load_autosave(tx, cx, &there)?, unsent_files::attached(tx, cx, &there)?))
+            Ok((autosaves::load_autosave(tx, cx, &there)?, unsent_files::list(tx, cx, &there)?))
         })
         .await;
     assert_eq!(saved.unwrap().body, "Half a canaryword");
