@@ -105,7 +105,7 @@ pub fn check_query(
         let mut values = pairs.iter().filter(|(key, _)| key == name).map(|(_, value)| value);
         let value = values.next()?;
         if values.next().is_some() {
-            return Some(Err("was given more than once"));
+            return Some(Err("must be given only once"));
         }
         let field = fields.iter().find(|field| field.name == name)?;
         Some(Ok(match field.kind {
@@ -223,8 +223,8 @@ fn length_sentence(min: usize, max: usize) -> String {
 
 fn items_sentence(min: usize, max: usize) -> String {
     match min {
-        0 => format!("must hold at most {max} items"),
-        min => format!("must hold {min} to {max} items"),
+        0 => format!("must be at most {max} items"),
+        min => format!("must be {min} to {max} items"),
     }
 }
 
@@ -364,9 +364,9 @@ mod tests {
         let problems = check_body(FIELDS, &body).expect_err("four problems").to_string();
         assert_eq!(
             problems,
-            "body: must hold something other than white space, and no NUL character; \
+            "body: must not be blank or contain a NUL character; \
              limit: must be a whole number from 1 to 100; send: must be true or false; \
-             to: must hold 1 to 2 items; to[1]: must be a string"
+             to: must be 1 to 2 items; to[1]: must be a string"
         );
     }
 

@@ -43,7 +43,7 @@ impl StringFormat {
                 let plain = !text.contains('\0');
                 (
                     filled && plain,
-                    "must hold something other than white space, and no NUL character",
+                    "must not be blank or contain a NUL character",
                 )
             }
             StringFormat::Date => (is_date(text), "must be a date such as 2026-11-30"),

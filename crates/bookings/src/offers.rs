@@ -55,7 +55,7 @@ pub fn check(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &OfferInput) -> Result<Checked
     times.sort_unstable();
     times.dedup();
     if times.len() > OFFERED_TIMES {
-        let sentence = format!("must hold at most {OFFERED_TIMES} items");
+        let sentence = format!("must be at most {OFFERED_TIMES} items");
         return Err(Error::invalid("booking.times", sentence));
     }
     for at in &times {

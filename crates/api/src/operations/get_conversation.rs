@@ -192,7 +192,7 @@ fn place_of(
         )?,
     };
     let (at,) =
-        found.ok_or_else(|| Error::invalid("after", "is no message of this conversation"))?;
+        found.ok_or_else(|| Error::invalid("after", "is not a message of this conversation"))?;
     Ok((at, order_of(message)))
 }
 

@@ -94,7 +94,7 @@ pub fn get_reports(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &GetReportsInput) -> Res
     let mailbox = match input.mailbox.as_deref() {
         None => None,
         Some(id) => Some(MailboxId::parse(id).ok_or_else(|| {
-            Error::invalid("mailbox", "is no inbox that you can see (list_mailboxes lists them)")
+            Error::invalid("mailbox", "is not an inbox that you can see (list_mailboxes lists them)")
         })?),
     };
     figures(tx, cx, &span, mailbox.as_ref())

@@ -66,7 +66,7 @@ pub fn merge_conversations(
     let mut source = conversations::load(tx, cx.actor, &input.id)?;
     let mut target = match conversations::load(tx, cx.actor, &input.into) {
         Err(Error::NotFound(_)) => {
-            return Err(Error::invalid("into", "is no conversation that you can see"));
+            return Err(Error::invalid("into", "is not a conversation that you can see"));
         }
         found => found?,
     };

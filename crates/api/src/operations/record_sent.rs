@@ -89,7 +89,7 @@ input! {
 pub fn record_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, input: RecordSentInput) -> Result<Done> {
     let header_id = mail::bare_message_id(&input.message_id);
     if header_id.is_empty() {
-        return Err(Error::invalid("messageId", "must hold more than angle brackets"));
+        return Err(Error::invalid("messageId", "must be a Message-ID such as <id@example.com>"));
     }
     let (ws, livemode) = (cx.actor.ws, cx.actor.livemode());
     let key = header_key(header_id);

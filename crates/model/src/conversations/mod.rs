@@ -380,7 +380,7 @@ pub fn snooze(
     until: i64,
 ) -> Result<()> {
     if until <= cx.now {
-        return Err(Error::invalid("until", "must be a time to come"));
+        return Err(Error::invalid("until", "must be in the future"));
     }
     if conversation.status != Status::Open {
         return Err(Error::invalid("status", "only an open conversation can be snoozed"));
