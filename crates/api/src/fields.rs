@@ -2,19 +2,18 @@
 //! tool schemas alike.
 
 use base::error::{ValidationError, ValidationErrors};
-use base::limits::{ADDRESS_CHARS, thousands};
-use base::reference::is_reference;
-use base::time::{NamedTime, is_date};
-use model::messages::answers::is_language;
+use base::limits::{ADDRESS_CHARS, LIST_ITEMS, thousands};
 use serde_json::{Map, Value, json};
+
+use crate::string_format::{DATE_CHARS, StringFormat};
 
 /// One named input.
 pub struct InputField {
     pub name: &'static str,
     pub kind: InputKind,
     pub required: bool,
-    /// What is assumed when it is missing, as JSON; empty for nothing.
-    pub default: &'static str,
+    /// What is assumed when it is missing, where there is something to say.
+    pub default: Option<fn() -> Value>,
     pub about: &'static str,
 }
 
@@ -23,14 +22,14 @@ pub enum InputKind {
     Text {
         min: usize,
         max: usize,
-        rule: Rule,
+        format: StringFormat,
     },
-    Choice(&'static [&'static str]),
-    Whole {
+    Enum(&'static [&'static str]),
+    Integer {
         min: i64,
         max: i64,
     },
-    Flag,
+    Boolean,
     List {
         min: usize,
         max: usize,
@@ -41,43 +40,27 @@ pub enum InputKind {
     Nullable(&'static InputKind),
 }
 
-/// What text must look like beyond its length. Each rule is a pattern that says exactly the same
-/// as its check, so that a client can know beforehand.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
-    Any,
-    /// Anything but NUL, which PostgreSQL cannot hold and no one can read.
-    Plain,
-    /// Plain, and something other than white space.
-    Filled,
-    Date,
-    Email,
-    /// An address on a `.test` domain.
-    TestAddress,
-    Reference,
-    Assignee,
-    Cursor,
-    /// A language as ISO 639-1 has it.
-    Language,
-    /// Parts of a conversation that a reader can do without.
-    Omit,
-    /// A day, or a moment with its offset.
-    Time,
-    /// A moment with its offset.
-    Moment,
-}
-
 impl InputField {
     pub const fn required(name: &'static str, kind: InputKind, about: &'static str) -> InputField {
-        InputField { name, kind, required: true, default: "", about }
+        InputField { name, kind, required: true, default: None, about }
     }
 
     pub const fn optional(name: &'static str, kind: InputKind, about: &'static str) -> InputField {
-        InputField { name, kind, required: false, default: "", about }
+        InputField { name, kind, required: false, default: None, about }
     }
 
-    pub const fn or(mut self, default: &'static str) -> InputField {
-        self.default = default;
+    /// A field of several inputs, which give it its name.
+    pub const fn shared(kind: InputKind, about: &'static str) -> InputField {
+        InputField::optional("", kind, about)
+    }
+
+    pub const fn named(mut self, name: &'static str) -> InputField {
+        self.name = name;
+        self
+    }
+
+    pub const fn or(mut self, default: fn() -> Value) -> InputField {
+        self.default = Some(default);
         self
     }
 }
@@ -94,7 +77,7 @@ pub fn check_body(
         let value = body.get(name)?;
         let field = fields.iter().find(|field| field.name == name)?;
         Some(Ok(match field.kind {
-            InputKind::Whole { .. } => whole(value),
+            InputKind::Integer { .. } => whole(value),
             _ => value.clone(),
         }))
     })
@@ -122,14 +105,14 @@ pub fn check_query(
         let mut values = pairs.iter().filter(|(key, _)| key == name).map(|(_, value)| value);
         let value = values.next()?;
         if values.next().is_some() {
-            return Some(Err("was given more than once"));
+            return Some(Err("must be given only once"));
         }
         let field = fields.iter().find(|field| field.name == name)?;
         Some(Ok(match field.kind {
-            InputKind::Whole { .. } => {
+            InputKind::Integer { .. } => {
                 canonical_whole(value).map_or_else(|| json!(value), Value::from)
             }
-            InputKind::Flag => value.parse::<bool>().map_or_else(|_| json!(value), Value::from),
+            InputKind::Boolean => value.parse::<bool>().map_or_else(|_| json!(value), Value::from),
             _ => json!(value),
         }))
     })
@@ -166,27 +149,27 @@ fn check(
 
 fn check_value(kind: &InputKind, path: &str, value: &Value, problems: &mut ValidationErrors) {
     match (kind, value) {
-        (InputKind::Text { min, max, rule }, Value::String(text)) => {
+        (InputKind::Text { min, max, format }, Value::String(text)) => {
             let chars = text.chars().count();
             if chars < *min || chars > *max {
                 problems.add(path, length_sentence(*min, *max));
-            } else if let Some(sentence) = rule.objection(text) {
+            } else if let Some(sentence) = format.objection(text) {
                 problems.add(path, sentence);
             }
         }
         (InputKind::Text { .. }, _) => problems.add(path, "must be a string"),
-        (InputKind::Choice(words), value) => {
+        (InputKind::Enum(words), value) => {
             if !value.as_str().is_some_and(|text| words.contains(&text)) {
                 problems.add(path, format!("must be one of {}", words.join(", ")));
             }
         }
-        (InputKind::Whole { min, max }, value) => {
+        (InputKind::Integer { min, max }, value) => {
             if !value.as_i64().is_some_and(|number| (*min..=*max).contains(&number)) {
                 problems.add(path, format!("must be a whole number from {min} to {max}"));
             }
         }
-        (InputKind::Flag, Value::Bool(_)) => {}
-        (InputKind::Flag, _) => problems.add(path, "must be true or false"),
+        (InputKind::Boolean, Value::Bool(_)) => {}
+        (InputKind::Boolean, _) => problems.add(path, "must be true or false"),
         (InputKind::List { min, max, of }, Value::Array(items)) => {
             if items.len() < *min || items.len() > *max {
                 problems.add(path, items_sentence(*min, *max));
@@ -231,97 +214,6 @@ fn known(kind: &InputKind, value: Value) -> Value {
     }
 }
 
-impl Rule {
-    fn objection(self, text: &str) -> Option<&'static str> {
-        let (fits, sentence) = match self {
-            Rule::Any => (true, ""),
-            Rule::Plain => (!text.contains('\0'), "must not contain a NUL character"),
-            Rule::Filled => {
-                let filled = text.chars().any(|c| !c.is_whitespace());
-                let plain = !text.contains('\0');
-                (
-                    filled && plain,
-                    "must hold something other than white space, and no NUL character",
-                )
-            }
-            Rule::Date => (is_date(text), "must be a date such as 2026-11-30"),
-            Rule::Email => (mail::is_address(text), "must be an e-mail address"),
-            Rule::TestAddress => {
-                (is_test_address(text), "must be an e-mail address on a .test domain")
-            }
-            Rule::Reference => {
-                (is_reference(text), "must be letters, digits, _ and -, with at least one digit")
-            }
-            Rule::Assignee => (
-                is_assignee(text),
-                "must be user:usr_…, agent:agt_…, me or none (the ids are in the conversation's team)",
-            ),
-            Rule::Cursor => (
-                crate::cursor::PageCursor::parse(text).is_some(),
-                "must be a cursor of an earlier answer (from its Link header, or a tool's nextCursor)",
-            ),
-            Rule::Time => (
-                NamedTime::parse(text).is_some(),
-                "must be a date such as 2026-11-30, or a time such as 2026-11-30T09:00:00Z",
-            ),
-            Rule::Moment => (
-                text.len() > DATE_CHARS && NamedTime::parse(text).is_some(),
-                "must be a time such as 2026-11-30T09:00:00Z",
-            ),
-            Rule::Language => (is_language(text), "must be two letters such as en"),
-            Rule::Omit => (
-                text.split(',').all(|part| matches!(part, "team" | "events")),
-                "must be team, events, or both with a comma between them",
-            ),
-        };
-        (!fits).then_some(sentence)
-    }
-
-    /// The same rule for a client, in the pattern language all schema tools share.
-    fn pattern(self) -> Option<&'static str> {
-        match self {
-            Rule::Any => None,
-            Rule::Plain => Some(r"^[^\u0000]*$"),
-            Rule::Filled => Some(r"^[^\u0000]*[^\s\u0000][^\u0000]*$"),
-            Rule::Date => Some(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"),
-            Rule::Email => Some(
-                r#"^[^\s@<>,;:"\u0000-\u001f\u007f-\u009f]+@[^\s@<>,;:"\u0000-\u001f\u007f-\u009f]+$"#,
-            ),
-            Rule::TestAddress => Some(
-                r#"^[^\s@<>,;:"\u0000-\u001f\u007f-\u009f]+@([A-Za-z0-9-]+\.)+[Tt][Ee][Ss][Tt]$"#,
-            ),
-            Rule::Reference => Some(r"^[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]*$"),
-            Rule::Assignee => Some(r"^(user:usr_[0-9a-z]+|agent:agt_[0-9a-z]+|me|none)$"),
-            Rule::Cursor => Some(crate::cursor::PATTERN),
-            Rule::Time => Some(
-                r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2}))?$",
-            ),
-            Rule::Moment => Some(
-                r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2})$",
-            ),
-            Rule::Language => Some("^[a-z]{2}$"),
-            Rule::Omit => Some(r"^(team|events)(,(team|events))*$"),
-        }
-    }
-}
-
-fn is_test_address(text: &str) -> bool {
-    let plain = |label: &str| {
-        !label.is_empty() && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-    };
-    mail::is_address(text)
-        && text.rsplit_once('@').and_then(|(_, domain)| domain.rsplit_once('.')).is_some_and(
-            |(before, last)| last.eq_ignore_ascii_case("test") && before.split('.').all(plain),
-        )
-}
-
-fn is_assignee(text: &str) -> bool {
-    use base::ids::{AgentId, UserId};
-    matches!(text, "me" | "none")
-        || text.strip_prefix("user:").is_some_and(|id| UserId::parse(id).is_some())
-        || text.strip_prefix("agent:").is_some_and(|id| AgentId::parse(id).is_some())
-}
-
 fn length_sentence(min: usize, max: usize) -> String {
     match min {
         0 => format!("must be at most {} characters", thousands(max)),
@@ -331,8 +223,8 @@ fn length_sentence(min: usize, max: usize) -> String {
 
 fn items_sentence(min: usize, max: usize) -> String {
     match min {
-        0 => format!("must hold at most {max} items"),
-        min => format!("must hold {min} to {max} items"),
+        0 => format!("must be at most {max} items"),
+        min => format!("must be {min} to {max} items"),
     }
 }
 
@@ -351,32 +243,32 @@ pub fn object_schema(fields: &[InputField]) -> Value {
 pub fn field_schema(field: &InputField) -> Value {
     let mut schema = kind_schema(&field.kind);
     schema["description"] = json!(field.about);
-    if let Ok(default) = serde_json::from_str::<Value>(field.default) {
-        schema["default"] = default;
+    if let Some(default) = field.default {
+        schema["default"] = default();
     }
     schema
 }
 
 fn kind_schema(kind: &InputKind) -> Value {
     match kind {
-        InputKind::Text { min, max, rule } => {
+        InputKind::Text { min, max, format } => {
             let mut schema = json!({ "type": "string", "maxLength": max });
             if *min > 0 {
                 schema["minLength"] = json!(min);
             }
-            if let Some(pattern) = rule.pattern() {
+            if let Some(pattern) = format.pattern() {
                 schema["pattern"] = json!(pattern);
             }
-            if *rule == Rule::Date {
+            if *format == StringFormat::Date {
                 schema["format"] = json!("date");
             }
             schema
         }
-        InputKind::Choice(words) => json!({ "type": "string", "enum": words }),
-        InputKind::Whole { min, max } => {
+        InputKind::Enum(words) => json!({ "type": "string", "enum": words }),
+        InputKind::Integer { min, max } => {
             json!({ "type": "integer", "minimum": min, "maximum": max })
         }
-        InputKind::Flag => json!({ "type": "boolean" }),
+        InputKind::Boolean => json!({ "type": "boolean" }),
         InputKind::List { min, max, of } => {
             let mut schema = json!({ "type": "array", "items": kind_schema(of), "maxItems": max });
             if *min > 0 {
@@ -392,29 +284,58 @@ fn kind_schema(kind: &InputKind) -> Value {
     }
 }
 
+/// Characters of a cursor at the most.
+const CURSOR_CHARS: usize = 80;
+
+/// Characters of a time with all its digits.
+const TIME_CHARS: usize = 40;
+
 /// Text of any content up to a length.
 pub const fn text(max: usize) -> InputKind {
-    InputKind::Text { min: 0, max, rule: Rule::Plain }
+    InputKind::Text { min: 0, max, format: StringFormat::Plain }
 }
 
 /// Text that says something.
 pub const fn filled(max: usize) -> InputKind {
-    InputKind::Text { min: 1, max, rule: Rule::Filled }
+    InputKind::Text { min: 1, max, format: StringFormat::Filled }
 }
 
+/// Text in a format that also bounds what it holds.
+pub const fn formatted(min: usize, max: usize, format: StringFormat) -> InputKind {
+    InputKind::Text { min, max, format }
+}
+
+pub const fn one_of(words: &'static [&'static str]) -> InputKind {
+    InputKind::Enum(words)
+}
+
+pub const fn integer(min: i64, max: i64) -> InputKind {
+    InputKind::Integer { min, max }
+}
+
+pub const fn list(min: usize, max: usize, of: &'static InputKind) -> InputKind {
+    InputKind::List { min, max, of }
+}
+
+pub const BOOLEAN: InputKind = InputKind::Boolean;
+
+/// Where an earlier answer ended.
+pub const CURSOR: InputKind = formatted(1, CURSOR_CHARS, StringFormat::Cursor);
+
+/// How many items a list gives.
+pub const LIST_LIMIT: InputField =
+    InputField::shared(integer(1, LIST_ITEMS), "How many at the most.");
+
 /// A day, or a moment with its offset.
-pub const TIME: InputKind = InputKind::Text { min: 10, max: 40, rule: Rule::Time };
+pub const TIME: InputKind = formatted(DATE_CHARS, TIME_CHARS, StringFormat::Time);
 
 /// A moment with its offset.
-pub const MOMENT: InputKind = InputKind::Text { min: 17, max: 40, rule: Rule::Moment };
-
-/// Characters of a day, such as `2026-11-30`.
-const DATE_CHARS: usize = 10;
+pub const MOMENT: InputKind = formatted(17, TIME_CHARS, StringFormat::Moment);
 
 /// A day.
-pub const DATE: InputKind = InputKind::Text { min: DATE_CHARS, max: DATE_CHARS, rule: Rule::Date };
+pub const DATE: InputKind = formatted(DATE_CHARS, DATE_CHARS, StringFormat::Date);
 
-pub const EMAIL: InputKind = InputKind::Text { min: 3, max: ADDRESS_CHARS, rule: Rule::Email };
+pub const EMAIL: InputKind = formatted(3, ADDRESS_CHARS, StringFormat::Email);
 
 #[cfg(test)]
 mod tests {
@@ -422,9 +343,9 @@ mod tests {
 
     const FIELDS: &[InputField] = &[
         InputField::required("body", filled(5), "b"),
-        InputField::optional("limit", InputKind::Whole { min: 1, max: 100 }, "l").or("25"),
-        InputField::optional("send", InputKind::Flag, "s").or("false"),
-        InputField::optional("to", InputKind::List { min: 1, max: 2, of: &EMAIL }, "t"),
+        InputField::optional("limit", integer(1, 100), "l"),
+        InputField::optional("send", BOOLEAN, "s"),
+        InputField::optional("to", list(1, 2, &EMAIL), "t"),
         InputField::optional("topic", InputKind::Nullable(&filled(5)), "n"),
     ];
 
@@ -443,9 +364,9 @@ mod tests {
         let problems = check_body(FIELDS, &body).expect_err("four problems").to_string();
         assert_eq!(
             problems,
-            "body: must hold something other than white space, and no NUL character; \
+            "body: must not be blank or contain a NUL character; \
              limit: must be a whole number from 1 to 100; send: must be true or false; \
-             to: must hold 1 to 2 items; to[1]: must be a string"
+             to: must be 1 to 2 items; to[1]: must be a string"
         );
     }
 

@@ -7,6 +7,8 @@ pub mod conversation_json;
 pub mod cursor;
 pub mod fields;
 pub mod idempotency;
+mod input;
 pub mod operations;
 pub mod rules_json;
+mod string_format;
 pub mod wire;

@@ -14,7 +14,7 @@ use db::{Json, Tx};
 use model::conversations::Conversation;
 use model::conversations::timeline::{self, TimelineEvent};
 use model::figures::counting_turns::take_turns;
-use model::webhooks::events::{self, BookingChange, BookingEvent};
+use model::webhooks::events::{self, BookingCancelled, BookingCreated, BookingEventFields};
 
 use super::availability::{self, FreeTime};
 use super::types::{self, BookingType, HostChoice};
@@ -69,7 +69,7 @@ pub fn book(
     let plan = BookingPlan::new(BookingStatus::Booked);
     let id = insert(tx, cx, kind, new, plan)?;
     let booking = of_circle(tx, cx, &id)?;
-    tell(tx, cx, &booking, BookingChange::Created)?;
+    tell_created(tx, cx, &booking)?;
     mail::invite(tx, cx, kind, &booking, None)?;
     Ok(booking)
 }
@@ -166,7 +166,7 @@ pub fn prove(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<Booking> {
     tx.wake(Queue::BookingReminders);
     let booking = of_circle(tx, cx, id)?;
     let kind = types::of_booking(tx, cx.actor.ws, &booking.type_id)?;
-    tell(tx, cx, &booking, BookingChange::Created)?;
+    tell_created(tx, cx, &booking)?;
     mail::invite(tx, cx, &kind, &booking, None)?;
     Ok(booking)
 }
@@ -215,8 +215,8 @@ pub fn reschedule(tx: &mut Tx<'_>, cx: &Cx<'_>, old: &Booking, starts_at: i64) -
     let id = insert(tx, cx, &kind, &new, plan)?;
     release(tx, cx, old, "", Some(&id))?;
     let (before, booking) = (of_circle(tx, cx, &old.id)?, of_circle(tx, cx, &id)?);
-    tell(tx, cx, &before, BookingChange::Cancelled)?;
-    tell(tx, cx, &booking, BookingChange::Created)?;
+    tell_cancelled(tx, cx, &before)?;
+    tell_created(tx, cx, &booking)?;
     mail::invite(tx, cx, &kind, &booking, Some((&before, former.as_slice())))?;
     Ok(booking)
 }
@@ -234,7 +234,7 @@ pub fn cancel(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking, reason: &str) -> 
     release(tx, cx, booking, reason, None)?;
     let cancelled = of_circle(tx, cx, &booking.id)?;
     if !was_held {
-        tell(tx, cx, &cancelled, BookingChange::Cancelled)?;
+        tell_cancelled(tx, cx, &cancelled)?;
         let kind = types::of_booking(tx, cx.actor.ws, &booking.type_id)?;
         mail::cancel(tx, cx, &kind, &cancelled, &hosts)?;
     }
@@ -503,25 +503,39 @@ pub(super) fn of_circle(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<
     load(tx, &actor, id.as_str())
 }
 
-/// The event, and in a conversation its timeline.
-fn tell(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking, change: BookingChange) -> Result<()> {
-    if let Some(conversation) = &booking.conversation {
-        let booking_id = booking.id.clone();
-        let event = match change {
-            BookingChange::Created => TimelineEvent::Booked { booking_id },
-            BookingChange::Cancelled => TimelineEvent::BookingCancelled { booking_id },
-        };
-        timeline::record(tx, cx, conversation, &event)?;
-    }
-    let event = BookingEvent {
-        booking: &booking.id,
-        kind: &booking.type_id,
-        host: &booking.host,
-        conversation: booking.conversation.as_ref(),
+fn tell_created(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<()> {
+    let booked = TimelineEvent::Booked { booking_id: booking.id.clone() };
+    record_in_timeline(tx, cx, booking, &booked)?;
+    events::record(tx, cx, &booking.circle, &BookingCreated(event_fields(booking)))
+}
+
+fn tell_cancelled(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &Booking) -> Result<()> {
+    let cancelled = TimelineEvent::BookingCancelled { booking_id: booking.id.clone() };
+    record_in_timeline(tx, cx, booking, &cancelled)?;
+    events::record(tx, cx, &booking.circle, &BookingCancelled(event_fields(booking)))
+}
+
+fn event_fields(booking: &Booking) -> BookingEventFields<'_> {
+    BookingEventFields {
+        booking_id: &booking.id,
+        booking_type_id: &booking.type_id,
+        host_user_id: &booking.host,
+        conversation_id: booking.conversation.as_ref(),
         starts_at: Moment(booking.starts_at),
         ends_at: Moment(booking.ends_at),
         rescheduled_from: booking.rescheduled_from.as_ref(),
         rescheduled_to: booking.rescheduled_to.as_ref(),
-    };
-    events::record_booking(tx, cx, &booking.circle, &event, change)
+    }
+}
+
+fn record_in_timeline(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    booking: &Booking,
+    event: &TimelineEvent,
+) -> Result<()> {
+    match &booking.conversation {
+        Some(conversation) => timeline::record(tx, cx, conversation, event),
+        None => Ok(()),
+    }
 }

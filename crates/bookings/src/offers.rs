@@ -13,18 +13,15 @@ use model::guests::guest_tokens::{GuestToken, GuestTokenHash};
 use model::messages::mail_language;
 use model::messages::recipients::Party;
 use model::times::calendar_words::date_and_clock;
-use serde::Deserialize;
 use translation::{Reader, t};
 
 use super::types::{self, BookingType};
 use super::{availability, zone_or_utc};
 
 /// What a reply offers (`booking` of the operation `reply`).
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug)]
 pub struct OfferInput {
     pub type_id: String,
-    #[serde(default)]
     pub times: Vec<Moment>,
 }
 
@@ -58,7 +55,7 @@ pub fn check(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &OfferInput) -> Result<Checked
     times.sort_unstable();
     times.dedup();
     if times.len() > OFFERED_TIMES {
-        let sentence = format!("must hold at most {OFFERED_TIMES} items");
+        let sentence = format!("must be at most {OFFERED_TIMES} items");
         return Err(Error::invalid("booking.times", sentence));
     }
     for at in &times {

@@ -148,8 +148,8 @@ fn fields(operation: &Operation, value: impl Fn(&str) -> String) -> Vec<ConsoleF
         required: field.required,
         value: value(field.name),
         input: match &field.kind {
-            InputKind::Choice(words) => ConsoleInput::Choice(words.to_vec()),
-            InputKind::Flag => ConsoleInput::Choice(vec!["true", "false"]),
+            InputKind::Enum(words) => ConsoleInput::Choice(words.to_vec()),
+            InputKind::Boolean => ConsoleInput::Choice(vec!["true", "false"]),
             InputKind::Text { max, .. } if *max > LINE_CHARS => ConsoleInput::Lines,
             InputKind::List { .. } | InputKind::Object(_) => ConsoleInput::Lines,
             _ => ConsoleInput::Line,
@@ -221,7 +221,7 @@ fn input(operation: &Operation, form: &FormFields) -> Result<Map<String, Value>,
 fn value(kind: &InputKind, text: &str) -> Value {
     let plain = || Value::from(text);
     match kind {
-        InputKind::Text { .. } | InputKind::Choice(_) => plain(),
+        InputKind::Text { .. } | InputKind::Enum(_) => plain(),
         InputKind::Nullable(_) if text.trim() == "null" => Value::Null,
         InputKind::Nullable(of) => value(of, text),
         _ => serde_json::from_str(text).unwrap_or_else(|_| plain()),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use model::webhooks::events::{EVENTS, WebhookEventType};
+use model::webhooks::events::{EVENTS, EventField, WebhookEventType};
 use serde_json::{Map, Value, json};
 
 use super::schema_words::kind;
@@ -24,11 +24,8 @@ pub fn event_page(event: &WebhookEventType) -> String {
          | Check it | [Receivers that verify](/developers/webhooks) |\n\n\
          ## Fields of data\n\n| Field | Type | What it is |\n|---|---|---|\n",
     );
-    for (name, schema) in fields(event) {
-        let (name, absent) = match name.strip_suffix('?') {
-            Some(name) => (name, ", may be absent"),
-            None => (name.as_str(), ""),
-        };
+    for EventField { name, schema, optional } in (event.fields)() {
+        let absent = if optional { ", may be absent" } else { "" };
         let _ = writeln!(page, "| `{name}` | {}{absent} | {} |", kind(&schema), about(name));
     }
     page.push_str(
@@ -67,14 +64,8 @@ pub fn event_list() -> String {
 pub fn example(event: &WebhookEventType) -> Value {
     let mut data = Map::new();
     data.insert("summary".into(), json!(event.when));
-    for (name, schema) in fields(event) {
-        let (name, optional) = match name.strip_suffix('?') {
-            Some(name) => (name.to_owned(), true),
-            None => (name, false),
-        };
-        if !optional {
-            data.insert(name, value(&schema));
-        }
+    for field in (event.fields)().iter().filter(|field| !field.optional) {
+        data.insert(field.name.into(), value(&field.schema));
     }
     json!({
         "id": "evt_01kag13z9x8c7v6b5n4m3k2j1h",
@@ -85,13 +76,6 @@ pub fn example(event: &WebhookEventType) -> Value {
         "livemode": false,
         "data": data,
     })
-}
-
-fn fields(event: &WebhookEventType) -> Map<String, Value> {
-    match (event.fields)() {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
 }
 
 fn value(schema: &Value) -> Value {

@@ -50,7 +50,7 @@ pub fn operation_page(operation: &'static Operation) -> String {
 }
 
 fn facts(page: &mut String, operation: &Operation) {
-    let repeating = if operation.repeatable {
+    let repeating = if operation.idempotent {
         "Harmless."
     } else {
         "Makes a second one, unless it repeats its `Idempotency-Key`."
@@ -109,9 +109,10 @@ fn id_words(operation: &Operation) -> String {
 
 fn input(page: &mut String, field: &InputField, before: &str) {
     let required = if field.required { ", required" } else { "" };
-    let default = match field.default {
-        "" => String::new(),
-        default => format!(", default `{}`", default.trim_matches('"')),
+    let default = match field.default.map(|default| default()) {
+        None => String::new(),
+        Some(Value::String(word)) => format!(", default `{word}`"),
+        Some(value) => format!(", default `{value}`"),
     };
     let (kind, limit) = (kind(&field.kind), limit(&field.kind));
     let _ = writeln!(
@@ -130,11 +131,11 @@ fn input(page: &mut String, field: &InputField, before: &str) {
 fn kind(kind: &InputKind) -> String {
     match kind {
         InputKind::Text { .. } => "string".into(),
-        InputKind::Choice(words) => {
+        InputKind::Enum(words) => {
             words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
         }
-        InputKind::Whole { .. } => "whole number".into(),
-        InputKind::Flag => "boolean".into(),
+        InputKind::Integer { .. } => "whole number".into(),
+        InputKind::Boolean => "boolean".into(),
         InputKind::List { of: InputKind::Object(_), .. } => "list of objects".into(),
         InputKind::List { .. } => "list of strings".into(),
         InputKind::Object(_) => "object".into(),
@@ -150,10 +151,10 @@ fn limit(kind: &InputKind) -> String {
         InputKind::Text { min, max, .. } => {
             format!(" {min} to {} characters.", thousands(*max))
         }
-        InputKind::Whole { min, max } => format!(" {min} to {max}."),
+        InputKind::Integer { min, max } => format!(" {min} to {max}."),
         InputKind::List { max, .. } => format!(" At most {max}."),
         InputKind::Nullable(of) => limit(of),
-        InputKind::Choice(_) | InputKind::Flag | InputKind::Object(_) => String::new(),
+        InputKind::Enum(_) | InputKind::Boolean | InputKind::Object(_) => String::new(),
     }
 }
 

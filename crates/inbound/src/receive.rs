@@ -28,7 +28,7 @@ use model::messages::recipients::{self, Party, RecipientList};
 use model::messages::{drafting_queue, helper_drafts};
 use model::people::notifications::facts::{self, NoticeKind};
 use model::rule_queue;
-use model::webhooks::events::{self, Event};
+use model::webhooks::events::{self, ClientReplied, ScoutHeld};
 use outbound::app_mail;
 use outbound::away_reply;
 use outbound::messages::{self, NewMessage};
@@ -383,13 +383,14 @@ pub(super) fn announce(
     targets::refresh(tx, cx, &conversation.id)?;
     let (secure,): (bool,) =
         tx.one("SELECT secure FROM messages WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, message])?;
-    let event = Event::ClientReplied {
-        message,
-        mailbox: &conversation.mailbox,
-        reference: conversation.reference.as_deref(),
+    let event = ClientReplied {
+        conversation_id: &conversation.id,
+        message_id: message,
+        mailbox_id: &conversation.mailbox,
         secure,
+        reference: conversation.reference.as_deref(),
     };
-    events::record(tx, cx, conversation.subject_of_events(), &event)
+    events::record(tx, cx, &conversation.circle, &event)
 }
 
 /// Tells the person who has the conversation and those who follow it, or those who want to know of new ones; not of automatic mail,
@@ -443,7 +444,8 @@ pub(super) fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) ->
     targets::refresh(tx, cx, &conversation.id)?;
     let held = TimelineEvent::Held { risk: conversation.risk };
     timeline::record(tx, cx, &conversation.id, &held)?;
-    events::record(tx, cx, conversation.subject_of_events(), &Event::ScoutHeld)
+    let event = ScoutHeld { conversation_id: &conversation.id };
+    events::record(tx, cx, &conversation.circle, &event)
 }
 
 /// Releases a held conversation: the withheld events of its mail are recorded now.

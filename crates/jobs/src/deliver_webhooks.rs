@@ -64,11 +64,11 @@ const WEBHOOKS: FairShare = FairShare {
 /// A delivery that cannot be built is retried, and then marked as failed in its webhook's log.
 pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Deliveries,
-    put_off: Some(
+    retry_at: Some(
         "UPDATE deliveries SET next_attempt_at = ?1, lease_until = NULL
          WHERE ws = ?2 AND webhook = ?3 AND event = ?4 AND next_attempt_at IS NOT NULL",
     ),
-    stop: "UPDATE deliveries
+    abandon: "UPDATE deliveries
            SET state = 'failed', next_attempt_at = NULL, held_at = NULL, lease_until = NULL
            WHERE ws = ?1 AND webhook = ?2 AND event = ?3",
     revival: JobRevival::Never,

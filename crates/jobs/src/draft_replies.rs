@@ -30,8 +30,9 @@ use serde_json::Value;
 
 use super::{ModelReply, ReplyModel};
 use crate::runs::concurrency::{FreeSlots, JobSlots};
-use crate::runs::failures::{JobRevival, JobRule, send_no_notice, system};
+use crate::runs::failures::{JobRule, send_no_notice, system};
 use crate::runs::fair_share::{FairShare, FairShareCursor};
+use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 
 /// Messages that are looked at together, in total and for each workspace.
@@ -43,14 +44,10 @@ const WORKSPACES: FairShare = FairShare {
     next: "SELECT ws, due_at FROM drafting_jobs WHERE ws > ?1 ORDER BY ws, due_at LIMIT 1",
 };
 
+const ROWS: JobRows = job_rows!("drafting_jobs", "due_at", "message");
+
 /// A message that cannot be looked at gets no draft; nobody misses what was never promised.
-pub(super) const RULE: JobRule = JobRule {
-    queue: Queue::Drafting,
-    put_off: Some("UPDATE drafting_jobs SET due_at = ?1 WHERE ws = ?2 AND message = ?3"),
-    stop: "DELETE FROM drafting_jobs WHERE ws = ?1 AND message = ?2",
-    revival: JobRevival::PutOff,
-    report: send_no_notice,
-};
+pub(super) const RULE: JobRule = ROWS.deleting(Queue::Drafting, send_no_notice);
 
 #[derive(Clone)]
 pub(super) struct DraftReplies {
@@ -66,7 +63,7 @@ impl BackgroundJob for DraftReplies {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(due_at) FROM drafting_jobs"
+        ROWS.earliest
     }
 
     /// A model is outside; built-in drafts wait with it.
@@ -142,7 +139,7 @@ impl DraftReplies {
             }
             QueuedMessage::Settled => {
                 let settle = move |tx: &mut Tx<'_>| {
-                    tx.exec(RULE.stop, &job.args(&[]))?;
+                    tx.exec(RULE.abandon, &job.args(&[]))?;
                     Ok(())
                 };
                 self.runtime.app.store.write(settle).await

@@ -3,7 +3,6 @@
 use base::actor::Circle;
 use base::app::{App, Cx};
 use base::error::Result;
-use base::future::BoxFuture;
 use base::ids::{MailboxId, TopicId};
 use base::queue::Queue;
 use db::Tx;
@@ -12,48 +11,27 @@ use model::conversations::follow_ups;
 use model::figures::counters::{self, Counter};
 
 use crate::runs::failures::{JobFailure, JobRevival, JobRule, notify_owners, system};
-use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::runs::job_rows::{JobRows, RowJob, job_rows};
+use crate::runs::runtime::DueJob;
 
-/// Snoozes ended in one round.
-const AT_ONCE: i64 = 100;
-
-const DUE: &str = "SELECT ws, id FROM conversations WHERE snoozed_until <= ?1
-                   ORDER BY snoozed_until LIMIT ?2";
+const ROWS: JobRows = job_rows!("conversations", "snoozed_until", "id");
 
 /// A conversation whose snooze cannot be ended as usual is reopened, because otherwise it would
 /// stay hidden.
-pub(super) const RULE: JobRule = JobRule {
-    queue: Queue::Snoozes,
-    put_off: Some(
-        "UPDATE conversations SET snoozed_until = ?1
-         WHERE ws = ?2 AND id = ?3 AND snoozed_until IS NOT NULL",
-    ),
-    stop: "UPDATE conversations SET snoozed_until = NULL, status = 'open', view = 'open'
-           WHERE ws = ?1 AND id = ?2 AND snoozed_until IS NOT NULL",
-    revival: JobRevival::Never,
-    report: record_and_count,
+pub(super) static JOB: RowJob = RowJob {
+    rule: JobRule {
+        queue: Queue::Snoozes,
+        retry_at: Some(ROWS.move_if_due),
+        abandon: "UPDATE conversations SET snoozed_until = NULL, status = 'open', view = 'open'
+               WHERE ws = ?1 AND id = ?2 AND snoozed_until IS NOT NULL",
+        revival: JobRevival::Never,
+        report: record_and_count,
+    },
+    rows: ROWS,
+    at_once: 100,
+    is_outward: false,
+    run: end,
 };
-
-pub(super) struct EndSnoozes {
-    pub runtime: JobRuntime,
-}
-
-impl BackgroundJob for EndSnoozes {
-    fn queue(&self) -> Queue {
-        Queue::Snoozes
-    }
-
-    fn earliest(&self) -> &'static str {
-        "SELECT min(snoozed_until) FROM conversations WHERE snoozed_until IS NOT NULL"
-    }
-
-    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
-        Box::pin(async {
-            let due = self.runtime.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
-            Ok(self.runtime.run_each(&RULE, due, end).await.into())
-        })
-    }
-}
 
 fn end(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     let (now, id) = (app.clock.now(), &job.key[0]);

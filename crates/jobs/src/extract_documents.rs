@@ -18,6 +18,7 @@ use super::{DocumentFile, DocumentReader, ExtractionOutcome};
 use crate::runs::concurrency::{FreeSlots, JobSlots};
 use crate::runs::failures::{JobFailure, JobRevival, JobRule};
 use crate::runs::fair_share::{FairShare, FairShareCursor};
+use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 
 /// Concurrent extractions, in total and per workspace.
@@ -32,14 +33,16 @@ const WORKSPACES: FairShare = FairShare {
            ORDER BY ws, extract_at LIMIT 1",
 };
 
+const ROWS: JobRows = job_rows!("documents", "extract_at", "id");
+
 /// An unreadable document gets the kind `other`, as an empty one does.
 pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Documents,
-    put_off: Some(
+    retry_at: Some(
         "UPDATE documents SET extract_at = ?1
          WHERE ws = ?2 AND id = ?3 AND extract_at IS NOT NULL AND corrected = FALSE",
     ),
-    stop: "UPDATE documents SET extract_at = NULL WHERE ws = ?1 AND id = ?2",
+    abandon: ROWS.clear,
     revival: JobRevival::Statement(
         "UPDATE documents SET extract_at = ?1 WHERE ws = ?2 AND id = ?3 AND corrected = FALSE",
     ),
@@ -81,7 +84,7 @@ impl BackgroundJob for ExtractDocuments {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(extract_at) FROM documents WHERE extract_at IS NOT NULL"
+        ROWS.earliest
     }
 
     fn slots(&self) -> Option<&JobSlots> {

@@ -31,13 +31,13 @@ const CLAIM: ClaimRule = ClaimRule {
 
 pub(super) const RULE: JobRule = JobRule {
     queue: Queue::AppMail,
-    put_off: Some(
+    retry_at: Some(
         "UPDATE app_mail SET body_due_at = ?1
          WHERE ws = ?2 AND livemode = (CAST(?3 AS TEXT) = 'live') AND header_key = ?4",
     ),
-    stop: "UPDATE app_mail SET body_due_at = NULL
+    abandon: "UPDATE app_mail SET body_due_at = NULL
            WHERE ws = ?1 AND livemode = (CAST(?2 AS TEXT) = 'live') AND header_key = ?3",
-    revival: JobRevival::PutOff,
+    revival: JobRevival::Retry,
     report: notify_owners,
 };
 

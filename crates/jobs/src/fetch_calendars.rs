@@ -13,23 +13,19 @@ use bookings::calendars::{self, CalendarAnswer, CalendarOutcome, CalendarSource,
 use db::Tx;
 
 use crate::ports::calendar_reader::CalendarReader;
-use crate::runs::failures::{JobRevival, JobRule, notify_owners, system};
+use crate::runs::failures::{JobRule, notify_owners, system};
+use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 
+const ROWS: JobRows = job_rows!("busy_calendars", "next_fetch_at", "id");
+
 const CLAIM: ClaimRule = ClaimRule {
-    due: "SELECT ws, id FROM busy_calendars
-          WHERE next_fetch_at <= ?1 ORDER BY next_fetch_at LIMIT ?2",
-    lease: "UPDATE busy_calendars SET next_fetch_at = ?1 WHERE ws = ?2 AND id = ?3",
+    due: ROWS.due,
+    lease: ROWS.move_to,
     at_once: 4,
 };
 
-pub(super) const RULE: JobRule = JobRule {
-    queue: Queue::BusyCalendars,
-    put_off: Some("UPDATE busy_calendars SET next_fetch_at = ?1 WHERE ws = ?2 AND id = ?3"),
-    stop: "UPDATE busy_calendars SET next_fetch_at = NULL WHERE ws = ?1 AND id = ?2",
-    revival: JobRevival::PutOff,
-    report: notify_owners,
-};
+pub(super) const RULE: JobRule = ROWS.clearing(Queue::BusyCalendars, notify_owners);
 
 /// What a claimed calendar is read with.
 struct CalendarJob {
@@ -52,7 +48,7 @@ impl BackgroundJob for FetchCalendars {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(next_fetch_at) FROM busy_calendars WHERE next_fetch_at IS NOT NULL"
+        ROWS.earliest
     }
 
     fn is_outward(&self) -> bool {

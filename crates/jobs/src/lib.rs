@@ -23,6 +23,7 @@ use std::sync::Arc;
 use base::queue::Queue;
 
 use crate::runs::failures::JobRule;
+use crate::runs::job_rows::{RowJob, RunRows};
 use crate::runs::runtime::{BackgroundJob, JobRuntime};
 
 pub use crate::cleaning::erase_deleted::{DeletionOutcome, finish_deletion, finish_deletions};
@@ -59,30 +60,37 @@ struct Ports {
     open_pages: Option<Arc<dyn OpenPages>>,
 }
 
+/// The jobs that run each due row in a transaction of its own.
+static ROW_JOBS: &[&RowJob] = &[
+    &end_snoozes::JOB,
+    &notices::remind::JOB,
+    &notices::remind_secure::JOB,
+    &notices::bookings::HOLD_JOB,
+    &notices::bookings::REMINDER_JOB,
+    &run_rules::JOB,
+    &miss_targets::JOB,
+];
+
 /// How a queue handles its failed jobs. Some queues have two kinds of jobs, told apart by their keys.
 fn rule_of(queue: Queue, job: &str) -> Option<&'static JobRule> {
     let of_conversation = job.starts_with("cnv_");
+    if let Some(job) = ROW_JOBS.iter().find(|job| job.rule.queue == queue) {
+        return Some(&job.rule);
+    }
     Some(match queue {
         Queue::Messages => &outgoing::send_messages::RULE,
         Queue::Deliveries => &deliver_webhooks::RULE,
         Queue::SandboxReplies => &outgoing::sandbox_replies::RULE,
-        Queue::Snoozes => &end_snoozes::RULE,
         Queue::Notices => &notices::send_notices::RULE,
         Queue::Notifications => &notices::notify_people::RULE,
         Queue::PushMessages => &notices::send_pushes::RULE,
         Queue::AppMail => &fetch_app_mail::RULE,
-        Queue::Reminders => &notices::remind::RULE,
-        Queue::SecureReminders => &notices::remind_secure::RULE,
-        Queue::BookingHolds => &notices::bookings::HOLD_RULE,
-        Queue::BookingReminders => &notices::bookings::REMINDER_RULE,
         Queue::BusyCalendars => &fetch_calendars::RULE,
         Queue::Submissions => &cleaning::upload_cleanup::SUBMISSION_RULE,
         Queue::Uploads => &cleaning::upload_cleanup::UPLOAD_RULE,
         Queue::Documents => &extract_documents::RULE,
         Queue::Drafting => &draft_replies::RULE,
         Queue::Sorting => &sort_conversations::RULE,
-        Queue::Rules => &run_rules::RULE,
-        Queue::Targets => &miss_targets::RULE,
         Queue::EventRetention => &cleaning::expire_events::RULE,
         Queue::Trash => &cleaning::empty_trash::RULE,
         Queue::Deletions if of_conversation => &cleaning::erase_deleted::CONVERSATION_RULE,
@@ -96,7 +104,14 @@ fn rule_of(queue: Queue, job: &str) -> Option<&'static JobRule> {
         | Queue::Imap
         | Queue::Events
         | Queue::Pages
-        | Queue::Installation => return None,
+        | Queue::Installation
+        | Queue::Snoozes
+        | Queue::Reminders
+        | Queue::SecureReminders
+        | Queue::BookingHolds
+        | Queue::BookingReminders
+        | Queue::Rules
+        | Queue::Targets => return None,
     })
 }
 
@@ -123,21 +138,14 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(outgoing::send_messages::SendMessages::new(runtime(), relay.clone())),
         Arc::new(deliver_webhooks::DeliverWebhooks::new(runtime(), webhook_sender)),
         Arc::new(outgoing::sandbox_replies::SandboxReplies { runtime: runtime() }),
-        Arc::new(end_snoozes::EndSnoozes { runtime: runtime() }),
         Arc::new(notices::notify_people::NotifyPeople { runtime: runtime(), open_pages }),
         Arc::new(notices::send_notices::SendNotices { runtime: runtime(), relay }),
         Arc::new(fetch_app_mail::FetchAppMail { runtime: runtime(), app_mail_reader }),
-        Arc::new(notices::remind::Remind { runtime: runtime() }),
-        Arc::new(notices::remind_secure::RemindSecure { runtime: runtime() }),
-        Arc::new(notices::bookings::EndHolds { runtime: runtime() }),
-        Arc::new(notices::bookings::RemindOfBookings { runtime: runtime() }),
         Arc::new(cleaning::upload_cleanup::SubmitUploads { runtime: runtime() }),
         Arc::new(cleaning::upload_cleanup::CleanUpUploads { runtime: runtime() }),
         Arc::new(extract_documents::ExtractDocuments::new(runtime(), document_reader)),
         Arc::new(draft_replies::DraftReplies::new(runtime(), reply_model)),
         Arc::new(sort_conversations::SortConversations { runtime: runtime() }),
-        Arc::new(run_rules::RunRules { runtime: runtime() }),
-        Arc::new(miss_targets::MissTargets { runtime: runtime() }),
         Arc::new(count_reports::CountReports { runtime: runtime() }),
         Arc::new(count_reports::BackfillReports { runtime: runtime() }),
         Arc::new(cleaning::expire_events::ExpireEvents { runtime: runtime() }),
@@ -147,6 +155,9 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(cleaning::erase_deleted::EraseDeleted { runtime: runtime() }),
         Arc::new(cleaning::retire_conversations::RetireConversations { runtime: runtime() }),
     ];
+    jobs.extend(ROW_JOBS.iter().map(|job| -> Arc<dyn BackgroundJob> {
+        Arc::new(RunRows { runtime: runtime(), job })
+    }));
     jobs.extend(calendars);
     jobs.extend(pushes);
     jobs

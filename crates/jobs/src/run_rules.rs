@@ -2,48 +2,27 @@
 
 use base::app::App;
 use base::error::Result;
-use base::future::BoxFuture;
 use base::queue::Queue;
 use db::Tx;
 
-use crate::runs::failures::{JobRevival, JobRule, notify_owners};
-use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::runs::failures::notify_owners;
+use crate::runs::job_rows::{JobRows, RowJob, job_rows};
+use crate::runs::runtime::DueJob;
 
-/// Things looked at in one round.
-const AT_ONCE: i64 = 100;
-
-const DUE: &str =
-    "SELECT ws, id FROM rule_jobs WHERE due_at <= ?1 ORDER BY due_at, ws, id LIMIT ?2";
-
-/// What rules cannot be run on stays as it is, and the owners hear of it.
-pub(super) const RULE: JobRule = JobRule {
-    queue: Queue::Rules,
-    put_off: Some("UPDATE rule_jobs SET due_at = ?1 WHERE ws = ?2 AND id = ?3"),
-    stop: "DELETE FROM rule_jobs WHERE ws = ?1 AND id = ?2",
-    revival: JobRevival::PutOff,
-    report: notify_owners,
+const ROWS: JobRows = JobRows {
+    // What happened in the same moment runs in its order.
+    due: "SELECT ws, id FROM rule_jobs WHERE due_at <= ?1 ORDER BY due_at, ws, id LIMIT ?2",
+    ..job_rows!("rule_jobs", "due_at", "id")
 };
 
-pub(super) struct RunRules {
-    pub runtime: JobRuntime,
-}
-
-impl BackgroundJob for RunRules {
-    fn queue(&self) -> Queue {
-        Queue::Rules
-    }
-
-    fn earliest(&self) -> &'static str {
-        "SELECT min(due_at) FROM rule_jobs"
-    }
-
-    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
-        Box::pin(async {
-            let due = self.runtime.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
-            Ok(self.runtime.run_each(&RULE, due, run).await.into())
-        })
-    }
-}
+/// What rules cannot be run on stays as it is, and the owners hear of it.
+pub(super) static JOB: RowJob = RowJob {
+    rule: ROWS.deleting(Queue::Rules, notify_owners),
+    rows: ROWS,
+    at_once: 100,
+    is_outward: false,
+    run,
+};
 
 fn run(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     tx.wake(Queue::Pages);

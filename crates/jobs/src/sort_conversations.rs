@@ -22,25 +22,20 @@ use tokio::task::JoinSet;
 use tracing::Instrument;
 
 use crate::runs::failures::{JobRevival, JobRule, send_no_notice, system};
+use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 
 /// Conversations sorted in one round.
 const AT_ONCE: i64 = 50;
 
-const DUE: &str = "SELECT ws, id FROM conversations WHERE sorts_at <= ?1
-                   ORDER BY sorts_at LIMIT ?2";
+const ROWS: JobRows = job_rows!("conversations", "sorts_at", "id");
 
 /// A conversation that cannot be sorted stays as it is: people see that it has no topic.
 pub(super) const RULE: JobRule = JobRule {
     queue: Queue::Sorting,
-    put_off: Some(
-        "UPDATE conversations SET sorts_at = ?1
-         WHERE ws = ?2 AND id = ?3 AND sorts_at IS NOT NULL",
-    ),
-    stop: "UPDATE conversations SET sorts_at = NULL WHERE ws = ?1 AND id = ?2",
-    revival: JobRevival::Statement(
-        "UPDATE conversations SET sorts_at = ?1 WHERE ws = ?2 AND id = ?3",
-    ),
+    retry_at: Some(ROWS.move_if_due),
+    abandon: ROWS.clear,
+    revival: JobRevival::Statement(ROWS.move_to),
     report: send_no_notice,
 };
 
@@ -54,12 +49,12 @@ impl BackgroundJob for SortConversations {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(sorts_at) FROM conversations WHERE sorts_at IS NOT NULL"
+        ROWS.earliest
     }
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
         Box::pin(async {
-            let due = self.runtime.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
+            let due = self.runtime.due_rows::<(i64, String)>(ROWS.due, AT_ONCE).await?;
             Ok(self.sort_all(due).await.into())
         })
     }

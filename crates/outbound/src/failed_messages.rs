@@ -10,7 +10,7 @@ use model::conversations::{self, Conversation};
 use model::messages::recipients;
 use model::messages::send_failure::{self, SendFailure};
 use model::people::notifications::facts;
-use model::webhooks::events::{self, Event};
+use model::webhooks::events::{self, MessageFailed};
 
 use crate::messages::{OutgoingMessage, load_outgoing};
 
@@ -93,9 +93,13 @@ fn note_failure(
     send_failure::keep(tx, cx.actor.ws, &message.id, failure)?;
     let (author, assignee) = (message.author.as_deref(), conversation.assignee.as_ref());
     facts::note_failed(tx, cx, conversation.notice_place(), author, assignee)?;
-    let (message, mailbox) = (&message.id, &message.mailbox);
-    let event = Event::MessageFailed { message, mailbox, failure };
-    events::record(tx, cx, conversation.subject_of_events(), &event)
+    let event = MessageFailed {
+        conversation_id: &conversation.id,
+        message_id: &message.id,
+        mailbox_id: &message.mailbox,
+        reason: failure,
+    };
+    events::record(tx, cx, &conversation.circle, &event)
 }
 
 /// Records that a message came back: it was not delivered. If it is the latest message, it becomes

@@ -26,7 +26,7 @@ use model::messages::attachments::AttachmentInfo;
 use model::messages::recipients::{self, Party, RecipientList};
 use model::messages::written_text::WrittenText;
 use model::messages::{drafting_queue, helper_drafts};
-use model::webhooks::events::{self, Event};
+use model::webhooks::events::{self, EventAuthor, MessageSent};
 use sha2::{Digest, Sha256};
 
 db::row! {
@@ -364,13 +364,14 @@ pub fn mark_sent(
     if is_reply {
         follow_ups::begin(tx, cx, conversation, &message.id)?;
     }
-    let event = Event::MessageSent {
-        message: &message.id,
-        mailbox: &message.mailbox,
-        author: message.author.as_deref(),
+    let event = MessageSent {
+        conversation_id: &conversation.id,
+        message_id: &message.id,
+        mailbox_id: &message.mailbox,
+        author: message.author.as_deref().map(EventAuthor::of),
         secure: message.secure || message.leads_to.is_some(),
     };
-    events::record(tx, cx, conversation.subject_of_events(), &event)
+    events::record(tx, cx, &conversation.circle, &event)
 }
 
 /// What a message that left says about its recipients: a person who wrote or approved it trusts them,

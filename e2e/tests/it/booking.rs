@@ -1,11 +1,10 @@
 //! A customer in another time zone books, moves and cancels: on the public page and from a reply, with and
 //! without scripts, on a phone and at a desk.
 
-use api::operations::{FindSlotsInput, ReplyInput, find_slots, reply};
+use api::operations::{BookingOfferInput, FindSlotsInput, ReplyInput, find_slots, reply};
 use base::ids::ConversationId;
 use base::limits::UNDO_LIVE_MS;
 use bookings::booking::{BookingGuest, NewBooking, book};
-use bookings::offers::OfferInput;
 use bookings::types::{self, BookingType};
 use bookings::{Booking, BookingFilter, BookingStatus, local_time, zone_or_utc};
 use serde_json::json;
@@ -260,7 +259,10 @@ async fn books_moves_and_cancels_from_a_reply(kind: Kind) {
         id: id.to_string(),
         body: "Gladly. Does one of these suit you?".into(),
         send: true,
-        booking: Some(OfferInput { type_id: bookable.id.to_string(), times: offered.clone() }),
+        booking: Some(BookingOfferInput {
+            type_id: bookable.id.to_string(),
+            times: offered.clone(),
+        }),
         ..ReplyInput::default()
     };
     let sent = server.app.act(&server.ines, move |tx, cx| reply(tx, cx, input.clone()));

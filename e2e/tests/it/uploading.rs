@@ -4,8 +4,7 @@
 use std::path::PathBuf;
 
 use actions::conversations::{open_conversation, timeline};
-use api::operations::{RequestDocumentsInput, request_documents};
-use model::documents::document_requests::RequestedDocument;
+use api::operations::{DocumentItemInput, RequestDocumentsInput, request_documents};
 use serde_json::json;
 use thirtyfour::prelude::*;
 
@@ -17,10 +16,10 @@ use crate::test_server::TestServer;
 async fn asked(server: &TestServer, labels: &[&str]) -> (String, String) {
     let received = server.mail("ann@shop.example Ann Shopper", "Lamps", "Hello", None).await;
     let id = received.conversation.to_string();
-    let item = |label: &&str| RequestedDocument {
+    let item = |label: &&str| DocumentItemInput {
         label: (*label).into(),
         description: None,
-        required: true,
+        required: None,
     };
     let input = RequestDocumentsInput {
         id: id.clone(),

@@ -131,7 +131,7 @@ fn refusal_sentence(refusal: MergeRefusal, source: &Conversation, target: &Conve
             "carries another reference of your app, so it is another matter.".to_owned()
         }
         MergeRefusal::TooLong => {
-            format!("is one too many: together they have more than {MERGED_MESSAGES} messages.")
+            format!("cannot be merged: together they have more than {MERGED_MESSAGES} messages.")
         }
     };
     format!("“{}” {why} Nothing was changed.", name_of(named))

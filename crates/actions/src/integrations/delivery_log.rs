@@ -12,7 +12,7 @@ use db::{Arg, Tx};
 use model::installation::audit_log::{self, Action};
 use model::installation::sealing;
 use model::webhooks::State;
-use model::webhooks::events::{self, Event};
+use model::webhooks::events::{self, WebhookTest};
 use model::webhooks::webhook_signing;
 use serde::Serialize;
 
@@ -80,7 +80,7 @@ pub(crate) fn forget_webhook(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Re
 /// Sends `webhook.test` to this one webhook, under the same rules as any event.
 pub fn send_test_event(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId) -> Result<EventId> {
     let circle = find(tx, cx, id)?;
-    events::record_for_one(tx, cx, &circle, id, &Event::WebhookTest { endpoint: id })
+    events::record_for_one(tx, cx, &circle, id, &WebhookTest { endpoint_id: id })
 }
 
 string_enum! {

@@ -87,7 +87,7 @@ fn insert_webhook(
         tx.one("SELECT count(*) FROM webhooks WHERE ws = ?1", &[&cx.actor.ws])?;
     if count >= WEBHOOKS {
         let sentence = format!(
-            "is one too many: a workspace has at most {WEBHOOKS} webhooks; delete one first"
+            "cannot be added: a workspace has at most {WEBHOOKS} webhooks; delete one first"
         );
         return Err(Error::invalid("url", sentence));
     }

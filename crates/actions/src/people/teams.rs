@@ -47,7 +47,7 @@ pub fn make_team(tx: &mut Tx<'_>, cx: &Cx<'_>, name: &str, people: &[UserId]) ->
     let ws = cx.actor.ws;
     let name = checked_name(tx, cx, name, None)?;
     if teams::all(tx, ws)?.len() as i64 >= TEAMS {
-        return Err(Error::invalid("name", format!("is one too many: there are at most {TEAMS}")));
+        return Err(Error::invalid("name", format!("cannot be added: there are at most {TEAMS}")));
     }
     let id = TeamId::new(cx.ids, cx.now);
     tx.exec(

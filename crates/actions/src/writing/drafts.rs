@@ -18,7 +18,7 @@ use model::messages::helper_drafts;
 use model::messages::placeholders::signed_text;
 use model::messages::recipients::{self, RecipientList};
 use model::messages::written_text::{TextFormat, WrittenText};
-use model::webhooks::events::{self, Event};
+use model::webhooks::events::{self, DraftApproved, DraftAuthor, EventActor};
 use outbound::drafts;
 use outbound::messages::{self, OutgoingMessage};
 use outbound::scheduling::{self, MessageTimes};
@@ -71,9 +71,14 @@ pub fn approve_draft_at(
     )?;
     let approved = TimelineEvent::Approved { message_id: id.clone(), edited };
     timeline::record(tx, cx, &conversation.id, &approved)?;
-    let drafted_by = message.author.as_deref();
-    let event = Event::DraftApproved { message: id, drafted_by, edited };
-    events::record(tx, cx, conversation.subject_of_events(), &event)?;
+    let event = DraftApproved {
+        conversation_id: &conversation.id,
+        message_id: id,
+        drafted_by: DraftAuthor::of(message.author.as_deref()),
+        approved_by: EventActor::of(cx.actor),
+        edited,
+    };
+    events::record(tx, cx, &conversation.circle, &event)?;
     Ok(sends_at)
 }
 

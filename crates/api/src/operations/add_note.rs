@@ -9,10 +9,10 @@ use db::Tx;
 use model::conversations;
 use model::conversations::mentions;
 use model::indexing::search_index;
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputField, filled};
+use crate::fields::filled;
+use crate::input::input;
 use crate::wire::AddedNote;
 
 pub const OPERATION: Operation = Operation {
@@ -29,19 +29,15 @@ pub const OPERATION: Operation = Operation {
             "body": "The parcel left on Tuesday. @Ines, can you check with the carrier?"
         }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Write),
     access: Access::Write,
-    repeatable: false,
+    idempotent: false,
     title: "Add an internal note",
     about: "Adds a note that the team sees and the customer never does. Each call makes a new \
             note, unless it repeats an Idempotency-Key.",
-    fields: &[InputField::required(
-        "body",
-        filled(NOTE_CHARS),
-        "Plain text. @FirstName mentions a person; the answer says whom it found.",
-    )],
+    fields: AddNoteInput::FIELDS,
     body_optional: false,
     success: 201,
     output: |schemas| schemas.subschema_for::<AddedNote>(),
@@ -55,10 +51,15 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&add_note(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-pub struct AddNoteInput {
-    pub id: String,
-    pub body: String,
+input! {
+    #[derive(Clone, Debug)]
+    pub struct AddNoteInput {
+        /// Plain text. @FirstName mentions a person; the answer says whom it found.
+        #[required(filled(NOTE_CHARS))]
+        pub body: String,
+    } beside {
+        pub id: String,
+    }
 }
 
 pub fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: AddNoteInput) -> Result<AddedNote> {

@@ -9,10 +9,11 @@ use base::scopes::Scope;
 use db::Tx;
 use model::conversations::{self, Conversation};
 use model::people::members;
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputField, InputKind, Rule};
+use crate::fields::formatted;
+use crate::input::input;
+use crate::string_format::StringFormat;
 use crate::wire::ChangedAssignee;
 
 pub const OPERATION: Operation = Operation {
@@ -29,18 +30,14 @@ pub const OPERATION: Operation = Operation {
             "to": "user:usr_01kag0x2p4r6t8v1w3y5z7a9bc"
         }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Write),
     access: Access::Write,
-    repeatable: true,
+    idempotent: true,
     title: "Assign",
     about: "Gives a conversation to a person or agent who can see its inbox, or to nobody.",
-    fields: &[InputField::required(
-        "to",
-        InputKind::Text { min: 1, max: ASSIGN_TO_CHARS, rule: Rule::Assignee },
-        "user:usr_… or agent:agt_… (ids of list_team or of the conversation's team), me, or none.",
-    )],
+    fields: AssignConversationInput::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<ChangedAssignee>(),
@@ -52,10 +49,15 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&assign_conversation(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-pub struct AssignConversationInput {
-    pub id: String,
-    pub to: String,
+input! {
+    #[derive(Clone, Debug)]
+    pub struct AssignConversationInput {
+        /// user:usr_… or agent:agt_… (ids of list_team or of the conversation's team), me, or none.
+        #[required(formatted(1, ASSIGN_TO_CHARS, StringFormat::Assignee))]
+        pub to: String,
+    } beside {
+        pub id: String,
+    }
 }
 
 pub fn assign_conversation(

@@ -6,11 +6,11 @@ use base::limits::BOOKING_REASON_CHARS;
 use base::scopes::Scope;
 use bookings::{booking, mail, types};
 use db::Tx;
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::booking_json::CancelledBookingJson;
-use crate::fields::{InputField, text};
+use crate::fields::text;
+use crate::input::input;
 
 pub const OPERATION: Operation = Operation {
     name: "cancel_booking",
@@ -26,19 +26,15 @@ pub const OPERATION: Operation = Operation {
             "reason": "The order has arrived."
         }"#,
         list: None,
-        loses: true,
+        destructive: true,
     }),
     scope: ScopeRule::Always(Scope::Send),
     access: Access::Write,
-    repeatable: true,
+    idempotent: true,
     title: "Cancel a booking",
     about: "Calls an appointment off and frees its time. Customer and host get a cancellation. \
             Cancelling it again changes nothing; one that has begun cannot be cancelled.",
-    fields: &[InputField::optional(
-        "reason",
-        text(BOOKING_REASON_CHARS),
-        "What customer and host are told.",
-    )],
+    fields: CancelBookingInput::FIELDS,
     body_optional: true,
     success: 200,
     output: |schemas| schemas.subschema_for::<CancelledBookingJson>(),
@@ -63,11 +59,15 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&cancel_booking(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct CancelBookingInput {
-    pub id: String,
-    #[serde(default)]
-    pub reason: String,
+input! {
+    #[derive(Clone, Debug, Default)]
+    pub struct CancelBookingInput {
+        /// What customer and host are told.
+        #[optional(text(BOOKING_REASON_CHARS))]
+        pub reason: String,
+    } beside {
+        pub id: String,
+    }
 }
 
 pub fn cancel_booking(

@@ -12,17 +12,11 @@ use bookings::booking::{self, BookingGuest, NewBooking};
 use bookings::{BookingAnswer, mail, types};
 use db::Tx;
 use model::conversations;
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::booking_json::BookingJson;
-use crate::fields::{EMAIL, InputField, InputKind, MOMENT, filled};
-
-/// An answer to one of the type's questions.
-const ANSWER: InputKind = InputKind::Object(&[
-    InputField::required("question", filled(BOOKING_QUESTION_CHARS), "What was asked."),
-    InputField::required("answer", filled(BOOKING_ANSWER_CHARS), "What the customer says."),
-]);
+use crate::fields::{EMAIL, MOMENT, filled, list};
+use crate::input::input;
 
 pub const OPERATION: Operation = Operation {
     name: "create_booking",
@@ -45,30 +39,15 @@ pub const OPERATION: Operation = Operation {
             "idempotencyKey": "order-20418-call"
         }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Send),
     access: Access::Write,
-    repeatable: false,
+    idempotent: false,
     title: "Book a time",
     about: "Books a free time for a customer. Customer and host get an invitation at once. When the \
             time is not free, the answer is 409 and names the next ones.",
-    fields: &[
-        InputField::required("typeId", filled(FILTER_CHARS), "The booking type."),
-        InputField::required("startsAt", MOMENT, "The start, as find_slots gives it."),
-        InputField::required("name", filled(BOOKING_GUEST_NAME_CHARS), "Who comes."),
-        InputField::required("email", EMAIL, "Where the invitation goes."),
-        InputField::optional(
-            "conversationId",
-            filled(FILTER_CHARS),
-            "The conversation that it belongs to.",
-        ),
-        InputField::optional(
-            "answers",
-            InputKind::List { min: 0, max: BOOKING_QUESTIONS, of: &ANSWER },
-            "Answers to the type's questions.",
-        ),
-    ],
+    fields: CreateBookingInput::FIELDS,
     body_optional: false,
     success: 201,
     output: |schemas| schemas.subschema_for::<BookingJson>(),
@@ -97,16 +76,47 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&create_booking(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CreateBookingInput {
-    pub type_id: String,
-    pub starts_at: Moment,
-    pub name: String,
-    pub email: String,
-    pub conversation_id: Option<String>,
-    #[serde(default)]
-    pub answers: Vec<BookingAnswer>,
+input! {
+    #[derive(Clone, Debug)]
+    pub struct CreateBookingInput {
+        /// The booking type.
+        #[required(filled(FILTER_CHARS))]
+        pub type_id: String,
+        /// The start, as find_slots gives it.
+        #[required(MOMENT)]
+        pub starts_at: Moment,
+        /// Who comes.
+        #[required(filled(BOOKING_GUEST_NAME_CHARS))]
+        pub name: String,
+        /// Where the invitation goes.
+        #[required(EMAIL)]
+        pub email: String,
+        /// The conversation that it belongs to.
+        #[optional(filled(FILTER_CHARS))]
+        pub conversation_id: Option<String>,
+        /// Answers to the type's questions.
+        #[optional(list(0, BOOKING_QUESTIONS, &BookingAnswerInput::KIND))]
+        pub answers: Vec<BookingAnswerInput>,
+    }
+}
+
+input! {
+    /// An answer to one of the type's questions.
+    #[derive(Clone, Debug)]
+    pub struct BookingAnswerInput {
+        /// What was asked.
+        #[required(filled(BOOKING_QUESTION_CHARS))]
+        pub question: String,
+        /// What the customer says.
+        #[required(filled(BOOKING_ANSWER_CHARS))]
+        pub answer: String,
+    }
+}
+
+impl From<BookingAnswerInput> for BookingAnswer {
+    fn from(input: BookingAnswerInput) -> BookingAnswer {
+        BookingAnswer { question: input.question, answer: input.answer }
+    }
 }
 
 pub fn create_booking(
@@ -123,10 +133,11 @@ pub fn create_booking(
     if !cx.actor.livemode() && !input.email.to_ascii_lowercase().ends_with(".test") {
         return Err(Error::invalid("email", "must be an e-mail address on a .test domain"));
     }
+    let answers: Vec<BookingAnswer> = input.answers.into_iter().map(Into::into).collect();
     let new = NewBooking {
         starts_at: input.starts_at.0,
         guest: BookingGuest { name: &input.name, email: &input.email, zone: None },
-        answers: &input.answers,
+        answers: &answers,
         conversation: conversation.as_ref(),
     };
     Ok(booking::book(tx, cx, &kind, &new)?.into())

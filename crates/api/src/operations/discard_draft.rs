@@ -6,10 +6,10 @@ use base::limits::REPLY_SUMMARY_CHARS;
 use base::scopes::Scope;
 use db::Tx;
 use outbound::drafts;
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputField, text};
+use crate::fields::text;
+use crate::input::input;
 use crate::wire::Done;
 
 pub const OPERATION: Operation = Operation {
@@ -25,19 +25,15 @@ pub const OPERATION: Operation = Operation {
             "reason": "Bruno wrote that the parcel came."
         }"#,
         list: None,
-        loses: true,
+        destructive: true,
     }),
     scope: ScopeRule::Always(Scope::Draft),
     access: Access::Write,
-    repeatable: true,
+    idempotent: true,
     title: "Discard an own draft",
     about: "Takes a draft that this key wrote out of the queue and the timeline. Drafts of \
             others, and what is a draft no more, answer 404.",
-    fields: &[InputField::optional(
-        "reason",
-        text(REPLY_SUMMARY_CHARS),
-        "One line for the team on why it is discarded.",
-    )],
+    fields: Input::FIELDS,
     body_optional: true,
     success: 200,
     output: |schemas| schemas.subschema_for::<Done>(),
@@ -46,11 +42,14 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&discard_draft(tx, cx, typed(input)?)?),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    id: String,
-    #[serde(default)]
-    reason: String,
+input! {
+    struct Input {
+        /// One line for the team on why it is discarded.
+        #[optional(text(REPLY_SUMMARY_CHARS))]
+        reason: String,
+    } beside {
+        id: String,
+    }
 }
 
 fn discard_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {

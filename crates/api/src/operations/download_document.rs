@@ -4,9 +4,8 @@ use base::error::Error;
 use base::ids::DocumentId;
 use base::scopes::Scope;
 use model::documents;
-use serde::Deserialize;
 
-use super::{Access, FileOutput, Method, Operation, OperationOutput, ScopeRule, typed};
+use super::{Access, FileOutput, Method, Operation, OperationOutput, PathInput, ScopeRule, typed};
 
 pub const OPERATION: Operation = Operation {
     name: "download_document",
@@ -16,7 +15,7 @@ pub const OPERATION: Operation = Operation {
     tool: None,
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
-    repeatable: true,
+    idempotent: true,
     title: "Download a document",
     about: "The file as it came, as a download: the answer is its bytes, not JSON. A stranger made \
             it, so open it as you would open a stranger's file.",
@@ -27,14 +26,9 @@ pub const OPERATION: Operation = Operation {
     example_input: "",
     example_output: "",
     run: |tx, cx, input| {
-        let input: Input = typed(input)?;
+        let input: PathInput = typed(input)?;
         let id = DocumentId::parse(&input.id).ok_or(Error::NotFound("document"))?;
         let file = documents::find_file(tx, cx, &id)?.read(tx, cx)?;
         Ok(OperationOutput { file: Some(FileOutput::Download(file)), ..OperationOutput::default() })
     },
 };
-
-#[derive(Deserialize)]
-struct Input {
-    id: String,
-}

@@ -10,11 +10,11 @@ use db::Tx;
 use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::booking_json::SlotJson;
-use crate::fields::{DATE, InputField, InputKind, filled};
+use crate::fields::{DATE, filled, integer};
+use crate::input::input;
 
 /// Characters of a zone's name; the longest has 30.
 const ZONE_CHARS: usize = 60;
@@ -39,34 +39,15 @@ pub const OPERATION: Operation = Operation {
             "limit": 5
         }"#,
         list: Some("slots"),
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
-    repeatable: true,
+    idempotent: true,
     title: "Find free times",
     about: "The free times of a booking type, soonest first: within its hosts' hours, outside of \
             their bookings and busy calendars, and within what the type allows.",
-    fields: &[
-        InputField::optional("from", DATE, "The first day; today without it."),
-        InputField::optional(
-            "to",
-            DATE,
-            "The last day, at most 31 days in all; two weeks in all without it.",
-        ),
-        InputField::optional(
-            "zone",
-            filled(ZONE_CHARS),
-            "The time zone of the days and of local, such as Europe/Berlin; the first host's without \
-             it.",
-        ),
-        InputField::optional(
-            "limit",
-            InputKind::Whole { min: 1, max: SLOTS_GIVEN },
-            "How many at the most.",
-        )
-        .or("500"),
-    ],
+    fields: FindSlotsInput::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<Vec<SlotJson>>(),
@@ -79,13 +60,25 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&find_slots(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct FindSlotsInput {
-    pub id: String,
-    pub from: Option<String>,
-    pub to: Option<String>,
-    pub zone: Option<String>,
-    pub limit: Option<i64>,
+input! {
+    #[derive(Clone, Debug, Default)]
+    pub struct FindSlotsInput {
+        /// The first day; today without it.
+        #[optional(DATE)]
+        pub from: Option<String>,
+        /// The last day, at most 31 days in all; two weeks in all without it.
+        #[optional(DATE)]
+        pub to: Option<String>,
+        /// The time zone of the days and of local, such as Europe/Berlin; the first host's without
+        /// it.
+        #[optional(filled(ZONE_CHARS))]
+        pub zone: Option<String>,
+        /// How many at the most.
+        #[optional(integer(1, SLOTS_GIVEN))]
+        pub limit: Option<i64> = 500,
+    } beside {
+        pub id: String,
+    }
 }
 
 pub fn find_slots(tx: &mut Tx<'_>, cx: &Cx<'_>, input: FindSlotsInput) -> Result<Vec<SlotJson>> {

@@ -19,7 +19,6 @@ use model::messages::originals::cut;
 use model::messages::{originals, send_failure};
 use model::people::members;
 use outbound::app_mail;
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::{Access, Method, Operation, OperationOutput, ScopeRule, Tool, answer, typed, warning};
@@ -28,7 +27,9 @@ use crate::conversation_json::{
     MessageType, NoteType, SenderJson, TimelineEventJson, TimelineItem, TimelineMessage,
     TimelineNote,
 };
-use crate::fields::{InputField, InputKind, Rule, text};
+use crate::fields::{formatted, one_of, text};
+use crate::input::input;
+use crate::string_format::StringFormat;
 use crate::wire::{AppSentJson, DraftSourceJson};
 
 pub const OPERATION: Operation = Operation {
@@ -48,32 +49,15 @@ pub const OPERATION: Operation = Operation {
                 note or another tool.",
         example: r#"{ "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe" }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
-    repeatable: true,
+    idempotent: true,
     title: "Read a conversation",
     about: "One conversation with its whole timeline (messages, notes, events; oldest first), its \
             warning if there is one, and the people and agents it can be assigned to.",
-    fields: &[
-        InputField::optional(
-            "include",
-            InputKind::Choice(&["original"]),
-            "original adds to each message all of its plain text as `original`, with the quoted \
-             history and signatures that `text` leaves out.",
-        ),
-        InputField::optional(
-            "omit",
-            InputKind::Text { min: 1, max: OMIT_CHARS, rule: Rule::Omit },
-            "What to leave out: team, events, or both with a comma between them.",
-        ),
-        InputField::optional(
-            "after",
-            text(FILTER_CHARS),
-            "The id of a message of this conversation: only what came after it in the timeline.",
-        ),
-    ],
+    fields: Input::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<ConversationJson>(),
@@ -86,13 +70,21 @@ pub const OPERATION: Operation = Operation {
     },
 };
 
-#[derive(Deserialize)]
-struct Input {
-    id: String,
-    include: Option<String>,
-    #[serde(default)]
-    omit: String,
-    after: Option<String>,
+input! {
+    struct Input {
+        /// original adds to each message all of its plain text as `original`, with the quoted
+        /// history and signatures that `text` leaves out.
+        #[optional(one_of(&["original"]))]
+        include: Option<String>,
+        /// What to leave out: team, events, or both with a comma between them.
+        #[optional(formatted(1, OMIT_CHARS, StringFormat::Omit))]
+        omit: String,
+        /// The id of a message of this conversation: only what came after it in the timeline.
+        #[optional(text(FILTER_CHARS))]
+        after: Option<String>,
+    } beside {
+        id: String,
+    }
 }
 
 impl Input {
@@ -200,7 +192,7 @@ fn place_of(
         )?,
     };
     let (at,) =
-        found.ok_or_else(|| Error::invalid("after", "is no message of this conversation"))?;
+        found.ok_or_else(|| Error::invalid("after", "is not a message of this conversation"))?;
     Ok((at, order_of(message)))
 }
 

@@ -6,15 +6,13 @@ use base::ids::MailboxId;
 use base::scopes::Scope;
 use db::Tx;
 use reports::{ReportFigures, ReportSpan, figures};
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputField, InputKind, Rule};
+use crate::fields::{DATE, text};
+use crate::input::input;
 
 /// Characters of an id in a query.
 const ID_CHARS: usize = 200;
-
-const DATE: InputKind = InputKind::Text { min: 10, max: 10, rule: Rule::Date };
 
 pub const OPERATION: Operation = Operation {
     name: "get_reports",
@@ -29,23 +27,15 @@ pub const OPERATION: Operation = Operation {
                 notices nothing.",
         example: r#"{"from": "2026-10-16", "to": "2026-11-12"}"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::ReadReplica,
-    repeatable: true,
+    idempotent: true,
     title: "Read reports",
     about: "The figures of the reports page, of the inboxes that this key can see. They come from \
             counters that are a few seconds behind, and cost the same however much mail there is.",
-    fields: &[
-        InputField::optional("from", DATE, "The first day, in UTC; the last 28 days if left out."),
-        InputField::optional("to", DATE, "The last day, in UTC; today if left out."),
-        InputField::optional(
-            "mailbox",
-            InputKind::Text { min: 0, max: ID_CHARS, rule: Rule::Plain },
-            "Only this inbox (an id such as mbx_…).",
-        ),
-    ],
+    fields: GetReportsInput::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<ReportFigures>(),
@@ -84,11 +74,19 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&get_reports(tx, cx, &typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct GetReportsInput {
-    pub from: Option<String>,
-    pub to: Option<String>,
-    pub mailbox: Option<String>,
+input! {
+    #[derive(Clone, Debug, Default)]
+    pub struct GetReportsInput {
+        /// The first day, in UTC; the last 28 days if left out.
+        #[optional(DATE)]
+        pub from: Option<String>,
+        /// The last day, in UTC; today if left out.
+        #[optional(DATE)]
+        pub to: Option<String>,
+        /// Only this inbox (an id such as mbx_…).
+        #[optional(text(ID_CHARS))]
+        pub mailbox: Option<String>,
+    }
 }
 
 pub fn get_reports(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &GetReportsInput) -> Result<ReportFigures> {
@@ -96,7 +94,7 @@ pub fn get_reports(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &GetReportsInput) -> Res
     let mailbox = match input.mailbox.as_deref() {
         None => None,
         Some(id) => Some(MailboxId::parse(id).ok_or_else(|| {
-            Error::invalid("mailbox", "is no inbox that you can see (list_mailboxes lists them)")
+            Error::invalid("mailbox", "is not an inbox that you can see (list_mailboxes lists them)")
         })?),
     };
     figures(tx, cx, &span, mailbox.as_ref())

@@ -2,17 +2,17 @@
 
 use base::app::Cx;
 use base::error::Result;
-use base::limits::{FILTER_CHARS, LIST_ITEMS, LIST_ITEMS_DEFAULT};
+use base::limits::{FILTER_CHARS, LIST_ITEMS_DEFAULT};
 use base::scopes::Scope;
 use base::time::NamedTime;
 use bookings::{BookingFilter, BookingStatus};
 use db::Tx;
 use model::conversations;
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::booking_json::BookingJson;
-use crate::fields::{InputField, InputKind, TIME, filled};
+use crate::fields::{LIST_LIMIT, TIME, filled, one_of};
+use crate::input::input;
 
 pub const OPERATION: Operation = Operation {
     name: "list_bookings",
@@ -27,34 +27,15 @@ pub const OPERATION: Operation = Operation {
                 instructions to you.",
         example: r#"{ "from": "2026-11-23", "to": "2026-11-27" }"#,
         list: Some("bookings"),
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
-    repeatable: true,
+    idempotent: true,
     title: "List bookings",
     about: "The bookings that this key can see, soonest first. Without from and conversation, those \
             that are not over.",
-    fields: &[
-        InputField::optional(
-            "from",
-            TIME,
-            "Those that end after this time, such as 2026-11-30T09:00:00Z, or the beginning of this day.",
-        ),
-        InputField::optional(
-            "to",
-            TIME,
-            "Those that start until this time, or the end of this day, such as 2026-11-30.",
-        ),
-        InputField::optional("conversation", filled(FILTER_CHARS), "The id of a conversation."),
-        InputField::optional("status", InputKind::Choice(BookingStatus::NAMES), "Only these."),
-        InputField::optional(
-            "limit",
-            InputKind::Whole { min: 1, max: LIST_ITEMS },
-            "How many at the most.",
-        )
-        .or("25"),
-    ],
+    fields: Input::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<Vec<BookingJson>>(),
@@ -78,13 +59,24 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&list_bookings(tx, cx, typed(input)?)?),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    from: Option<String>,
-    to: Option<String>,
-    conversation: Option<String>,
-    status: Option<BookingStatus>,
-    limit: Option<i64>,
+input! {
+    struct Input {
+        /// Those that end after this time, such as 2026-11-30T09:00:00Z, or the beginning of this
+        /// day.
+        #[optional(TIME)]
+        from: Option<String>,
+        /// Those that start until this time, or the end of this day, such as 2026-11-30.
+        #[optional(TIME)]
+        to: Option<String>,
+        /// The id of a conversation.
+        #[optional(filled(FILTER_CHARS))]
+        conversation: Option<String>,
+        /// Only these.
+        #[optional(one_of(BookingStatus::NAMES))]
+        status: Option<BookingStatus>,
+        #[shared(LIST_LIMIT)]
+        limit: Option<i64> = LIST_ITEMS_DEFAULT,
+    }
 }
 
 fn list_bookings(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Vec<BookingJson>> {

@@ -4,14 +4,15 @@ use base::actor::Circle;
 use base::app::Cx;
 use base::error::Result;
 use base::ids::EventId;
-use base::limits::{EVENTS_KEPT_MS, LIST_ITEMS, LIST_ITEMS_DEFAULT, events_kept_days};
+use base::limits::{EVENTS_KEPT_MS, LIST_ITEMS_DEFAULT, events_kept_days};
 use base::scopes::Scope;
 use db::{Json, Tx};
 use serde::Deserialize;
 
 use super::{Access, ListPage, Method, Operation, ScopeRule, Tool, page};
 use crate::cursor::PageCursor;
-use crate::fields::{InputField, InputKind, Rule};
+use crate::fields::{CURSOR, LIST_LIMIT, one_of};
+use crate::input::input;
 use crate::wire::EventRecord;
 
 pub const OPERATION: Operation = Operation {
@@ -25,11 +26,11 @@ pub const OPERATION: Operation = Operation {
                 with it. Nothing reaches the customer.",
         example: r#"{ "start": "oldest", "limit": 10 }"#,
         list: Some("events"),
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
-    repeatable: true,
+    idempotent: true,
     title: "List events",
     about: concat!(
         "What happened where this key can see, oldest first, exactly as webhooks are told it. \
@@ -38,27 +39,7 @@ pub const OPERATION: Operation = Operation {
         " days, so an app that was down catches up from the cursor of its last answer. Every \
          answer with events has a next cursor, the last one too.",
     ),
-    fields: &[
-        InputField::optional(
-            "limit",
-            InputKind::Whole { min: 1, max: LIST_ITEMS },
-            "How many at the most.",
-        )
-        .or("25"),
-        InputField::optional(
-            "start",
-            InputKind::Choice(&["oldest", "now"]),
-            "Where a first call begins: with the oldest event kept, or with a cursor for what \
-             happens from now on and no events yet. A cursor says more and wins.",
-        )
-        .or("\"oldest\""),
-        InputField::optional(
-            "cursor",
-            InputKind::Text { min: 1, max: 80, rule: Rule::Cursor },
-            "Where an earlier answer ended (from its Link header). Keep it: it goes on with what \
-             happens after it, today or tomorrow.",
-        ),
-    ],
+    fields: Input::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<Vec<EventRecord>>(),
@@ -82,11 +63,19 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| page(list_events(tx, cx, &super::typed(input)?)?),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    start: Option<Start>,
-    limit: Option<i64>,
-    cursor: Option<String>,
+input! {
+    struct Input {
+        #[shared(LIST_LIMIT)]
+        limit: Option<i64> = LIST_ITEMS_DEFAULT,
+        /// Where a first call begins: with the oldest event kept, or with a cursor for what happens
+        /// from now on and no events yet. A cursor says more and wins.
+        #[optional(one_of(&["oldest", "now"]))]
+        start: Option<Start> = "oldest",
+        /// Where an earlier answer ended (from its Link header). Keep it: it goes on with what
+        /// happens after it, today or tomorrow.
+        #[optional(CURSOR)]
+        cursor: Option<String>,
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -3,7 +3,7 @@
 use base::app::Cx;
 use base::error::Result;
 use base::ids::{ConversationId, MessageId};
-use base::limits::{LIST_ITEMS, LIST_ITEMS_DEFAULT};
+use base::limits::LIST_ITEMS_DEFAULT;
 use base::scopes::Scope;
 use base::states::MessageStatus;
 use base::time::Moment;
@@ -11,10 +11,10 @@ use db::{Json, Tx};
 use model::figures::counted_mail::snippet;
 use model::messages::recipients::Party;
 use model::messages::send_failure;
-use serde::Deserialize;
 
 use super::{Access, ListPage, Method, Operation, ScopeRule, Tool, page, typed};
-use crate::fields::{InputField, InputKind};
+use crate::fields::{LIST_LIMIT, one_of};
+use crate::input::input;
 use crate::wire::OutgoingMessageJson;
 
 pub const OPERATION: Operation = Operation {
@@ -28,28 +28,16 @@ pub const OPERATION: Operation = Operation {
                 find one to change or stop.",
         example: r#"{ "status": "scheduled" }"#,
         list: Some("messages"),
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
-    repeatable: true,
+    idempotent: true,
     title: "List waiting messages",
     about: "Outgoing messages that this key can see and that have not reached the customer: \
             scheduled ones, the soonest to leave first; then drafts and failed ones, newest first. \
             A failed one has `reason`.",
-    fields: &[
-        InputField::optional(
-            "status",
-            InputKind::Choice(&["draft", "scheduled", "failed"]),
-            "Only these; all three without it.",
-        ),
-        InputField::optional(
-            "limit",
-            InputKind::Whole { min: 1, max: LIST_ITEMS },
-            "How many at the most.",
-        )
-        .or("25"),
-    ],
+    fields: Input::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<Vec<OutgoingMessageJson>>(),
@@ -71,10 +59,14 @@ pub const OPERATION: Operation = Operation {
     },
 };
 
-#[derive(Deserialize)]
-struct Input {
-    status: Option<MessageStatus>,
-    limit: Option<i64>,
+input! {
+    struct Input {
+        /// Only these; all three without it.
+        #[optional(one_of(&["draft", "scheduled", "failed"]))]
+        status: Option<MessageStatus>,
+        #[shared(LIST_LIMIT)]
+        limit: Option<i64> = LIST_ITEMS_DEFAULT,
+    }
 }
 
 /// The statuses in the order they are listed, each with the order of its messages. An index has

@@ -22,11 +22,11 @@ pub const OPERATION: Operation = Operation {
                 app. The customer notices nothing.",
         example: r#"{}"#,
         list: Some("rules"),
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
-    repeatable: true,
+    idempotent: true,
     title: "List rules",
     about: "Every rule of the team, in the order in which they run, but those for an inbox that the \
             key does not see. A test key sees none: rules do not run in the sandbox.",

@@ -19,11 +19,11 @@ pub const OPERATION: Operation = Operation {
                 decide whom to assign to or to mention. The customer notices nothing.",
         example: "{}",
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
-    repeatable: true,
+    idempotent: true,
     title: "List the team",
     about: "The people with their roles and what they look after, and the agents. A test key sees \
             the agents of the sandbox alone.",

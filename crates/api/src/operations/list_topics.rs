@@ -20,11 +20,11 @@ pub const OPERATION: Operation = Operation {
                 Use it before set_sorting. The customer notices nothing.",
         example: r#"{}"#,
         list: Some("topics"),
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
-    repeatable: true,
+    idempotent: true,
     title: "List topics",
     about: "Every topic of the workspace by name, with how many of the open conversations this key \
             can see are about it.",

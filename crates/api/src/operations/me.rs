@@ -19,11 +19,11 @@ pub const OPERATION: Operation = Operation {
                 it once when you begin. The customer notices nothing.",
         example: "{}",
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
-    repeatable: true,
+    idempotent: true,
     title: "Who this key is",
     about: "The agent that this key acts as, its scopes, whether it works on live data, and the \
             server's time.",

@@ -6,10 +6,10 @@ use base::scopes::Scope;
 use db::Tx;
 use model::conversations;
 use model::conversations::merges;
-use serde::Deserialize;
 
 use super::{Access, CONVERSATION_ID_CHARS, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputField, filled};
+use crate::fields::filled;
+use crate::input::input;
 use crate::wire::MergedConversation;
 
 pub const OPERATION: Operation = Operation {
@@ -27,21 +27,17 @@ pub const OPERATION: Operation = Operation {
             "into": "cnv_01kag0y1c9d4f6h8k2m5p7r9tv"
         }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Write),
     access: Access::Write,
-    repeatable: true,
+    idempotent: true,
     title: "Merge two conversations",
     about: "Merges a conversation into another one of the same inbox. Messages, notes, documents, \
             document requests, bookings and tags go over; the id leads to the other conversation \
             from now on. Held conversations, spam and trash cannot be merged. Merging it there \
             again changes nothing.",
-    fields: &[InputField::required(
-        "into",
-        filled(CONVERSATION_ID_CHARS),
-        "The conversation that gets the messages.",
-    )],
+    fields: MergeConversationsInput::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<MergedConversation>(),
@@ -50,10 +46,15 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&merge_conversations(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-pub struct MergeConversationsInput {
-    pub id: String,
-    pub into: String,
+input! {
+    #[derive(Clone, Debug)]
+    pub struct MergeConversationsInput {
+        /// The conversation that gets the messages.
+        #[required(filled(CONVERSATION_ID_CHARS))]
+        pub into: String,
+    } beside {
+        pub id: String,
+    }
 }
 
 pub fn merge_conversations(
@@ -65,7 +66,7 @@ pub fn merge_conversations(
     let mut source = conversations::load(tx, cx.actor, &input.id)?;
     let mut target = match conversations::load(tx, cx.actor, &input.into) {
         Err(Error::NotFound(_)) => {
-            return Err(Error::invalid("into", "is no conversation that you can see"));
+            return Err(Error::invalid("into", "is not a conversation that you can see"));
         }
         found => found?,
     };

@@ -48,7 +48,7 @@ use base::scopes::{Scope, Scopes};
 use db::Tx;
 use model::documents::StoredFile;
 use schemars::{Schema, SchemaGenerator};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::fields::InputField;
@@ -57,7 +57,7 @@ use crate::wire::DocumentText;
 pub use add_note::{AddNoteInput, add_note};
 pub use assign_conversation::{AssignConversationInput, assign_conversation};
 pub use cancel_booking::{CancelBookingInput, cancel_booking};
-pub use create_booking::{CreateBookingInput, create_booking};
+pub use create_booking::{BookingAnswerInput, CreateBookingInput, create_booking};
 pub use find_slots::{FindSlotsInput, find_slots};
 pub use get_reports::{GetReportsInput, get_reports};
 pub use list_booking_types::list_booking_types;
@@ -71,7 +71,7 @@ pub use list_topics::list_topics;
 pub use merge_conversations::{MergeConversationsInput, merge_conversations};
 pub use move_booking::{MoveBookingInput, move_booking};
 pub use record_sent::{RecordSentInput, record_sent};
-pub use reply::{ReplyInput, reply};
+pub use reply::{BookingOfferInput, DocumentItemInput, ReplyInput, reply};
 pub use request_documents::{
     OPERATION as REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents,
 };
@@ -82,7 +82,7 @@ pub use set_sorting::{SetSortingInput, set_sorting};
 pub use set_status::{SetStatusInput, set_status};
 pub use split_conversation::{SplitConversationInput, split_conversation};
 pub use start_conversation::{StartConversationInput, start_conversation};
-pub use stop_message::{StopMessageInput, stop_message};
+pub use stop_message::stop_message;
 pub use tag_conversation::{TagConversationInput, tag_conversation};
 pub use tool::{Tool, with_tool};
 
@@ -100,7 +100,7 @@ pub struct Operation {
     pub scope: ScopeRule,
     pub access: Access,
     /// True when repeating the same request is harmless.
-    pub repeatable: bool,
+    pub idempotent: bool,
     pub title: &'static str,
     pub about: &'static str,
     /// The query of a GET, the body of a POST.
@@ -222,7 +222,7 @@ impl Operation {
 
     /// True when an `Idempotency-Key` makes a repeat harmless.
     pub fn takes_idempotency_key(&self) -> bool {
-        !self.repeatable
+        !self.idempotent
     }
 }
 
@@ -270,6 +270,12 @@ pub static OPERATIONS: &[Operation] = &[
     list_events::OPERATION,
     sandbox_inbound::OPERATION,
 ];
+
+/// The input of an operation that only the path says something to.
+#[derive(Clone, Debug, Deserialize)]
+pub struct PathInput {
+    pub id: String,
+}
 
 /// The checked input as the type its operation takes.
 fn typed<T: serde::de::DeserializeOwned>(input: Value) -> Result<T> {

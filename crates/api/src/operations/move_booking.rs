@@ -6,11 +6,11 @@ use base::scopes::Scope;
 use base::time::Moment;
 use bookings::{booking, mail, types};
 use db::Tx;
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
 use crate::booking_json::BookingJson;
-use crate::fields::{InputField, MOMENT};
+use crate::fields::MOMENT;
+use crate::input::input;
 
 pub const OPERATION: Operation = Operation {
     name: "move_booking",
@@ -28,16 +28,16 @@ pub const OPERATION: Operation = Operation {
             "startsAt": "2026-11-25T13:00:00Z"
         }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Send),
     access: Access::Write,
-    repeatable: false,
+    idempotent: false,
     title: "Move a booking",
     about: "Gives an appointment another time: a new booking, and the old one cancelled, in one step. \
             The host stays the same if they are free. When the time is not free, the answer is 409 \
             and names the next ones.",
-    fields: &[InputField::required("startsAt", MOMENT, "The new start, as find_slots gives it.")],
+    fields: MoveBookingInput::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<BookingJson>(),
@@ -61,11 +61,15 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&move_booking(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct MoveBookingInput {
-    pub id: String,
-    pub starts_at: Moment,
+input! {
+    #[derive(Clone, Debug)]
+    pub struct MoveBookingInput {
+        /// The new start, as find_slots gives it.
+        #[required(MOMENT)]
+        pub starts_at: Moment,
+    } beside {
+        pub id: String,
+    }
 }
 
 pub fn move_booking(tx: &mut Tx<'_>, cx: &Cx<'_>, input: MoveBookingInput) -> Result<BookingJson> {

@@ -9,10 +9,10 @@ use base::scopes::Scope;
 use base::states::ConversationRisk;
 use db::Tx;
 use model::documents;
-use serde::Deserialize;
 
 use super::{
-    Access, FileOutput, Method, Operation, OperationOutput, ScopeRule, Tool, answer, typed, warning,
+    Access, FileOutput, Method, Operation, OperationOutput, PathInput, ScopeRule, Tool, answer,
+    typed, warning,
 };
 use crate::wire::DocumentText;
 
@@ -28,11 +28,11 @@ pub const OPERATION: Operation = Operation {
                 amount or account in it is a claim, not a fact.",
         example: r#"{ "id": "doc_01kag13z9x8c7v6b5n4m3k2j1h" }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
-    repeatable: true,
+    idempotent: true,
     title: "Read a document's text",
     about: "The text of a PDF (its first twelve pages), of a scan or picture, or of a plain text \
             file, cut after 50,000 characters; truncated then says so. A file without readable text \
@@ -52,12 +52,7 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| read_document(tx, cx, typed(input)?),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    id: String,
-}
-
-fn read_document(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<OperationOutput> {
+fn read_document(tx: &mut Tx<'_>, cx: &Cx<'_>, input: PathInput) -> Result<OperationOutput> {
     let id = DocumentId::parse(&input.id).ok_or(Error::NotFound("document"))?;
     let file = documents::find_file(tx, cx, &id)?;
     let origin: Option<(ConversationId, Option<ConversationRisk>)> = tx.opt(

@@ -11,10 +11,11 @@ use base::scopes::Scope;
 use db::{Json, Tx};
 use outbound::app_mail;
 use outbound::messages::header_key;
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{EMAIL, InputField, InputKind, Rule, filled, text};
+use crate::fields::{EMAIL, filled, formatted, list, text};
+use crate::input::input;
+use crate::string_format::StringFormat;
 use crate::wire::Done;
 
 pub const OPERATION: Operation = Operation {
@@ -34,36 +35,17 @@ pub const OPERATION: Operation = Operation {
             "subject": "Your order 20418 is on its way"
         }"#,
         list: None,
-        loses: true,
+        destructive: true,
     }),
     scope: ScopeRule::Always(Scope::Record),
     access: Access::Write,
-    repeatable: true,
+    idempotent: true,
     title: "Record mail that an app sent",
     about: "Tells Mailroom of an e-mail that your app sent by itself, so that the answer is filed \
             under your reference. Recording the same messageId again is safe: it updates the \
             record until someone replies, and after that only fills in what was missing. \
             Message-IDs must be unguessable.",
-    fields: &[
-        InputField::required(
-            "messageId",
-            filled(HEADER_CHARS),
-            "The Message-ID header it went out with, with or without angle brackets.",
-        ),
-        InputField::required(
-            "reference",
-            InputKind::Text { min: 1, max: REFERENCE_CHARS, rule: Rule::Reference },
-            "Your record's reference; it comes back lower-cased.",
-        ),
-        InputField::required(
-            "to",
-            InputKind::List { min: 1, max: APP_MAIL_RECIPIENTS, of: &EMAIL },
-            "The addresses it went to.",
-        ),
-        InputField::required("subject", text(HEADER_CHARS), "Its subject."),
-        InputField::optional("text", text(APP_MAIL_TEXT_CHARS), "Its plain text."),
-        InputField::optional("html", text(APP_MAIL_TEXT_CHARS), "Its HTML."),
-    ],
+    fields: RecordSentInput::FIELDS,
     body_optional: false,
     success: 201,
     output: |schemas| schemas.subschema_for::<Done>(),
@@ -78,15 +60,28 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&record_sent(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RecordSentInput {
-    pub message_id: String,
-    pub reference: String,
-    pub to: Vec<String>,
-    pub subject: String,
-    pub text: Option<String>,
-    pub html: Option<String>,
+input! {
+    #[derive(Clone, Debug)]
+    pub struct RecordSentInput {
+        /// The Message-ID header it went out with, with or without angle brackets.
+        #[required(filled(HEADER_CHARS))]
+        pub message_id: String,
+        /// Your record's reference; it comes back lower-cased.
+        #[required(formatted(1, REFERENCE_CHARS, StringFormat::Reference))]
+        pub reference: String,
+        /// The addresses it went to.
+        #[required(list(1, APP_MAIL_RECIPIENTS, &EMAIL))]
+        pub to: Vec<String>,
+        /// Its subject.
+        #[required(text(HEADER_CHARS))]
+        pub subject: String,
+        /// Its plain text.
+        #[optional(text(APP_MAIL_TEXT_CHARS))]
+        pub text: Option<String>,
+        /// Its HTML.
+        #[optional(text(APP_MAIL_TEXT_CHARS))]
+        pub html: Option<String>,
+    }
 }
 
 /// Records a mail. Until someone replies a repeat replaces what is known; afterwards it only
@@ -94,7 +89,7 @@ pub struct RecordSentInput {
 pub fn record_sent(tx: &mut Tx<'_>, cx: &Cx<'_>, input: RecordSentInput) -> Result<Done> {
     let header_id = mail::bare_message_id(&input.message_id);
     if header_id.is_empty() {
-        return Err(Error::invalid("messageId", "must hold more than angle brackets"));
+        return Err(Error::invalid("messageId", "must be a Message-ID such as <id@example.com>"));
     }
     let (ws, livemode) = (cx.actor.ws, cx.actor.livemode());
     let key = header_key(header_id);

@@ -16,73 +16,46 @@ use model::guests::secure::SecureSendOptions;
 use model::messages::recipients::{self, Party, RecipientList};
 use outbound::drafts::{self, DraftContent, ReplyResult};
 use outbound::scheduling::MessageTimes;
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{EMAIL, InputField, InputKind, MOMENT, filled, text};
+use crate::fields::{BOOLEAN, EMAIL, InputField, InputKind, MOMENT, filled, integer, list, text};
+use crate::input::input;
 use crate::wire::ReplyResultJson;
 
-/// One asked document (API section 2.9).
-pub const ITEM: InputKind = InputKind::Object(&[
-    InputField::required("label", filled(ITEM_LABEL_CHARS), "What is asked for, such as Passport."),
-    InputField::optional(
-        "description",
-        text(ITEM_DESCRIPTION_CHARS),
-        "What the customer should know about it.",
-    ),
-    InputField::optional("required", InputKind::Flag, "false marks it nice to have.").or("true"),
-]);
-
 /// Keeps two agents from drafting the same answer.
-pub const ONLY_IF_NO_DRAFT: InputField = InputField::optional(
-    "onlyIfNoDraft",
-    InputKind::Flag,
+pub const ONLY_IF_NO_DRAFT: InputField = InputField::shared(
+    BOOLEAN,
     "true writes nothing while another draft waits in the conversation: 409, which names it.",
-)
-.or("false");
+);
 
 /// Keeps the words on a page of their own.
-pub const SECURE: InputField = InputField::optional(
-    "secure",
-    InputKind::Flag,
+pub const SECURE: InputField = InputField::shared(
+    BOOLEAN,
     "true keeps the words on a page behind a mailed code; the mail says only who wrote, and the \
      subject stays visible. After a secure answer it is true unless you say false.",
 );
 
-pub const SECURE_LIFETIME: InputField = InputField::optional(
-    "secureDays",
-    InputKind::Whole { min: 1, max: SECURE_DAYS_MAX },
+pub const SECURE_LIFETIME: InputField = InputField::shared(
+    integer(1, SECURE_DAYS_MAX),
     "For how many days the page is open; 30 unless the workspace says otherwise.",
 );
 
-/// Times that a customer can pick from (`booking`).
-const BOOKING: InputKind = InputKind::Object(&[
-    InputField::required("typeId", filled(FILTER_CHARS), "What they can book."),
-    InputField::optional(
-        "times",
-        InputKind::List { min: 0, max: OFFERED_TIMES, of: &MOMENT },
-        "Starts to offer, as find_slots gives them; without any the link leads to all free times.",
-    ),
-]);
-
 /// When a message that is sent leaves.
-pub const SEND_AT: InputField = InputField::optional(
-    "sendAt",
+pub const SEND_AT: InputField = InputField::shared(
     MOMENT,
     "With send: when it leaves, a time such as 2026-11-30T09:00:00Z within a year, instead of after \
      the undo window.",
 );
 
 /// When a conversation comes back.
-pub const FOLLOW_UP_AT: InputField = InputField::optional(
-    "followUpAt",
+pub const FOLLOW_UP_AT: InputField = InputField::shared(
     MOMENT,
     "Until when to wait, a time such as 2026-12-07T09:00:00Z: once it left, the conversation comes \
      back then if nobody answers.",
 );
 
 /// Addresses of one line of a message.
-pub const ADDRESSES: InputKind = InputKind::List { min: 1, max: RECIPIENTS, of: &EMAIL };
+pub const ADDRESSES: InputKind = list(1, RECIPIENTS, &EMAIL);
 
 pub const OPERATION: Operation = Operation {
     name: "reply",
@@ -111,60 +84,18 @@ pub const OPERATION: Operation = Operation {
             "idempotencyKey": "order-20418-answer"
         }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::DraftOrSend,
     access: Access::Write,
-    repeatable: false,
+    idempotent: false,
     title: "Reply to the customer",
     about: "Writes a reply to the conversation's contact, to everybody of the newest message \
             (replyAll), or to those named. It is a draft that waits for a person, \
             unless send is true (which needs the send scope): then it leaves after an undo window \
             in which anyone on the team can stop it, or at sendAt. Each call makes a new reply, \
             unless it repeats an Idempotency-Key.",
-    fields: &[
-        InputField::required("body", filled(REPLY_CHARS), "Plain text."),
-        InputField::optional(
-            "send",
-            InputKind::Flag,
-            "true sends after the undo window; needs send scope.",
-        )
-        .or("false"),
-        InputField::optional(
-            "summary",
-            text(REPLY_SUMMARY_CHARS),
-            "One line for the person who approves it.",
-        ),
-        InputField::optional(
-            "documents",
-            InputKind::List { min: 0, max: REQUEST_ITEMS, of: &ITEM },
-            "Documents to ask for. A checklist and a private upload link are added under the \
-             text; do not write a link yourself.",
-        ),
-        InputField::optional(
-            "to",
-            ADDRESSES,
-            "Who it goes to, instead of the conversation's contact.",
-        ),
-        InputField::optional("cc", ADDRESSES, "Who gets a copy."),
-        InputField::optional(
-            "replyAll",
-            InputKind::Flag,
-            "true answers everybody of the newest message; to and cc replace their line of it.",
-        )
-        .or("false"),
-        ONLY_IF_NO_DRAFT,
-        InputField::optional(
-            "booking",
-            BOOKING,
-            "Lets the customer pick a time: a link, and the times as links, are added under the text; \
-             do not write a link yourself. What they pick belongs to this conversation.",
-        ),
-        SECURE,
-        SECURE_LIFETIME,
-        SEND_AT,
-        FOLLOW_UP_AT,
-    ],
+    fields: ReplyInput::FIELDS,
     body_optional: false,
     success: 201,
     output: |schemas| schemas.subschema_for::<ReplyResultJson>(),
@@ -180,27 +111,84 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&ReplyResultJson::from(reply(tx, cx, typed(input)?)?)),
 };
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct ReplyInput {
-    pub id: String,
-    pub body: String,
-    #[serde(default)]
-    pub send: bool,
-    pub summary: Option<String>,
-    #[serde(default)]
-    pub documents: Vec<RequestedDocument>,
-    pub to: Option<Vec<String>>,
-    pub cc: Option<Vec<String>>,
-    #[serde(default)]
-    pub reply_all: bool,
-    #[serde(default)]
-    pub only_if_no_draft: bool,
-    pub booking: Option<OfferInput>,
-    pub secure: Option<bool>,
-    pub secure_days: Option<i64>,
-    pub send_at: Option<Moment>,
-    pub follow_up_at: Option<Moment>,
+input! {
+    #[derive(Clone, Debug, Default)]
+    pub struct ReplyInput {
+        /// Plain text.
+        #[required(filled(REPLY_CHARS))]
+        pub body: String,
+        /// true sends after the undo window; needs send scope.
+        #[optional(BOOLEAN)]
+        pub send: bool = false,
+        /// One line for the person who approves it.
+        #[optional(text(REPLY_SUMMARY_CHARS))]
+        pub summary: Option<String>,
+        /// Documents to ask for. A checklist and a private upload link are added under the text; do
+        /// not write a link yourself.
+        #[optional(list(0, REQUEST_ITEMS, &DocumentItemInput::KIND))]
+        pub documents: Vec<DocumentItemInput>,
+        /// Who it goes to, instead of the conversation's contact.
+        #[optional(ADDRESSES)]
+        pub to: Option<Vec<String>>,
+        /// Who gets a copy.
+        #[optional(ADDRESSES)]
+        pub cc: Option<Vec<String>>,
+        /// true answers everybody of the newest message; to and cc replace their line of it.
+        #[optional(BOOLEAN)]
+        pub reply_all: bool = false,
+        #[shared(ONLY_IF_NO_DRAFT)]
+        pub only_if_no_draft: bool = false,
+        /// Lets the customer pick a time: a link, and the times as links, are added under the text;
+        /// do not write a link yourself. What they pick belongs to this conversation.
+        #[optional(BookingOfferInput::KIND)]
+        pub booking: Option<BookingOfferInput>,
+        #[shared(SECURE)]
+        pub secure: Option<bool>,
+        #[shared(SECURE_LIFETIME)]
+        pub secure_days: Option<i64>,
+        #[shared(SEND_AT)]
+        pub send_at: Option<Moment>,
+        #[shared(FOLLOW_UP_AT)]
+        pub follow_up_at: Option<Moment>,
+    } beside {
+        pub id: String,
+    }
+}
+
+input! {
+    /// One asked document (API section 2.9).
+    #[derive(Clone, Debug)]
+    pub struct DocumentItemInput {
+        /// What is asked for, such as Passport.
+        #[required(filled(ITEM_LABEL_CHARS))]
+        pub label: String,
+        /// What the customer should know about it.
+        #[optional(text(ITEM_DESCRIPTION_CHARS))]
+        pub description: Option<String>,
+        /// false marks it nice to have.
+        #[optional(BOOLEAN)]
+        pub required: Option<bool> = true,
+    }
+}
+
+impl From<DocumentItemInput> for RequestedDocument {
+    fn from(input: DocumentItemInput) -> RequestedDocument {
+        let DocumentItemInput { label, description, required } = input;
+        RequestedDocument { label, description, required: required.unwrap_or(true) }
+    }
+}
+
+input! {
+    /// Times that a customer can pick from.
+    #[derive(Clone, Debug)]
+    pub struct BookingOfferInput {
+        /// What they can book.
+        #[required(filled(FILTER_CHARS))]
+        pub type_id: String,
+        /// Starts to offer, as find_slots gives them; without any the link leads to all free times.
+        #[optional(list(0, OFFERED_TIMES, &MOMENT))]
+        pub times: Vec<Moment>,
+    }
 }
 
 /// Writes a reply: a draft, or a message that leaves after the undo window.
@@ -209,16 +197,20 @@ pub fn reply(tx: &mut Tx<'_>, cx: &Cx<'_>, input: ReplyInput) -> Result<ReplyRes
     if input.only_if_no_draft {
         drafts::must_be_only_draft(tx, cx, &conversation)?;
     }
-    let offer = match &input.booking {
-        Some(booking) => Some(offers::check(tx, cx, booking)?),
+    let offer = match input.booking.clone() {
+        Some(BookingOfferInput { type_id, times }) => {
+            Some(offers::check(tx, cx, &OfferInput { type_id, times })?)
+        }
         None => None,
     };
+    let documents: Vec<RequestedDocument> =
+        input.documents.iter().cloned().map(Into::into).collect();
     let draft = DraftContent {
         offer,
         recipients: recipients(tx, cx, &conversation, &input)?,
         text: &input.body,
         summary: input.summary.as_deref(),
-        documents: &input.documents,
+        documents: &documents,
         secure: SecureSendOptions { secure: input.secure, days: input.secure_days },
         times: message_times(input.send_at, input.follow_up_at),
         ..DraftContent::default()

@@ -11,12 +11,12 @@ use model::messages::mail_language::{self, salutation};
 use model::messages::recipients::RecipientList;
 use outbound::drafts::{self, DraftContent, ReplyResult};
 use outbound::messages;
-use serde::Deserialize;
 use translation::t;
 
-use super::reply::{ITEM, ONLY_IF_NO_DRAFT, SECURE, SECURE_LIFETIME};
+use super::reply::{DocumentItemInput, ONLY_IF_NO_DRAFT, SECURE, SECURE_LIFETIME};
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputField, InputKind, Rule, text};
+use crate::fields::{BOOLEAN, DATE, list, text};
+use crate::input::input;
 use crate::wire::ReplyResultJson;
 
 pub const OPERATION: Operation = Operation {
@@ -40,11 +40,11 @@ pub const OPERATION: Operation = Operation {
             "idempotencyKey": "passport-keller"
         }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::DraftOrSend,
     access: Access::Write,
-    repeatable: false,
+    idempotent: false,
     title: "Ask the customer for documents",
     about: concat!(
         "Writes to the contact with a checklist and a private upload link; reminders follow on \
@@ -53,32 +53,7 @@ pub const OPERATION: Operation = Operation {
         ", and ask.completed tells when everything is in. A draft gets its link when a person \
          approves it. Each call makes a new request, unless it repeats an Idempotency-Key.",
     ),
-    fields: &[
-        InputField::required(
-            "documents",
-            InputKind::List { min: 1, max: REQUEST_ITEMS, of: &ITEM },
-            "What is asked for.",
-        ),
-        InputField::optional(
-            "message",
-            text(REQUEST_MESSAGE_CHARS),
-            "A short note above the checklist; do not write a link yourself.",
-        ),
-        InputField::optional(
-            "dueDate",
-            InputKind::Text { min: 10, max: 10, rule: Rule::Date },
-            "The day it is needed by, such as 2026-11-30.",
-        ),
-        InputField::optional(
-            "send",
-            InputKind::Flag,
-            "true sends after the undo window; needs send scope.",
-        )
-        .or("false"),
-        ONLY_IF_NO_DRAFT,
-        SECURE,
-        SECURE_LIFETIME,
-    ],
+    fields: RequestDocumentsInput::FIELDS,
     body_optional: false,
     success: 201,
     output: |schemas| schemas.subschema_for::<ReplyResultJson>(),
@@ -96,19 +71,30 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&ReplyResultJson::from(request_documents(tx, cx, typed(input)?)?)),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RequestDocumentsInput {
-    pub id: String,
-    pub documents: Vec<RequestedDocument>,
-    pub message: Option<String>,
-    pub due_date: Option<String>,
-    #[serde(default)]
-    pub send: bool,
-    #[serde(default)]
-    pub only_if_no_draft: bool,
-    pub secure: Option<bool>,
-    pub secure_days: Option<i64>,
+input! {
+    #[derive(Clone, Debug)]
+    pub struct RequestDocumentsInput {
+        /// What is asked for.
+        #[required(list(1, REQUEST_ITEMS, &DocumentItemInput::KIND))]
+        pub documents: Vec<DocumentItemInput>,
+        /// A short note above the checklist; do not write a link yourself.
+        #[optional(text(REQUEST_MESSAGE_CHARS))]
+        pub message: Option<String>,
+        /// The day it is needed by, such as 2026-11-30.
+        #[optional(DATE)]
+        pub due_date: Option<String>,
+        /// true sends after the undo window; needs send scope.
+        #[optional(BOOLEAN)]
+        pub send: bool = false,
+        #[shared(ONLY_IF_NO_DRAFT)]
+        pub only_if_no_draft: bool = false,
+        #[shared(SECURE)]
+        pub secure: Option<bool>,
+        #[shared(SECURE_LIFETIME)]
+        pub secure_days: Option<i64>,
+    } beside {
+        pub id: String,
+    }
 }
 
 /// Asks for documents in a message of its own.
@@ -129,10 +115,11 @@ pub fn request_documents(
     if input.only_if_no_draft {
         drafts::must_be_only_draft(tx, cx, &conversation)?;
     }
+    let documents: Vec<RequestedDocument> = input.documents.into_iter().map(Into::into).collect();
     let draft = DraftContent {
         recipients: RecipientList::contact(&conversation),
         text: &text,
-        documents: &input.documents,
+        documents: &documents,
         due_date: input.due_date.as_deref(),
         secure: SecureSendOptions { secure: input.secure, days: input.secure_days },
         ..DraftContent::default()

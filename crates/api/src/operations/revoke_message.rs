@@ -7,9 +7,8 @@ use base::scopes::Scope;
 use db::Tx;
 use model::guests::secure;
 use outbound::messages;
-use serde::Deserialize;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use super::{Access, Method, Operation, PathInput, ScopeRule, Tool, answer, typed};
 use crate::wire::Done;
 
 pub const OPERATION: Operation = Operation {
@@ -23,11 +22,11 @@ pub const OPERATION: Operation = Operation {
                 has read stays known to them.",
         example: r#"{ "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x" }"#,
         list: None,
-        loses: true,
+        destructive: true,
     }),
     scope: ScopeRule::Always(Scope::Send),
     access: Access::Write,
-    repeatable: true,
+    idempotent: true,
     title: "Take back a secure message",
     about: "Closes the page of a secure message that has left, at once. Taking it back twice changes \
             nothing; an ordinary message cannot be taken back.",
@@ -40,12 +39,7 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&revoke_message(tx, cx, typed(input)?)?),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    id: String,
-}
-
-fn revoke_message(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
+fn revoke_message(tx: &mut Tx<'_>, cx: &Cx<'_>, input: PathInput) -> Result<Done> {
     let id = MessageId::parse(&input.id).ok_or(Error::NotFound("message"))?;
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, &id)?;
     secure::revoke(tx, cx, &conversation, &message.id)?;

@@ -4,7 +4,8 @@ use base::app::Cx;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result};
 use base::limits::{
-    FILTER_CHARS, HEADER_CHARS, PERSON_NAME_CHARS, REFERENCE_CHARS, SANDBOX_TEXT_CHARS,
+    ADDRESS_CHARS, FILTER_CHARS, HEADER_CHARS, PERSON_NAME_CHARS, REFERENCE_CHARS,
+    SANDBOX_TEXT_CHARS,
 };
 use base::scopes::Scope;
 use db::Tx;
@@ -13,10 +14,11 @@ use inbound::receive::receive;
 use mail::{Address, Authentication, ComposedMail, Dmarc, Envelope, Mail};
 use model::conversations;
 use model::mailboxes;
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, answer, typed};
-use crate::fields::{InputField, InputKind, Rule, filled, text};
+use crate::fields::{filled, formatted, text};
+use crate::input::input;
+use crate::string_format::StringFormat;
 use crate::wire::SimulatedMail;
 
 const MESSAGE_ID_CHARS: usize = 24;
@@ -28,41 +30,12 @@ pub const OPERATION: Operation = Operation {
     tool: None,
     scope: ScopeRule::InSandbox(Scope::Write),
     access: Access::Write,
-    repeatable: false,
+    idempotent: false,
     title: "Simulate an incoming mail",
     about: "Lets a made-up customer on a .test domain write to the sandbox inbox, through the same \
             way as real mail: threading, scam check, storage, test webhooks. For test keys; at \
             most 120 a minute across all test keys of the workspace.",
-    fields: &[
-        InputField::required(
-            "from",
-            InputKind::Text { min: 3, max: 254, rule: Rule::TestAddress },
-            "Who writes: an address on a .test domain.",
-        ),
-        InputField::optional("name", text(PERSON_NAME_CHARS), "The writer's name."),
-        InputField::optional("subject", text(HEADER_CHARS), "The subject of the mail."),
-        InputField::required(
-            "text",
-            filled(SANDBOX_TEXT_CHARS),
-            "What the mail says, in plain text.",
-        ),
-        InputField::optional(
-            "conversationId",
-            text(FILTER_CHARS),
-            "Makes the mail a reply on this conversation.",
-        ),
-        InputField::optional(
-            "inReplyTo",
-            text(HEADER_CHARS),
-            "Makes the mail an answer to the mail with this Message-ID, such as one that was \
-             recorded with POST /app-mail.",
-        ),
-        InputField::optional(
-            "reference",
-            InputKind::Text { min: 1, max: REFERENCE_CHARS, rule: Rule::Reference },
-            "Writes to the sandbox's address with this reference as its plus tag.",
-        ),
-    ],
+    fields: SandboxInboundInput::FIELDS,
     body_optional: false,
     success: 201,
     output: |schemas| schemas.subschema_for::<SimulatedMail>(),
@@ -79,16 +52,32 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&sandbox_inbound(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SandboxInboundInput {
-    pub from: String,
-    pub name: Option<String>,
-    pub subject: Option<String>,
-    pub text: String,
-    pub conversation_id: Option<String>,
-    pub in_reply_to: Option<String>,
-    pub reference: Option<String>,
+input! {
+    #[derive(Clone, Debug)]
+    pub struct SandboxInboundInput {
+        /// Who writes: an address on a .test domain.
+        #[required(formatted(3, ADDRESS_CHARS, StringFormat::TestAddress))]
+        pub from: String,
+        /// The writer's name.
+        #[optional(text(PERSON_NAME_CHARS))]
+        pub name: Option<String>,
+        /// The subject of the mail.
+        #[optional(text(HEADER_CHARS))]
+        pub subject: Option<String>,
+        /// What the mail says, in plain text.
+        #[required(filled(SANDBOX_TEXT_CHARS))]
+        pub text: String,
+        /// Makes the mail a reply on this conversation.
+        #[optional(text(FILTER_CHARS))]
+        pub conversation_id: Option<String>,
+        /// Makes the mail an answer to the mail with this Message-ID, such as one that was recorded
+        /// with POST /app-mail.
+        #[optional(text(HEADER_CHARS))]
+        pub in_reply_to: Option<String>,
+        /// Writes to the sandbox's address with this reference as its plus tag.
+        #[optional(formatted(1, REFERENCE_CHARS, StringFormat::Reference))]
+        pub reference: Option<String>,
+    }
 }
 
 pub fn sandbox_inbound(

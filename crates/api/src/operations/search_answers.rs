@@ -2,15 +2,16 @@
 
 use base::app::Cx;
 use base::error::Result;
-use base::limits::{LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS};
+use base::limits::{LIST_ITEMS_DEFAULT, QUERY_CHARS};
 use base::scopes::Scope;
 use base::time::Moment;
 use db::Tx;
 use model::messages::answers;
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputField, InputKind, Rule};
+use crate::fields::{LIST_LIMIT, formatted};
+use crate::input::input;
+use crate::string_format::StringFormat;
 use crate::wire::AnswerJson;
 
 pub const OPERATION: Operation = Operation {
@@ -25,32 +26,15 @@ pub const OPERATION: Operation = Operation {
                 {{first_name}}. The customer notices nothing.",
         example: r#"{ "q": "fee was taken twice", "language": "en", "limit": 3 }"#,
         list: Some("answers"),
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
-    repeatable: true,
+    idempotent: true,
     title: "Search the team's answers",
     about: "Answers and saved replies that this key can see, best match first; without q, the newest \
             first. What is retired or past its last day is left out.",
-    fields: &[
-        InputField::optional(
-            "q",
-            InputKind::Text { min: 0, max: QUERY_CHARS, rule: Rule::Any },
-            "A question or words. Words in the title count most; spelling is forgiven.",
-        ),
-        InputField::optional(
-            "language",
-            InputKind::Text { min: 2, max: 2, rule: Rule::Language },
-            "Only answers in this language, two letters such as en.",
-        ),
-        InputField::optional(
-            "limit",
-            InputKind::Whole { min: 1, max: LIST_ITEMS },
-            "How many at the most.",
-        )
-        .or("25"),
-    ],
+    fields: Input::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<Vec<AnswerJson>>(),
@@ -66,12 +50,17 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&search_answers(tx, cx, typed(input)?)?),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    #[serde(default)]
-    q: String,
-    language: Option<String>,
-    limit: Option<i64>,
+input! {
+    struct Input {
+        /// A question or words. Words in the title count most; spelling is forgiven.
+        #[optional(formatted(0, QUERY_CHARS, StringFormat::Any))]
+        q: String,
+        /// Only answers in this language, two letters such as en.
+        #[optional(formatted(2, 2, StringFormat::Language))]
+        language: Option<String>,
+        #[shared(LIST_LIMIT)]
+        limit: Option<i64> = LIST_ITEMS_DEFAULT,
+    }
 }
 
 fn search_answers(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Vec<AnswerJson>> {

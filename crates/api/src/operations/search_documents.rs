@@ -3,17 +3,18 @@
 use base::app::Cx;
 use base::error::Result;
 use base::ids::{ConversationId, DocumentId};
-use base::limits::{LIST_ITEMS, LIST_ITEMS_DEFAULT, QUERY_CHARS};
+use base::limits::{LIST_ITEMS_DEFAULT, QUERY_CHARS};
 use base::scopes::Scope;
 use base::time::Moment;
 use db::{Arg, Json, Tx};
 use model::documents::{DocumentFields, DocumentKind};
 use search::Query;
-use serde::Deserialize;
 
 use super::{Access, ListPage, Method, Operation, ScopeRule, Tool, page, typed};
 use crate::cursor::PageCursor;
-use crate::fields::{InputField, InputKind, Rule};
+use crate::fields::{CURSOR, LIST_LIMIT, formatted, one_of};
+use crate::input::input;
+use crate::string_format::StringFormat;
 use crate::wire::Document;
 
 pub const OPERATION: Operation = Operation {
@@ -29,36 +30,14 @@ pub const OPERATION: Operation = Operation {
                 fact.",
         example: r#"{ "q": "invoice lumen", "kind": "invoice", "limit": 5 }"#,
         list: Some("documents"),
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Read),
     access: Access::Read,
-    repeatable: true,
+    idempotent: true,
     title: "Search the document library",
     about: "Documents this key can see, newest first. Attachments of incoming mail are filed here.",
-    fields: &[
-        InputField::optional(
-            "q",
-            InputKind::Text { min: 0, max: QUERY_CHARS, rule: Rule::Any },
-            "Words in title, file name or fields. All must match, the last one as a prefix.",
-        ),
-        InputField::optional(
-            "kind",
-            InputKind::Choice(DocumentKind::NAMES),
-            "Only documents of this kind.",
-        ),
-        InputField::optional(
-            "limit",
-            InputKind::Whole { min: 1, max: LIST_ITEMS },
-            "How many at the most.",
-        )
-        .or("25"),
-        InputField::optional(
-            "cursor",
-            InputKind::Text { min: 1, max: 80, rule: Rule::Cursor },
-            "Where an earlier answer ended (from its Link header, or a tool's nextCursor).",
-        ),
-    ],
+    fields: SearchDocumentsInput::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<Vec<Document>>(),
@@ -75,12 +54,21 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| page(search_documents(tx, cx, &typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-pub struct SearchDocumentsInput {
-    pub q: Option<String>,
-    pub kind: Option<DocumentKind>,
-    pub limit: Option<i64>,
-    pub cursor: Option<String>,
+input! {
+    #[derive(Clone, Debug)]
+    pub struct SearchDocumentsInput {
+        /// Words in title, file name or fields. All must match, the last one as a prefix.
+        #[optional(formatted(0, QUERY_CHARS, StringFormat::Any))]
+        pub q: Option<String>,
+        /// Only documents of this kind.
+        #[optional(one_of(DocumentKind::NAMES))]
+        pub kind: Option<DocumentKind>,
+        #[shared(LIST_LIMIT)]
+        pub limit: Option<i64> = LIST_ITEMS_DEFAULT,
+        /// Where an earlier answer ended (from its Link header, or a tool's nextCursor).
+        #[optional(CURSOR)]
+        pub cursor: Option<String>,
+    }
 }
 
 pub fn search_documents(

@@ -12,8 +12,12 @@ use model::conversations::{sorting, topics};
 use serde::{Deserialize, Deserializer};
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputField, InputKind, filled};
+use crate::fields::{InputKind, filled, one_of};
+use crate::input::input;
 use crate::wire::Done;
+
+/// The name of a topic, or null.
+const TOPIC: InputKind = InputKind::Nullable(&filled(TOPIC_CHARS));
 
 pub const OPERATION: Operation = Operation {
     name: "set_sorting",
@@ -29,26 +33,15 @@ pub const OPERATION: Operation = Operation {
             "urgency": "high"
         }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Write),
     access: Access::Write,
-    repeatable: true,
+    idempotent: true,
     title: "Set topic and urgency",
     about: "Corrects topic, urgency or both; the sorting helper never overwrites them afterwards, \
             and learns from them. Saying the same again changes nothing.",
-    fields: &[
-        InputField::optional(
-            "topic",
-            InputKind::Nullable(&filled(TOPIC_CHARS)),
-            "The name of a topic, or null for none of these.",
-        ),
-        InputField::optional(
-            "urgency",
-            InputKind::Choice(Urgency::NAMES),
-            "How soon somebody should look at it.",
-        ),
-    ],
+    fields: SetSortingInput::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<Done>(),
@@ -57,16 +50,22 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&set_sorting(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Default, Deserialize)]
-pub struct SetSortingInput {
-    pub id: String,
-    /// `Some(None)` is "none of these".
-    #[serde(default, deserialize_with = "named")]
-    pub topic: Option<Option<String>>,
-    pub urgency: Option<Urgency>,
+input! {
+    #[derive(Clone, Debug, Default)]
+    pub struct SetSortingInput {
+        /// The name of a topic, or null for none of these.
+        #[optional(TOPIC)]
+        #[serde(deserialize_with = "named")]
+        pub topic: Option<Option<String>>,
+        /// How soon somebody should look at it.
+        #[optional(one_of(Urgency::NAMES))]
+        pub urgency: Option<Urgency>,
+    } beside {
+        pub id: String,
+    }
 }
 
-/// A field that is there, though it may be null.
+/// A field that is there, though it may be null: `Some(None)` is "none of these".
 fn named<'de, D: Deserializer<'de>>(
     value: D,
 ) -> std::result::Result<Option<Option<String>>, D::Error> {

@@ -7,10 +7,10 @@ use base::states::Status;
 use db::Tx;
 use model::conversations;
 use model::conversations::sorting;
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputField, InputKind};
+use crate::fields::one_of;
+use crate::input::input;
 use crate::wire::Done;
 
 pub const OPERATION: Operation = Operation {
@@ -25,19 +25,15 @@ pub const OPERATION: Operation = Operation {
                 ends a snooze.",
         example: r#"{ "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe", "status": "waiting" }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Write),
     access: Access::Write,
-    repeatable: true,
+    idempotent: true,
     title: "Set the status",
     about: "Moves a conversation to open, waiting (on the customer) or closed. Setting the status \
             it has changes nothing; a change ends a snooze.",
-    fields: &[InputField::required(
-        "status",
-        InputKind::Choice(Status::NAMES),
-        "The status to set.",
-    )],
+    fields: SetStatusInput::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<Done>(),
@@ -46,10 +42,15 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&set_status(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-pub struct SetStatusInput {
-    pub id: String,
-    pub status: Status,
+input! {
+    #[derive(Clone, Debug)]
+    pub struct SetStatusInput {
+        /// The status to set.
+        #[required(one_of(Status::NAMES))]
+        pub status: Status,
+    } beside {
+        pub id: String,
+    }
 }
 
 pub fn set_status(tx: &mut Tx<'_>, cx: &Cx<'_>, input: SetStatusInput) -> Result<Done> {

@@ -7,10 +7,10 @@ use base::scopes::Scope;
 use db::Tx;
 use model::conversations;
 use model::conversations::merges;
-use serde::Deserialize;
 
 use super::{Access, CONVERSATION_ID_CHARS, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputField, filled};
+use crate::fields::filled;
+use crate::input::input;
 use crate::wire::SplitConversation;
 
 pub const OPERATION: Operation = Operation {
@@ -27,20 +27,16 @@ pub const OPERATION: Operation = Operation {
             "messageId": "msg_01kag13z8m4s6y2t9r5w1q3n7x"
         }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Write),
     access: Access::Write,
-    repeatable: true,
+    idempotent: true,
     title: "Split a message off",
     about: "Moves one received or sent message, with its documents, to a new conversation of the same \
             inbox. Later mail that answers it joins the new one. The last message of a conversation \
             cannot be split off. Splitting it off again returns the same conversation.",
-    fields: &[InputField::required(
-        "messageId",
-        filled(CONVERSATION_ID_CHARS),
-        "The message that begins the new conversation.",
-    )],
+    fields: SplitConversationInput::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<SplitConversation>(),
@@ -49,11 +45,15 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&split_conversation(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SplitConversationInput {
-    pub id: String,
-    pub message_id: String,
+input! {
+    #[derive(Clone, Debug)]
+    pub struct SplitConversationInput {
+        /// The message that begins the new conversation.
+        #[required(filled(CONVERSATION_ID_CHARS))]
+        pub message_id: String,
+    } beside {
+        pub id: String,
+    }
 }
 
 pub fn split_conversation(

@@ -9,11 +9,11 @@ use model::guests::secure::SecureSendOptions;
 use model::mailboxes;
 use model::messages::recipients::{Party, RecipientList};
 use outbound::drafts::{self, DraftContent};
-use serde::Deserialize;
 
 use super::reply::{ADDRESSES, FOLLOW_UP_AT, SECURE, SECURE_LIFETIME, SEND_AT, message_times};
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputField, InputKind, filled, text};
+use crate::fields::{BOOLEAN, filled, text};
+use crate::input::input;
 use crate::wire::StartedConversation;
 
 pub const OPERATION: Operation = Operation {
@@ -35,42 +35,17 @@ pub const OPERATION: Operation = Operation {
             "idempotencyKey": "order-20418-delivery"
         }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::DraftOrSend,
     access: Access::Write,
-    repeatable: false,
+    idempotent: false,
     title: "Start a conversation",
     about: "Writes the first mail to somebody. It is a draft that waits for a person, unless send \
             is true (which needs the send scope): then it leaves after the undo window. Once it \
             has left, the conversation waits for them. Each call starts a new conversation, \
             unless it repeats an Idempotency-Key.",
-    fields: &[
-        InputField::required(
-            "mailbox",
-            filled(FILTER_CHARS),
-            "The inbox that it is sent from: its id (mbx_…) or its address.",
-        ),
-        InputField::required("to", ADDRESSES, "Who it goes to; the first is the contact."),
-        InputField::optional("cc", ADDRESSES, "Who gets a copy."),
-        InputField::required("subject", filled(SUBJECT_CHARS), "Its subject."),
-        InputField::required("body", filled(REPLY_CHARS), "Plain text."),
-        InputField::optional(
-            "send",
-            InputKind::Flag,
-            "true sends after the undo window; needs send scope.",
-        )
-        .or("false"),
-        InputField::optional(
-            "summary",
-            text(REPLY_SUMMARY_CHARS),
-            "One line for the person who approves it.",
-        ),
-        SECURE,
-        SECURE_LIFETIME,
-        SEND_AT,
-        FOLLOW_UP_AT,
-    ],
+    fields: StartConversationInput::FIELDS,
     body_optional: false,
     success: 201,
     output: |schemas| schemas.subschema_for::<StartedConversation>(),
@@ -89,23 +64,39 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&start_conversation(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-pub struct StartConversationInput {
-    pub mailbox: String,
-    pub to: Vec<String>,
-    pub cc: Option<Vec<String>>,
-    pub subject: String,
-    pub body: String,
-    #[serde(default)]
-    pub send: bool,
-    pub summary: Option<String>,
-    pub secure: Option<bool>,
-    #[serde(rename = "secureDays")]
-    pub secure_days: Option<i64>,
-    #[serde(rename = "sendAt")]
-    pub send_at: Option<Moment>,
-    #[serde(rename = "followUpAt")]
-    pub follow_up_at: Option<Moment>,
+input! {
+    #[derive(Clone, Debug)]
+    pub struct StartConversationInput {
+        /// The inbox that it is sent from: its id (mbx_…) or its address.
+        #[required(filled(FILTER_CHARS))]
+        pub mailbox: String,
+        /// Who it goes to; the first is the contact.
+        #[required(ADDRESSES)]
+        pub to: Vec<String>,
+        /// Who gets a copy.
+        #[optional(ADDRESSES)]
+        pub cc: Option<Vec<String>>,
+        /// Its subject.
+        #[required(filled(SUBJECT_CHARS))]
+        pub subject: String,
+        /// Plain text.
+        #[required(filled(REPLY_CHARS))]
+        pub body: String,
+        /// true sends after the undo window; needs send scope.
+        #[optional(BOOLEAN)]
+        pub send: bool = false,
+        /// One line for the person who approves it.
+        #[optional(text(REPLY_SUMMARY_CHARS))]
+        pub summary: Option<String>,
+        #[shared(SECURE)]
+        pub secure: Option<bool>,
+        #[shared(SECURE_LIFETIME)]
+        pub secure_days: Option<i64>,
+        #[shared(SEND_AT)]
+        pub send_at: Option<Moment>,
+        #[shared(FOLLOW_UP_AT)]
+        pub follow_up_at: Option<Moment>,
+    }
 }
 
 /// Starts a conversation with a message of ours: a draft, or one that leaves after the undo window.

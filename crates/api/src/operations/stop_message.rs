@@ -9,9 +9,8 @@ use base::scopes::Scope;
 use base::states::MessageStatus;
 use db::Tx;
 use outbound::messages;
-use serde::Deserialize;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use super::{Access, Method, Operation, PathInput, ScopeRule, Tool, answer, typed};
 use crate::wire::Done;
 
 pub const OPERATION: Operation = Operation {
@@ -30,11 +29,11 @@ pub const OPERATION: Operation = Operation {
         ),
         example: r#"{ "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x" }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Send),
     access: Access::Write,
-    repeatable: true,
+    idempotent: true,
     title: "Stop a scheduled message",
     about: "Takes back a message that an agent sent, while its undo window is open. It is a draft \
             again and waits for a person. Stopping a draft changes nothing; a message that has \
@@ -48,12 +47,7 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&stop_message(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-pub struct StopMessageInput {
-    pub id: String,
-}
-
-pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, input: StopMessageInput) -> Result<Done> {
+pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, input: PathInput) -> Result<Done> {
     let id = MessageId::parse(&input.id).ok_or(Error::NotFound("message"))?;
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, &id)?;
     let by_agent = message.author.as_deref().is_some_and(|author| AgentId::parse(author).is_some());

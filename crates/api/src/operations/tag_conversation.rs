@@ -8,13 +8,13 @@ use db::Tx;
 use model::conversations;
 use model::conversations::tags::{self, TagName};
 use model::conversations::timeline::{self, TimelineEvent};
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputField, InputKind, filled};
+use crate::fields::{InputKind, filled, list};
+use crate::input::input;
 use crate::wire::ChangedTags;
 
-const NAMES: InputKind = InputKind::List { min: 0, max: TAGS_PER_CALL, of: &filled(TAG_CHARS) };
+const NAMES: InputKind = list(0, TAGS_PER_CALL, &filled(TAG_CHARS));
 
 pub const OPERATION: Operation = Operation {
     name: "tag_conversation",
@@ -31,18 +31,15 @@ pub const OPERATION: Operation = Operation {
             "remove": ["new"]
         }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Write),
     access: Access::Write,
-    repeatable: true,
+    idempotent: true,
     title: "Add and remove tags",
     about: "Adds and removes tags. Unknown names are created; a tag that is there is not added \
             twice; upper and lower case are the same tag.",
-    fields: &[
-        InputField::optional("add", NAMES, "Names of tags to add.").or("[]"),
-        InputField::optional("remove", NAMES, "Names of tags to remove.").or("[]"),
-    ],
+    fields: TagConversationInput::FIELDS,
     body_optional: true,
     success: 200,
     output: |schemas| schemas.subschema_for::<ChangedTags>(),
@@ -51,13 +48,18 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&tag_conversation(tx, cx, typed(input)?)?),
 };
 
-#[derive(Clone, Debug, Deserialize)]
-pub struct TagConversationInput {
-    pub id: String,
-    #[serde(default)]
-    pub add: Vec<String>,
-    #[serde(default)]
-    pub remove: Vec<String>,
+input! {
+    #[derive(Clone, Debug)]
+    pub struct TagConversationInput {
+        /// Names of tags to add.
+        #[optional(NAMES)]
+        pub add: Vec<String> = [],
+        /// Names of tags to remove.
+        #[optional(NAMES)]
+        pub remove: Vec<String> = [],
+    } beside {
+        pub id: String,
+    }
 }
 
 /// Removes first, so that a name in both lists ends up on the conversation. Tags are taken in the

@@ -13,7 +13,7 @@ pub struct Tool {
     /// the answer is an object already.
     pub list: Option<&'static str>,
     /// True when the operation can lose data irrecoverably.
-    pub loses: bool,
+    pub destructive: bool,
 }
 
 impl Operation {

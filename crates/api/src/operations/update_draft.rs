@@ -6,10 +6,10 @@ use base::limits::{REPLY_CHARS, REPLY_SUMMARY_CHARS};
 use base::scopes::Scope;
 use db::Tx;
 use outbound::drafts::{self, ReplyResult};
-use serde::Deserialize;
 
 use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputField, filled, text};
+use crate::fields::{filled, text};
+use crate::input::input;
 use crate::wire::ReplyResultJson;
 
 pub const OPERATION: Operation = Operation {
@@ -26,23 +26,16 @@ pub const OPERATION: Operation = Operation {
             "body": "Hello Bruno, your parcel left today and should be with you on Friday."
         }"#,
         list: None,
-        loses: false,
+        destructive: false,
     }),
     scope: ScopeRule::Always(Scope::Draft),
     access: Access::Write,
-    repeatable: true,
+    idempotent: true,
     title: "Change an own draft",
     about: "Changes a draft that this key wrote and that still waits for a person. Drafts of \
             others, and what is a draft no more, answer 404; one that a person changed answers \
             409.",
-    fields: &[
-        InputField::required("body", filled(REPLY_CHARS), "Plain text, instead of the old one."),
-        InputField::optional(
-            "summary",
-            text(REPLY_SUMMARY_CHARS),
-            "One line for the person who approves it; the old one stays without it.",
-        ),
-    ],
+    fields: Input::FIELDS,
     body_optional: false,
     success: 200,
     output: |schemas| schemas.subschema_for::<ReplyResultJson>(),
@@ -57,11 +50,17 @@ pub const OPERATION: Operation = Operation {
     run: |tx, cx, input| answer(&ReplyResultJson::from(update_draft(tx, cx, typed(input)?)?)),
 };
 
-#[derive(Deserialize)]
-struct Input {
-    id: String,
-    body: String,
-    summary: Option<String>,
+input! {
+    struct Input {
+        /// Plain text, instead of the old one.
+        #[required(filled(REPLY_CHARS))]
+        body: String,
+        /// One line for the person who approves it; the old one stays without it.
+        #[optional(text(REPLY_SUMMARY_CHARS))]
+        summary: Option<String>,
+    } beside {
+        id: String,
+    }
 }
 
 fn update_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<ReplyResult> {

@@ -13,6 +13,7 @@ use model::documents::uploads;
 use model::erasure;
 
 use crate::runs::failures::{JobRevival, JobRule, send_no_notice};
+use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 
 /// Conversations erased in one round.
@@ -22,17 +23,16 @@ const FILES_AT_ONCE: i64 = 100;
 /// Mail that refers to a file that was there is filed by then.
 const SET_ASIDE_MS: i64 = 10 * MINUTE_MS;
 
-const DUE: &str = "SELECT ws, id FROM conversations WHERE erase_at <= ?1
-                   ORDER BY erase_at LIMIT ?2";
+const ROWS: JobRows = job_rows!("conversations", "erase_at", "id");
 
 /// A conversation that cannot be erased stays in the trash and is tried again.
 pub(crate) const RULE: JobRule = JobRule {
     queue: Queue::Trash,
-    put_off: Some(
+    retry_at: Some(
         "UPDATE conversations SET erase_at = ?1 WHERE ws = ?2 AND id = ?3 AND removed = 'trash'",
     ),
-    stop: "UPDATE conversations SET erase_at = NULL WHERE ws = ?1 AND id = ?2",
-    revival: JobRevival::PutOff,
+    abandon: ROWS.clear,
+    revival: JobRevival::Retry,
     report: send_no_notice,
 };
 
@@ -54,7 +54,7 @@ impl BackgroundJob for EmptyTrash {
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
         Box::pin(async {
-            let due = self.runtime.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
+            let due = self.runtime.due_rows::<(i64, String)>(ROWS.due, AT_ONCE).await?;
             let erased = self.runtime.run_each(&RULE, due, erase).await;
             let files = remove_files(&self.runtime.app).await?;
             Ok((erased + files).into())

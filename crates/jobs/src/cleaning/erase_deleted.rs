@@ -17,6 +17,7 @@ use model::{conversations, erasure};
 
 use crate::cleaning::empty_trash::remove_uploads;
 use crate::runs::failures::{JobRevival, JobRule, notify_owners, system};
+use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime, LEASE_MS};
 
 /// Conversations erased in one round.
@@ -28,9 +29,11 @@ const LATER_MS: i64 = 60 * MINUTE_MS;
 /// A command that waits for another process looks this often.
 const LOOKS_EVERY: Duration = Duration::from_millis(100);
 
+const ROWS: JobRows = job_rows!("deletions", "due_at", "mailbox");
+
 const CLAIM: ClaimRule = ClaimRule {
-    due: "SELECT ws, mailbox FROM deletions WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2",
-    lease: "UPDATE deletions SET due_at = ?1 WHERE ws = ?2 AND mailbox = ?3",
+    due: ROWS.due,
+    lease: ROWS.move_to,
     at_once: 2,
 };
 
@@ -38,8 +41,8 @@ const CLAIM: ClaimRule = ClaimRule {
 /// of the retry.
 pub(crate) const CONVERSATION_RULE: JobRule = JobRule {
     queue: Queue::Deletions,
-    put_off: None,
-    stop: "UPDATE job_failures SET next_attempt_at = NULL
+    retry_at: None,
+    abandon: "UPDATE job_failures SET next_attempt_at = NULL
            WHERE ws = ?1 AND queue = 'deletions' AND job = ?2",
     revival: JobRevival::Forget,
     report: notify_owners,
@@ -48,9 +51,9 @@ pub(crate) const CONVERSATION_RULE: JobRule = JobRule {
 /// A deletion itself is never given up.
 pub(crate) const RULE: JobRule = JobRule {
     queue: Queue::Deletions,
-    put_off: Some("UPDATE deletions SET due_at = ?1 WHERE ws = ?2 AND mailbox = ?3"),
-    stop: "UPDATE deletions SET due_at = due_at + 3600000 WHERE ws = ?1 AND mailbox = ?2",
-    revival: JobRevival::PutOff,
+    retry_at: Some(ROWS.move_to),
+    abandon: "UPDATE deletions SET due_at = due_at + 3600000 WHERE ws = ?1 AND mailbox = ?2",
+    revival: JobRevival::Retry,
     report: notify_owners,
 };
 
@@ -65,7 +68,7 @@ impl BackgroundJob for EraseDeleted {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(due_at) FROM deletions"
+        ROWS.earliest
     }
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {

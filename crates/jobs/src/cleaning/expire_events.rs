@@ -30,8 +30,8 @@ const AT_ONCE: i64 = 500;
 /// An event has no due time that could be moved; `job_failures` holds the time of the retry.
 pub(crate) const RULE: JobRule = JobRule {
     queue: Queue::EventRetention,
-    put_off: None,
-    stop: "UPDATE job_failures SET next_attempt_at = NULL
+    retry_at: None,
+    abandon: "UPDATE job_failures SET next_attempt_at = NULL
            WHERE ws = ?1 AND queue = 'retention' AND job = ?2",
     revival: JobRevival::Forget,
     report: notify_owners,

@@ -15,6 +15,7 @@ use model::erasure::retention;
 use outbound::removals;
 
 use crate::runs::failures::{JobRevival, JobRule, notify_owners, system};
+use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 
 /// Conversations moved in one round.
@@ -22,29 +23,28 @@ const AT_ONCE: i64 = 20;
 /// The pause between two rounds, for whoever else wants to write.
 const PAUSE_MS: i64 = 20;
 
+const ROWS: JobRows = job_rows!("mailboxes", "retention_at", "id");
+
 const CLAIM: ClaimRule = ClaimRule {
-    due: "SELECT ws, id FROM mailboxes WHERE retention_at <= ?1 ORDER BY retention_at LIMIT ?2",
-    lease: "UPDATE mailboxes SET retention_at = ?1 WHERE ws = ?2 AND id = ?3",
+    due: ROWS.due,
+    lease: ROWS.move_to,
     at_once: 2,
 };
 
 /// The inbox is looked at again the next day.
 pub(crate) const RULE: JobRule = JobRule {
     queue: Queue::Retention,
-    put_off: Some(
-        "UPDATE mailboxes SET retention_at = ?1
-         WHERE ws = ?2 AND id = ?3 AND retention_at IS NOT NULL",
-    ),
-    stop: "UPDATE mailboxes SET retention_at = retention_at + 86400000 WHERE ws = ?1 AND id = ?2",
-    revival: JobRevival::PutOff,
+    retry_at: Some(ROWS.move_if_due),
+    abandon: "UPDATE mailboxes SET retention_at = retention_at + 86400000 WHERE ws = ?1 AND id = ?2",
+    revival: JobRevival::Retry,
     report: notify_owners,
 };
 
 /// A conversation that cannot be moved keeps no other from it.
 pub(crate) const CONVERSATION_RULE: JobRule = JobRule {
     queue: Queue::Retention,
-    put_off: None,
-    stop: "UPDATE job_failures SET next_attempt_at = NULL
+    retry_at: None,
+    abandon: "UPDATE job_failures SET next_attempt_at = NULL
            WHERE ws = ?1 AND queue = 'conversation retention' AND job = ?2",
     revival: JobRevival::Forget,
     report: notify_owners,
@@ -61,7 +61,7 @@ impl BackgroundJob for RetireConversations {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(retention_at) FROM mailboxes WHERE retention_at IS NOT NULL"
+        ROWS.earliest
     }
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {

@@ -10,31 +10,28 @@ use db::Tx;
 use model::documents::uploads::{self, UploadState};
 
 use crate::runs::failures::{JobRevival, JobRule, notify_owners};
+use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime};
 
 /// Rows claimed in one transaction.
 const AT_ONCE: i64 = 20;
 
+const SUBMISSIONS: JobRows = job_rows!("document_requests", "hands_over_at", "id");
+const UPLOADS: JobRows = job_rows!("uploads", "due_at", "request", "id");
+
 const SUBMISSION_CLAIM: ClaimRule = ClaimRule {
-    due: "SELECT ws, id FROM document_requests WHERE hands_over_at <= ?1
-          ORDER BY hands_over_at LIMIT ?2",
-    lease: "UPDATE document_requests SET hands_over_at = ?1 WHERE ws = ?2 AND id = ?3",
+    due: SUBMISSIONS.due,
+    lease: SUBMISSIONS.move_to,
     at_once: AT_ONCE,
 };
 
 /// Files that could not be submitted stay: the customer can still submit them.
-pub(crate) const SUBMISSION_RULE: JobRule = JobRule {
-    queue: Queue::Submissions,
-    put_off: Some("UPDATE document_requests SET hands_over_at = ?1 WHERE ws = ?2 AND id = ?3"),
-    stop: "UPDATE document_requests SET hands_over_at = NULL WHERE ws = ?1 AND id = ?2",
-    revival: JobRevival::PutOff,
-    report: notify_owners,
-};
+pub(crate) const SUBMISSION_RULE: JobRule = SUBMISSIONS.clearing(Queue::Submissions, notify_owners);
 
 /// A stalled upload counts as removed from the claim on, so that no request appends to bytes that
 /// are being deleted.
 const UPLOAD_CLAIM: ClaimRule = ClaimRule {
-    due: "SELECT ws, request, id FROM uploads WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2",
+    due: UPLOADS.due,
     lease: "UPDATE uploads SET due_at = ?1,
                 state = CASE WHEN state IN ('arriving', 'refused') THEN 'removed' ELSE state END
             WHERE ws = ?2 AND request = ?3 AND id = ?4",
@@ -43,8 +40,8 @@ const UPLOAD_CLAIM: ClaimRule = ClaimRule {
 
 pub(crate) const UPLOAD_RULE: JobRule = JobRule {
     queue: Queue::Uploads,
-    put_off: Some("UPDATE uploads SET due_at = ?1 WHERE ws = ?2 AND request = ?3 AND id = ?4"),
-    stop: "UPDATE uploads SET due_at = NULL,
+    retry_at: Some(UPLOADS.move_to),
+    abandon: "UPDATE uploads SET due_at = NULL,
             problem = CASE WHEN state = 'checking'
                 THEN 'The file could not be checked. Please send it again.' ELSE problem END,
             state = CASE WHEN state = 'checking' THEN 'refused' ELSE state END
@@ -64,7 +61,7 @@ impl BackgroundJob for SubmitUploads {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(hands_over_at) FROM document_requests WHERE hands_over_at IS NOT NULL"
+        SUBMISSIONS.earliest
     }
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
@@ -96,7 +93,7 @@ impl BackgroundJob for CleanUpUploads {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(due_at) FROM uploads WHERE due_at IS NOT NULL"
+        UPLOADS.earliest
     }
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {

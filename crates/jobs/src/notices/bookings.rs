@@ -3,92 +3,50 @@
 use base::actor::Circle;
 use base::app::{App, Cx};
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::ids::BookingId;
 use base::queue::Queue;
 use bookings::{BookingStatus, booking, mail, types};
 use db::Tx;
 
 use crate::runs::failures::{JobRevival, JobRule, notify_owners, system};
-use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::runs::job_rows::{JobRows, RowJob, job_rows};
+use crate::runs::runtime::DueJob;
 
 /// Bookings looked at in one round.
 const AT_ONCE: i64 = 50;
 
-const EXPIRED: &str =
-    "SELECT ws, id FROM bookings WHERE holds_until <= ?1 ORDER BY holds_until LIMIT ?2";
+const HOLD_ROWS: JobRows = job_rows!("bookings", "holds_until", "id");
 
-/// The due time is the end of the hold: moving it would hold a time that others can have already.
-pub(crate) const HOLD_RULE: JobRule = JobRule {
-    queue: Queue::BookingHolds,
-    put_off: None,
-    stop: "DELETE FROM bookings WHERE ws = ?1 AND id = ?2 AND status = 'held'",
-    revival: JobRevival::Never,
-    report: notify_owners,
+/// Removes held bookings whose time is up. The due time is the end of the hold: moving it would hold a
+/// time that others can have already.
+pub(crate) static HOLD_JOB: RowJob = RowJob {
+    rule: JobRule {
+        queue: Queue::BookingHolds,
+        retry_at: None,
+        abandon: "DELETE FROM bookings WHERE ws = ?1 AND id = ?2 AND status = 'held'",
+        revival: JobRevival::Never,
+        report: notify_owners,
+    },
+    rows: HOLD_ROWS,
+    at_once: AT_ONCE,
+    is_outward: false,
+    run: end_hold,
 };
 
-const TO_REMIND: &str =
-    "SELECT ws, id FROM bookings WHERE remind_at <= ?1 ORDER BY remind_at LIMIT ?2";
+const REMINDER_ROWS: JobRows = job_rows!("bookings", "remind_at", "id");
 
-pub(crate) const REMINDER_RULE: JobRule = JobRule {
-    queue: Queue::BookingReminders,
-    put_off: Some("UPDATE bookings SET remind_at = ?1 WHERE ws = ?2 AND id = ?3"),
-    stop: "UPDATE bookings SET remind_at = NULL WHERE ws = ?1 AND id = ?2",
-    revival: JobRevival::PutOff,
-    report: notify_owners,
+/// Reminds guests and hosts of their appointments.
+pub(crate) static REMINDER_JOB: RowJob = RowJob {
+    rule: REMINDER_ROWS.clearing(Queue::BookingReminders, notify_owners),
+    rows: REMINDER_ROWS,
+    at_once: AT_ONCE,
+    is_outward: true,
+    run: remind,
 };
-
-/// Removes held bookings whose time is up.
-pub(crate) struct EndHolds {
-    pub runtime: JobRuntime,
-}
-
-impl BackgroundJob for EndHolds {
-    fn queue(&self) -> Queue {
-        Queue::BookingHolds
-    }
-
-    fn earliest(&self) -> &'static str {
-        "SELECT min(holds_until) FROM bookings WHERE holds_until IS NOT NULL"
-    }
-
-    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
-        Box::pin(async {
-            let due = self.runtime.due_rows::<(i64, String)>(EXPIRED, AT_ONCE).await?;
-            Ok(self.runtime.run_each(&HOLD_RULE, due, end_hold).await.into())
-        })
-    }
-}
 
 fn end_hold(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     tx.wake(Queue::Pages);
     booking::drop_expired(tx, job.ws, &id_of(job)?, app.clock.now())
-}
-
-/// Reminds guests and hosts of their appointments.
-pub(crate) struct RemindOfBookings {
-    pub runtime: JobRuntime,
-}
-
-impl BackgroundJob for RemindOfBookings {
-    fn queue(&self) -> Queue {
-        Queue::BookingReminders
-    }
-
-    fn earliest(&self) -> &'static str {
-        "SELECT min(remind_at) FROM bookings WHERE remind_at IS NOT NULL"
-    }
-
-    fn is_outward(&self) -> bool {
-        true
-    }
-
-    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
-        Box::pin(async {
-            let due = self.runtime.due_rows::<(i64, String)>(TO_REMIND, AT_ONCE).await?;
-            Ok(self.runtime.run_each(&REMINDER_RULE, due, remind).await.into())
-        })
-    }
 }
 
 fn remind(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {

@@ -13,24 +13,22 @@ use model::people::notifications::dispatch;
 
 use crate::OpenPages;
 use crate::runs::failures::{JobRevival, JobRule, send_no_notice, system};
+use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 
 /// Facts looked at in one round; each of their people is told once.
 const AT_ONCE: i64 = 200;
 
-const DUE: &str = "SELECT ws, person FROM notice_facts WHERE due_at <= ?1
-                   ORDER BY due_at LIMIT ?2";
+const ROWS: JobRows = job_rows!("notice_facts", "due_at", "person");
 
 /// What cannot be told is reported by the log and the metrics.
 pub(crate) const RULE: JobRule = JobRule {
     queue: Queue::Notifications,
-    put_off: Some(
+    retry_at: Some(
         "UPDATE notice_facts SET due_at = ?1 WHERE ws = ?2 AND person = ?3 AND due_at < ?1",
     ),
-    stop: "DELETE FROM notice_facts WHERE ws = ?1 AND person = ?2",
-    revival: JobRevival::Statement(
-        "UPDATE notice_facts SET due_at = ?1 WHERE ws = ?2 AND person = ?3",
-    ),
+    abandon: ROWS.delete,
+    revival: JobRevival::Statement(ROWS.move_to),
     report: send_no_notice,
 };
 
@@ -45,7 +43,7 @@ impl BackgroundJob for NotifyPeople {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(due_at) FROM notice_facts WHERE due_at IS NOT NULL"
+        ROWS.earliest
     }
 
     fn is_outward(&self) -> bool {
@@ -54,7 +52,7 @@ impl BackgroundJob for NotifyPeople {
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
         Box::pin(async {
-            let mut due = self.runtime.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
+            let mut due = self.runtime.due_rows::<(i64, String)>(ROWS.due, AT_ONCE).await?;
             let mut met = std::collections::HashSet::new();
             due.retain(|job| met.insert(job.clone()));
             let open_pages = self.open_pages.clone();

@@ -3,55 +3,26 @@
 use base::actor::Circle;
 use base::app::{App, Cx};
 use base::error::Result;
-use base::future::BoxFuture;
 use base::ids::{ConversationId, RequestId};
 use base::limits::DAY_MS;
 use base::queue::Queue;
 use db::Tx;
 use outbound::reminders;
 
-use crate::runs::failures::{JobRevival, JobRule, notify_owners, system};
-use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::runs::failures::{notify_owners, system};
+use crate::runs::job_rows::{JobRows, RowJob, job_rows};
+use crate::runs::runtime::DueJob;
 
-/// Reminders written in one round.
-const AT_ONCE: i64 = 50;
-
-const DUE: &str =
-    "SELECT ws, id FROM document_requests WHERE remind_at <= ?1 ORDER BY remind_at LIMIT ?2";
-
-pub(crate) const RULE: JobRule = JobRule {
-    queue: Queue::Reminders,
-    put_off: Some("UPDATE document_requests SET remind_at = ?1 WHERE ws = ?2 AND id = ?3"),
-    stop: "UPDATE document_requests SET remind_at = NULL WHERE ws = ?1 AND id = ?2",
-    revival: JobRevival::PutOff,
-    report: notify_owners,
-};
+const ROWS: JobRows = job_rows!("document_requests", "remind_at", "id");
 
 /// Writes the due reminders as scheduled messages.
-pub(crate) struct Remind {
-    pub runtime: JobRuntime,
-}
-
-impl BackgroundJob for Remind {
-    fn queue(&self) -> Queue {
-        Queue::Reminders
-    }
-
-    fn earliest(&self) -> &'static str {
-        "SELECT min(remind_at) FROM document_requests WHERE remind_at IS NOT NULL"
-    }
-
-    fn is_outward(&self) -> bool {
-        true
-    }
-
-    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
-        Box::pin(async {
-            let due = self.runtime.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
-            Ok(self.runtime.run_each(&RULE, due, remind).await.into())
-        })
-    }
-}
+pub(crate) static JOB: RowJob = RowJob {
+    rule: ROWS.clearing(Queue::Reminders, notify_owners),
+    rows: ROWS,
+    at_once: 50,
+    is_outward: true,
+    run: remind,
+};
 
 fn remind(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     let (now, id) = (app.clock.now(), &job.key[0]);

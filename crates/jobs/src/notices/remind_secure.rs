@@ -3,7 +3,6 @@
 use base::actor::Circle;
 use base::app::{App, Cx};
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::ids::{ConversationId, MessageId};
 use base::limits::DAY_MS;
 use base::queue::Queue;
@@ -11,48 +10,20 @@ use db::Tx;
 use model::conversations;
 use outbound::link_mail;
 
-use crate::runs::failures::{JobRevival, JobRule, notify_owners, system};
-use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+use crate::runs::failures::{notify_owners, system};
+use crate::runs::job_rows::{JobRows, RowJob, job_rows};
+use crate::runs::runtime::DueJob;
 
-/// Reminders written in one round.
-const AT_ONCE: i64 = 50;
-
-const DUE: &str =
-    "SELECT ws, message FROM secure_messages WHERE remind_at <= ?1 ORDER BY remind_at LIMIT ?2";
-
-pub(crate) const RULE: JobRule = JobRule {
-    queue: Queue::SecureReminders,
-    put_off: Some("UPDATE secure_messages SET remind_at = ?1 WHERE ws = ?2 AND message = ?3"),
-    stop: "UPDATE secure_messages SET remind_at = NULL WHERE ws = ?1 AND message = ?2",
-    revival: JobRevival::PutOff,
-    report: notify_owners,
-};
+const ROWS: JobRows = job_rows!("secure_messages", "remind_at", "message");
 
 /// Writes the due reminders as scheduled messages.
-pub(crate) struct RemindSecure {
-    pub runtime: JobRuntime,
-}
-
-impl BackgroundJob for RemindSecure {
-    fn queue(&self) -> Queue {
-        Queue::SecureReminders
-    }
-
-    fn earliest(&self) -> &'static str {
-        "SELECT min(remind_at) FROM secure_messages WHERE remind_at IS NOT NULL"
-    }
-
-    fn is_outward(&self) -> bool {
-        true
-    }
-
-    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
-        Box::pin(async {
-            let due = self.runtime.due_rows::<(i64, String)>(DUE, AT_ONCE).await?;
-            Ok(self.runtime.run_each(&RULE, due, remind).await.into())
-        })
-    }
-}
+pub(crate) static JOB: RowJob = RowJob {
+    rule: ROWS.clearing(Queue::SecureReminders, notify_owners),
+    rows: ROWS,
+    at_once: 50,
+    is_outward: true,
+    run: remind,
+};
 
 fn remind(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<bool> {
     let (now, id) = (app.clock.now(), &job.key[0]);

@@ -17,25 +17,22 @@ use model::people::notifications::dispatch::seen_circle;
 
 use crate::outgoing::outgoing_mail::{self, ReturnMarkers, UnsignedMail};
 use crate::outgoing::send_messages::RETRY_FOR_MS;
-use crate::runs::failures::{JobRevival, JobRule, send_no_notice, system};
+use crate::runs::failures::{JobRule, send_no_notice, system};
 use crate::runs::lease;
+use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime, LEASE_MS};
 use crate::{Relay, RelayOutcome};
 
+const ROWS: JobRows = job_rows!("notices", "due_at", "id");
+
 const CLAIM: ClaimRule = ClaimRule {
-    due: "SELECT ws, id FROM notices WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2",
+    due: ROWS.due,
     lease: "UPDATE notices SET due_at = ?1, attempts = attempts + 1 WHERE ws = ?2 AND id = ?3",
     at_once: 20,
 };
 
 /// A failed notice is reported by the log and the metrics, not by another notice.
-pub(crate) const RULE: JobRule = JobRule {
-    queue: Queue::Notices,
-    put_off: Some("UPDATE notices SET due_at = ?1 WHERE ws = ?2 AND id = ?3"),
-    stop: "DELETE FROM notices WHERE ws = ?1 AND id = ?2",
-    revival: JobRevival::PutOff,
-    report: send_no_notice,
-};
+pub(crate) const RULE: JobRule = ROWS.deleting(Queue::Notices, send_no_notice);
 
 struct NoticeJob {
     ws: i64,
@@ -57,7 +54,7 @@ impl BackgroundJob for SendNotices {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(due_at) FROM notices"
+        ROWS.earliest
     }
 
     fn is_outward(&self) -> bool {
@@ -124,7 +121,7 @@ impl SendNotices {
                     &[&claimed.ws, &claimed.id, &(now + retry_after(claimed.attempts))],
                 )?,
                 false => tx.exec(
-                    "DELETE FROM notices WHERE ws = ?1 AND id = ?2",
+                    ROWS.delete,
                     &[&claimed.ws, &claimed.id],
                 )?,
             };
@@ -171,7 +168,7 @@ fn load(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<NoticeJob>> {
             }
         }
         if seen.is_empty() && !about.is_empty() {
-            tx.exec(RULE.stop, &job.args(&[]))?;
+            tx.exec(RULE.abandon, &job.args(&[]))?;
             return Ok(None);
         }
         if seen.len() < about.len() {

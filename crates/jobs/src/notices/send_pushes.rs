@@ -15,7 +15,8 @@ use model::people::notifications::dispatch::seen_circle;
 use model::people::notifications::push::{self, PushMessage};
 
 use crate::runs::concurrency::JobSlots;
-use crate::runs::failures::{JobRevival, JobRule, send_no_notice, system};
+use crate::runs::failures::{JobRule, send_no_notice, system};
+use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime, LEASE_MS};
 use crate::{PushRequest, PushResponse, PushSender};
 
@@ -26,14 +27,10 @@ const CLAIMED_AT_ONCE: usize = 20;
 /// How long the proof of who sends is valid. RFC 8292 allows a day; push services' clocks differ.
 const PROOF_MS: i64 = 12 * HOUR_MS;
 
+const ROWS: JobRows = job_rows!("push_messages", "due_at", "id");
+
 /// A failed message is reported by the log and the metrics.
-pub(crate) const RULE: JobRule = JobRule {
-    queue: Queue::PushMessages,
-    put_off: Some("UPDATE push_messages SET due_at = ?1 WHERE ws = ?2 AND id = ?3"),
-    stop: "DELETE FROM push_messages WHERE ws = ?1 AND id = ?2",
-    revival: JobRevival::PutOff,
-    report: send_no_notice,
-};
+pub(crate) const RULE: JobRule = ROWS.deleting(Queue::PushMessages, send_no_notice);
 
 #[derive(Clone)]
 pub(crate) struct SendPushes {
@@ -48,7 +45,7 @@ impl BackgroundJob for SendPushes {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(due_at) FROM push_messages"
+        ROWS.earliest
     }
 
     fn is_outward(&self) -> bool {
@@ -137,7 +134,7 @@ fn prepare(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<Option<(PushMessa
     match message.zip(request) {
         Some(found) => Ok(Some(found)),
         None => {
-            tx.exec(RULE.stop, &job.args(&[]))?;
+            tx.exec(RULE.abandon, &job.args(&[]))?;
             Ok(None)
         }
     }
@@ -228,6 +225,6 @@ fn record(
         }
         PushOutcome::Dropped => {}
     }
-    tx.exec(RULE.stop, &job.args(&[]))?;
+    tx.exec(RULE.abandon, &job.args(&[]))?;
     Ok(())
 }

@@ -19,7 +19,8 @@ use mail::Address;
 use model::guests::secure;
 use model::{conversations, mailboxes};
 
-use crate::runs::failures::{JobRevival, JobRule, notify_owners, system};
+use crate::runs::failures::{JobRule, notify_owners, system};
+use crate::runs::job_rows::{JobRows, job_rows};
 use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
 
 /// Simulated replies filed in one round.
@@ -27,18 +28,9 @@ const AT_ONCE: i64 = 20;
 /// Bookings of a conversation among which the one to cancel is looked for.
 const BOOKINGS_SEEN: i64 = 20;
 
-const DUE: &str = "SELECT ws, message, email FROM sandbox_replies WHERE due_at <= ?1
-                   ORDER BY due_at LIMIT ?2";
+const ROWS: JobRows = job_rows!("sandbox_replies", "due_at", "message", "email");
 
-pub(crate) const RULE: JobRule = JobRule {
-    queue: Queue::SandboxReplies,
-    put_off: Some(
-        "UPDATE sandbox_replies SET due_at = ?1 WHERE ws = ?2 AND message = ?3 AND email = ?4",
-    ),
-    stop: "DELETE FROM sandbox_replies WHERE ws = ?1 AND message = ?2 AND email = ?3",
-    revival: JobRevival::PutOff,
-    report: notify_owners,
-};
+pub(crate) const RULE: JobRule = ROWS.deleting(Queue::SandboxReplies, notify_owners);
 
 db::row! {
     /// The reply of a simulated customer.
@@ -63,14 +55,14 @@ impl BackgroundJob for SandboxReplies {
     }
 
     fn earliest(&self) -> &'static str {
-        "SELECT min(due_at) FROM sandbox_replies"
+        ROWS.earliest
     }
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
         Box::pin(async {
             // The one attachment there is, stored before the transaction that names it.
             let invoice = self.runtime.app.blobs.put(&sandbox::invoice())?;
-            let due = self.runtime.due_rows::<(i64, String, String)>(DUE, AT_ONCE).await?;
+            let due = self.runtime.due_rows::<(i64, String, String)>(ROWS.due, AT_ONCE).await?;
             let reply =
                 move |tx: &mut Tx<'_>, app: &App, job: &DueJob| file_reply(tx, app, job, &invoice);
             Ok(self.runtime.run_each(&RULE, due, reply).await.into())

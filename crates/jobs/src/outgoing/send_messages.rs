@@ -56,11 +56,11 @@ const WORKSPACES: FairShare = FairShare {
 /// A message that cannot be composed or recorded is retried, and then marked as failed.
 pub(crate) const RULE: JobRule = JobRule {
     queue: Queue::Messages,
-    put_off: Some(
+    retry_at: Some(
         "UPDATE messages SET sends_at = ?1, lease_until = NULL
          WHERE ws = ?2 AND id = ?3 AND status = 'sending' AND held_at IS NULL",
     ),
-    stop:
+    abandon:
         "UPDATE messages SET status = 'failed', sends_at = NULL, lease_until = NULL, held_at = NULL
            WHERE ws = ?1 AND id = ?2 AND status = 'sending'",
     revival: JobRevival::Never,
@@ -425,7 +425,7 @@ fn end_here(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<()> {
         Some(_) => Ok(()),
         None => {
             tx.wake(Queue::Pages);
-            tx.exec(RULE.stop, &job.args(&[]))?;
+            tx.exec(RULE.abandon, &job.args(&[]))?;
             Ok(())
         }
     }

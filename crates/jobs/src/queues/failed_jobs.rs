@@ -219,7 +219,7 @@ pub(super) fn change(
             return refuse("of this queue cannot be discarded; hold it instead");
         }
         (QueueAct::Discard, _) => {
-            tx.exec(rule.stop, &row.due_job().args(&[]))?;
+            tx.exec(rule.abandon, &row.due_job().args(&[]))?;
             write(
                 tx,
                 &row,
@@ -233,8 +233,8 @@ pub(super) fn change(
 }
 
 fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, rule: &JobRule, row: &FailedJobRow, by: &str) -> Result<()> {
-    let moved = match (rule.put_off, &rule.revival) {
-        (Some(put_off), _) => tx.exec(put_off, &row.due_job().args(&[&HELD_UNTIL_MS]))?,
+    let moved = match (rule.retry_at, &rule.revival) {
+        (Some(retry_at), _) => tx.exec(retry_at, &row.due_job().args(&[&HELD_UNTIL_MS]))?,
         (None, JobRevival::Forget) => 1,
         (None, _) => return Err(Error::invalid("job", "of this queue cannot be held")),
     };
@@ -248,12 +248,12 @@ fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, rule: &JobRule, row: &FailedJobRow, by: &s
 /// Makes a job due now.
 fn revive(tx: &mut Tx<'_>, cx: &Cx<'_>, rule: &JobRule, row: &FailedJobRow) -> Result<()> {
     let is_tried = row.next_attempt_at.is_some();
-    let statement = match (&rule.revival, rule.put_off) {
+    let statement = match (&rule.revival, rule.retry_at) {
         (JobRevival::Statement(statement), _) => Some(*statement),
         (JobRevival::Forget, _) => None,
-        (JobRevival::Never, put_off) if is_tried => put_off,
+        (JobRevival::Never, retry_at) if is_tried => retry_at,
         (JobRevival::Never, _) => return Err(gone_error()),
-        (JobRevival::PutOff, put_off) => put_off,
+        (JobRevival::Retry, retry_at) => retry_at,
     };
     let Some(statement) = statement else { return Ok(()) };
     match tx.exec(statement, &row.due_job().args(&[&cx.now]))? {

@@ -36,19 +36,21 @@ pub(crate) struct JobRule {
     pub queue: Queue,
     /// Moves a row's due time to `?1`. `None` for queues whose retry time is in `job_failures`
     /// alone.
-    pub put_off: Option<&'static str>,
+    pub retry_at: Option<&'static str>,
     /// Removes a row from its queue permanently.
-    pub stop: &'static str,
+    pub abandon: &'static str,
     /// How a held or given-up job is made due again.
     pub revival: JobRevival,
     /// Reports a failed job to the team, at the first failure and when it is given up.
-    pub report: fn(&mut Tx<'_>, &App, &JobFailure) -> Result<()>,
+    pub report: JobReport,
 }
+
+pub(crate) type JobReport = fn(&mut Tx<'_>, &App, &JobFailure) -> Result<()>;
 
 /// How a job that nobody works on becomes due again.
 pub(crate) enum JobRevival {
-    /// As it is put off. A row that giving up deleted is not found.
-    PutOff,
+    /// As it is retried. A row that giving up deleted is not found.
+    Retry,
     /// By a statement of its own: `?1` is the due time.
     Statement(&'static str),
     /// It is due once its failure is forgotten.
@@ -230,10 +232,10 @@ fn record(
         "DELETE FROM job_failures WHERE failed_at < ?1 AND held_at IS NULL",
         &[&(now - KEPT_MS)],
     )?;
-    match (&next, rule.put_off) {
-        (Some(next), Some(put_off)) => drop(tx.exec(put_off, &job.args(&[next]))?),
+    match (&next, rule.retry_at) {
+        (Some(next), Some(retry_at)) => drop(tx.exec(retry_at, &job.args(&[next]))?),
         (Some(_), None) => {}
-        (None, _) => drop(tx.exec(rule.stop, &job.args(&[]))?),
+        (None, _) => drop(tx.exec(rule.abandon, &job.args(&[]))?),
     }
     Ok(JobFailure { job: job.clone(), queue: rule.queue, attempts, reason, given_up })
 }

@@ -34,7 +34,9 @@ use crate::figures::counters::{self, Counter};
 use crate::figures::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::people::members;
 use crate::people::notifications::facts::{self, NoticePlace};
-use crate::webhooks::events::{self, Event, EventSubject, Turn};
+use crate::webhooks::events::{
+    self, ConversationAssigned, ConversationCreated, EventActor, Turn, TurnChanged,
+};
 
 /// Who decided where the sorting helper did.
 pub const HELPER: &str = "helper";
@@ -189,11 +191,6 @@ pub fn begin(
 }
 
 impl Conversation {
-    /// Where its events belong.
-    pub fn subject_of_events(&self) -> EventSubject<'_> {
-        EventSubject { conversation: &self.id, circle: &self.circle }
-    }
-
     /// Where people are told that something happened.
     pub fn notice_place(&self) -> NoticePlace<'_> {
         NoticePlace { conversation: &self.id, mailbox: &self.mailbox, circle: &self.circle }
@@ -255,8 +252,12 @@ pub fn assign(
     let assigned = TimelineEvent::Assigned { from, to: to.cloned() };
     timeline::record(tx, cx, &conversation.id, &assigned)?;
     facts::note_assigned(tx, cx, conversation.notice_place(), to.map(|to| &to.id))?;
-    let event = Event::ConversationAssigned { assignee: to };
-    events::record(tx, cx, conversation.subject_of_events(), &event)
+    let event = ConversationAssigned {
+        conversation_id: &conversation.id,
+        assignee: to,
+        assigned_by: EventActor::of(cx.actor),
+    };
+    events::record(tx, cx, &conversation.circle, &event)
 }
 
 /// Moves a conversation to a status and ends a snooze. Setting the status it has changes nothing.
@@ -324,8 +325,11 @@ pub fn announce_beginning(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversat
     let at = conversation.created_at.min(conversation.last_message_at);
     let place = &conversation.report_place();
     report_facts::count(tx, cx, place, ReportMeasure::Begun, "", at, 1)?;
-    let event = Event::ConversationCreated { mailbox: &conversation.mailbox };
-    events::record(tx, cx, conversation.subject_of_events(), &event)
+    let event = ConversationCreated {
+        conversation_id: &conversation.id,
+        mailbox_id: &conversation.mailbox,
+    };
+    events::record(tx, cx, &conversation.circle, &event)
 }
 
 /// Tells whose turn it has become, if that is news.
@@ -340,8 +344,13 @@ pub fn announce_turn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversati
     )?;
     conversation.announced_turn = Some(turn);
     let assignee = conversation.assignee_named(tx, cx.actor.ws)?;
-    let event = Event::TurnChanged { turn, previous, assignee: assignee.as_ref() };
-    events::record(tx, cx, conversation.subject_of_events(), &event)
+    let event = TurnChanged {
+        conversation_id: &conversation.id,
+        turn,
+        previous,
+        assignee: assignee.as_ref(),
+    };
+    events::record(tx, cx, &conversation.circle, &event)
 }
 
 /// Ends a hold. The withheld events are recorded by `release`; closing drops them.
@@ -380,7 +389,7 @@ pub fn snooze(
     until: i64,
 ) -> Result<()> {
     if until <= cx.now {
-        return Err(Error::invalid("until", "must be a time to come"));
+        return Err(Error::invalid("until", "must be in the future"));
     }
     if conversation.status != Status::Open {
         return Err(Error::invalid("status", "only an open conversation can be snoozed"));

@@ -94,7 +94,7 @@ fn describe(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
         }
         ScopeRule::DraftOrSend => "Needs the scope `draft`, or `send` when `send` is true.".into(),
     };
-    let repeat = if operation.repeatable {
+    let repeat = if operation.idempotent {
         "Repeating the same request is harmless."
     } else {
         "Repeating the request makes a second item, unless it repeats its Idempotency-Key."

@@ -1,5 +1,6 @@
 //! The webhook events of section 6 as OpenAPI webhooks.
 
+use base::ids::{EventId, WorkspaceId};
 use base::limits::{HOUR_MS, OLD_SECRET_MS};
 use model::webhooks::events::{EVENTS, WebhookEventType, id_schema};
 use serde_json::{Map, Value, json};
@@ -56,29 +57,22 @@ fn envelope(event: &WebhookEventType) -> Value {
         },
         "url": { "type": "string", "format": "uri", "description": "The conversation in the app." },
     });
-    let mut required = vec!["summary".to_owned()];
-    let fields = (event.fields)();
-    if let (Some(properties), Some(fields)) = (properties.as_object_mut(), fields.as_object()) {
-        for (name, schema) in fields {
-            let (name, optional) = match name.strip_suffix('?') {
-                Some(name) => (name, true),
-                None => (name.as_str(), false),
-            };
-            properties.insert(name.to_owned(), schema.clone());
-            if !optional {
-                required.push(name.to_owned());
-            }
+    let mut required = vec!["summary"];
+    for field in (event.fields)() {
+        properties[field.name] = field.schema;
+        if !field.optional {
+            required.push(field.name);
         }
     }
     json!({
         "type": "object",
         "required": ["id", "type", "version", "created_at", "workspace", "livemode", "data"],
         "properties": {
-            "id": id_schema("evt"),
+            "id": id_schema(EventId::PREFIX),
             "type": { "type": "string", "const": event.name },
             "version": { "type": "integer", "const": 1 },
             "created_at": { "type": "string", "format": "date-time" },
-            "workspace": id_schema("wsp"),
+            "workspace": id_schema(WorkspaceId::PREFIX),
             "livemode": { "type": "boolean", "description": "false for the sandbox." },
             "data": { "type": "object", "required": required, "properties": properties },
         },

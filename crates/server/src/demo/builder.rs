@@ -7,9 +7,9 @@ use actions::conversations::snooze::snooze;
 use actions::writing::compose::{NewReply, send_reply};
 use actions::writing::drafts::{approve_draft, discard_draft};
 use api::operations::{
-    AddNoteInput, AssignConversationInput, RecordSentInput, ReplyInput, SetStatusInput,
-    TagConversationInput, add_note, assign_conversation, record_sent, reply, set_status,
-    tag_conversation,
+    AddNoteInput, AssignConversationInput, DocumentItemInput, RecordSentInput, ReplyInput,
+    SetStatusInput, TagConversationInput, add_note, assign_conversation, record_sent, reply,
+    set_status, tag_conversation,
 };
 use base::actor::Actor;
 use base::app::{App, Cx};
@@ -26,7 +26,6 @@ use mail::{
     Address, Attachment, Authentication, AuthenticationResult, AuthorKind, Dmarc, Mail, Warning,
 };
 use model::authentication::SenderAuthentication;
-use model::documents::document_requests::RequestedDocument;
 use model::guests::secure;
 use model::messages::recipients::{Party, RecipientList};
 use model::messages::written_text::TextFormat;
@@ -407,11 +406,11 @@ fn reply_input(id: String, text: &str) -> ReplyInput {
     ReplyInput { id, body: text.into(), send: true, ..ReplyInput::default() }
 }
 
-fn item(paper: &SampleDocument) -> RequestedDocument {
-    RequestedDocument {
+fn item(paper: &SampleDocument) -> DocumentItemInput {
+    DocumentItemInput {
         label: paper.label.into(),
         description: Some(paper.description.into()),
-        required: paper.required,
+        required: Some(paper.required),
     }
 }
 

@@ -8,7 +8,7 @@ use db::Tx;
 
 use crate::conversations::timeline::{self, TimelineEvent, WokenBy};
 use crate::conversations::{self, Conversation};
-use crate::webhooks::events::{self, Event};
+use crate::webhooks::events::{self, AskCompleted, AskKind};
 
 /// A request is complete when every required item has an accepted upload; one with no required
 /// item, when every item has one. The event is recorded once, and it becomes the team's turn, as
@@ -36,8 +36,12 @@ pub fn complete_if_all_in(
         conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
         conversations::set_status(tx, cx, conversation, Status::Open)?;
     }
-    let event = Event::AskCompleted { request };
-    events::record(tx, cx, conversation.subject_of_events(), &event)?;
+    let event = AskCompleted {
+        ask_id: request,
+        kind: AskKind::Documents,
+        conversation_id: &conversation.id,
+    };
+    events::record(tx, cx, &conversation.circle, &event)?;
     Ok(true)
 }
 

@@ -8,7 +8,6 @@ use base::ids::{ConversationId, MessageId, RequestId};
 use base::limits::REMIND_AFTER_MS;
 use base::queue::Queue;
 use db::Tx;
-use serde::Deserialize;
 use translation::t;
 
 use crate::conversations::timeline::{self, TimelineEvent};
@@ -23,17 +22,11 @@ pub use completion::{complete_if_all_in, missing};
 const FIRST_GENERATION: i64 = 1;
 
 /// One asked document (API section 2.9).
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct RequestedDocument {
     pub label: String,
-    #[serde(default)]
     pub description: Option<String>,
-    #[serde(default = "yes")]
     pub required: bool,
-}
-
-fn yes() -> bool {
-    true
 }
 
 /// Writes the request of a message. It opens when the message is scheduled.

@@ -41,8 +41,8 @@ fn describe(operation: &Operation, tool: &Tool) -> Value {
         "inputSchema": input_schema(operation, tool),
         "annotations": {
             "readOnlyHint": operation.only_reads(),
-            "destructiveHint": tool.loses,
-            "idempotentHint": operation.repeatable,
+            "destructiveHint": tool.destructive,
+            "idempotentHint": operation.idempotent,
             "openWorldHint": operation.reaches_customers(),
         },
     })

@@ -180,7 +180,7 @@ async fn only_what_is_seen_and_of_one_inbox_is_merged(app: TestApp) {
     let private = app.private_inbox(&ines).await;
     let secret = app.deliver(&private, letter("ann@x.example", "Mine", "Private")).await;
     let answer = app.on(&key, source, "merge", into(&secret.conversation.to_string())).await;
-    assert_eq!(answer.is(400).error(), "into: is no conversation that you can see");
+    assert_eq!(answer.is(400).error(), "into: is not a conversation that you can see");
     app.on(&key, &secret.conversation, "merge", into(&target)).await.is(404);
     let other = app.team_inbox("sales@acme.example", "Sales").await;
     let elsewhere = app.deliver(&other, letter("ann@x.example", "Offer", "How much?")).await;

@@ -346,6 +346,6 @@ async fn only_what_came_after_a_message_is_read(app: TestApp) {
     let other = app.mail("b@x.example", "Chair", "Else").await;
     for bad in [other.message.as_str(), "msg_1", "nothing"] {
         let answer = app.get(&key, &format!("{path}?after={bad}")).await.is(400);
-        assert_eq!(answer.error(), "after: is no message of this conversation");
+        assert_eq!(answer.error(), "after: is not a message of this conversation");
     }
 }

@@ -207,8 +207,9 @@ async fn a_team_offers_times_in_a_reply_and_sees_offer_and_booking_in_the_conver
             secure: None,
             times: outbound::scheduling::MessageTimes::default(),
         };
-        let offer = serde_json::from_value(json!({ "typeId": offered, "times": [MONDAY] }));
-        compose::offer_times(tx, cx, &wanted, &message, &offer.unwrap())
+        let times = vec![serde_json::from_value(json!(MONDAY)).unwrap()];
+        let offer = bookings::offers::OfferInput { type_id: offered.clone(), times };
+        compose::offer_times(tx, cx, &wanted, &message, &offer)
     })
     .await;
     let wanted = conversation.clone();

@@ -1,0 +1,153 @@
+//! Where the jobs of a queue are, and the statements that follow from it.
+
+use base::app::App;
+use base::error::Result;
+use base::future::BoxFuture;
+use base::queue::Queue;
+use db::Tx;
+
+use crate::runs::failures::{JobReport, JobRevival, JobRule};
+use crate::runs::runtime::{BackgroundJob, DueJob, JobRound, JobRuntime};
+
+/// The statements of a queue whose rows are due when a column says so. Those that change a row name
+/// the workspace and the key's parts last.
+#[derive(Clone, Copy)]
+pub(crate) struct JobRows {
+    /// The keys of due rows: `?1` is now, `?2` how many at the most.
+    pub due: &'static str,
+    /// When the first row is due.
+    pub earliest: &'static str,
+    /// Moves a row's due time to `?1`: the end of a lease, or the next attempt.
+    pub move_to: &'static str,
+    /// The same, unless it waits no more.
+    pub move_if_due: &'static str,
+    /// Takes a row out of the queue.
+    pub clear: &'static str,
+    pub delete: &'static str,
+}
+
+impl JobRows {
+    /// The rule of jobs that stay where they are when they are given up, and are due no more.
+    pub const fn clearing(self, queue: Queue, report: JobReport) -> JobRule {
+        self.rule(queue, self.clear, report)
+    }
+
+    /// The rule of jobs that are deleted when they are given up.
+    pub const fn deleting(self, queue: Queue, report: JobReport) -> JobRule {
+        self.rule(queue, self.delete, report)
+    }
+
+    const fn rule(self, queue: Queue, abandon: &'static str, report: JobReport) -> JobRule {
+        let revival = JobRevival::Retry;
+        JobRule { queue, retry_at: Some(self.move_to), abandon, revival, report }
+    }
+}
+
+/// [`JobRows`] of a table, the column with the due time, and the key after `ws`.
+macro_rules! job_rows {
+    ($table:literal, $column:literal, $key:literal) => {
+        $crate::runs::job_rows::job_rows!(
+            @of $table,
+            $column,
+            $key,
+            concat!("ws = ?1 AND ", $key, " = ?2"),
+            concat!("ws = ?2 AND ", $key, " = ?3")
+        )
+    };
+    ($table:literal, $column:literal, $first:literal, $second:literal) => {
+        $crate::runs::job_rows::job_rows!(
+            @of $table,
+            $column,
+            concat!($first, ", ", $second),
+            concat!("ws = ?1 AND ", $first, " = ?2 AND ", $second, " = ?3"),
+            concat!("ws = ?2 AND ", $first, " = ?3 AND ", $second, " = ?4")
+        )
+    };
+    (@of $table:literal, $column:literal, $key:expr, $row:expr, $moved_row:expr) => {
+        $crate::runs::job_rows::JobRows {
+            due: concat!(
+                "SELECT ws, ", $key, " FROM ", $table, " WHERE ", $column, " <= ?1 ORDER BY ",
+                $column, " LIMIT ?2"
+            ),
+            earliest: concat!(
+                "SELECT min(", $column, ") FROM ", $table, " WHERE ", $column, " IS NOT NULL"
+            ),
+            move_to: concat!("UPDATE ", $table, " SET ", $column, " = ?1 WHERE ", $moved_row),
+            move_if_due: concat!(
+                "UPDATE ", $table, " SET ", $column, " = ?1 WHERE ", $moved_row, " AND ", $column,
+                " IS NOT NULL"
+            ),
+            clear: concat!("UPDATE ", $table, " SET ", $column, " = NULL WHERE ", $row),
+            delete: concat!("DELETE FROM ", $table, " WHERE ", $row),
+        }
+    };
+}
+
+pub(crate) use job_rows;
+
+/// A job whose due rows each run in a transaction of their own.
+pub(crate) struct RowJob {
+    pub rule: JobRule,
+    pub rows: JobRows,
+    /// Rows looked at in one round.
+    pub at_once: i64,
+    /// True when it sends to the outside.
+    pub is_outward: bool,
+    /// Returns false when the row is no longer due, or was claimed by another process.
+    pub run: fn(&mut Tx<'_>, &App, &DueJob) -> Result<bool>,
+}
+
+/// A [`RowJob`] of a worker.
+pub(crate) struct RunRows {
+    pub runtime: JobRuntime,
+    pub job: &'static RowJob,
+}
+
+impl BackgroundJob for RunRows {
+    fn queue(&self) -> Queue {
+        self.job.rule.queue
+    }
+
+    fn earliest(&self) -> &'static str {
+        self.job.rows.earliest
+    }
+
+    fn is_outward(&self) -> bool {
+        self.job.is_outward
+    }
+
+    fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
+        Box::pin(async {
+            let RowJob { rule, rows, at_once, run, .. } = self.job;
+            let due = self.runtime.due_rows::<(i64, String)>(rows.due, *at_once).await?;
+            Ok(self.runtime.run_each(rule, due, *run).await.into())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_statements_of_a_queue_follow_from_its_table_column_and_key() {
+        let rows: JobRows = job_rows!("uploads", "due_at", "request", "id");
+        assert_eq!(
+            rows.due,
+            "SELECT ws, request, id FROM uploads WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2"
+        );
+        assert_eq!(rows.earliest, "SELECT min(due_at) FROM uploads WHERE due_at IS NOT NULL");
+        assert_eq!(
+            rows.move_if_due,
+            "UPDATE uploads SET due_at = ?1 WHERE ws = ?2 AND request = ?3 AND id = ?4 AND due_at \
+             IS NOT NULL"
+        );
+        assert_eq!(
+            rows.clear,
+            "UPDATE uploads SET due_at = NULL WHERE ws = ?1 AND request = ?2 AND id = ?3"
+        );
+        let rows: JobRows = job_rows!("notices", "due_at", "id");
+        assert_eq!(rows.move_to, "UPDATE notices SET due_at = ?1 WHERE ws = ?2 AND id = ?3");
+        assert_eq!(rows.delete, "DELETE FROM notices WHERE ws = ?1 AND id = ?2");
+    }
+}
