@@ -54,7 +54,7 @@ impl InputField {
         InputField::optional("", kind, about)
     }
 
-    pub const fn named(mut self, name: &'static str) -> InputField {
+    pub const fn with_name(mut self, name: &'static str) -> InputField {
         self.name = name;
         self
     }
@@ -137,7 +137,7 @@ fn check(
         match given(field.name) {
             Some(Ok(value)) => {
                 check_value(&field.kind, field.name, &value, &mut problems);
-                found.insert(field.name.into(), known(&field.kind, value));
+                found.insert(field.name.into(), keep_known(&field.kind, value));
             }
             Some(Err(sentence)) => problems.add(field.name, sentence),
             None if field.required => problems.add(field.name, "is required"),
@@ -196,20 +196,20 @@ fn check_value(kind: &InputKind, path: &str, value: &Value, problems: &mut Valid
 }
 
 /// A value without unknown fields, the others in the table's order.
-fn known(kind: &InputKind, value: Value) -> Value {
+fn keep_known(kind: &InputKind, value: Value) -> Value {
     match (kind, value) {
         (InputKind::List { of, .. }, Value::Array(items)) => {
-            items.into_iter().map(|item| known(of, item)).collect()
+            items.into_iter().map(|item| keep_known(of, item)).collect()
         }
         (InputKind::Object(fields), Value::Object(mut object)) => {
             let kept = fields.iter().filter_map(|field| {
                 let value = object.remove(field.name)?;
-                Some((field.name.to_owned(), known(&field.kind, value)))
+                Some((field.name.to_owned(), keep_known(&field.kind, value)))
             });
             Value::Object(kept.collect())
         }
         (InputKind::Nullable(_), Value::Null) => Value::Null,
-        (InputKind::Nullable(of), value) => known(of, value),
+        (InputKind::Nullable(of), value) => keep_known(of, value),
         (_, value) => value,
     }
 }
@@ -296,12 +296,12 @@ pub const fn text(max: usize) -> InputKind {
 }
 
 /// Text that says something.
-pub const fn filled(max: usize) -> InputKind {
+pub const fn filled_text(max: usize) -> InputKind {
     InputKind::Text { min: 1, max, format: StringFormat::Filled }
 }
 
 /// Text in a format that also bounds what it holds.
-pub const fn formatted(min: usize, max: usize, format: StringFormat) -> InputKind {
+pub const fn text_in_format(min: usize, max: usize, format: StringFormat) -> InputKind {
     InputKind::Text { min, max, format }
 }
 
@@ -320,33 +320,33 @@ pub const fn list(min: usize, max: usize, of: &'static InputKind) -> InputKind {
 pub const BOOLEAN: InputKind = InputKind::Boolean;
 
 /// Where an earlier answer ended.
-pub const CURSOR: InputKind = formatted(1, CURSOR_CHARS, StringFormat::Cursor);
+pub const CURSOR: InputKind = text_in_format(1, CURSOR_CHARS, StringFormat::Cursor);
 
 /// How many items a list gives.
 pub const LIST_LIMIT: InputField =
     InputField::shared(integer(1, LIST_ITEMS), "How many at the most.");
 
 /// A day, or a moment with its offset.
-pub const TIME: InputKind = formatted(DATE_CHARS, TIME_CHARS, StringFormat::Time);
+pub const TIME: InputKind = text_in_format(DATE_CHARS, TIME_CHARS, StringFormat::Time);
 
 /// A moment with its offset.
-pub const MOMENT: InputKind = formatted(17, TIME_CHARS, StringFormat::Moment);
+pub const MOMENT: InputKind = text_in_format(17, TIME_CHARS, StringFormat::Moment);
 
 /// A day.
-pub const DATE: InputKind = formatted(DATE_CHARS, DATE_CHARS, StringFormat::Date);
+pub const DATE: InputKind = text_in_format(DATE_CHARS, DATE_CHARS, StringFormat::Date);
 
-pub const EMAIL: InputKind = formatted(3, ADDRESS_CHARS, StringFormat::Email);
+pub const EMAIL: InputKind = text_in_format(3, ADDRESS_CHARS, StringFormat::Email);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const FIELDS: &[InputField] = &[
-        InputField::required("body", filled(5), "b"),
+        InputField::required("body", filled_text(5), "b"),
         InputField::optional("limit", integer(1, 100), "l"),
         InputField::optional("send", BOOLEAN, "s"),
         InputField::optional("to", list(1, 2, &EMAIL), "t"),
-        InputField::optional("topic", InputKind::Nullable(&filled(5)), "n"),
+        InputField::optional("topic", InputKind::Nullable(&filled_text(5)), "n"),
     ];
 
     #[test]

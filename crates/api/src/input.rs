@@ -79,7 +79,7 @@ macro_rules! input {
             .or(|| serde_json::json!($default))
     };
     (@field $field:ident [] shared $shared:expr) => {
-        $shared.named($crate::input::input!(@name $field))
+        $shared.with_name($crate::input::input!(@name $field))
     };
     (@field $field:ident [$($about:literal)+] $presence:ident $kind:expr) => {
         $crate::fields::InputField::$presence(
@@ -133,7 +133,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use crate::fields::{
-        BOOLEAN, InputField, InputKind, check_body, filled, integer, object_schema,
+        BOOLEAN, InputField, InputKind, check_body, filled_text, integer, object_schema,
     };
 
     const SIZE: InputField = InputField::shared(integer(1, 9), "How large.");
@@ -143,7 +143,7 @@ mod tests {
         struct ParcelInput {
             /// What is in it,
             /// in a word.
-            #[required(filled(5))]
+            #[required(filled_text(5))]
             content_name: String,
             /// Whether it breaks.
             #[optional(BOOLEAN)]

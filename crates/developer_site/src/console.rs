@@ -6,7 +6,7 @@ use std::time::Instant;
 use actions::integrations::console::{self, ConsoleAgent};
 use api::calls::ApiCall;
 use api::fields::{InputField, InputKind, check_body, one_problem};
-use api::operations::{FileOutput, Method, OPERATIONS, Operation, OperationOutput, named};
+use api::operations::{FileOutput, Method, OPERATIONS, Operation, OperationOutput, find_by_name};
 use askama::Template;
 use base::error::Error;
 use serde_json::{Map, Value};
@@ -130,7 +130,7 @@ pub async fn run(site: Site, posted: PostedForm<ConsoleForm>) -> PageResult {
 
 fn operation(asked: &FormFields) -> base::error::Result<&'static Operation> {
     let name = asked.opt("op").unwrap_or_else(|| FIRST.to_owned());
-    named(&name).ok_or(Error::NotFound("operation"))
+    find_by_name(&name).ok_or(Error::NotFound("operation"))
 }
 
 fn choices(current: &Operation) -> Vec<(&'static str, String, bool)> {
@@ -265,7 +265,7 @@ async fn newest(web: &Web, operation: &Operation, agent: Option<ConsoleAgent>) -
         "bookings" => "list_bookings",
         _ => "list_conversations",
     };
-    let operation = named(list)?;
+    let operation = find_by_name(list)?;
     let mut raw = Map::new();
     raw.insert("limit".into(), 1.into());
     if list == "list_conversations" {

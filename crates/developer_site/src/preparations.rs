@@ -1,7 +1,7 @@
 //! What the example of an operation needs: things of the sandbox, which other operations make or find
 //! first. So each example works as it stands with a new test key.
 
-use api::operations::{Operation, named};
+use api::operations::{Operation, find_by_name};
 
 use super::clients::camel_case;
 use super::examples::{ExampleRequest, object};
@@ -248,7 +248,7 @@ impl Preparation {
     fn call(&self, written: impl Fn(&ExampleRequest, &Operation) -> String) -> String {
         let id = Some(self.id.to_owned()).filter(|id| !id.is_empty());
         let request = ExampleRequest { id, input: object(self.input) };
-        named(self.operation).map(|operation| written(&request, operation)).unwrap_or_default()
+        find_by_name(self.operation).map(|operation| written(&request, operation)).unwrap_or_default()
     }
 
     fn curl(&self) -> String {
@@ -312,7 +312,7 @@ impl Preparation {
 
     /// What takes the first item, for an operation that answers with a list.
     fn first(&self) -> &'static str {
-        let list = named(self.operation).and_then(|operation| operation.tool.as_ref()?.list);
+        let list = find_by_name(self.operation).and_then(|operation| operation.tool.as_ref()?.list);
         if list.is_some() { "[0]" } else { "" }
     }
 }

@@ -48,7 +48,7 @@ pub async fn sweep(app: &App) -> Result<SweptBlobs> {
         let mut after = String::new();
         loop {
             let from = after.clone();
-            let page = app.store.read(move |tx| unreferenced(tx, ws, &from)).await?;
+            let page = app.store.read(move |tx| list_unreferenced(tx, ws, &from)).await?;
             let Some(last) = page.last else { break };
             after = last;
             if !page.unnamed.is_empty() {
@@ -74,7 +74,7 @@ struct BlobPage {
     unnamed: Vec<String>,
 }
 
-fn unreferenced(tx: &mut Tx<'_>, ws: i64, after: &str) -> Result<BlobPage> {
+fn list_unreferenced(tx: &mut Tx<'_>, ws: i64, after: &str) -> Result<BlobPage> {
     let hashes: Vec<(String,)> = tx.all(
         "SELECT hash FROM blobs WHERE ws = ?1 AND hash > ?2 ORDER BY hash LIMIT ?3",
         &[&ws, &after, &AT_ONCE],

@@ -96,7 +96,7 @@ impl IndexedText<'_> {
         texts.push(self.text);
         texts.push(self.quoted);
         texts.extend(&self.files);
-        words.extend(tagged(ws, &texts));
+        words.extend(with_workspace(ws, &texts));
         words.truncate(WORDS_INDEXED);
         words
     }
@@ -387,7 +387,7 @@ fn rows(words: &[String]) -> Vec<&[String]> {
 
 /// Makes a document findable by its words.
 pub fn index_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> Result<()> {
-    let words = tagged(ws, texts);
+    let words = with_workspace(ws, texts);
     match tx.pick(true, false) {
         true => tx.exec(
             "INSERT INTO document_index (rowid, words) VALUES (?1, ?2)",
@@ -408,7 +408,7 @@ pub fn reindex_document(tx: &mut Tx<'_>, ws: i64, num: i64, texts: &[&str]) -> R
     index_document(tx, ws, num, texts)
 }
 
-fn tagged(ws: i64, texts: &[&str]) -> Vec<String> {
+fn with_workspace(ws: i64, texts: &[&str]) -> Vec<String> {
     let tag = short_base32(ws, TAG_CHARS);
     let words = texts.iter().flat_map(|text| index_words(text));
     let words: Vec<String> = words.take(WORDS_INDEXED).collect();

@@ -10,8 +10,8 @@ use model::conversations;
 use model::conversations::mentions;
 use model::indexing::search_index;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::filled;
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
+use crate::fields::filled_text;
 use crate::input::input;
 use crate::wire::AddedNote;
 
@@ -48,14 +48,14 @@ pub const OPERATION: Operation = Operation {
         "mentioned": ["Ines Marti"],
         "unknownMentions": []
     }"#,
-    run: |tx, cx, input| answer(&add_note(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&add_note(tx, cx, parse_input(input)?)?),
 };
 
 input! {
     #[derive(Clone, Debug)]
     pub struct AddNoteInput {
         /// Plain text. @FirstName mentions a person; the answer says whom it found.
-        #[required(filled(NOTE_CHARS))]
+        #[required(filled_text(NOTE_CHARS))]
         pub body: String,
     } beside {
         pub id: String,

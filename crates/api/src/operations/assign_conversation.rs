@@ -10,8 +10,8 @@ use db::Tx;
 use model::conversations::{self, Conversation};
 use model::people::members;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::formatted;
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
+use crate::fields::text_in_format;
 use crate::input::input;
 use crate::string_format::StringFormat;
 use crate::wire::ChangedAssignee;
@@ -46,14 +46,14 @@ pub const OPERATION: Operation = Operation {
         "ok": true,
         "assignee": { "id": "agt_01kag0y5c0e2r8t4vq3w6n9m1z", "name": "Robo", "type": "agent" }
     }"#,
-    run: |tx, cx, input| answer(&assign_conversation(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&assign_conversation(tx, cx, parse_input(input)?)?),
 };
 
 input! {
     #[derive(Clone, Debug)]
     pub struct AssignConversationInput {
         /// user:usr_… or agent:agt_… (ids of list_team or of the conversation's team), me, or none.
-        #[required(formatted(1, ASSIGN_TO_CHARS, StringFormat::Assignee))]
+        #[required(text_in_format(1, ASSIGN_TO_CHARS, StringFormat::Assignee))]
         pub to: String,
     } beside {
         pub id: String,

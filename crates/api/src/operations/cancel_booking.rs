@@ -7,7 +7,7 @@ use base::scopes::Scope;
 use bookings::{booking, mail, types};
 use db::Tx;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
 use crate::booking_json::CancelledBookingJson;
 use crate::fields::text;
 use crate::input::input;
@@ -56,7 +56,7 @@ pub const OPERATION: Operation = Operation {
         "rescheduledTo": null,
         "createdAt": "2026-11-15T09:20:03.120Z"
     }"#,
-    run: |tx, cx, input| answer(&cancel_booking(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&cancel_booking(tx, cx, parse_input(input)?)?),
 };
 
 input! {

@@ -13,9 +13,9 @@ use bookings::{BookingAnswer, mail, types};
 use db::Tx;
 use model::conversations;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
 use crate::booking_json::BookingJson;
-use crate::fields::{EMAIL, MOMENT, filled, list};
+use crate::fields::{EMAIL, MOMENT, filled_text, list};
 use crate::input::input;
 
 pub const OPERATION: Operation = Operation {
@@ -73,26 +73,26 @@ pub const OPERATION: Operation = Operation {
         "rescheduledTo": null,
         "createdAt": "2026-11-15T09:20:03.120Z"
     }"#,
-    run: |tx, cx, input| answer(&create_booking(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&create_booking(tx, cx, parse_input(input)?)?),
 };
 
 input! {
     #[derive(Clone, Debug)]
     pub struct CreateBookingInput {
         /// The booking type.
-        #[required(filled(FILTER_CHARS))]
+        #[required(filled_text(FILTER_CHARS))]
         pub type_id: String,
         /// The start, as find_slots gives it.
         #[required(MOMENT)]
         pub starts_at: Moment,
         /// Who comes.
-        #[required(filled(BOOKING_GUEST_NAME_CHARS))]
+        #[required(filled_text(BOOKING_GUEST_NAME_CHARS))]
         pub name: String,
         /// Where the invitation goes.
         #[required(EMAIL)]
         pub email: String,
         /// The conversation that it belongs to.
-        #[optional(filled(FILTER_CHARS))]
+        #[optional(filled_text(FILTER_CHARS))]
         pub conversation_id: Option<String>,
         /// Answers to the type's questions.
         #[optional(list(0, BOOKING_QUESTIONS, &BookingAnswerInput::KIND))]
@@ -105,10 +105,10 @@ input! {
     #[derive(Clone, Debug)]
     pub struct BookingAnswerInput {
         /// What was asked.
-        #[required(filled(BOOKING_QUESTION_CHARS))]
+        #[required(filled_text(BOOKING_QUESTION_CHARS))]
         pub question: String,
         /// What the customer says.
-        #[required(filled(BOOKING_ANSWER_CHARS))]
+        #[required(filled_text(BOOKING_ANSWER_CHARS))]
         pub answer: String,
     }
 }

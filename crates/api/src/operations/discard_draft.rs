@@ -7,7 +7,7 @@ use base::scopes::Scope;
 use db::Tx;
 use outbound::drafts;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
 use crate::fields::text;
 use crate::input::input;
 use crate::wire::Done;
@@ -39,7 +39,7 @@ pub const OPERATION: Operation = Operation {
     output: |schemas| schemas.subschema_for::<Done>(),
     example_input: r#"{ "reason": "Bruno wrote that the parcel came." }"#,
     example_output: r#"{ "ok": true }"#,
-    run: |tx, cx, input| answer(&discard_draft(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&discard_draft(tx, cx, parse_input(input)?)?),
 };
 
 input! {

@@ -5,7 +5,7 @@ use base::ids::DocumentId;
 use base::scopes::Scope;
 use model::documents;
 
-use super::{Access, FileOutput, Method, Operation, OperationOutput, PathInput, ScopeRule, typed};
+use super::{Access, FileOutput, Method, Operation, OperationOutput, PathInput, ScopeRule, parse_input};
 
 pub const OPERATION: Operation = Operation {
     name: "download_document",
@@ -26,7 +26,7 @@ pub const OPERATION: Operation = Operation {
     example_input: "",
     example_output: "",
     run: |tx, cx, input| {
-        let input: PathInput = typed(input)?;
+        let input: PathInput = parse_input(input)?;
         let id = DocumentId::parse(&input.id).ok_or(Error::NotFound("document"))?;
         let file = documents::find_file(tx, cx, &id)?.read(tx, cx)?;
         Ok(OperationOutput { file: Some(FileOutput::Download(file)), ..OperationOutput::default() })

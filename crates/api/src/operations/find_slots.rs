@@ -11,9 +11,9 @@ use jiff::ToSpan;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
 use crate::booking_json::SlotJson;
-use crate::fields::{DATE, filled, integer};
+use crate::fields::{DATE, filled_text, integer};
 use crate::input::input;
 
 /// Characters of a zone's name; the longest has 30.
@@ -57,7 +57,7 @@ pub const OPERATION: Operation = Operation {
         "endsAt": "2026-11-24T09:30:00.000Z",
         "local": "Tuesday 24 November 2026, 10:00"
     }]"#,
-    run: |tx, cx, input| answer(&find_slots(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&find_slots(tx, cx, parse_input(input)?)?),
 };
 
 input! {
@@ -71,7 +71,7 @@ input! {
         pub to: Option<String>,
         /// The time zone of the days and of local, such as Europe/Berlin; the first host's without
         /// it.
-        #[optional(filled(ZONE_CHARS))]
+        #[optional(filled_text(ZONE_CHARS))]
         pub zone: Option<String>,
         /// How many at the most.
         #[optional(integer(1, SLOTS_GIVEN))]

@@ -11,7 +11,7 @@ use model::contacts::contact_profile;
 use search::list::{ConversationSummary, ListWalk};
 
 use super::{
-    Access, Method, Operation, OperationOutput, PathInput, ScopeRule, Tool, answer, typed, warning,
+    Access, Method, Operation, OperationOutput, PathInput, ScopeRule, Tool, answer, parse_input, warning,
 };
 use crate::contact_json::{ContactJson, ContactNoteJson};
 use crate::conversation_json::{ConversationSummaryJson, SenderJson, summary_example};
@@ -67,7 +67,7 @@ pub const OPERATION: Operation = Operation {
     }"#
     ),
     run: |tx, cx, input| {
-        let found = get_contact(tx, cx, &typed(input)?)?;
+        let found = get_contact(tx, cx, &parse_input(input)?)?;
         let risks = found.conversations.iter().map(|row| (&row.id, row.risk));
         Ok(OperationOutput { warning: warning::about(risks), ..answer(&found)? })
     },

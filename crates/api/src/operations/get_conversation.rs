@@ -21,13 +21,13 @@ use model::people::members;
 use outbound::app_mail;
 use serde_json::{Map, Value};
 
-use super::{Access, Method, Operation, OperationOutput, ScopeRule, Tool, answer, typed, warning};
+use super::{Access, Method, Operation, OperationOutput, ScopeRule, Tool, answer, parse_input, warning};
 use crate::conversation_json::{
     BesideConversation, CONVERSATION_EXAMPLE, ConversationJson, DraftingHelper, EventType,
     MessageType, NoteType, SenderJson, TimelineEventJson, TimelineItem, TimelineMessage,
     TimelineNote,
 };
-use crate::fields::{formatted, one_of, text};
+use crate::fields::{text_in_format, one_of, text};
 use crate::input::input;
 use crate::string_format::StringFormat;
 use crate::wire::{AppSentJson, DraftSourceJson};
@@ -64,7 +64,7 @@ pub const OPERATION: Operation = Operation {
     example_input: "",
     example_output: CONVERSATION_EXAMPLE,
     run: |tx, cx, input| {
-        let found = get_conversation(tx, cx, typed(input)?)?;
+        let found = get_conversation(tx, cx, parse_input(input)?)?;
         let risks = [(&found.id, found.risk)].into_iter();
         Ok(OperationOutput { warning: warning::about(risks), ..answer(&found)? })
     },
@@ -77,7 +77,7 @@ input! {
         #[optional(one_of(&["original"]))]
         include: Option<String>,
         /// What to leave out: team, events, or both with a comma between them.
-        #[optional(formatted(1, OMIT_CHARS, StringFormat::Omit))]
+        #[optional(text_in_format(1, OMIT_CHARS, StringFormat::Omit))]
         omit: String,
         /// The id of a message of this conversation: only what came after it in the timeline.
         #[optional(text(FILTER_CHARS))]
@@ -165,11 +165,11 @@ fn timeline(
             state: states.remove(&message.id),
             sources: drafted.remove(&message.id),
         };
-        message.placed(beside)
+        message.place(beside)
     });
     let mut items: Vec<Placed> = messages.collect();
-    items.extend(notes.into_iter().map(NoteRow::placed));
-    items.extend(events.into_iter().map(EventRow::placed));
+    items.extend(notes.into_iter().map(NoteRow::place));
+    items.extend(events.into_iter().map(EventRow::place));
     if let Some(after) = &after {
         items.retain(|item| (item.at, &item.order) > (after.0, &after.1));
     }
@@ -242,7 +242,7 @@ struct BesideMessage {
 
 impl MessageRow {
     /// A secure message is shown with its words: the key may read them.
-    fn placed(self, beside: BesideMessage) -> Placed {
+    fn place(self, beside: BesideMessage) -> Placed {
         let BesideMessage { original, state, sources } = beside;
         let (at, id) = (self.at, self.id.to_string());
         let is_ours = self.direction == Direction::Outbound;
@@ -293,7 +293,7 @@ db::row! {
 }
 
 impl NoteRow {
-    fn placed(self) -> Placed {
+    fn place(self) -> Placed {
         let (at, id) = (self.at, self.id.to_string());
         let note = TimelineNote {
             item_type: NoteType::Note,
@@ -317,7 +317,7 @@ db::row! {
 }
 
 impl EventRow {
-    fn placed(self) -> Placed {
+    fn place(self) -> Placed {
         let event = TimelineEventJson {
             item_type: EventType::Event,
             at: self.at,

@@ -7,7 +7,7 @@ use base::scopes::Scope;
 use db::Tx;
 use reports::{ReportFigures, ReportSpan, figures};
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
 use crate::fields::{DATE, text};
 use crate::input::input;
 
@@ -71,7 +71,7 @@ pub const OPERATION: Operation = Operation {
         "members": [{"id": "usr_01kag0v1b3n5m7k9j2h4g6f8ds", "name": "Ines Hallgren", "sent": 14, "closed": 9}],
         "drafts": [{"id": null, "name": "Drafting helper", "asItWas": 3, "edited": 2, "discarded": 1}]
     }"#,
-    run: |tx, cx, input| answer(&get_reports(tx, cx, &typed(input)?)?),
+    run: |tx, cx, input| answer(&get_reports(tx, cx, &parse_input(input)?)?),
 };
 
 input! {

@@ -9,9 +9,9 @@ use bookings::{BookingFilter, BookingStatus};
 use db::Tx;
 use model::conversations;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
 use crate::booking_json::BookingJson;
-use crate::fields::{LIST_LIMIT, TIME, filled, one_of};
+use crate::fields::{LIST_LIMIT, TIME, filled_text, one_of};
 use crate::input::input;
 
 pub const OPERATION: Operation = Operation {
@@ -56,7 +56,7 @@ pub const OPERATION: Operation = Operation {
         "rescheduledTo": null,
         "createdAt": "2026-11-15T09:20:03.120Z"
     }]"#,
-    run: |tx, cx, input| answer(&list_bookings(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&list_bookings(tx, cx, parse_input(input)?)?),
 };
 
 input! {
@@ -69,7 +69,7 @@ input! {
         #[optional(TIME)]
         to: Option<String>,
         /// The id of a conversation.
-        #[optional(filled(FILTER_CHARS))]
+        #[optional(filled_text(FILTER_CHARS))]
         conversation: Option<String>,
         /// Only these.
         #[optional(one_of(BookingStatus::NAMES))]

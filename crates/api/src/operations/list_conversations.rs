@@ -27,7 +27,7 @@ use super::{Access, ListPage, Method, Operation, OperationOutput, ScopeRule, Too
 use crate::conversation_json::{ConversationSummaryJson, summary_example};
 use crate::cursor::PageCursor;
 use crate::fields::{
-    BOOLEAN, CURSOR, EMAIL, LIST_LIMIT, TIME, filled, formatted, integer, one_of, text,
+    BOOLEAN, CURSOR, EMAIL, LIST_LIMIT, TIME, filled_text, text_in_format, integer, one_of, text,
 };
 use crate::input::input;
 use crate::string_format::StringFormat;
@@ -62,7 +62,7 @@ pub const OPERATION: Operation = Operation {
     example_input: "",
     example_output: concat!("[", summary_example!(), "]"),
     run: |tx, cx, input| {
-        let input: ListConversationsInput = super::typed(input)?;
+        let input: ListConversationsInput = super::parse_input(input)?;
         let count = match input.count {
             Some(true) => Some(count_conversations(tx, cx, &input, CountEffort::Thorough)?),
             _ => None,
@@ -93,7 +93,7 @@ input! {
         /// held, secure) has: (attachment, note, draft) before: after: (a day, or 3d, 2w, 1m, 1y)
         /// topic: urgency:. What is no operator is a word. is: stands in for view where view is
         /// left out.
-        #[optional(formatted(0, QUERY_CHARS, StringFormat::Any))]
+        #[optional(text_in_format(0, QUERY_CHARS, StringFormat::Any))]
         pub q: Option<String>,
         /// Only those assigned to this agent, or to nobody.
         #[optional(one_of(&["me", "unassigned"]))]
@@ -111,10 +111,10 @@ input! {
         #[optional(TIME)]
         pub until: Option<String>,
         /// Only those with the tag of this name.
-        #[optional(filled(TAG_CHARS))]
+        #[optional(filled_text(TAG_CHARS))]
         pub tag: Option<String>,
         /// Only those about the topic of this name (see GET /topics).
-        #[optional(filled(TOPIC_CHARS))]
+        #[optional(filled_text(TOPIC_CHARS))]
         pub topic: Option<String>,
         /// Only those of this urgency.
         #[optional(one_of(Urgency::NAMES))]
@@ -174,7 +174,7 @@ pub fn count_conversations(
     input: &ListConversationsInput,
     effort: CountEffort,
 ) -> Result<ListCount> {
-    let query = parsed(tx, cx, input)?;
+    let query = parse_query(tx, cx, input)?;
     match filter(tx, cx.actor, input, query.as_ref())? {
         Some(filter) => ListWalk::begin(cx.actor, &filter).count(tx, query.as_ref(), effort),
         None => Ok(ListCount::NONE),
@@ -182,7 +182,7 @@ pub fn count_conversations(
 }
 
 /// The query that was typed, with all addresses of those whose mail it asks for.
-fn parsed(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &ListConversationsInput) -> Result<Option<Query>> {
+fn parse_query(tx: &mut Tx<'_>, cx: &Cx<'_>, input: &ListConversationsInput) -> Result<Option<Query>> {
     let mut query = input.q.as_deref().and_then(|q| Query::parse(q, cx.now));
     if let Some(query) = &mut query {
         search_filter::widen(tx, cx.actor, query)?;
@@ -197,7 +197,7 @@ pub fn list_conversations(
 ) -> Result<ListPage<ConversationSummary>> {
     let limit = input.limit.unwrap_or(LIST_ITEMS_DEFAULT) as usize;
     let nothing = ListPage { items: Vec::new(), next: None };
-    let query = parsed(tx, cx, &input)?;
+    let query = parse_query(tx, cx, &input)?;
     let Some(filter) = filter(tx, cx.actor, &input, query.as_ref())? else { return Ok(nothing) };
     if input.pinned == Some(true) {
         // Few, and looked up one by one: a list need not be walked for them.

@@ -60,7 +60,7 @@ pub const OPERATION: Operation = Operation {
             "secure": false
         }
     }]"#,
-    run: |tx, cx, input| page(list_events(tx, cx, &super::typed(input)?)?),
+    run: |tx, cx, input| page(list_events(tx, cx, &super::parse_input(input)?)?),
 };
 
 input! {
@@ -131,7 +131,7 @@ fn known_transaction(tx: &mut Tx<'_>, txn: i64) -> Result<i64> {
 
 /// The cursor behind everything that is visible.
 fn newest(tx: &mut Tx<'_>, cx: &Cx<'_>, circles: &[&Circle]) -> Result<String> {
-    let settled = settled(tx);
+    let settled = settled_condition(tx);
     let mut newest = (0, EventId::PREFIX.to_owned() + "0");
     for circle in circles {
         let found: Option<(i64, String)> = tx.opt(
@@ -148,7 +148,7 @@ fn newest(tx: &mut Tx<'_>, cx: &Cx<'_>, circles: &[&Circle]) -> Result<String> {
 
 /// On PostgreSQL only up to the oldest open transaction: it may still commit events with smaller
 /// numbers than those already visible.
-fn settled(tx: &Tx<'_>) -> &'static str {
+fn settled_condition(tx: &Tx<'_>) -> &'static str {
     tx.pick("", "AND txn < CAST(CAST(pg_snapshot_xmin(pg_current_snapshot()) AS TEXT) AS BIGINT)")
 }
 
@@ -159,7 +159,7 @@ fn after(
     (txn, id): (i64, &str),
     limit: i64,
 ) -> Result<Vec<Listed>> {
-    let settled = settled(tx);
+    let settled = settled_condition(tx);
     Ok(tx.all(
         &format!(
             "SELECT {} FROM events

@@ -12,7 +12,7 @@ use model::figures::counted_mail::snippet;
 use model::messages::recipients::Party;
 use model::messages::send_failure;
 
-use super::{Access, ListPage, Method, Operation, ScopeRule, Tool, page, typed};
+use super::{Access, ListPage, Method, Operation, ScopeRule, Tool, page, parse_input};
 use crate::fields::{LIST_LIMIT, one_of};
 use crate::input::input;
 use crate::wire::OutgoingMessageJson;
@@ -54,7 +54,7 @@ pub const OPERATION: Operation = Operation {
         "sendsAt": "2026-11-15T09:30:03.120Z"
     }]"#,
     run: |tx, cx, input| {
-        let items = list_messages(tx, cx, typed(input)?)?;
+        let items = list_messages(tx, cx, parse_input(input)?)?;
         page(ListPage { items, next: None })
     },
 };

@@ -7,8 +7,8 @@ use db::Tx;
 use model::conversations;
 use model::conversations::merges;
 
-use super::{Access, CONVERSATION_ID_CHARS, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::filled;
+use super::{Access, CONVERSATION_ID_CHARS, Method, Operation, ScopeRule, Tool, answer, parse_input};
+use crate::fields::filled_text;
 use crate::input::input;
 use crate::wire::MergedConversation;
 
@@ -43,14 +43,14 @@ pub const OPERATION: Operation = Operation {
     output: |schemas| schemas.subschema_for::<MergedConversation>(),
     example_input: r#"{ "into": "cnv_01kag0y1c9d4f6h8k2m5p7r9tv" }"#,
     example_output: r#"{ "ok": true, "conversationId": "cnv_01kag0y1c9d4f6h8k2m5p7r9tv" }"#,
-    run: |tx, cx, input| answer(&merge_conversations(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&merge_conversations(tx, cx, parse_input(input)?)?),
 };
 
 input! {
     #[derive(Clone, Debug)]
     pub struct MergeConversationsInput {
         /// The conversation that gets the messages.
-        #[required(filled(CONVERSATION_ID_CHARS))]
+        #[required(filled_text(CONVERSATION_ID_CHARS))]
         pub into: String,
     } beside {
         pub id: String,

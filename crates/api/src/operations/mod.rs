@@ -226,7 +226,7 @@ impl Operation {
     }
 }
 
-pub fn named(name: &str) -> Option<&'static Operation> {
+pub fn find_by_name(name: &str) -> Option<&'static Operation> {
     OPERATIONS.iter().find(|operation| operation.name == name)
 }
 
@@ -278,7 +278,7 @@ pub struct PathInput {
 }
 
 /// The checked input as the type its operation takes.
-fn typed<T: serde::de::DeserializeOwned>(input: Value) -> Result<T> {
+fn parse_input<T: serde::de::DeserializeOwned>(input: Value) -> Result<T> {
     serde_json::from_value(input).map_err(|error| Error::invalid("body", error.to_string()))
 }
 

@@ -7,7 +7,7 @@ use base::time::Moment;
 use bookings::{booking, mail, types};
 use db::Tx;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
 use crate::booking_json::BookingJson;
 use crate::fields::MOMENT;
 use crate::input::input;
@@ -58,7 +58,7 @@ pub const OPERATION: Operation = Operation {
         "rescheduledTo": null,
         "createdAt": "2026-11-15T09:20:03.120Z"
     }"#,
-    run: |tx, cx, input| answer(&move_booking(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&move_booking(tx, cx, parse_input(input)?)?),
 };
 
 input! {

@@ -12,7 +12,7 @@ use model::documents;
 
 use super::{
     Access, FileOutput, Method, Operation, OperationOutput, PathInput, ScopeRule, Tool, answer,
-    typed, warning,
+    parse_input, warning,
 };
 use crate::wire::DocumentText;
 
@@ -49,7 +49,7 @@ pub const OPERATION: Operation = Operation {
         "truncated": false,
         "risk": null
     }"#,
-    run: |tx, cx, input| read_document(tx, cx, typed(input)?),
+    run: |tx, cx, input| read_document(tx, cx, parse_input(input)?),
 };
 
 fn read_document(tx: &mut Tx<'_>, cx: &Cx<'_>, input: PathInput) -> Result<OperationOutput> {

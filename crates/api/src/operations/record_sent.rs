@@ -12,8 +12,8 @@ use db::{Json, Tx};
 use outbound::app_mail;
 use outbound::messages::header_key;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{EMAIL, filled, formatted, list, text};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
+use crate::fields::{EMAIL, filled_text, text_in_format, list, text};
 use crate::input::input;
 use crate::string_format::StringFormat;
 use crate::wire::Done;
@@ -57,17 +57,17 @@ pub const OPERATION: Operation = Operation {
         "text": "Hello Bruno, your parcel left today."
     }"#,
     example_output: r#"{ "ok": true }"#,
-    run: |tx, cx, input| answer(&record_sent(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&record_sent(tx, cx, parse_input(input)?)?),
 };
 
 input! {
     #[derive(Clone, Debug)]
     pub struct RecordSentInput {
         /// The Message-ID header it went out with, with or without angle brackets.
-        #[required(filled(HEADER_CHARS))]
+        #[required(filled_text(HEADER_CHARS))]
         pub message_id: String,
         /// Your record's reference; it comes back lower-cased.
-        #[required(formatted(1, REFERENCE_CHARS, StringFormat::Reference))]
+        #[required(text_in_format(1, REFERENCE_CHARS, StringFormat::Reference))]
         pub reference: String,
         /// The addresses it went to.
         #[required(list(1, APP_MAIL_RECIPIENTS, &EMAIL))]

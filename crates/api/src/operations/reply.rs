@@ -17,8 +17,8 @@ use model::messages::recipients::{self, Party, RecipientList};
 use outbound::drafts::{self, DraftContent, ReplyResult};
 use outbound::scheduling::MessageTimes;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{BOOLEAN, EMAIL, InputField, InputKind, MOMENT, filled, integer, list, text};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
+use crate::fields::{BOOLEAN, EMAIL, InputField, InputKind, MOMENT, filled_text, integer, list, text};
 use crate::input::input;
 use crate::wire::ReplyResultJson;
 
@@ -108,14 +108,14 @@ pub const OPERATION: Operation = Operation {
         "status": "draft",
         "note": "Waits for a person to approve it."
     }"#,
-    run: |tx, cx, input| answer(&ReplyResultJson::from(reply(tx, cx, typed(input)?)?)),
+    run: |tx, cx, input| answer(&ReplyResultJson::from(reply(tx, cx, parse_input(input)?)?)),
 };
 
 input! {
     #[derive(Clone, Debug, Default)]
     pub struct ReplyInput {
         /// Plain text.
-        #[required(filled(REPLY_CHARS))]
+        #[required(filled_text(REPLY_CHARS))]
         pub body: String,
         /// true sends after the undo window; needs send scope.
         #[optional(BOOLEAN)]
@@ -160,7 +160,7 @@ input! {
     #[derive(Clone, Debug)]
     pub struct DocumentItemInput {
         /// What is asked for, such as Passport.
-        #[required(filled(ITEM_LABEL_CHARS))]
+        #[required(filled_text(ITEM_LABEL_CHARS))]
         pub label: String,
         /// What the customer should know about it.
         #[optional(text(ITEM_DESCRIPTION_CHARS))]
@@ -183,7 +183,7 @@ input! {
     #[derive(Clone, Debug)]
     pub struct BookingOfferInput {
         /// What they can book.
-        #[required(filled(FILTER_CHARS))]
+        #[required(filled_text(FILTER_CHARS))]
         pub type_id: String,
         /// Starts to offer, as find_slots gives them; without any the link leads to all free times.
         #[optional(list(0, OFFERED_TIMES, &MOMENT))]

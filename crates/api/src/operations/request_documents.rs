@@ -14,7 +14,7 @@ use outbound::messages;
 use translation::t;
 
 use super::reply::{DocumentItemInput, ONLY_IF_NO_DRAFT, SECURE, SECURE_LIFETIME};
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
 use crate::fields::{BOOLEAN, DATE, list, text};
 use crate::input::input;
 use crate::wire::ReplyResultJson;
@@ -68,7 +68,7 @@ pub const OPERATION: Operation = Operation {
         "requestId": "req_01kag12d3f4g5h6j7k8m9n0p1r",
         "note": "Waits for a person to approve it."
     }"#,
-    run: |tx, cx, input| answer(&ReplyResultJson::from(request_documents(tx, cx, typed(input)?)?)),
+    run: |tx, cx, input| answer(&ReplyResultJson::from(request_documents(tx, cx, parse_input(input)?)?)),
 };
 
 input! {

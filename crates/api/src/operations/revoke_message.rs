@@ -8,7 +8,7 @@ use db::Tx;
 use model::guests::secure;
 use outbound::messages;
 
-use super::{Access, Method, Operation, PathInput, ScopeRule, Tool, answer, typed};
+use super::{Access, Method, Operation, PathInput, ScopeRule, Tool, answer, parse_input};
 use crate::wire::Done;
 
 pub const OPERATION: Operation = Operation {
@@ -36,7 +36,7 @@ pub const OPERATION: Operation = Operation {
     output: |schemas| schemas.subschema_for::<Done>(),
     example_input: "{}",
     example_output: r#"{ "ok": true }"#,
-    run: |tx, cx, input| answer(&revoke_message(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&revoke_message(tx, cx, parse_input(input)?)?),
 };
 
 fn revoke_message(tx: &mut Tx<'_>, cx: &Cx<'_>, input: PathInput) -> Result<Done> {

@@ -15,8 +15,8 @@ use mail::{Address, Authentication, ComposedMail, Dmarc, Envelope, Mail};
 use model::conversations;
 use model::mailboxes;
 
-use super::{Access, Method, Operation, ScopeRule, answer, typed};
-use crate::fields::{filled, formatted, text};
+use super::{Access, Method, Operation, ScopeRule, answer, parse_input};
+use crate::fields::{filled_text, text_in_format, text};
 use crate::input::input;
 use crate::string_format::StringFormat;
 use crate::wire::SimulatedMail;
@@ -49,14 +49,14 @@ pub const OPERATION: Operation = Operation {
         "conversationId": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
         "messageId": "msg_01kag13z8m4s6y2t9r5w1q3n7x"
     }"#,
-    run: |tx, cx, input| answer(&sandbox_inbound(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&sandbox_inbound(tx, cx, parse_input(input)?)?),
 };
 
 input! {
     #[derive(Clone, Debug)]
     pub struct SandboxInboundInput {
         /// Who writes: an address on a .test domain.
-        #[required(formatted(3, ADDRESS_CHARS, StringFormat::TestAddress))]
+        #[required(text_in_format(3, ADDRESS_CHARS, StringFormat::TestAddress))]
         pub from: String,
         /// The writer's name.
         #[optional(text(PERSON_NAME_CHARS))]
@@ -65,7 +65,7 @@ input! {
         #[optional(text(HEADER_CHARS))]
         pub subject: Option<String>,
         /// What the mail says, in plain text.
-        #[required(filled(SANDBOX_TEXT_CHARS))]
+        #[required(filled_text(SANDBOX_TEXT_CHARS))]
         pub text: String,
         /// Makes the mail a reply on this conversation.
         #[optional(text(FILTER_CHARS))]
@@ -75,7 +75,7 @@ input! {
         #[optional(text(HEADER_CHARS))]
         pub in_reply_to: Option<String>,
         /// Writes to the sandbox's address with this reference as its plus tag.
-        #[optional(formatted(1, REFERENCE_CHARS, StringFormat::Reference))]
+        #[optional(text_in_format(1, REFERENCE_CHARS, StringFormat::Reference))]
         pub reference: Option<String>,
     }
 }

@@ -8,8 +8,8 @@ use base::time::Moment;
 use db::Tx;
 use model::messages::answers;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{LIST_LIMIT, formatted};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
+use crate::fields::{LIST_LIMIT, text_in_format};
 use crate::input::input;
 use crate::string_format::StringFormat;
 use crate::wire::AnswerJson;
@@ -47,16 +47,16 @@ pub const OPERATION: Operation = Operation {
         "updatedAt": "2026-11-03T08:20:00.000Z",
         "kind": "answer"
     }]"#,
-    run: |tx, cx, input| answer(&search_answers(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&search_answers(tx, cx, parse_input(input)?)?),
 };
 
 input! {
     struct Input {
         /// A question or words. Words in the title count most; spelling is forgiven.
-        #[optional(formatted(0, QUERY_CHARS, StringFormat::Any))]
+        #[optional(text_in_format(0, QUERY_CHARS, StringFormat::Any))]
         q: String,
         /// Only answers in this language, two letters such as en.
-        #[optional(formatted(2, 2, StringFormat::Language))]
+        #[optional(text_in_format(2, 2, StringFormat::Language))]
         language: Option<String>,
         #[shared(LIST_LIMIT)]
         limit: Option<i64> = LIST_ITEMS_DEFAULT,

@@ -10,9 +10,9 @@ use db::{Arg, Json, Tx};
 use model::documents::{DocumentFields, DocumentKind};
 use search::Query;
 
-use super::{Access, ListPage, Method, Operation, ScopeRule, Tool, page, typed};
+use super::{Access, ListPage, Method, Operation, ScopeRule, Tool, page, parse_input};
 use crate::cursor::PageCursor;
-use crate::fields::{CURSOR, LIST_LIMIT, formatted, one_of};
+use crate::fields::{CURSOR, LIST_LIMIT, text_in_format, one_of};
 use crate::input::input;
 use crate::string_format::StringFormat;
 use crate::wire::Document;
@@ -51,14 +51,14 @@ pub const OPERATION: Operation = Operation {
         "conversationId": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
         "createdAt": "2026-11-15T09:14:03.120Z"
     }]"#,
-    run: |tx, cx, input| page(search_documents(tx, cx, &typed(input)?)?),
+    run: |tx, cx, input| page(search_documents(tx, cx, &parse_input(input)?)?),
 };
 
 input! {
     #[derive(Clone, Debug)]
     pub struct SearchDocumentsInput {
         /// Words in title, file name or fields. All must match, the last one as a prefix.
-        #[optional(formatted(0, QUERY_CHARS, StringFormat::Any))]
+        #[optional(text_in_format(0, QUERY_CHARS, StringFormat::Any))]
         pub q: Option<String>,
         /// Only documents of this kind.
         #[optional(one_of(DocumentKind::NAMES))]

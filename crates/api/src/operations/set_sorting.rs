@@ -11,13 +11,13 @@ use model::conversations::sorting::SortingDecision;
 use model::conversations::{sorting, topics};
 use serde::{Deserialize, Deserializer};
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputKind, filled, one_of};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
+use crate::fields::{InputKind, filled_text, one_of};
 use crate::input::input;
 use crate::wire::Done;
 
 /// The name of a topic, or null.
-const TOPIC: InputKind = InputKind::Nullable(&filled(TOPIC_CHARS));
+const TOPIC: InputKind = InputKind::Nullable(&filled_text(TOPIC_CHARS));
 
 pub const OPERATION: Operation = Operation {
     name: "set_sorting",
@@ -47,7 +47,7 @@ pub const OPERATION: Operation = Operation {
     output: |schemas| schemas.subschema_for::<Done>(),
     example_input: r#"{ "urgency": "high" }"#,
     example_output: r#"{ "ok": true }"#,
-    run: |tx, cx, input| answer(&set_sorting(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&set_sorting(tx, cx, parse_input(input)?)?),
 };
 
 input! {
@@ -55,7 +55,7 @@ input! {
     pub struct SetSortingInput {
         /// The name of a topic, or null for none of these.
         #[optional(TOPIC)]
-        #[serde(deserialize_with = "named")]
+        #[serde(deserialize_with = "present_or_null")]
         pub topic: Option<Option<String>>,
         /// How soon somebody should look at it.
         #[optional(one_of(Urgency::NAMES))]
@@ -66,7 +66,7 @@ input! {
 }
 
 /// A field that is there, though it may be null: `Some(None)` is "none of these".
-fn named<'de, D: Deserializer<'de>>(
+fn present_or_null<'de, D: Deserializer<'de>>(
     value: D,
 ) -> std::result::Result<Option<Option<String>>, D::Error> {
     Option::<String>::deserialize(value).map(Some)

@@ -8,7 +8,7 @@ use db::Tx;
 use model::conversations;
 use model::conversations::sorting;
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
 use crate::fields::one_of;
 use crate::input::input;
 use crate::wire::Done;
@@ -39,7 +39,7 @@ pub const OPERATION: Operation = Operation {
     output: |schemas| schemas.subschema_for::<Done>(),
     example_input: r#"{ "status": "closed" }"#,
     example_output: r#"{ "ok": true }"#,
-    run: |tx, cx, input| answer(&set_status(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&set_status(tx, cx, parse_input(input)?)?),
 };
 
 input! {

@@ -8,8 +8,8 @@ use db::Tx;
 use model::conversations;
 use model::conversations::merges;
 
-use super::{Access, CONVERSATION_ID_CHARS, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::filled;
+use super::{Access, CONVERSATION_ID_CHARS, Method, Operation, ScopeRule, Tool, answer, parse_input};
+use crate::fields::filled_text;
 use crate::input::input;
 use crate::wire::SplitConversation;
 
@@ -42,14 +42,14 @@ pub const OPERATION: Operation = Operation {
     output: |schemas| schemas.subschema_for::<SplitConversation>(),
     example_input: r#"{ "messageId": "msg_01kag13z8m4s6y2t9r5w1q3n7x" }"#,
     example_output: r#"{ "conversationId": "cnv_01kag14b6d8f0h2k4m6p8r0t2v" }"#,
-    run: |tx, cx, input| answer(&split_conversation(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&split_conversation(tx, cx, parse_input(input)?)?),
 };
 
 input! {
     #[derive(Clone, Debug)]
     pub struct SplitConversationInput {
         /// The message that begins the new conversation.
-        #[required(filled(CONVERSATION_ID_CHARS))]
+        #[required(filled_text(CONVERSATION_ID_CHARS))]
         pub message_id: String,
     } beside {
         pub id: String,

@@ -11,8 +11,8 @@ use model::messages::recipients::{Party, RecipientList};
 use outbound::drafts::{self, DraftContent};
 
 use super::reply::{ADDRESSES, FOLLOW_UP_AT, SECURE, SECURE_LIFETIME, SEND_AT, message_times};
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{BOOLEAN, filled, text};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
+use crate::fields::{BOOLEAN, filled_text, text};
 use crate::input::input;
 use crate::wire::StartedConversation;
 
@@ -61,14 +61,14 @@ pub const OPERATION: Operation = Operation {
         "status": "draft",
         "note": "Waits for a person to approve it."
     }"#,
-    run: |tx, cx, input| answer(&start_conversation(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&start_conversation(tx, cx, parse_input(input)?)?),
 };
 
 input! {
     #[derive(Clone, Debug)]
     pub struct StartConversationInput {
         /// The inbox that it is sent from: its id (mbx_…) or its address.
-        #[required(filled(FILTER_CHARS))]
+        #[required(filled_text(FILTER_CHARS))]
         pub mailbox: String,
         /// Who it goes to; the first is the contact.
         #[required(ADDRESSES)]
@@ -77,10 +77,10 @@ input! {
         #[optional(ADDRESSES)]
         pub cc: Option<Vec<String>>,
         /// Its subject.
-        #[required(filled(SUBJECT_CHARS))]
+        #[required(filled_text(SUBJECT_CHARS))]
         pub subject: String,
         /// Plain text.
-        #[required(filled(REPLY_CHARS))]
+        #[required(filled_text(REPLY_CHARS))]
         pub body: String,
         /// true sends after the undo window; needs send scope.
         #[optional(BOOLEAN)]

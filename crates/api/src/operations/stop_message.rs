@@ -10,7 +10,7 @@ use base::states::MessageStatus;
 use db::Tx;
 use outbound::messages;
 
-use super::{Access, Method, Operation, PathInput, ScopeRule, Tool, answer, typed};
+use super::{Access, Method, Operation, PathInput, ScopeRule, Tool, answer, parse_input};
 use crate::wire::Done;
 
 pub const OPERATION: Operation = Operation {
@@ -44,7 +44,7 @@ pub const OPERATION: Operation = Operation {
     output: |schemas| schemas.subschema_for::<Done>(),
     example_input: "{}",
     example_output: r#"{ "ok": true }"#,
-    run: |tx, cx, input| answer(&stop_message(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&stop_message(tx, cx, parse_input(input)?)?),
 };
 
 pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, input: PathInput) -> Result<Done> {

@@ -9,12 +9,12 @@ use model::conversations;
 use model::conversations::tags::{self, TagName};
 use model::conversations::timeline::{self, TimelineEvent};
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{InputKind, filled, list};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
+use crate::fields::{InputKind, filled_text, list};
 use crate::input::input;
 use crate::wire::ChangedTags;
 
-const NAMES: InputKind = list(0, TAGS_PER_CALL, &filled(TAG_CHARS));
+const NAMES: InputKind = list(0, TAGS_PER_CALL, &filled_text(TAG_CHARS));
 
 pub const OPERATION: Operation = Operation {
     name: "tag_conversation",
@@ -45,7 +45,7 @@ pub const OPERATION: Operation = Operation {
     output: |schemas| schemas.subschema_for::<ChangedTags>(),
     example_input: r#"{ "add": ["shipping"], "remove": ["new"] }"#,
     example_output: r#"{ "ok": true, "tags": ["shipping"] }"#,
-    run: |tx, cx, input| answer(&tag_conversation(tx, cx, typed(input)?)?),
+    run: |tx, cx, input| answer(&tag_conversation(tx, cx, parse_input(input)?)?),
 };
 
 input! {
@@ -71,11 +71,11 @@ pub fn tag_conversation(
 ) -> Result<ChangedTags> {
     let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
     let mut removed = Vec::new();
-    for tag in sorted(&input.remove) {
+    for tag in sort_names(&input.remove) {
         removed.extend(tags::take_off(tx, cx, &mut conversation, &tag)?);
     }
     let mut added = Vec::new();
-    for tag in sorted(&input.add) {
+    for tag in sort_names(&input.add) {
         added.extend(tags::put_on(tx, cx, &mut conversation, &tag)?);
     }
     if !added.is_empty() || !removed.is_empty() {
@@ -85,7 +85,7 @@ pub fn tag_conversation(
     Ok(ChangedTags { ok: true, tags: conversation.tags.0 })
 }
 
-fn sorted(names: &[String]) -> Vec<TagName> {
+fn sort_names(names: &[String]) -> Vec<TagName> {
     let mut tags: Vec<TagName> = names.iter().map(|name| TagName::new(name)).collect();
     tags.sort_by(|a, b| a.folded.cmp(&b.folded));
     tags.dedup_by(|a, b| a.folded == b.folded);

@@ -7,8 +7,8 @@ use base::scopes::Scope;
 use db::Tx;
 use outbound::drafts::{self, ReplyResult};
 
-use super::{Access, Method, Operation, ScopeRule, Tool, answer, typed};
-use crate::fields::{filled, text};
+use super::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
+use crate::fields::{filled_text, text};
 use crate::input::input;
 use crate::wire::ReplyResultJson;
 
@@ -47,13 +47,13 @@ pub const OPERATION: Operation = Operation {
         "status": "draft",
         "note": "Changed. Waits for a person to approve it."
     }"#,
-    run: |tx, cx, input| answer(&ReplyResultJson::from(update_draft(tx, cx, typed(input)?)?)),
+    run: |tx, cx, input| answer(&ReplyResultJson::from(update_draft(tx, cx, parse_input(input)?)?)),
 };
 
 input! {
     struct Input {
         /// Plain text, instead of the old one.
-        #[required(filled(REPLY_CHARS))]
+        #[required(filled_text(REPLY_CHARS))]
         body: String,
         /// One line for the person who approves it; the old one stays without it.
         #[optional(text(REPLY_SUMMARY_CHARS))]

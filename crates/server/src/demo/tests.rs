@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use api::operations::named;
+use api::operations::find_by_name;
 use base::actor::{self, Actor};
 use base::api_key::KeyHash;
 use base::app::App;
@@ -56,7 +56,7 @@ async fn fill_workspace(now: i64) -> (tempfile::TempDir, App, Sample) {
 
 /// What an operation answers somebody.
 async fn ask(app: &App, actor: &Actor, operation: &str, input: Value) -> Value {
-    let run = named(operation).unwrap().run;
+    let run = find_by_name(operation).unwrap().run;
     let answer = app.act(actor, move |tx, cx| run(tx, cx, input.clone())).await.unwrap();
     serde_json::from_slice(&answer.body).unwrap()
 }

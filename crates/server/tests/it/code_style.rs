@@ -16,7 +16,7 @@ const DATA_FOLDERS: [&str; 6] = ["feeds", "fixtures", "languages", "schema", "as
 const VERBS_IN_ED: [&str; 7] = ["embed", "exceed", "feed", "need", "proceed", "seed", "succeed"];
 
 /// What a trait of another crate calls its function, and what is an adjective by now.
-const ADJECTIVES: [&str; 2] = ["enabled", "elapsed"];
+const ADJECTIVES: [&str; 4] = ["elapsed", "enabled", "required", "shared"];
 
 const IRREGULAR_PARTICIPLES: [&str; 35] = [
     "begun",

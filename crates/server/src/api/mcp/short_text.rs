@@ -269,12 +269,12 @@ fn separate(nth: usize, out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use api::operations::named;
+    use api::operations::find_by_name;
 
     use super::*;
 
     fn short(operation: &str, body: &str) -> Option<String> {
-        let text = short_text(named(operation).expect("an operation"), body.as_bytes())?;
+        let text = short_text(find_by_name(operation).expect("an operation"), body.as_bytes())?;
         Some(String::from_utf8(text).expect("text"))
     }
 

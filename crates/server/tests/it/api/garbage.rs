@@ -116,7 +116,7 @@ pub fn operation(livemode: bool) -> impl Strategy<Value = &'static str> {
 
 /// The example of an operation, in which some values are others or gone.
 pub fn mutated(operation: &str) -> impl Strategy<Value = Value> + use<> {
-    let example = operations::named(operation).expect("an operation").example_input;
+    let example = operations::find_by_name(operation).expect("an operation").example_input;
     let example = serde_json::from_str(example).unwrap_or(json!({}));
     let to = prop_oneof![text().prop_map(|text| Some(json!(text))), prop::option::of(value())];
     vec((any::<usize>(), to), 0..3).prop_map(move |changes| {
@@ -224,7 +224,7 @@ fn written(body: Value) -> Vec<u8> {
 
 impl Shot {
     fn request(&self, key: &TestKey, conversation: &str) -> Request<Body> {
-        let operation = operations::named(self.operation).unwrap();
+        let operation = operations::find_by_name(self.operation).unwrap();
         let id: String = match &self.id {
             Some(id) => byte_serialize(format!("x{id}").as_bytes()).collect(),
             None if operation.path.starts_with("/messages") => beside(conversation),

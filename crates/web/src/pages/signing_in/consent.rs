@@ -254,7 +254,7 @@ async fn build(
         target: redirect_uri.target(),
         seen,
         works: granted.as_ref().map(|granted| granted.works),
-        ticked: preselected(&request.scope, granted.map(|granted| granted.scopes).as_ref()),
+        ticked: preselected_scopes(&request.scope, granted.map(|granted| granted.scopes).as_ref()),
         lacks_choice: false,
         request,
     })
@@ -262,7 +262,7 @@ async fn build(
 
 /// What the client may do already, and write and draft, unless it asks for less than that. Send and
 /// record are never ticked before a person has chosen them.
-fn preselected(scope: &str, granted: Option<&Scopes>) -> Vec<Scope> {
+fn preselected_scopes(scope: &str, granted: Option<&Scopes>) -> Vec<Scope> {
     let asked: Vec<Scope> = scope.split(' ').filter_map(Scope::parse).collect();
     let has = |scope: &Scope| granted.is_some_and(|granted| granted.has(*scope));
     let is_wanted = |scope: &Scope| {

@@ -79,7 +79,7 @@ pub fn body_of(operation: &str, result: &Value) -> Value {
     for beside in ["warning", "ignored", "nextCursor", "count", "countAtLeast"] {
         members.shift_remove(beside);
     }
-    let operation = api::operations::named(operation).expect("an operation");
+    let operation = api::operations::find_by_name(operation).expect("an operation");
     match operation.tool.as_ref().and_then(|tool| tool.list) {
         Some(list) => structured[list].take(),
         None => structured,
