@@ -10,17 +10,18 @@ use std::time::{Duration, Instant};
 use actions::inboxes::setup::{self, NewWorkspace};
 use actions::integrations::keys;
 use actions::sign_in::sessions;
+use api::operations::conversations::{add_note, assign_conversation, set_status, tag_conversation};
+use api::operations::messages::reply;
 use api::operations::{
     AddNoteInput, AssignConversationInput, ReplyInput, SetStatusInput, TagConversationInput,
-    add_note, assign_conversation, reply, set_status, tag_conversation,
 };
 use base::actor::{self, Actor, Circle, Role};
 use base::app::{App, Cx};
-use base::blobs::Blobs;
+use base::files::blobs::Blobs;
 use base::ids::{ConversationId, Ids};
 use base::mail_reading::MailReading;
 use base::rate_limit::RateLimiter;
-use base::scopes::Scope;
+use base::security::scopes::Scope;
 use base::states::Status;
 use base::time::{Clock, SystemClock};
 use db::{DatabaseUrl, Store, Tx};
@@ -114,9 +115,9 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         limiter: Arc::new(RateLimiter::new(1)),
         agents: Arc::default(),
         sorters: Arc::default(),
-        background: base::background_writes::BackgroundWrites::default(),
+        background: base::concurrency::background_writes::BackgroundWrites::default(),
         scanner: None,
-        sealer: Arc::new(base::secret_sealer::NoopSealer),
+        sealer: Arc::new(base::security::secret_sealer::NoopSealer),
         has_relay: true,
         public_url: "https://bench.example".into(),
     };

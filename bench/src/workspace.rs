@@ -9,11 +9,11 @@ use actions::integrations::{keys, webhooks};
 use actions::sign_in::sessions;
 use base::actor::{self, Actor, Circle, Principal};
 use base::app::{App, Cx};
-use base::blobs::Blobs;
+use base::files::blobs::Blobs;
 use base::ids::Ids;
 use base::mail_reading::{MailParser, MailReading};
 use base::rate_limit::RateLimiter;
-use base::scopes::Scope;
+use base::security::scopes::Scope;
 use base::time::{Clock, SystemClock};
 use db::{Store, Tx};
 use inbound::incoming_mail::IncomingMail;
@@ -132,9 +132,9 @@ pub fn app(store: Store, folder: &Path) -> Result<App, String> {
         limiter: Arc::new(RateLimiter::new(1)),
         agents: Arc::default(),
         sorters: Arc::default(),
-        background: base::background_writes::BackgroundWrites::default(),
+        background: base::concurrency::background_writes::BackgroundWrites::default(),
         scanner: None,
-        sealer: Arc::new(base::secret_sealer::NoopSealer),
+        sealer: Arc::new(base::security::secret_sealer::NoopSealer),
         has_relay: true,
         public_url: "https://bench.example".into(),
     })

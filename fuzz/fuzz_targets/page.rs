@@ -3,10 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use mail::{
-    PageAddresses, RemotePictures, TextSegment, calendar_part, contact_cards, header_fields,
-    mail_page, participants, remote_picture, text_blocks,
-};
+use mail::{PageAddresses, RemotePictures, TextSegment, calendar_part, contact_cards, header_fields, mail_page, remote_picture, text_blocks};
+use mail::participants;
 
 fuzz_target!(|raw: &[u8]| {
     let _ = (contact_cards(raw), calendar_part(raw), participants(raw), header_fields(raw));

@@ -8,7 +8,7 @@ use actions::inboxes::setup::{self, NewWorkspace, WorkspaceListing};
 use actions::integrations::{keys, webhooks};
 use base::actor::{self, Actor, Circle};
 use base::app::{App, Cx};
-use base::scopes::Scope;
+use base::security::scopes::Scope;
 use db::{Store, Tx};
 use model::mailboxes::{self, Mailbox};
 use tokio::runtime::Runtime;

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use api::operations::{ReplyInput, reply};
+use api::operations::ReplyInput;
+use api::operations::messages::reply;
 use base::app::Cx;
 use base::limits::DAY_MS;
 use base::time::Moment;

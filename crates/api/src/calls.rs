@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use base::actor::{Actor, Principal, authenticate, counted_as};
-use base::api_key::KeyHash;
 use base::app::{App, Cx};
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result, ValidationErrors};
 use base::ids::BookingTypeId;
-use base::queue::Queue;
 use base::rate_limit::RateStatus;
-use base::scopes::{Scope, Scopes};
+use base::security::api_key::KeyHash;
+use base::security::scopes::{Scope, Scopes};
 use bookings::types;
 use db::Tx;
 use model::people::api_keys;

@@ -41,10 +41,7 @@ impl StringFormat {
             StringFormat::Filled => {
                 let filled = text.chars().any(|c| !c.is_whitespace());
                 let plain = !text.contains('\0');
-                (
-                    filled && plain,
-                    "must not be blank or contain a NUL character",
-                )
+                (filled && plain, "must not be blank or contain a NUL character")
             }
             StringFormat::Date => (is_date(text), "must be a date such as 2026-11-30"),
             StringFormat::Email => (mail::is_address(text), "must be an e-mail address"),

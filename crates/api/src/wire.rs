@@ -6,7 +6,7 @@ use base::ids::{
     AgentId, AnswerId, ConversationId, DocumentId, EventId, MailboxId, MessageId, NoteId,
     RequestId, TagId, TopicId, WorkspaceId,
 };
-use base::scopes::Scope;
+use base::security::scopes::Scope;
 use base::states::MessageStatus;
 use base::time::Moment;
 use model::documents::{DocumentFields, DocumentKind};

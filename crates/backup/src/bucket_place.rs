@@ -8,9 +8,9 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
-use base::blob_files::BlobFiles;
+use base::files::blob_files::BlobFiles;
+use base::files::private_files::{file_options, make_folder};
 use base::ids::Ids;
-use base::private_files::{file_options, make_folder};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use transport::net::bucket::{Bucket, BucketConfig};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, ErrorKind};
 
-use base::blobs::Blobs;
+use base::files::blobs::Blobs;
 use base::ids::UploadId;
 use maintenance::dump_scan::BlobUse;
 use serde::Serialize;

@@ -4,8 +4,8 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
+use base::files::private_files::{file_options, make_folder};
 use base::ids::Ids;
-use base::private_files::{file_options, make_folder};
 
 use super::place_files::{BLOBS, HeldLock, PlaceFiles, PlaceLock, is_blob_file};
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use base::blobs::is_hash;
+use base::files::blobs::is_hash;
 use base::ids::{Ids, UploadId};
 
 /// The folder of blobs in a place.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-use base::blobs::Blobs;
+use base::files::blobs::Blobs;
 use base::ids::{Ids, UploadId};
 
 use super::BackupProgress;

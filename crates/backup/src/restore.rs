@@ -6,9 +6,9 @@ use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base::blobs::Blobs;
+use base::files::blobs::Blobs;
+use base::files::private_files::{file_options, make_folder};
 use base::ids::Ids;
-use base::private_files::{file_options, make_folder};
 use db::{Store, StoreOptions};
 use maintenance::load;
 use model::installation::QuietReason;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
-use base::blobs::is_hash;
+use base::files::blobs::is_hash;
 use base::ids::UploadId;
 use maintenance::dump::DumpContents;
 use maintenance::dump_scan::{BlobUse, blob_uses, scan};

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use base::secret_sealer::SEALED_PREFIX;
+use base::security::secret_sealer::SEALED_PREFIX;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use node::vault::KEY_FILE;

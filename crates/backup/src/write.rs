@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use base::blobs::Blobs;
+use base::files::blobs::Blobs;
 use base::ids::Ids;
 use base::time::Moment;
 use db::Store;

@@ -4,12 +4,12 @@ use db::Tx;
 use tracing::Span;
 use tracing::field::display;
 
-use crate::api_key::KeyHash;
 use crate::circles::InboxCircles;
 use crate::email_address::EmailAddress;
 use crate::error::{Error, Result};
 use crate::ids::{AgentId, Ids, MemberId, UserId, WorkspaceId};
-use crate::scopes::Scopes;
+use crate::security::api_key::KeyHash;
+use crate::security::scopes::Scopes;
 use crate::string_enum::string_enum;
 
 pub use crate::circles::{Circle, Circles};

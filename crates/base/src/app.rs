@@ -6,15 +6,15 @@ use db::{Store, Tx};
 
 use crate::actor::Actor;
 use crate::agent_presence::AgentPresence;
-use crate::background_writes::BackgroundWrites;
-use crate::blobs::Blobs;
+use crate::concurrency::background_writes::BackgroundWrites;
+use crate::concurrency::queue::Queue;
 use crate::error::Result;
+use crate::files::blobs::Blobs;
+use crate::files::scanner::Scanner;
 use crate::ids::Ids;
 use crate::mail_reading::MailReading;
-use crate::queue::Queue;
 use crate::rate_limit::RateLimiter;
-use crate::scanner::Scanner;
-use crate::secret_sealer::SecretSealer;
+use crate::security::secret_sealer::SecretSealer;
 use crate::sorter_models::SorterModels;
 use crate::time::Clock;
 

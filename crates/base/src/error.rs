@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::rate_limit::RateStatus;
-use crate::scopes::Scope;
+use crate::security::scopes::Scope;
 
 /// While the database is down, clients are asked to wait this long, in seconds: it is looked for more often.
 pub const OUTAGE_RETRY_SECONDS: u32 = 5;

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use mail::{Envelope, ParsedMail};
 
-use crate::private_files;
+use crate::files::private_files;
 
 /// Processes that may end while a mail is read, beyond which nobody reads it.
 const MOST_DEATHS: usize = 2;

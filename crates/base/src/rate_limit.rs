@@ -13,8 +13,8 @@ use db::Store;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use crate::api_key::KeyHash;
 use crate::limits::{RATE_WINDOW_MS, SANDBOX_INBOUND_PER_MINUTE};
+use crate::security::api_key::KeyHash;
 use crate::time::Clock;
 
 /// Keys remembered before the windows that are over are swept out.

@@ -4,11 +4,11 @@
 
 use base::actor::{Circle, Circles};
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result};
 use base::ids::{BookingId, UserId};
 use base::limits::{BOOKING_HOLD_MS, BOOKING_REMINDERS_MS, HOLDS_PER_TYPE, MINUTE_MS, NEXT_TIMES};
-use base::queue::Queue;
 use base::time::Moment;
 use db::{Json, Tx};
 use model::conversations::Conversation;

@@ -2,13 +2,13 @@
 //! (CalDAV). Addresses and passwords are sealed.
 
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{BookingTypeId, BusyCalendarId, UserId};
 use base::limits::{
     BUSY_CALENDARS, BUSY_DAYS_BEFORE, BUSY_DAYS_KEPT, CALENDAR_EVERY_MS, CALENDAR_WARNING_MS,
     DAY_MS, WEBHOOK_URL_CHARS, thousands,
 };
-use base::queue::Queue;
 use base::string_enum::string_enum;
 use calendar::{BusyQuery, TimeRange};
 use db::Tx;
@@ -37,7 +37,7 @@ pub struct NewCalendar {
     pub password: String,
 }
 
-base::debug_without_secrets::debug_without_secrets!(NewCalendar { kind });
+base::debug_without_secrets!(NewCalendar { kind });
 
 db::row! {
     /// A calendar as its host sees it.
@@ -64,7 +64,7 @@ pub struct CalendarSource {
     pub etag: String,
 }
 
-base::debug_without_secrets::debug_without_secrets!(CalendarSource { kind });
+base::debug_without_secrets!(CalendarSource { kind });
 
 /// What a calendar's server answered.
 #[derive(Clone, Debug)]

@@ -5,10 +5,10 @@
 use std::time::Duration;
 
 use base::app::App;
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{BookingTypeId, BusyCalendarId};
 use base::limits::{BUSY_CALENDARS, CALENDAR_FRESH_MS, CALENDAR_WAIT_MS};
-use base::queue::Queue;
 use db::Tx;
 
 /// Calendars of all hosts of a type that are waited for.

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::UserId;
 use base::limits::{HOST_DATES, HOST_STAYS, WEEKLY_HOURS_CHARS};
-use base::queue::Queue;
 use base::time::is_date;
 use calendar::{HostHours, TravelStay, clock_ranges, zone_named};
 use db::Tx;

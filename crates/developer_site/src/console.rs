@@ -11,7 +11,7 @@ use askama::Template;
 use base::error::Error;
 use serde_json::{Map, Value};
 use web::Web;
-use web::form::{Asked, Form, FormFields, PostedForm};
+use web::forms::form::{Asked, Form, FormFields, PostedForm};
 use web::layout::filters;
 use web::layout::responses::{self, PageResult};
 use web::visitor::Visitor;

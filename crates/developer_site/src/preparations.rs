@@ -248,7 +248,9 @@ impl Preparation {
     fn call(&self, written: impl Fn(&ExampleRequest, &Operation) -> String) -> String {
         let id = Some(self.id.to_owned()).filter(|id| !id.is_empty());
         let request = ExampleRequest { id, input: object(self.input) };
-        find_by_name(self.operation).map(|operation| written(&request, operation)).unwrap_or_default()
+        find_by_name(self.operation)
+            .map(|operation| written(&request, operation))
+            .unwrap_or_default()
     }
 
     fn curl(&self) -> String {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use base::blocking::spawn_blocking;
-use base::scanner::{ScanResult, Scanner, Scanning};
+use base::concurrency::blocking::spawn_blocking;
+use base::files::scanner::{ScanResult, Scanner, Scanning};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 

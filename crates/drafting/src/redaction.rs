@@ -15,7 +15,7 @@ struct HiddenValue {
     value: String,
 }
 
-base::debug_without_secrets::debug_without_secrets!(HiddenValue { kind });
+base::debug_without_secrets!(HiddenValue { kind });
 
 impl Redaction {
     /// `names` are those of the customer, of others on the mail and of the team.

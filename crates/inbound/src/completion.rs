@@ -2,9 +2,9 @@
 //! then, gets them when it is imported again.
 
 use base::app::Cx;
-use base::blobs;
 use base::email_address::EmailAddress;
 use base::error::Result;
+use base::files::blobs;
 use base::states::Direction;
 use db::{Json, Tx};
 use model::conversations;

@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 
 use base::app::Cx;
-use base::blobs::hex;
 use base::email_address::EmailAddress;
 use base::error::Result;
+use base::files::blobs::hex;
 use base::ids::{ConversationId, MailboxId, MessageId};
 use db::{Json, Tx};
 use mail::Mail;

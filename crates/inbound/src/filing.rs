@@ -11,8 +11,6 @@ use model::installation::mail_secret::{self, MailSecret};
 use model::mailboxes::Mailbox;
 
 use super::calendar_replies::{self, AnswerOutcome};
-use super::own_copies;
-use super::own_markers::OwnMarkers;
 use super::plus_tag_return;
 use super::reports;
 use super::routes;
@@ -20,6 +18,8 @@ use super::{FetchedMail, Ingested};
 use crate::duplicates::{self, MailLookup};
 use crate::imap;
 use crate::incoming_mail::IncomingMail;
+use crate::own_mail::own_copies;
+use crate::own_mail::own_markers::OwnMarkers;
 use crate::receive;
 
 /// Files a mail in one inbox, unless it is a duplicate or a copy of our own mail. Fetched mail is

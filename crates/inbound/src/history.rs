@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use base::app::{App, Cx};
-use base::blobs::{self, Blobs};
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
 use base::email_address::EmailAddress;
 use base::error::Result;
+use base::files::blobs::{self, Blobs};
 use base::limits::SUBJECT_THREAD_MS;
 use base::states::{Direction, MessageStatus, Status};
 use db::Tx;
@@ -27,12 +27,13 @@ use super::completion;
 use super::import_turns::file_in_turns;
 use super::parsing;
 use super::routes::RecipientInbox;
-use super::{InboundMail, MailSource, sent};
 use crate::duplicates::{self, KnownMail, MailIdentity, MailLookup, UnknownMail};
 use crate::incoming_mail::IncomingMail;
 use crate::mail_dates::MailDates;
+use crate::own_mail::sent;
 use crate::receive;
 use crate::threading;
+use crate::{InboundMail, MailSource};
 
 /// Threads that parse a batch.
 const PARSERS: usize = 4;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use base::actor::Actor;
 use base::app::{App, Cx};
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::queue::Queue;
 use db::Tx;
 use model::mailboxes::Mailbox;
 use tokio::time::sleep;

@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 
 use base::actor::Circle;
 use base::app::{App, Cx};
-use base::blobs::Blob;
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result};
+use base::files::blobs::Blob;
 use base::ids::{ConversationId, MailboxId, MemberId, NoteId, UserId, repeatable_id};
 use base::limits::TAG_CHARS;
 use base::states::{Direction, Status};

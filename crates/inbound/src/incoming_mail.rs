@@ -1,6 +1,6 @@
 //! A mail on its way into an inbox, and what it became there.
 
-use base::blobs::Blob;
+use base::files::blobs::Blob;
 use base::ids::{ConversationId, MessageId};
 use mail::Mail;
 use model::authentication::SenderAuthentication;

@@ -16,8 +16,7 @@ pub mod imported_conversations;
 pub mod incoming_mail;
 mod known_quotes;
 pub mod mail_dates;
-mod own_copies;
-mod own_markers;
+mod own_mail;
 mod parsing;
 mod plus_tag_return;
 pub mod receive;
@@ -26,7 +25,6 @@ mod risk;
 mod routes;
 pub mod sandbox;
 pub mod secure_answer;
-mod sent;
 pub mod threading;
 
 use std::sync::Arc;
@@ -42,14 +40,14 @@ use metrics::{counter, histogram};
 
 use crate::imap::ImapAccount;
 use crate::incoming_mail::FiledMail;
-use own_markers::OwnMarkers;
+use crate::own_mail::own_markers::OwnMarkers;
 use parsing::StoredMail;
 
+pub use crate::own_mail::sent::ingest_sent;
 pub use authenticator::{Authenticator, BelievedResults, Checking, Credentials, MailSource};
 pub use parsing::message_id_of;
 pub use risk::assess;
 pub use routes::{RecipientInbox, find_inbox, find_recipient};
-pub use sent::ingest_sent;
 
 /// A mail that is being received.
 #[derive(Clone, Debug)]

@@ -4,10 +4,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use base::app::App;
-use base::blobs::{Blob, Blobs};
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
 use base::email_address::EmailAddress;
 use base::error::Result;
+use base::files::blobs::{Blob, Blobs};
 use base::mail_reading::{MailReading, ReadingMark};
 use mail::{AttachedFile, Authentication, Envelope, ParsedMail, Warning};
 use model::authentication::SenderAuthentication;

@@ -9,9 +9,9 @@ use model::installation::mail_secret::MailSecret;
 use model::mailboxes::Mailbox;
 use model::mailboxes::plus_tags;
 
-use super::own_copies::NOTICE_MESSAGE_ID;
-use super::own_markers::OwnMarkers;
 use crate::incoming_mail::IncomingMail;
+use crate::own_mail::own_copies::NOTICE_MESSAGE_ID;
+use crate::own_mail::own_markers::OwnMarkers;
 
 /// True for the test mail of this inbox, or a bounce of it; the test is over then. The id of a test is
 /// known to this inbox's mailbox alone.

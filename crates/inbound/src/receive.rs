@@ -1,9 +1,9 @@
 //! Turning a mail into a conversation. SMTP, IMAP and the sandbox all end here.
 
 use base::app::Cx;
-use base::blobs;
 use base::email_address::EmailAddress;
 use base::error::Result;
+use base::files::blobs;
 use base::ids::{MemberId, MessageId};
 use base::limits::{DAY_MS, NOTICE_RECENT_MS, RISK_REASONS};
 use base::states::{ConversationRisk, Direction, Removal, Status};

@@ -19,7 +19,7 @@ use model::messages::send_failure::SendFailure;
 use outbound::failed_messages;
 use outbound::messages::{self, OutgoingMessage};
 
-use super::own_markers::OwnMarkers;
+use crate::own_mail::own_markers::OwnMarkers;
 
 /// What is told of a bounce whose status says nothing.
 const BOUNCED: &str = "it came back";

@@ -1,11 +1,11 @@
 //! Simulated customers (API section 8.3): nothing of the sandbox leaves the service.
 
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::email_address::EmailAddress;
 use base::error::Result;
 use base::ids::MessageId;
 use base::limits::SANDBOX_ANSWERS_AFTER_MS;
-use base::queue::Queue;
 use base::string_enum::string_enum;
 use bookings::offers;
 use db::{Json, Tx};

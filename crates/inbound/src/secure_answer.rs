@@ -1,8 +1,8 @@
 //! What a customer writes on a secure page, filed as a message of its conversation.
 
 use base::app::Cx;
-use base::blobs::{self, Blob};
 use base::error::{Error, Result};
+use base::files::blobs::{self, Blob};
 use base::ids::MessageId;
 use base::limits::REPLY_CHARS;
 use base::states::{Direction, Removal};

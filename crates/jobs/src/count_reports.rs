@@ -1,8 +1,8 @@
 //! Folds what reports count into their counters, and counts the history of older installations.
 
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::Result;
-use base::future::BoxFuture;
-use base::queue::Queue;
 
 use crate::runs::runtime::{BackgroundJob, JobRound, JobRuntime};
 

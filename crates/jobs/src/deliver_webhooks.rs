@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use base::actor::{Actor, Circle, Plan};
 use base::app::{App, Cx};
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::ids::{EventId, UserId, WebhookId, WorkspaceId};
 use base::limits::{DAY_MS, EVENTS_KEPT_MS, MINUTE_MS, duration};
-use base::queue::Queue;
 use db::Tx;
 use metrics::{counter, histogram};
 use model::installation::sealing;

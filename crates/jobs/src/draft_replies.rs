@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use base::actor::{Actor, Circle};
 use base::app::{App, Cx};
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::ids::MessageId;
-use base::queue::Queue;
 use base::states::{Direction, MessageStatus};
 use db::Tx;
 use drafting::case::{DraftingCase, waiting_case};

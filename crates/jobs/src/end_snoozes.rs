@@ -2,9 +2,9 @@
 
 use base::actor::Circle;
 use base::app::{App, Cx};
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{MailboxId, TopicId};
-use base::queue::Queue;
 use db::Tx;
 use model::conversations;
 use model::conversations::follow_ups;

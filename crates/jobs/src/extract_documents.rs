@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use base::actor::{Actor, Circle};
 use base::app::{App, Cx};
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::Result;
-use base::future::BoxFuture;
 use base::ids::{DocumentId, WorkspaceId};
 use base::limits::{DOCUMENT_READ_BYTES, MINUTE_MS};
-use base::queue::Queue;
 use db::Tx;
 use metrics::counter;
 use model::documents;

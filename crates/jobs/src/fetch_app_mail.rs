@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use base::backoff::retry_after;
+use base::concurrency::backoff::retry_after;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::Result;
-use base::future::BoxFuture;
 use base::ids::ServiceId;
 use base::limits::{APP_MAIL_TEXT_CHARS, HEADER_CHARS};
-use base::queue::Queue;
 use db::Tx;
 use model::messages::originals::cut;
 use outbound::services::Service;

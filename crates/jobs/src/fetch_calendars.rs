@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use base::actor::{Actor, Circle};
 use base::app::{App, Cx};
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::ids::{BusyCalendarId, UserId};
-use base::queue::Queue;
 use bookings::calendars::{self, CalendarAnswer, CalendarOutcome, CalendarSource, busy_ranges};
 use db::Tx;
 
@@ -19,11 +19,7 @@ use crate::runs::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntim
 
 const ROWS: JobRows = job_rows!("busy_calendars", "next_fetch_at", "id");
 
-const CLAIM: ClaimRule = ClaimRule {
-    due: ROWS.due,
-    lease: ROWS.move_to,
-    at_once: 4,
-};
+const CLAIM: ClaimRule = ClaimRule { due: ROWS.due, lease: ROWS.move_to, at_once: 4 };
 
 pub(super) const RULE: JobRule = ROWS.clearing(Queue::BusyCalendars, notify_owners);
 

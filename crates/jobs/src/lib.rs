@@ -20,7 +20,7 @@ mod sort_conversations;
 
 use std::sync::Arc;
 
-use base::queue::Queue;
+use base::concurrency::queue::Queue;
 
 use crate::runs::failures::JobRule;
 use crate::runs::job_rows::{RowJob, RunRows};
@@ -40,7 +40,7 @@ pub use crate::ports::reply_model::{ModelReply, ReplyModel};
 pub use crate::ports::webhook_sender::{WebhookRequest, WebhookResponse, WebhookSender};
 pub use crate::runs::counters::start_counters;
 pub use crate::runs::worker::Worker;
-pub use base::future::BoxFuture;
+pub use base::concurrency::future::BoxFuture;
 pub use deliver_webhooks::RETRIES_MS as DELIVERY_RETRIES_MS;
 
 /// The traits through which jobs reach the network.
@@ -155,9 +155,11 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(cleaning::erase_deleted::EraseDeleted { runtime: runtime() }),
         Arc::new(cleaning::retire_conversations::RetireConversations { runtime: runtime() }),
     ];
-    jobs.extend(ROW_JOBS.iter().map(|job| -> Arc<dyn BackgroundJob> {
-        Arc::new(RunRows { runtime: runtime(), job })
-    }));
+    jobs.extend(
+        ROW_JOBS
+            .iter()
+            .map(|job| -> Arc<dyn BackgroundJob> { Arc::new(RunRows { runtime: runtime(), job }) }),
+    );
     jobs.extend(calendars);
     jobs.extend(pushes);
     jobs

@@ -2,9 +2,9 @@
 
 use base::actor::Circle;
 use base::app::{App, Cx};
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::ConversationId;
-use base::queue::Queue;
 use db::Tx;
 use model::conversations::targets;
 

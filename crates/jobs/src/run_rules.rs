@@ -1,8 +1,8 @@
 //! Runs the team's rules on what happened, soon after the mail was acknowledged.
 
 use base::app::App;
+use base::concurrency::queue::Queue;
 use base::error::Result;
-use base::queue::Queue;
 use db::Tx;
 
 use crate::runs::failures::notify_owners;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use base::actor::Circle;
 use base::app::App;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::low_priority;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::ids::TopicId;
-use base::low_priority;
-use base::queue::Queue;
 use base::sorter_models::{ExampleKind, ModelKey};
 use base::states::Urgency;
 use db::Tx;

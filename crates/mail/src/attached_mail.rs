@@ -4,7 +4,8 @@ use mail_parser::{Message, MessagePart, MimeHeaders};
 
 use crate::files::{content, content_type, file_parts};
 use crate::limits::{ATTACHED_MAIL_DEPTH, INVITATION_BYTES};
-use crate::{charset, mime, source};
+use crate::text::charset;
+use crate::{mime, source};
 
 /// A calendar's part of a mail (RFC 5546, RFC 6047).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +89,8 @@ fn method(value: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Envelope, PageAddresses, RemotePictures, mail_page, participants};
+    use crate::headers::participants::participants;
+    use crate::{Envelope, PageAddresses, RemotePictures, mail_page};
 
     fn with_mail(inner: &str) -> String {
         format!(

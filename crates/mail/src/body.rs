@@ -2,14 +2,14 @@
 
 use mail_parser::{Message, MessagePart, MimeHeaders, PartType};
 
-use crate::charset;
-use crate::clean::{clean_text, cut_bytes};
 use crate::files::{content, is_broken_multipart, transfer_bytes};
-use crate::flowed;
 use crate::html::{self, HtmlText, Link};
-use crate::invisible::count_hidden;
 use crate::limits::{HTML_BYTES, QUOTED_BYTES, TEXT_BYTES};
-use crate::markup;
+use crate::text::charset;
+use crate::text::clean::{clean_text, cut_bytes};
+use crate::text::flowed;
+use crate::text::invisible::count_hidden;
+use crate::text::markup;
 use crate::trim::{TrimmedText, split, split_marked};
 
 /// The text of a mail.

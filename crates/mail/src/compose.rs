@@ -9,8 +9,8 @@ use mail_builder::headers::message_id::MessageId;
 use mail_builder::headers::raw::Raw;
 use mail_builder::mime::MimePart;
 
+use crate::headers::token::LOOP_FIELD;
 use crate::markdown::plain_html;
-use crate::token::LOOP_FIELD;
 use crate::{Address, Attachment};
 
 /// Characters of a boundary, which may have 70.

@@ -2,9 +2,9 @@
 
 use mail_parser::decoders::quoted_printable::quoted_printable_decode;
 
-use crate::charset;
-use crate::clean::{clean_line, cut_chars};
 use crate::limits::{VCARD_BYTES, VCARD_CHARS, VCARD_VALUES, VCARDS};
+use crate::text::charset;
+use crate::text::clean::{clean_line, cut_chars};
 
 /// A person or an organisation as a vCard has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

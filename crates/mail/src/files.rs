@@ -2,10 +2,10 @@
 
 use mail_parser::{Encoding, Message, MessagePart, MimeHeaders, PartType};
 
-use crate::clean::clean_line;
-use crate::filename::safe_filename;
-use crate::invisible::is_direction_override;
 use crate::limits::ATTACHMENTS;
+use crate::text::clean::clean_line;
+use crate::text::filename::safe_filename;
+use crate::text::invisible::is_direction_override;
 
 /// A file that came with a mail.
 #[derive(Clone, Debug, PartialEq, Eq)]

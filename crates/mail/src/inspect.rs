@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::address::Address;
+use crate::headers::address::Address;
 use crate::kind::{Bounce, MailKind};
 use crate::parse::parse;
 use crate::parsed_mail::{Envelope, ParsedMail};
@@ -80,7 +80,7 @@ pub fn inspect(file: &str, raw: &[u8]) -> Inspection {
 
 /// Inspects a bare plain text, which is only trimmed.
 pub fn inspect_text(file: &str, text: &[u8]) -> Inspection {
-    let original = crate::charset::decode(text, None);
+    let original = crate::text::charset::decode(text, None);
     Inspection {
         file: file.to_owned(),
         from: None,
@@ -91,7 +91,7 @@ pub fn inspect_text(file: &str, text: &[u8]) -> Inspection {
         references: Vec::new(),
         kind: MailKind::Person,
         text: trim(&original),
-        original: crate::clean::clean_text(&original),
+        original: crate::text::clean::clean_text(&original),
         attachments: Vec::new(),
         bounces: Vec::new(),
         risk: None,

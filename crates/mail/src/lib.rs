@@ -10,65 +10,59 @@
 //!
 //! Deliberately absent: sockets, the clock, randomness, the database.
 
-mod address;
 mod attached_mail;
 mod body;
-mod charset;
-mod clean;
 mod compose;
 mod contact_card;
 mod content_hash;
-mod date;
 mod dkim;
-mod domain_name;
-mod filename;
 mod files;
-mod flowed;
-mod header;
+mod headers;
 mod html;
-mod ids;
 mod inspect;
-mod invisible;
 mod kind;
 mod limits;
 mod markdown;
-mod markup;
 mod message_body;
 mod mime;
-mod organisation;
 mod original;
 mod page;
 mod parse;
 mod parsed_mail;
 mod parser;
-mod participants;
-mod people;
 mod scam;
 pub mod smtp;
 mod source;
-mod subject;
-mod text_links;
-mod token;
+mod text;
 mod trim;
 
-pub use address::{Address, ascii_domain, is_address, is_unattended, normal_address, plus_tag};
+pub use crate::headers::address::{
+    Address, ascii_domain, is_address, is_unattended, normal_address, plus_tag,
+};
+pub use crate::headers::domain_name::DomainName;
+pub use crate::headers::ids::bare_message_id;
+pub use crate::headers::organisation::{is_public_provider, organisation};
+pub use crate::headers::participants::{HeaderField, Participants, header_fields, participants};
+pub use crate::headers::subject::base_subject;
+pub use crate::headers::token::{
+    AddressToken, LOOP_FIELD, loop_mark, message_of_id, message_of_loop_mark, reply_address,
+    return_path, signed_message_id, token_of_address,
+};
+pub use crate::text::clean::clean_text;
+pub use crate::text::filename::safe_filename;
+pub use crate::text::text_links::{TextBlock, TextSegment, text_blocks};
 pub use attached_mail::{CalendarPart, attached_mail, calendar_part};
 pub use body::text_of_html;
-pub use clean::clean_text;
 pub use compose::{AutoSubmission, CalendarEntry, ComposedMail, InlineFile, compose};
 pub use contact_card::{ContactCard, contact_cards};
 pub use content_hash::{content_hash, header_bytes};
 pub use dkim::{DkimKey, dkim_record, dkim_sign};
-pub use domain_name::DomainName;
-pub use filename::safe_filename;
 pub use files::AttachedFile;
 pub use html::Link;
-pub use ids::bare_message_id;
 pub use inspect::{Inspection, inspect, inspect_text};
 pub use kind::{Bounce, MailKind};
 pub use markdown::{PictureUrls, markdown_html, markdown_pictures, markdown_text};
 pub use message_body::{EarlierWords, MessageBody, QuotedMail, QuotedMailRole, shown_address};
-pub use organisation::{is_public_provider, organisation};
 pub use original::{OriginalMail, original};
 pub use page::{
     ForwardedHtml, InlinePicture, MailPage, MailPictures, PageAddresses, PageState, RemotePictures,
@@ -76,15 +70,8 @@ pub use page::{
 };
 pub use parse::{parse, whole_text};
 pub use parsed_mail::{Envelope, ParsedMail};
-pub use participants::{HeaderField, Participants, header_fields, participants};
 pub use scam::{
     Authentication, AuthenticationResult, DmarcPolicy, Risk, SenderHistory, Verdict, check,
-};
-pub use subject::base_subject;
-pub use text_links::{TextBlock, TextSegment, text_blocks};
-pub use token::{
-    AddressToken, LOOP_FIELD, loop_mark, message_of_id, message_of_loop_mark, reply_address,
-    return_path, signed_message_id, token_of_address,
 };
 pub use trim::trim;
 

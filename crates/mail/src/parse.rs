@@ -2,20 +2,21 @@
 
 use mail_parser::{HeaderName, Message};
 
-use crate::address::{is_address, normal_address};
 use crate::body::{self, Body};
-use crate::clean::clean_subject;
-use crate::date::sent_at;
 use crate::files;
-use crate::header::Header;
-use crate::ids::{message_ids_within, own_message_id};
-use crate::invisible::count_hidden;
+use crate::headers::address::{is_address, normal_address};
+use crate::headers::date::sent_at;
+use crate::headers::header::Header;
+use crate::headers::ids::{message_ids_within, own_message_id};
+use crate::headers::people;
+use crate::headers::token::LOOP_FIELD;
 use crate::kind;
 use crate::limits::{HOPS, REFERENCES};
 use crate::parsed_mail::{Envelope, ParsedMail};
 use crate::parser::PARSER;
-use crate::token::LOOP_FIELD;
-use crate::{mime, people, source};
+use crate::text::clean::clean_subject;
+use crate::text::invisible::count_hidden;
+use crate::{mime, source};
 
 /// Reads a mail. It never fails: what cannot be understood is left out.
 pub fn parse(raw: &[u8], envelope: Envelope<'_>) -> ParsedMail {

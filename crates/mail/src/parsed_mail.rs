@@ -1,7 +1,7 @@
 //! What is known of a mail once it is read.
 
-use crate::address::{Address, normal_address};
 use crate::files::AttachedFile;
+use crate::headers::address::{Address, normal_address};
 use crate::html::Link;
 use crate::kind::{Bounce, MailKind};
 use crate::limits::REFERENCES;

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::charset;
 use crate::limits::{HEADER_BYTES, MAIL_BYTES};
 use crate::mime::bounded_fields;
+use crate::text::charset;
 
 /// A mail's bytes, made fit for parsing.
 pub struct ParserInput<'a> {

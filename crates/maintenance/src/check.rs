@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::blobs::Blobs;
 use base::error::Result;
+use base::files::blobs::Blobs;
 use db::{Store, Tx};
 use serde::Serialize;
 

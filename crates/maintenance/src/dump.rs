@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use base::blobs::Blobs;
 use base::error::Result;
+use base::files::blobs::Blobs;
 use base::ids::UploadId;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

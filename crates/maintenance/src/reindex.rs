@@ -1,7 +1,7 @@
 //! Rebuilds the search index from the messages and documents, after a restore or on request.
 
 use base::app::App;
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
 use base::error::Result;
 use base::ids::{ConversationId, DocumentId, MessageId};
 use base::mail_reading::MailReading;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{ConversationId, MessageId};
-use base::queue::Queue;
 use db::Tx;
 
 /// The queues by their names, and what is in them.

@@ -3,10 +3,10 @@
 
 use base::actor::Principal;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::MessageId;
 use base::limits::MINUTE_MS;
-use base::queue::Queue;
 use base::string_enum::string_enum;
 use db::Tx;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::blobs::Blobs;
+use base::files::blobs::Blobs;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 

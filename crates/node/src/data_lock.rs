@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-use base::private_files::{file_options, make_folder};
+use base::files::private_files::{file_options, make_folder};
 use db::{DatabaseUrl, Store, StoreError};
 
 /// The file in the data folder that a server locks, and what the name of the one beside a database ends with.

@@ -7,10 +7,10 @@ use std::future::Future;
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 
-use base::blob_files::BlobFiles;
-use base::blobs::Blobs;
+use base::files::blob_files::BlobFiles;
+use base::files::blobs::Blobs;
+use base::files::private_files::file_options;
 use base::ids::Ids;
-use base::private_files::file_options;
 use db::Store;
 use model::installation::node_files::{Sealed, sealed_samples, settle, value};
 
@@ -190,7 +190,7 @@ fn other_folder(folder: &Path) -> String {
 
 /// False when the database keeps files in a folder, and not in this one.
 fn has_first_file(blobs: &Blobs, store: &Store) -> io::Result<bool> {
-    match read(store, base::blobs::first_file).map_err(io::Error::other)? {
+    match read(store, base::files::blobs::first_file).map_err(io::Error::other)? {
         Some(hash) => blobs.has_file(&hash),
         None => Ok(true),
     }

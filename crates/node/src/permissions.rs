@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use base::private_files::{FILE_MODE, FOLDER_MODE};
+use base::files::private_files::{FILE_MODE, FOLDER_MODE};
 
 /// The bits by which others than the owner may do anything.
 const OTHERS: u32 = 0o077;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::app::App;
-use base::queue::Queue;
+use base::concurrency::queue::Queue;
 use metrics::gauge;
 use model::installation::{installation, recognise_copy};
 use tokio::sync::watch;

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::ids::Ids;
-use base::secret_sealer::{SEALED_PREFIX as FORM, SecretSealer};
+use base::security::secret_sealer::{SEALED_PREFIX as FORM, SecretSealer};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};

@@ -2,11 +2,11 @@
 
 use base::actor::Circle;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::email_address::EmailAddress;
 use base::error::Result;
 use base::ids::{ConversationId, ServiceId};
 use base::limits::{APP_MAIL_KEPT, APP_MAIL_KEPT_MS, APP_MAIL_RECIPIENTS};
-use base::queue::Queue;
 use db::{Json, Tx};
 use model::figures::counters::{self, Counter};
 

@@ -3,10 +3,10 @@
 
 use base::actor::Principal;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result};
 use base::ids::{MessageId, RequestId};
-use base::queue::Queue;
 use base::states::{Direction, MessageStatus};
 use base::string_enum::string_enum;
 use base::time::Moment;

@@ -2,10 +2,10 @@
 
 use base::actor::Principal;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{MessageId, UserId};
 use base::limits::{LATER_DAYS, LATER_MS, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
-use base::queue::Queue;
 use bookings::offers;
 use db::Tx;
 use model::conversations::timeline::RetiredBy;

@@ -155,7 +155,10 @@ pub fn figures(
 ) -> Result<ReportFigures> {
     if let Some(id) = mailbox {
         mailboxes::seen_by(tx, cx.actor, id)?.ok_or_else(|| {
-            Error::invalid("mailbox", "is not an inbox that you can see (list_mailboxes lists them)")
+            Error::invalid(
+                "mailbox",
+                "is not an inbox that you can see (list_mailboxes lists them)",
+            )
         })?;
     }
     let now = Totals::read(tx, cx, span, mailbox)?;

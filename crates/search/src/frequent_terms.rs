@@ -4,7 +4,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use base::recent_map::RecentMap;
+use base::concurrency::recent_map::RecentMap;
 
 /// Bytes of the terms that are remembered, in each of two generations.
 const CACHED_BYTES: usize = 1 << 20;

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use base::concurrency::recent_map::RecentMap;
 use base::error::Result;
-use base::recent_map::RecentMap;
 use db::Tx;
 use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter};

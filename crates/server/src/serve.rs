@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use actions::inboxes::setup;
 use base::app::App;
-use base::blob_files::BlobFiles;
-use base::blobs::Blobs;
+use base::files::blob_files::BlobFiles;
+use base::files::blobs::Blobs;
+use base::files::private_files;
+use base::files::scanner::Scanner;
 use base::ids::Ids;
 use base::mail_reading::MailReading;
-use base::private_files;
 use base::rate_limit::RateLimiter;
-use base::scanner::Scanner;
 use base::time::SystemClock;
 use document_reader as documents;
 use jobs::Worker;
@@ -114,7 +114,7 @@ fn open_with(
         limiter: Arc::new(RateLimiter::new(settings.rate_per_minute)),
         agents: Arc::default(),
         sorters: Arc::default(),
-        background: base::background_writes::BackgroundWrites::default(),
+        background: base::concurrency::background_writes::BackgroundWrites::default(),
         scanner: settings.clamd.clone().map(|clamd| Arc::new(clamd) as Arc<dyn Scanner>),
         sealer,
         has_relay: settings.relay != RelayTarget::Nowhere,

@@ -8,7 +8,7 @@ use axum::extract::State;
 use base::ids::AuditId;
 use translation::t;
 use web::Web;
-use web::form::Asked;
+use web::forms::form::Asked;
 use web::layout::filters;
 use web::layout::page_layout::PageLayout;
 use web::layout::responses::PageResult;

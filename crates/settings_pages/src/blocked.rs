@@ -9,7 +9,7 @@ use base::app::Cx;
 use base::email_address::EmailAddress;
 use db::Tx;
 use web::Web;
-use web::form::{Asked, PostedForm, form};
+use web::forms::form::{Asked, PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::hrefs::contact_href;

@@ -10,7 +10,7 @@ use base::actor::{Plan, Role};
 use base::error::Error;
 use translation::text_in_context;
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

@@ -14,13 +14,13 @@ use db::Tx;
 use model::messages::attachments::NewAttachment;
 use translation::t;
 use web::Web;
-use web::form::{Asked, PostedForm, form};
+use web::forms::form::{Asked, PostedForm, form};
+use web::forms::multipart::{FormFiles, FormUpload};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
 use web::layout::responses::{self, PageError, PageResult, see_other};
 use web::layout::wording::{DisplayTime, size};
-use web::multipart::{FormFiles, FormUpload};
 use web::pages::writing::rich_text::to_html;
 use web::visitor::Visitor;
 

@@ -14,7 +14,7 @@ use base::ids::RuleId;
 use rules::{RuleNames, TeamRule};
 use translation::{sentence, t, text_in_context};
 use web::Web;
-use web::form::{Asked, PostedForm, form};
+use web::forms::form::{Asked, PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use api::operations::list_tags;
+use api::operations::conversations::list_tags;
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
 use base::ids::TagId;
 use translation::sentence;
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

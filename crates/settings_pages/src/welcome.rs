@@ -11,7 +11,7 @@ use model::mailboxes::mailbox_grants::SignInProvider;
 use model::people::notices;
 use translation::{sentence, t};
 use web::Web;
-use web::form::PostedForm;
+use web::forms::form::PostedForm;
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::{PageLayout, PageLocation};

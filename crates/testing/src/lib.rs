@@ -7,22 +7,18 @@ mod api;
 mod app;
 mod conversations;
 mod database;
-mod dovecot;
 mod drafting;
-mod help_desk;
 mod inspection;
 mod job_failures;
 mod json;
 mod mail_in;
-mod oauth_provider;
 mod outside;
 mod people;
 mod process;
-mod push_service;
 mod random;
-mod reply_model;
 mod sandbox;
 mod sealer;
+mod servers;
 mod stored_bytes;
 mod unsent;
 mod waiting;
@@ -33,28 +29,28 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::ids::Ids;
-use base::secret_sealer::SecretSealer;
+use base::security::secret_sealer::SecretSealer;
 
+pub use crate::servers::dovecot::{Dovecot, MAILBOX_PASSWORD, MAILBOX_USER};
+pub use crate::servers::help_desk::HelpDeskServer;
+pub use crate::servers::oauth_provider::{
+    OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET, OAuthProviderServer, ProviderState,
+};
+pub use crate::servers::push_service::{TestBrowser, TestOpenPages, TestPushService};
+pub use crate::servers::reply_model::TestModel;
 pub use api::{Answer, ApiClient, DirectClient, TestCall, TestKey};
 pub use app::{PUBLIC_URL, TestApp};
 pub use database::{Backend, CONNECTIONS, Database, open, open_keeping};
-pub use dovecot::{Dovecot, MAILBOX_PASSWORD, MAILBOX_USER};
 pub use drafting::{FEE_ANSWER, FEE_QUESTION, FEE_QUESTION_AGAIN, FEE_REPLY};
-pub use help_desk::HelpDeskServer;
 pub use job_failures::{FailureRecord, JOB_WAITS};
 pub use json::{fields, query, text_of, texts};
 pub use mail_in::{
     TestAuthenticator, TrustingParser, file, filed_mail, held_warning, letter, raw, raw_with,
 };
-pub use oauth_provider::{
-    OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET, OAuthProviderServer, ProviderState,
-};
 pub use outside::{Outside, TestReader, TestRelay, TestWebhookSender};
 pub use people::{no_mailbox, nowhere, user};
 pub use process::{Process, RunningWorker};
-pub use push_service::{TestBrowser, TestOpenPages, TestPushService};
 pub use random::{Chance, seeds};
-pub use reply_model::TestModel;
 pub use stored_bytes::StoredBytes;
 pub use waiting::{PATIENCE, becomes_true, eventually};
 pub use webhooks::{Hears, TestWebhook, header, signature, signatures};

@@ -3,11 +3,11 @@
 use actions::inboxes::setup::{self, NewWorkspace};
 use actions::integrations::keys;
 use base::actor::{self, Actor, Circle, Principal, Role, authenticate};
-use base::api_key::KeyHash;
 use base::app::{App, Cx};
 use base::error::Error;
 use base::ids::{MailboxId, UserId};
-use base::scopes::Scope;
+use base::security::api_key::KeyHash;
+use base::security::scopes::Scope;
 use model::mailboxes::{self, Mailbox};
 
 use crate::{TestApp, TestKey};

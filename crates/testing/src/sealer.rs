@@ -1,7 +1,7 @@
 //! Seals secrets so that a test can tell them from plain ones. It hides nothing.
 
 use base::ids::Ids;
-use base::secret_sealer::{SEALED_PREFIX, SecretSealer};
+use base::security::secret_sealer::{SEALED_PREFIX, SecretSealer};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 

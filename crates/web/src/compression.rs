@@ -17,7 +17,7 @@ use axum::extract::{Request, State};
 use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, VARY};
 use axum::http::{HeaderMap, HeaderValue, Response};
 use axum::middleware::Next;
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 

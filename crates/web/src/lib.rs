@@ -9,17 +9,13 @@ extern crate self as web;
 pub mod booking;
 pub mod client_documents;
 pub mod compression;
-pub mod form;
-mod form_values;
+pub mod forms;
 pub mod guest;
-pub mod interrupted;
 pub mod layout;
-pub mod left_form;
 pub mod live;
 pub mod log;
 pub mod mail_reach;
 pub mod mail_setup;
-pub mod multipart;
 pub mod page_version;
 pub mod pages;
 pub mod passwords;
@@ -50,9 +46,9 @@ use transport::net::ssrf_guard::SsrfGuard;
 use transport::oidc::OidcClient;
 use transport::reply_model::ModelEndpoint;
 
+use crate::forms::multipart::FORMS_WITH_FILES;
 use client_documents::ClientDocumentFetcher;
 use layout::{assets, responses};
-use multipart::FORMS_WITH_FILES;
 use pages::conversation::{merging, sorting};
 use pages::lists::{inbox_page, mentions, search, triage};
 use pages::mail_files::{
@@ -225,7 +221,7 @@ pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
         .route("/undo", post(triage::undo))
         .route("/help", get(signed_in::help))
         .route("/session", get(signed_in::session))
-        .route("/unsent", get(interrupted::page))
+        .route("/unsent", get(forms::interrupted::page))
         .route("/live", get(live::listen))
         .route("/conversations/{id}", get(conversation::page))
         .route("/conversations/{id}/reply", post(compose::reply))
@@ -326,7 +322,7 @@ pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
         .fallback(responses::nothing_here)
         .method_not_allowed_fallback(responses::not_this_way)
         .layer(from_fn(guest::refusals::show_to_guests))
-        .layer(from_fn_with_state(Arc::clone(&web), interrupted::keep))
+        .layer(from_fn_with_state(Arc::clone(&web), forms::interrupted::keep))
         .layer(from_fn_with_state(Arc::clone(&web), compression::compress))
         .layer(from_fn_with_state(Arc::clone(&web), reader::speak))
         .layer(from_fn_with_state(Arc::clone(&web), log::log))

@@ -1,7 +1,7 @@
 //! Passwords: argon2id with the crate's defaults (OWASP's: 19 MB, two passes), a few at a time.
 
 use argon2::{Argon2, PasswordHasher, PasswordVerifier};
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
 use base::error::{Error, Result};
 use base::limits::{PASSWORD_CHARS, PASSWORD_CHARS_MIN};
 

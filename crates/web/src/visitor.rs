@@ -19,9 +19,9 @@ use transport::http::{ClientNetwork, Peer};
 use url::{Position, Url};
 
 use crate::Web;
+use crate::forms::left_form::{LeftForm, page_of_form};
 use crate::layout::flash::Flash;
 use crate::layout::responses::{PageResult, see_other};
-use crate::left_form::{LeftForm, page_of_form};
 
 const SESSION: &str = "mailroom_session";
 /// Browsers send a `__Host-` cookie to this host only, and only over https.

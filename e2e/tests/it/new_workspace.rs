@@ -9,7 +9,7 @@ use actions::inboxes::setup::{self, NewWorkspace};
 use actions::sign_in::sessions;
 use base::actor::{self, Actor, Circle};
 use base::app::App;
-use base::blobs::Blobs;
+use base::files::blobs::Blobs;
 use base::ids::{Ids, UserId};
 use base::limits::UNDO_LIVE_MS;
 use base::rate_limit::RateLimiter;
@@ -105,7 +105,7 @@ impl NewWorkspaceServer {
             limiter: Arc::new(RateLimiter::new(1_000)),
             agents: Arc::default(),
             sorters: Arc::default(),
-            background: base::background_writes::BackgroundWrites::default(),
+            background: base::concurrency::background_writes::BackgroundWrites::default(),
             scanner: None,
             sealer: Arc::new(vault.clone()),
             public_url: address.as_str().into(),

@@ -2,7 +2,8 @@
 //! and a program that scans mail opens its link.
 
 use actions::writing::secure_messages;
-use api::operations::{ReplyInput, reply};
+use api::operations::ReplyInput;
+use api::operations::messages::reply;
 use base::ids::MessageId;
 use base::limits::UNDO_LIVE_MS;
 use serde_json::json;

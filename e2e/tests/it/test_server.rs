@@ -10,13 +10,15 @@ use actions::inboxes::setup;
 use actions::integrations::{delivery_log, webhooks};
 use actions::sign_in::sessions;
 use actions::writing::saved_replies;
-use api::operations::{AddNoteInput, ReplyInput, add_note, reply};
+use api::operations::conversations::add_note;
+use api::operations::messages::reply;
+use api::operations::{AddNoteInput, ReplyInput};
 use base::actor::{self, Actor, Circle};
-use base::api_key::KeyHash;
 use base::app::App;
-use base::blobs::Blobs;
+use base::files::blobs::Blobs;
 use base::ids::Ids;
 use base::rate_limit::RateLimiter;
+use base::security::api_key::KeyHash;
 use base::time::{Clock, SystemClock};
 use bookings::{BookingFilter, types};
 use document_reader::BuiltInReader;
@@ -95,9 +97,9 @@ impl TestServer {
             limiter: Arc::new(RateLimiter::new(1_000)),
             agents: Arc::default(),
             sorters: Arc::default(),
-            background: base::background_writes::BackgroundWrites::default(),
+            background: base::concurrency::background_writes::BackgroundWrites::default(),
             scanner: None,
-            sealer: Arc::new(base::secret_sealer::NoopSealer),
+            sealer: Arc::new(base::security::secret_sealer::NoopSealer),
             has_relay: true,
             public_url: address.as_str().into(),
         };
@@ -280,7 +282,7 @@ impl TestServer {
         let service = Actor::system(1, self.ines.workspace.clone(), Circle::team());
         let receive = self.app.act(&service, move |tx, cx| {
             if let Some(raw) = &incoming.raw {
-                base::blobs::keep(tx, cx.actor.ws, raw)?;
+                base::files::blobs::keep(tx, cx.actor.ws, raw)?;
             }
             inbound::receive::receive(tx, cx, &mailbox, &incoming)
         });

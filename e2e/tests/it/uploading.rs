@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use actions::conversations::{open_conversation, timeline};
-use api::operations::{DocumentItemInput, RequestDocumentsInput, request_documents};
+use api::operations::documents::request_documents;
+use api::operations::{DocumentItemInput, RequestDocumentsInput};
 use serde_json::json;
 use thirtyfour::prelude::*;
 

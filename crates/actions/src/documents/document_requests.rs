@@ -1,10 +1,10 @@
 //! Document requests as the team sees them: their state, ending and renewing them.
 
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{ConversationId, DocumentId, RequestId};
 use base::limits::UPLOAD_PAGE_MS;
-use base::queue::Queue;
 use db::Tx;
 use model::conversations;
 use model::conversations::timeline::{self, TimelineEvent};
@@ -37,7 +37,7 @@ pub struct RequestCard {
     pub items: Vec<RequestItem>,
 }
 
-base::debug_without_secrets::debug_without_secrets!(RequestCard { id, state });
+base::debug_without_secrets!(RequestCard { id, state });
 
 #[derive(Clone, Debug)]
 pub struct RequestItem {

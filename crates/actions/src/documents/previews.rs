@@ -1,8 +1,8 @@
 //! Small previews of files, made once and kept as blobs.
 
 use base::app::Cx;
-use base::blobs::{self, Blob};
 use base::error::{Error, Result};
+use base::files::blobs::{self, Blob};
 use base::ids::{AttachmentId, DocumentId};
 use db::Tx;
 

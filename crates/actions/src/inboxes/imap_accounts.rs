@@ -2,11 +2,11 @@
 
 use base::actor::Actor;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result, ValidationError, ValidationErrors};
 use base::ids::MailboxId;
 use base::limits::{DAY_MS, IMAP_WORD_CHARS};
-use base::queue::Queue;
 use base::time::Moment;
 use db::Tx;
 use inbound::imap::{PostFetchAction, Security};

@@ -2,10 +2,10 @@
 //! signing in again for an inbox whose grant is over.
 
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{MailboxId, UserId};
 use base::limits::MINUTE_MS;
-use base::queue::Queue;
 use db::Tx;
 use model::installation::audit_log::{self, Action};
 use model::installation::sealing;

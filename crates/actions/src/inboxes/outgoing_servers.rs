@@ -2,10 +2,10 @@
 
 use base::actor::{Circle, Principal, Role};
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result, ValidationError, ValidationErrors};
 use base::ids::MailboxId;
 use base::limits::{IMAP_WORD_CHARS, MINUTE_MS};
-use base::queue::Queue;
 use base::time::Moment;
 use db::Tx;
 use model::installation::audit_log::{self, Action};

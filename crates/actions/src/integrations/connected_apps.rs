@@ -4,7 +4,7 @@ use base::actor::Circle;
 use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{AgentId, UserId};
-use base::scopes::{Scope, Scopes};
+use base::security::scopes::{Scope, Scopes};
 use db::Tx;
 use model::installation::audit_log::{self, Action};
 use model::people::oauth_clients::ClientKind;

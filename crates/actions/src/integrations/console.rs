@@ -1,12 +1,12 @@
 //! The developer site's console: a person's own agent of the sandbox, and what happened there.
 
 use base::actor::{Circle, Principal};
-use base::api_key::{KEY_SECRET_CHARS, KeyHash};
 use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{AgentId, EventId, UserId};
 use base::limits::PERSON_NAME_CHARS;
-use base::scopes::{Scope, Scopes};
+use base::security::api_key::{KEY_SECRET_CHARS, KeyHash};
+use base::security::scopes::{Scope, Scopes};
 use base::time::Moment;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

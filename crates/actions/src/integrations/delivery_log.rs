@@ -2,10 +2,10 @@
 
 use base::actor::{Circle, Principal};
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{EventId, WebhookId};
 use base::limits::{LOG_ITEMS, OLD_SECRET_MS};
-use base::queue::Queue;
 use base::string_enum::string_enum;
 use base::time::Moment;
 use db::{Arg, Tx};

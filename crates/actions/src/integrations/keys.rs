@@ -1,12 +1,12 @@
 //! API keys: made, listed, revoked.
 
 use base::actor::{Circle, Principal};
-use base::api_key::{KEY_SECRET_CHARS, KeyHash};
 use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{AgentId, UserId};
 use base::limits::PERSON_NAME_CHARS;
-use base::scopes::{Scope, Scopes};
+use base::security::api_key::{KEY_SECRET_CHARS, KeyHash};
+use base::security::scopes::{Scope, Scopes};
 use base::time::Moment;
 use db::Tx;
 use model::installation::audit_log::{self, Action};
@@ -19,7 +19,7 @@ pub struct MadeKey {
     pub key: String,
 }
 
-base::debug_without_secrets::debug_without_secrets!(MadeKey { id });
+base::debug_without_secrets!(MadeKey { id });
 
 /// Makes a key and the agent it acts as. It sees its maker's private inboxes where its maker does
 /// when making it.

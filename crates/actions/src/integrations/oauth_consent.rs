@@ -1,7 +1,6 @@
 //! OAuth: clients make themselves known, and a person lets one in.
 
 use base::actor::{Circle, Plan, Principal};
-use base::api_key::{KEY_SECRET_CHARS, KeyHash};
 use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{AgentId, Ids, UserId};
@@ -9,8 +8,9 @@ use base::limits::{
     CLIENT_DOCUMENT_MS, DOCUMENTS_PER_PERSON, OAUTH_CODE_KEPT_MS, OAUTH_CODE_MS, PERSON_NAME_CHARS,
     REGISTRATIONS_PER_NETWORK, UNUSED_CLIENT_MS, UNUSED_CLIENTS,
 };
-use base::redirect_uri::RedirectUri;
-use base::scopes::{Scope, Scopes};
+use base::security::api_key::{KEY_SECRET_CHARS, KeyHash};
+use base::security::redirect_uri::RedirectUri;
+use base::security::scopes::{Scope, Scopes};
 use db::Tx;
 use model::installation::audit_log::{self, Action};
 use model::people::notices::{Notice, notify};

@@ -1,7 +1,6 @@
 //! OAuth: codes become tokens, and tokens are replaced and revoked.
 
 use base::actor::{Actor, Circle};
-use base::api_key::KEY_SECRET_CHARS;
 use base::app::Cx;
 use base::error::Result;
 use base::ids::{AgentId, LETTERS_AND_DIGITS, UserId, WorkspaceId};
@@ -9,7 +8,8 @@ use base::limits::{
     ACCESS_TOKEN_MS, ACCESS_TOKENS_PER_APP, REFRESH_GRACE_MS, REFRESH_TOKEN_IDLE_MS,
     REFRESH_TOKEN_MS, REFRESH_TOKENS_PER_APP, REFRESHES_PER_APP,
 };
-use base::redirect_uri::RedirectUri;
+use base::security::api_key::KEY_SECRET_CHARS;
+use base::security::redirect_uri::RedirectUri;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use db::Tx;
@@ -36,7 +36,7 @@ pub struct IssuedTokens {
     pub scope: String,
 }
 
-base::debug_without_secrets::debug_without_secrets!(IssuedTokens { expires_in_seconds, scope });
+base::debug_without_secrets!(IssuedTokens { expires_in_seconds, scope });
 
 /// Why a client gets nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub struct CodeExchange {
     pub verifier: String,
 }
 
-base::debug_without_secrets::debug_without_secrets!(CodeExchange { client_id, redirect_uri });
+base::debug_without_secrets!(CodeExchange { client_id, redirect_uri });
 
 db::row! {
     /// A code with its app.

@@ -150,7 +150,7 @@ db::row! {
     }
 }
 
-base::debug_without_secrets::debug_without_secrets!(ServiceListing { id, service, complete });
+base::debug_without_secrets!(ServiceListing { id, service, complete });
 
 pub fn list_services(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ServiceListing>> {
     cx.actor.must_administer()?;

@@ -5,7 +5,7 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{MailboxId, UserId, WebhookId};
 use base::limits::{WEBHOOK_URL_CHARS, WEBHOOKS, thousands};
-use base::public_ip::is_public_host;
+use base::security::public_ip::is_public_host;
 use base::time::Moment;
 use db::{Json, Tx};
 use model::installation::audit_log::{self, Action};
@@ -30,7 +30,7 @@ pub struct MadeWebhook {
     pub secret: String,
 }
 
-base::debug_without_secrets::debug_without_secrets!(MadeWebhook { id });
+base::debug_without_secrets!(MadeWebhook { id });
 
 /// Adds a webhook for the team's inboxes, its maker's private ones, or the sandbox.
 pub fn add_webhook(

@@ -3,7 +3,7 @@
 use base::app::Cx;
 use base::error::{Error, Result, ValidationError, ValidationErrors};
 use base::ids::{MailboxId, SessionId, SubscriptionId};
-use base::web_push::PushTarget;
+use base::security::web_push::PushTarget;
 use calendar::zone_named;
 use db::Tx;
 use model::mailboxes::{self, Mailbox};

@@ -5,7 +5,7 @@ use base::app::{App, Cx};
 use base::error::{Error, Result};
 use base::ids::{PasskeyId, SessionId, UserId};
 use base::limits::{PASSKEY_NAME_CHARS, PASSKEYS_PER_PERSON};
-use base::webauthn::{Assertion, CheckedCredential, PasskeyFault, RelyingParty};
+use base::security::webauthn::{Assertion, CheckedCredential, PasskeyFault, RelyingParty};
 use db::Tx;
 use model::installation::audit_log::Action;
 

@@ -64,7 +64,7 @@ pub struct ProviderPlan {
     pub verifier: String,
 }
 
-base::debug_without_secrets::debug_without_secrets!(ProviderPlan {});
+base::debug_without_secrets!(ProviderPlan {});
 
 impl ProviderPlan {
     pub fn new(ids: &Ids) -> ProviderPlan {

@@ -5,7 +5,7 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::UserId;
 use base::limits::{RECOVERY_CODES, SECOND_STEP_TRIES, SIGN_IN_WAIT_MINUTES};
-use base::totp::TotpSecret;
+use base::security::totp::TotpSecret;
 use db::Tx;
 use model::guests::guest_tokens::keyed_digest;
 use model::installation::audit_log::{self, Action};

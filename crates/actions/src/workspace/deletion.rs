@@ -2,10 +2,10 @@
 
 use base::actor::{Circle, Principal};
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::MailboxId;
 use base::limits::{DAY_MS, RESTRICTED_INBOXES};
-use base::queue::Queue;
 use db::Tx;
 use model::erasure::deletions::{self, DeletionCounts};
 use model::erasure::retention::{self, KEPT_DAYS_LEAST, KEPT_DAYS_MOST};

@@ -1,8 +1,8 @@
 //! Saved replies of the team: Markdown with placeholders, in folders, with files.
 
 use base::app::Cx;
-use base::blobs;
 use base::error::{Error, Result, ValidationError, ValidationErrors};
+use base::files::blobs;
 use base::ids::{AttachmentId, SavedReplyId};
 use base::limits::{
     ATTACHED_BYTES, ATTACHMENTS, SAVED_REPLIES, SAVED_REPLY_CHARS, SAVED_REPLY_NAME_CHARS,

@@ -2,8 +2,8 @@
 
 use base::actor::Principal;
 use base::app::Cx;
-use base::blobs::Blob;
 use base::error::Result;
+use base::files::blobs::Blob;
 use base::ids::AttachmentId;
 use db::Tx;
 use model::guests::secure::{self, ProtectedFile};

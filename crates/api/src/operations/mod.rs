@@ -1,50 +1,16 @@
 //! The one table of operations. The REST routes, `openapi.json` and the MCP tool list are
 //! renderings of it, so an operation that is in one and not in another cannot be written.
 
-mod add_note;
-mod assign_conversation;
-mod cancel_booking;
-mod create_booking;
-mod discard_draft;
-mod download_document;
-mod find_slots;
-mod get_contact;
-mod get_conversation;
-mod get_reports;
-mod list_booking_types;
-mod list_bookings;
-mod list_conversations;
-mod list_events;
-mod list_mailboxes;
-mod list_messages;
-mod list_rules;
-mod list_tags;
-mod list_team;
-mod list_topics;
-mod me;
-mod merge_conversations;
-mod move_booking;
-mod read_document;
-mod record_sent;
-mod reply;
-mod request_documents;
-mod revoke_message;
-mod sandbox_inbound;
-mod search_answers;
-mod search_documents;
-mod set_sorting;
-mod set_status;
-mod split_conversation;
-mod start_conversation;
-mod stop_message;
-mod tag_conversation;
+mod bookings;
+mod conversations;
+mod documents;
+mod messages;
 mod tool;
-mod update_draft;
-mod warning;
+mod workspace;
 
 use base::app::Cx;
 use base::error::{Error, Result};
-use base::scopes::{Scope, Scopes};
+use base::security::scopes::{Scope, Scopes};
 use db::Tx;
 use model::documents::StoredFile;
 use schemars::{Schema, SchemaGenerator};
@@ -54,36 +20,52 @@ use serde_json::{Map, Value};
 use crate::fields::InputField;
 use crate::wire::DocumentText;
 
-pub use add_note::{AddNoteInput, add_note};
-pub use assign_conversation::{AssignConversationInput, assign_conversation};
-pub use cancel_booking::{CancelBookingInput, cancel_booking};
-pub use create_booking::{BookingAnswerInput, CreateBookingInput, create_booking};
-pub use find_slots::{FindSlotsInput, find_slots};
-pub use get_reports::{GetReportsInput, get_reports};
-pub use list_booking_types::list_booking_types;
-pub use list_conversations::{
+pub use crate::operations::bookings::cancel_booking::{CancelBookingInput, cancel_booking};
+pub use crate::operations::bookings::create_booking::{
+    BookingAnswerInput, CreateBookingInput, create_booking,
+};
+pub use crate::operations::bookings::find_slots::{FindSlotsInput, find_slots};
+pub use crate::operations::bookings::list_booking_types::list_booking_types;
+pub use crate::operations::bookings::move_booking::{MoveBookingInput, move_booking};
+pub use crate::operations::conversations::add_note::{AddNoteInput, add_note};
+pub use crate::operations::conversations::assign_conversation::{
+    AssignConversationInput, assign_conversation,
+};
+pub use crate::operations::conversations::list_conversations::{
     ListConversationsInput, OPERATION as LIST_CONVERSATIONS, count_conversations,
     list_conversations,
 };
-pub use list_rules::list_rules;
-pub use list_tags::list_tags;
-pub use list_topics::list_topics;
-pub use merge_conversations::{MergeConversationsInput, merge_conversations};
-pub use move_booking::{MoveBookingInput, move_booking};
-pub use record_sent::{RecordSentInput, record_sent};
-pub use reply::{BookingOfferInput, DocumentItemInput, ReplyInput, reply};
-pub use request_documents::{
+pub use crate::operations::conversations::list_tags::list_tags;
+pub use crate::operations::conversations::list_topics::list_topics;
+pub use crate::operations::conversations::merge_conversations::{
+    MergeConversationsInput, merge_conversations,
+};
+pub use crate::operations::conversations::set_sorting::{SetSortingInput, set_sorting};
+pub use crate::operations::conversations::set_status::{SetStatusInput, set_status};
+pub use crate::operations::conversations::split_conversation::{
+    SplitConversationInput, split_conversation,
+};
+pub use crate::operations::conversations::tag_conversation::{
+    TagConversationInput, tag_conversation,
+};
+pub use crate::operations::documents::request_documents::{
     OPERATION as REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents,
 };
-pub use sandbox_inbound::{SandboxInboundInput, sandbox_inbound};
+pub use crate::operations::documents::search_documents::{
+    OPERATION as SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents,
+};
+pub use crate::operations::messages::record_sent::{RecordSentInput, record_sent};
+pub use crate::operations::messages::reply::{
+    BookingOfferInput, DocumentItemInput, ReplyInput, reply,
+};
+pub use crate::operations::messages::start_conversation::{
+    StartConversationInput, start_conversation,
+};
+pub use crate::operations::messages::stop_message::stop_message;
+pub use crate::operations::workspace::get_reports::{GetReportsInput, get_reports};
+pub use crate::operations::workspace::list_rules::list_rules;
+pub use crate::operations::workspace::sandbox_inbound::{SandboxInboundInput, sandbox_inbound};
 pub use search::list::{CountEffort, ListCount};
-pub use search_documents::{OPERATION as SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
-pub use set_sorting::{SetSortingInput, set_sorting};
-pub use set_status::{SetStatusInput, set_status};
-pub use split_conversation::{SplitConversationInput, split_conversation};
-pub use start_conversation::{StartConversationInput, start_conversation};
-pub use stop_message::stop_message;
-pub use tag_conversation::{TagConversationInput, tag_conversation};
 pub use tool::{Tool, with_tool};
 
 /// Characters of an id in a body.
@@ -231,44 +213,44 @@ pub fn find_by_name(name: &str) -> Option<&'static Operation> {
 }
 
 pub static OPERATIONS: &[Operation] = &[
-    me::OPERATION,
-    list_conversations::OPERATION,
-    get_conversation::OPERATION,
-    get_contact::OPERATION,
-    add_note::OPERATION,
-    set_status::OPERATION,
-    set_sorting::OPERATION,
-    tag_conversation::OPERATION,
-    assign_conversation::OPERATION,
-    merge_conversations::OPERATION,
-    split_conversation::OPERATION,
-    reply::OPERATION,
-    start_conversation::OPERATION,
-    request_documents::OPERATION,
-    list_mailboxes::OPERATION,
-    list_rules::OPERATION,
-    list_tags::OPERATION,
-    list_team::OPERATION,
-    list_topics::OPERATION,
-    search_answers::OPERATION,
-    search_documents::OPERATION,
-    download_document::OPERATION,
-    read_document::OPERATION,
-    record_sent::OPERATION,
-    list_messages::OPERATION,
-    update_draft::OPERATION,
-    discard_draft::OPERATION,
-    stop_message::OPERATION,
-    revoke_message::OPERATION,
-    get_reports::OPERATION,
-    list_booking_types::OPERATION,
-    find_slots::OPERATION,
-    list_bookings::OPERATION,
-    create_booking::OPERATION,
-    cancel_booking::OPERATION,
-    move_booking::OPERATION,
-    list_events::OPERATION,
-    sandbox_inbound::OPERATION,
+    workspace::me::OPERATION,
+    conversations::list_conversations::OPERATION,
+    conversations::get_conversation::OPERATION,
+    workspace::get_contact::OPERATION,
+    conversations::add_note::OPERATION,
+    conversations::set_status::OPERATION,
+    conversations::set_sorting::OPERATION,
+    conversations::tag_conversation::OPERATION,
+    conversations::assign_conversation::OPERATION,
+    conversations::merge_conversations::OPERATION,
+    conversations::split_conversation::OPERATION,
+    messages::reply::OPERATION,
+    messages::start_conversation::OPERATION,
+    documents::request_documents::OPERATION,
+    workspace::list_mailboxes::OPERATION,
+    workspace::list_rules::OPERATION,
+    conversations::list_tags::OPERATION,
+    workspace::list_team::OPERATION,
+    conversations::list_topics::OPERATION,
+    workspace::search_answers::OPERATION,
+    documents::search_documents::OPERATION,
+    documents::download_document::OPERATION,
+    documents::read_document::OPERATION,
+    messages::record_sent::OPERATION,
+    messages::list_messages::OPERATION,
+    messages::update_draft::OPERATION,
+    messages::discard_draft::OPERATION,
+    messages::stop_message::OPERATION,
+    messages::revoke_message::OPERATION,
+    workspace::get_reports::OPERATION,
+    bookings::list_booking_types::OPERATION,
+    bookings::find_slots::OPERATION,
+    bookings::list_bookings::OPERATION,
+    bookings::create_booking::OPERATION,
+    bookings::cancel_booking::OPERATION,
+    bookings::move_booking::OPERATION,
+    workspace::list_events::OPERATION,
+    workspace::sandbox_inbound::OPERATION,
 ];
 
 /// The input of an operation that only the path says something to.

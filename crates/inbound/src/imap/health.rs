@@ -2,9 +2,9 @@
 //! notices to the owners.
 
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::limits::{DAY_MS, FETCHING_FAILED_MS, MINUTE_MS, duration};
-use base::queue::Queue;
 use db::Tx;
 use model::people::notices::{Notice, notify_responsible};
 

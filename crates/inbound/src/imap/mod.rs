@@ -9,8 +9,8 @@ mod account;
 mod health;
 mod sent_folder;
 
-use base::blobs::Blobs;
 use base::error::Result;
+use base::files::blobs::Blobs;
 use base::ids::Ids;
 use base::limits::FETCHING_LEASE_MS;
 use db::Tx;

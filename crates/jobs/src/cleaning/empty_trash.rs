@@ -2,12 +2,12 @@
 
 use base::actor::{Actor, Circle};
 use base::app::App;
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::ids::{ConversationId, UploadId, WorkspaceId};
 use base::limits::MINUTE_MS;
-use base::queue::Queue;
 use db::Tx;
 use model::documents::uploads;
 use model::erasure;

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use base::actor::Circle;
 use base::app::App;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::ids::{ConversationId, MailboxId};
 use base::limits::MINUTE_MS;
-use base::queue::Queue;
 use base::states::{Status, View};
 use db::Tx;
 use model::erasure::deletions;
@@ -31,11 +31,7 @@ const LOOKS_EVERY: Duration = Duration::from_millis(100);
 
 const ROWS: JobRows = job_rows!("deletions", "due_at", "mailbox");
 
-const CLAIM: ClaimRule = ClaimRule {
-    due: ROWS.due,
-    lease: ROWS.move_to,
-    at_once: 2,
-};
+const CLAIM: ClaimRule = ClaimRule { due: ROWS.due, lease: ROWS.move_to, at_once: 2 };
 
 /// A conversation that cannot be erased keeps no other from being erased; `job_failures` holds the time
 /// of the retry.

@@ -1,10 +1,10 @@
 //! Deletes events past their retention, and sign-ins and forms that nobody came back to in time.
 
 use base::app::App;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::limits::EVENTS_KEPT_MS;
-use base::queue::Queue;
 use db::Tx;
 
 use crate::runs::failures::{JobRevival, JobRule, notify_owners};

@@ -6,10 +6,10 @@
 use std::time::Duration;
 
 use base::app::App;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::limits::MINUTE_MS;
-use base::queue::Queue;
 use db::Tx;
 use tokio_util::sync::CancellationToken;
 

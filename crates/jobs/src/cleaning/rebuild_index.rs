@@ -1,10 +1,10 @@
 //! Indexes the words of older conversations again, a few at a time, when an update changed what search
 //! finds.
 
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::Result;
-use base::future::BoxFuture;
 use base::ids::ConversationId;
-use base::queue::Queue;
 use db::Tx;
 use model::indexing::index_rebuild;
 

@@ -3,11 +3,11 @@
 
 use base::actor::Circle;
 use base::app::App;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::ids::{ConversationId, MailboxId};
 use base::limits::DAY_MS;
-use base::queue::Queue;
 use base::states::Removal;
 use db::Tx;
 use model::conversations;
@@ -25,11 +25,7 @@ const PAUSE_MS: i64 = 20;
 
 const ROWS: JobRows = job_rows!("mailboxes", "retention_at", "id");
 
-const CLAIM: ClaimRule = ClaimRule {
-    due: ROWS.due,
-    lease: ROWS.move_to,
-    at_once: 2,
-};
+const CLAIM: ClaimRule = ClaimRule { due: ROWS.due, lease: ROWS.move_to, at_once: 2 };
 
 /// The inbox is looked at again the next day.
 pub(crate) const RULE: JobRule = JobRule {

@@ -1,11 +1,11 @@
 //! Cleans up customers' uploads: submits files that the customer left unsubmitted, repeats failed
 //! checks, and deletes bytes that are no longer needed.
 
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::ids::{RequestId, UploadId};
-use base::queue::Queue;
 use db::Tx;
 use model::documents::uploads::{self, UploadState};
 
@@ -19,11 +19,8 @@ const AT_ONCE: i64 = 20;
 const SUBMISSIONS: JobRows = job_rows!("document_requests", "hands_over_at", "id");
 const UPLOADS: JobRows = job_rows!("uploads", "due_at", "request", "id");
 
-const SUBMISSION_CLAIM: ClaimRule = ClaimRule {
-    due: SUBMISSIONS.due,
-    lease: SUBMISSIONS.move_to,
-    at_once: AT_ONCE,
-};
+const SUBMISSION_CLAIM: ClaimRule =
+    ClaimRule { due: SUBMISSIONS.due, lease: SUBMISSIONS.move_to, at_once: AT_ONCE };
 
 /// Files that could not be submitted stay: the customer can still submit them.
 pub(crate) const SUBMISSION_RULE: JobRule = SUBMISSIONS.clearing(Queue::Submissions, notify_owners);

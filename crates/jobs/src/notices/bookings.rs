@@ -2,9 +2,9 @@
 
 use base::actor::Circle;
 use base::app::{App, Cx};
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::BookingId;
-use base::queue::Queue;
 use bookings::{BookingStatus, booking, mail, types};
 use db::Tx;
 

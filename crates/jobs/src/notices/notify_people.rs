@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use base::actor::Circle;
 use base::app::{App, Cx};
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::Result;
-use base::future::BoxFuture;
 use base::ids::{ConversationId, UserId};
-use base::queue::Queue;
 use db::Tx;
 use model::people::notifications::dispatch;
 

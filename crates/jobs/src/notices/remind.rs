@@ -2,10 +2,10 @@
 
 use base::actor::Circle;
 use base::app::{App, Cx};
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{ConversationId, RequestId};
 use base::limits::DAY_MS;
-use base::queue::Queue;
 use db::Tx;
 use outbound::reminders;
 

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use base::actor::Circle;
 use base::app::{App, Cx};
-use base::backoff::retry_after;
+use base::concurrency::backoff::retry_after;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::ids::{ConversationId, MailboxId, UserId};
-use base::queue::Queue;
 use db::{Json, Tx};
 use mail::{Address, AutoSubmission, CalendarEntry, ComposedMail};
 use model::installation::sealing;
@@ -18,8 +18,8 @@ use model::people::notifications::dispatch::seen_circle;
 use crate::outgoing::outgoing_mail::{self, ReturnMarkers, UnsignedMail};
 use crate::outgoing::send_messages::RETRY_FOR_MS;
 use crate::runs::failures::{JobRule, send_no_notice, system};
-use crate::runs::lease;
 use crate::runs::job_rows::{JobRows, job_rows};
+use crate::runs::lease;
 use crate::runs::runtime::{BackgroundJob, ClaimRule, DueJob, JobRound, JobRuntime, LEASE_MS};
 use crate::{Relay, RelayOutcome};
 
@@ -120,10 +120,7 @@ impl SendNotices {
                     "UPDATE notices SET due_at = ?3 WHERE ws = ?1 AND id = ?2",
                     &[&claimed.ws, &claimed.id, &(now + retry_after(claimed.attempts))],
                 )?,
-                false => tx.exec(
-                    ROWS.delete,
-                    &[&claimed.ws, &claimed.id],
-                )?,
+                false => tx.exec(ROWS.delete, &[&claimed.ws, &claimed.id])?,
             };
             Ok(())
         };

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use base::actor::Circle;
 use base::app::{App, Cx};
-use base::backoff::retry_after;
+use base::concurrency::backoff::retry_after;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::limits::{HOUR_MS, PUSH_TTL_MS};
-use base::queue::Queue;
 use db::Tx;
 use metrics::counter;
 use model::people::notifications::dispatch::seen_circle;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::actor::Actor;
 use base::app::{App, Cx};
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
 use base::error::Result;
 use base::ids::{ConversationId, MailboxId, MessageId};
 use db::{Json, Tx};

@@ -2,12 +2,12 @@
 
 use base::actor::Circle;
 use base::app::{App, Cx};
-use base::blobs::Blob;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
+use base::files::blobs::Blob;
 use base::ids::{ConversationId, MailboxId, MessageId};
-use base::queue::Queue;
 use bookings::booking::{self, BookingGuest, NewBooking};
 use bookings::{BookingFilter, BookingStatus, availability, offers, types};
 use db::Tx;

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use base::actor::{Actor, Circle};
 use base::app::{App, Cx};
-use base::backoff::retry_after;
+use base::concurrency::backoff::retry_after;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::ids::{ConversationId, MailboxId, MessageId};
 use base::limits::DAY_MS;
-use base::queue::Queue;
 use base::states::MessageStatus;
 use db::Tx;
 use inbound::{imap, sandbox};

@@ -1,6 +1,6 @@
 //! The port through which the text of app mail is read at the service that sent it.
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 use base::ids::ServiceId;
 use outbound::services::Service;
 

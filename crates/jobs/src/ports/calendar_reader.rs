@@ -1,6 +1,6 @@
 //! The port through which hosts' calendars are read.
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 use bookings::calendars::{CalendarAnswer, CalendarSource};
 
 /// Reads a calendar where it is kept.

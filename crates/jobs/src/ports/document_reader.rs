@@ -1,6 +1,6 @@
 //! The port through which documents are read: kind and fields.
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 use model::documents::{DocumentFields, DocumentKind};
 
 /// Extracts a document's kind and fields.

@@ -1,6 +1,6 @@
 //! The port through which messages are posted to push services.
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 
 /// Posts one message to the push service of a browser.
 pub trait PushSender: Send + Sync {
@@ -15,7 +15,7 @@ pub struct PushRequest {
     pub body: Vec<u8>,
 }
 
-base::debug_without_secrets::debug_without_secrets!(PushRequest {});
+base::debug_without_secrets!(PushRequest {});
 
 /// The response. Sentences are for the log and name no address.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 use model::mailboxes::outgoing_servers::SubmissionServer;
 use model::messages::send_failure::SendFailure;
 

@@ -1,6 +1,6 @@
 //! The port through which a language model is asked for a draft.
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 use serde_json::Value;
 
 /// A language model behind an endpoint that understands chat completions.

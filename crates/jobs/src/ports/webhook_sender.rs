@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 
 /// Posts one event to a webhook's URL.
 pub trait WebhookSender: Send + Sync {
@@ -17,7 +17,7 @@ pub struct WebhookRequest {
     pub body: Arc<str>,
 }
 
-base::debug_without_secrets::debug_without_secrets!(WebhookRequest {});
+base::debug_without_secrets!(WebhookRequest {});
 
 /// The response. Sentences are shown to the customer and never repeat resolver internals.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 
 use base::actor::Circle;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::queue::Queue;
 use base::time::Moment;
 use db::{Arg, Tx};
 use model::messages::send_failure::SendFailure;

@@ -2,9 +2,9 @@
 
 use base::actor::Circle;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::MessageId;
-use base::queue::Queue;
 use base::time::Moment;
 use db::{Arg, Tx};
 use inbound::imap;

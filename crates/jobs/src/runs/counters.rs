@@ -1,7 +1,7 @@
 //! The counters of jobs that alerts watch, at 0 from the start: an alert on an increase does not see a series that
 //! begins at 1.
 
-use base::queue::Queue;
+use base::concurrency::queue::Queue;
 use metrics::counter;
 
 use crate::deliver_webhooks::DELIVERY_OUTCOMES;

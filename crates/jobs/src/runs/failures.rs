@@ -8,11 +8,11 @@ use std::future::Future;
 
 use base::actor::{Actor, Circle};
 use base::app::{App, Cx};
-use base::backoff::retry_after;
+use base::concurrency::backoff::retry_after;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{UserId, WorkspaceId};
 use base::limits::DAY_MS;
-use base::queue::Queue;
 use db::{FromRow, Tx};
 use metrics::counter;
 use model::people::notices::{Notice, notify};

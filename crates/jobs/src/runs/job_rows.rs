@@ -1,9 +1,9 @@
 //! Where the jobs of a queue are, and the statements that follow from it.
 
 use base::app::App;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::Result;
-use base::future::BoxFuture;
-use base::queue::Queue;
 use db::Tx;
 
 use crate::runs::failures::{JobReport, JobRevival, JobRule};

@@ -3,10 +3,10 @@
 
 use base::actor::{Actor, Circle};
 use base::app::{App, Cx};
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::Result;
-use base::future::BoxFuture;
 use base::ids::{MessageId, WorkspaceId};
-use base::queue::Queue;
 use db::Tx;
 use inbound::sandbox;
 

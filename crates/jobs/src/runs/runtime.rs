@@ -8,10 +8,10 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base::app::App;
+use base::concurrency::future::BoxFuture;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::future::BoxFuture;
 use base::limits::MINUTE_MS;
-use base::queue::Queue;
 use db::{Arg, FromRow, Tx};
 use tokio_util::task::TaskTracker;
 use tracing::Span;

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::app::App;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::queue::Queue;
 use metrics::{counter, gauge};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};

@@ -1,7 +1,7 @@
 //! Lays extracted text out in lines, with quotes and lists.
 
-use crate::clean::clean_line;
 use crate::limits::TEXT_BYTES;
+use crate::text::clean::clean_line;
 use crate::trim::LineMark;
 
 /// Quote signs before a line; deeper quotes look the same.

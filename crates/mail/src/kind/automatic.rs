@@ -1,7 +1,7 @@
 //! Recognises automatic replies.
 
 use super::list::is_listed;
-use crate::header::Header;
+use crate::headers::header::Header;
 use crate::parsed_mail::ParsedMail;
 
 /// An answer that a program gave for a person who is away. A request not to be answered

@@ -8,11 +8,11 @@ use regex::Regex;
 use super::reason::Progress;
 use super::report::{self, MultipartReport};
 use super::{Bounce, copy, list, reason};
-use crate::address::{is_address, normal_address};
-use crate::header::Header;
+use crate::headers::address::{is_address, normal_address};
+use crate::headers::header::Header;
+use crate::headers::people::address_within;
 use crate::limits::BOUNCED_RECIPIENTS;
 use crate::parsed_mail::ParsedMail;
-use crate::people::address_within;
 
 static REPLY_CODE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b[45]\d\d[ \-]|\b[45]\.\d{1,3}\.\d{1,3}\b").expect("the pattern is valid")

@@ -3,9 +3,9 @@
 use mail_parser::{Message, MimeHeaders, PartType};
 
 use crate::files::{content, content_type};
-use crate::header::Header;
-use crate::ids::message_ids;
-use crate::people::address_within;
+use crate::headers::header::Header;
+use crate::headers::ids::message_ids;
+use crate::headers::people::address_within;
 
 /// Bytes of a returned mail that are read for its header.
 const COPY_BYTES: usize = 64 * 1024;

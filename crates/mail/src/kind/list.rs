@@ -1,6 +1,6 @@
 //! Recognises mailing lists and bulk mail.
 
-use crate::header::Header;
+use crate::headers::header::Header;
 
 /// Mail to many, or from a program that answers nobody.
 pub(super) fn is_for_many(header: &Header) -> bool {

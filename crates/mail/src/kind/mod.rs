@@ -10,7 +10,7 @@ mod report;
 use mail_parser::Message;
 use serde::Serialize;
 
-use crate::header::Header;
+use crate::headers::header::Header;
 use crate::parsed_mail::ParsedMail;
 use report::MultipartReport;
 

@@ -2,10 +2,10 @@
 
 use mail_parser::{Message, MimeHeaders, PartType};
 
-use crate::charset;
 use crate::files::{content, content_type};
-use crate::header::Header;
-use crate::ids::message_ids;
+use crate::headers::header::Header;
+use crate::headers::ids::message_ids;
+use crate::text::charset;
 
 /// Bytes of a report's part that are read.
 const PART_BYTES: usize = 256 * 1024;

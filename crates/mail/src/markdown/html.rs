@@ -8,7 +8,7 @@ use pulldown_cmark::{Event, Tag, TagEnd};
 
 use super::{DEPTH, parser, picture_id};
 use crate::page::safe_target;
-use crate::text_links::{TextSegment, text_blocks};
+use crate::text::text_links::{TextSegment, text_blocks};
 
 /// Where the pictures of a text are: what stands before and behind the id of an attachment.
 #[derive(Clone, Copy, Debug)]

@@ -26,8 +26,9 @@ pub use forwarded::{ForwardedHtml, forwarded_html};
 pub(crate) use links::safe_target;
 pub use quoted::quoted_button;
 
+use crate::headers::subject;
 use crate::limits::HTML_BYTES;
-use crate::{body, mime, source, subject};
+use crate::{body, mime, source};
 use pictures::PagePictures;
 
 /// Whether a mail has a page that [`mail_page`] gives.

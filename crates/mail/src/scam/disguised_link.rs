@@ -4,7 +4,7 @@
 use url::Url;
 
 use super::domain;
-use crate::address::{Address, is_address};
+use crate::headers::address::{Address, is_address};
 
 /// A link that shows a domain of one owner and leads to that of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +52,8 @@ pub(crate) fn link_goal(target: &Url) -> Option<String> {
     match target.scheme() {
         "mailto" => {
             let first = target.path().split(',').next()?.replace("%40", "@");
-            Some(crate::address::normal_address(first.trim())).filter(|email| email.contains('@'))
+            Some(crate::headers::address::normal_address(first.trim()))
+                .filter(|email| email.contains('@'))
         }
         "http" | "https" => target.host_str().map(str::to_owned),
         _ => None,

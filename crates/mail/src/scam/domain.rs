@@ -3,7 +3,7 @@
 use unicode_security::confusable_detection::skeleton;
 use unicode_security::mixed_script::MixedScript;
 
-use crate::domain_name::DomainName;
+use crate::headers::domain_name::DomainName;
 
 /// Characters of a name below which a near miss is chance.
 const NAME_CHARS: usize = 4;

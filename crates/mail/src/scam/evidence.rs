@@ -7,7 +7,7 @@ use super::letters::{FoldedText, fold};
 use super::phrases::PhraseCounts;
 use super::{SenderHistory, domain};
 use crate::parsed_mail::ParsedMail;
-use crate::text_links::{TextSegment, text_blocks};
+use crate::text::text_links::{TextSegment, text_blocks};
 
 /// Bytes of text in which words are looked for.
 const SEARCHED_BYTES: usize = 64 * 1024;

@@ -97,7 +97,7 @@ fn as_letter(c: char) -> char {
 fn is_unseen(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}'
         | '\u{2060}' | '\u{fe00}'..='\u{fe0f}' | '\'' | '’' | '`')
-        || crate::invisible::is_hiding(c)
+        || crate::text::invisible::is_hiding(c)
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use super::{
     domain,
 };
 use crate::Dmarc;
-use crate::address::Address;
+use crate::headers::address::Address;
+use crate::headers::people::address_within;
 use crate::kind::MailKind;
 use crate::parsed_mail::ParsedMail;
-use crate::people::address_within;
 
 /// Characters of a team member's name that is compared.
 const NAME_CHARS: usize = 5;

@@ -16,8 +16,8 @@ mod signature_words;
 pub use line::LineMark;
 pub(crate) use quote_lead::{QuoteLead, begins_header_block, quote_lead};
 
-use crate::clean::clean_text;
 use crate::limits::TEXT_BYTES;
+use crate::text::clean::clean_text;
 use attribution::Strength;
 use header_block::Block;
 use line::TrimLine;

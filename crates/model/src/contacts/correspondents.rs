@@ -52,7 +52,9 @@ pub fn compared_with(
     circle: &Circle,
     from: &str,
 ) -> Result<ComparedDomains> {
-    let Some(own) = mail::organisation(from) else { return Ok(ComparedDomains::default()) };
+    let Some(own) = mail::organisation(from) else {
+        return Ok(ComparedDomains::default());
+    };
     let known: Option<(i64,)> = tx.opt(
         "SELECT last_at FROM correspondents WHERE ws = ?1 AND circle = ?2 AND domain = ?3",
         &[&ws, circle, &own],

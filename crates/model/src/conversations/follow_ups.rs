@@ -2,9 +2,9 @@
 //! snoozed and waits for the customer, whereas a plain snooze is of an open one.
 
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{MemberId, MessageId, UserId};
-use base::queue::Queue;
 use base::states::Status;
 use base::time::Moment;
 use db::Tx;

@@ -1,8 +1,8 @@
 //! Snoozes that a conversation brings along from another help desk.
 
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::Result;
-use base::queue::Queue;
 use db::Tx;
 
 use crate::conversations::{self, Conversation};

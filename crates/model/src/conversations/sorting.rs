@@ -2,9 +2,9 @@
 
 use base::actor::Circle;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{ConversationId, TopicId};
-use base::queue::Queue;
 use base::sorter_models::ExampleKind;
 use base::states::Urgency;
 use db::{Json, Tx};

@@ -3,10 +3,10 @@
 
 use base::actor::Circle;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{ConversationId, MailboxId, MemberId};
 use base::limits::{DAY_MS, MINUTE_MS};
-use base::queue::Queue;
 use base::states::{Removal, Status, Urgency};
 use base::time::Moment;
 use db::Tx;

@@ -1,9 +1,9 @@
 //! Whether a conversation is with the spam, in the trash or among the others.
 
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::limits::TRASH_MS;
-use base::queue::Queue;
 use base::states::Removal;
 use db::Tx;
 

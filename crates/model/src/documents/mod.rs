@@ -6,11 +6,11 @@ pub mod pdf;
 pub mod uploads;
 
 use base::app::Cx;
-use base::blobs::{self, Blob};
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
+use base::files::blobs::{self, Blob};
 use base::ids::{DocumentId, MessageId};
 use base::limits::DOCUMENT_TEXT_CHARS;
-use base::queue::Queue;
 use base::string_enum::string_enum;
 use db::{Json, Tx};
 use schemars::JsonSchema;

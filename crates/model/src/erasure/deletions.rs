@@ -3,9 +3,9 @@
 
 use base::actor::Circle;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{ConversationId, MailboxId};
-use base::queue::Queue;
 use db::{TableShape, Tx};
 
 use crate::erasure;

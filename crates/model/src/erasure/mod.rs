@@ -65,7 +65,7 @@ const OF_MERGE: &[&str] = &["merges", "merged_items"];
 /// Tables whose rows belong to an event.
 const OF_EVENT: &[&str] = &["deliveries", "delivery_attempts"];
 
-/// Erases a conversation. Bytes that nothing else refers to are queued, see [`base::blobs`].
+/// Erases a conversation. Bytes that nothing else refers to are queued, see [`base::files::blobs`].
 pub fn erase(tx: &mut Tx<'_>, cx: &Cx<'_>, num: i64, id: &ConversationId) -> Result<()> {
     // Those that were merged into it have nothing left to lead to.
     let merged: Vec<(i64, ConversationId)> = tx.all(

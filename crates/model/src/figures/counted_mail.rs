@@ -1,9 +1,9 @@
 //! What a received or sent mail changes in the row of its conversation.
 
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::limits::SNIPPET_CHARS;
-use base::queue::Queue;
 use base::states::Direction;
 use db::Tx;
 use search::list::ConversationSummary;

@@ -3,9 +3,9 @@
 
 use base::actor::Circle;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{ConversationId, EventId, MailboxId, RequestId, UserId};
-use base::queue::Queue;
 use base::string_enum::string_enum;
 use db::Tx;
 use jiff::Timestamp;

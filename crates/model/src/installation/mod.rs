@@ -12,8 +12,8 @@ pub mod nodes;
 pub mod scheduled_backups;
 pub mod sealing;
 
+use base::concurrency::queue::Queue;
 use base::error::Result;
-use base::queue::Queue;
 use base::string_enum::string_enum;
 use base::time::Moment;
 use db::Tx;

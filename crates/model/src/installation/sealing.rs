@@ -8,7 +8,7 @@ use base::ids::{
     AttachmentId, BusyCalendarId, MessageId, RequestId, SessionId, SubscriptionId, UserId,
     WebhookId,
 };
-use base::secret_sealer::{SEALED_PREFIX, SecretSealer};
+use base::security::secret_sealer::{SEALED_PREFIX, SecretSealer};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use db::Tx;

@@ -4,8 +4,8 @@
 //! draft they belong to the message.
 
 use base::app::Cx;
-use base::blobs::{Blob, Blobs};
 use base::error::{Error, Result};
+use base::files::blobs::{Blob, Blobs};
 use base::ids::{AttachmentId, ConversationId, MessageId, UserId};
 use base::limits::{ATTACHED_BYTES, ATTACHMENTS, megabytes};
 use db::{Arg, Json, Tx};
@@ -40,7 +40,7 @@ db::row! {
     }
 }
 
-base::debug_without_secrets::debug_without_secrets!(OutgoingAttachment { id, message, size });
+base::debug_without_secrets!(OutgoingAttachment { id, message, size });
 
 /// A file to attach to an unsent text; its bytes are stored already.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! The messages that the drafting helper has to look at.
 
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{MailboxId, MessageId};
-use base::queue::Queue;
 use db::Tx;
 
 use crate::mailboxes::DraftingMode;

@@ -4,10 +4,10 @@
 use std::io;
 
 use base::app::Cx;
-use base::blobs::{self, Blob, Blobs};
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
+use base::files::blobs::{self, Blob, Blobs};
 use base::ids::{AttachmentId, Ids, UserId};
-use base::queue::Queue;
 use db::Tx;
 
 use crate::erasure;

@@ -1,7 +1,7 @@
 //! The use of API keys.
 
-use base::api_key::KeyHash;
 use base::error::Result;
+use base::security::api_key::KeyHash;
 use db::Tx;
 
 /// Writes down when a key, or an app by its access token, was last used.

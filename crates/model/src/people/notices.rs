@@ -4,10 +4,10 @@
 
 use base::actor::Circle;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result};
 use base::ids::{ConversationId, MailboxId, UserId};
-use base::queue::Queue;
 use db::{Json, Tx};
 
 use crate::installation::sealing;

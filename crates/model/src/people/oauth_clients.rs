@@ -2,7 +2,7 @@
 
 use base::error::Result;
 use base::limits::{CLIENT_NAME_CHARS, REDIRECT_URIS_PER_CLIENT};
-use base::redirect_uri::RedirectUri;
+use base::security::redirect_uri::RedirectUri;
 use base::string_enum::string_enum;
 use db::Tx;
 use serde_json::Value;

@@ -1,8 +1,8 @@
 //! Codes and tokens of OAuth: how they look, their hash, and their end.
 
-use base::api_key::{ACCESS_TOKEN_PREFIX, KEY_SECRET_CHARS};
 use base::error::Result;
 use base::ids::{AgentId, Ids};
+use base::security::api_key::{ACCESS_TOKEN_PREFIX, KEY_SECRET_CHARS};
 use base::string_enum::string_enum;
 use db::{Arg, Tx, Value};
 use sha2::{Digest, Sha256};

@@ -1,24 +1,17 @@
 //! The command line.
 
-mod admin;
 mod advice;
 mod answers;
-mod backup;
-mod backup_verify;
-mod backup_words;
+mod backups;
 mod booking;
 mod calendar_trial;
 mod command;
-mod copy;
-mod deletion;
 mod domain;
-mod export_folder;
 mod imap;
 mod import;
 mod inspect;
 mod listen;
-mod person;
-mod purging;
+mod people;
 mod queue;
 mod quiet;
 mod read_document;
@@ -27,12 +20,9 @@ mod run;
 mod self_check;
 mod services;
 mod small_file;
-mod team;
 mod topic;
-mod user;
 mod webhooks;
-mod workspace_export;
-mod workspace_usage;
+mod workspaces;
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -80,19 +70,19 @@ enum Command {
     /// Serve the API and the web app, and take mail in
     Serve,
     /// Make a workspace with its owner and first inbox
-    Setup(admin::Setup),
+    Setup(people::admin::Setup),
     /// The people of a workspace
     #[command(subcommand)]
-    User(user::User),
+    User(people::user::User),
     /// The inboxes of a workspace
     #[command(subcommand, visible_alias = "inbox")]
-    Mailbox(admin::MailboxCommand),
+    Mailbox(people::admin::MailboxCommand),
     /// The domains that mail is sent from: DNS records and signing keys
     #[command(subcommand)]
     Domain(domain::Domain),
     /// API keys; each acts as an agent of its own
     #[command(subcommand)]
-    Key(admin::Key),
+    Key(people::admin::Key),
     /// Addresses that are told of events
     #[command(subcommand)]
     Webhook(webhooks::Webhook),
@@ -117,19 +107,19 @@ enum Command {
     /// Bring the database up to date and stop
     Migrate(Json),
     /// Write a consistent copy of everything to a folder or a bucket, also while the server runs
-    Backup(backup::Backup),
+    Backup(backups::backup::Backup),
     /// Put a backup back into an empty installation, which then starts quiet
-    Restore(backup::Restore),
+    Restore(backups::backup::Restore),
     /// Copy a whole installation into another database, from SQLite to PostgreSQL or back
-    Copy(copy::Copy),
+    Copy(workspaces::copy::Copy),
     /// Read everything and report what does not fit together; without --sweep it changes nothing
-    Check(backup::Check),
+    Check(backups::backup::Check),
     /// Take mail over from mbox files, Maildirs, folders of .eml files, IMAP accounts and help desks
     Import(Box<import::Import>),
     /// Write everything about one person, or a whole workspace, as files
-    Export(person::Export),
+    Export(people::person::Export),
     /// Remove one person: their conversations, what they wrote elsewhere, and their address
-    Forget(person::Forget),
+    Forget(people::person::Forget),
     /// Look for faults of the set-up: folders, keys, database, certificate, addresses
     SelfCheck(self_check::SelfCheck),
     /// Print the completions of a shell
@@ -139,10 +129,10 @@ enum Command {
     #[command(hide = true)]
     Man,
     /// Rebuild the search index
-    Reindex(backup::Reindex),
+    Reindex(backups::backup::Reindex),
     /// Teams: named sets of people that an inbox can be given to
     #[command(subcommand)]
-    Team(team::TeamCommand),
+    Team(people::team::TeamCommand),
     /// Topics that mail is sorted by
     #[command(subcommand)]
     Topic(topic::TopicCommand),
@@ -160,7 +150,7 @@ enum Command {
     Helpers(topic::HelperCommand),
     /// The workspace itself
     #[command(subcommand)]
-    Workspace(admin::Workspace),
+    Workspace(people::admin::Workspace),
 }
 
 /// Every administrative command can answer with exactly one JSON object.

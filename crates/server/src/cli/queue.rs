@@ -1,7 +1,7 @@
 //! The queues at the command line: what waits, is held or failed, and what can be done with it.
 
 use base::app::App;
-use base::queue::Queue;
+use base::concurrency::queue::Queue;
 use clap::{Args, Subcommand, ValueEnum};
 use jobs::queues::{
     self, QUEUE_PAGE_MOST, QueueAct, QueueFilter, QueueItem, QueueKind, QueueState,

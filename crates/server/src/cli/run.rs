@@ -9,7 +9,7 @@ use actions::sign_in::sessions;
 use backup::{BackupPlace, read_passphrase};
 use base::actor::{self, Actor, Circle, Role};
 use base::app::App;
-use base::scopes::Scope;
+use base::security::scopes::Scope;
 use model::installation::keep_address;
 use node::data_lock::{DataLock, settle_database};
 use node::roster::NodePlace;

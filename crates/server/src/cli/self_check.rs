@@ -7,8 +7,8 @@ use std::path::Path;
 
 use actions::sign_in::provider_accounts;
 use backup::{BackupPlace, read_passphrase};
+use base::files::private_files::FILE_MODE;
 use base::limits::DAY_MS;
-use base::private_files::FILE_MODE;
 use base::time::{Clock, Moment, SystemClock};
 use clap::Args;
 use maintenance::load;

@@ -4,7 +4,7 @@ use actions::integrations::delivery_log::{self, DeliveryState, LogFilter, Logged
 use actions::integrations::webhooks;
 use base::ids::{EventId, WebhookId};
 use base::limits::{HOUR_MS, OLD_SECRET_MS};
-use base::public_ip::is_public_host;
+use base::security::public_ip::is_public_host;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use transport::net::ssrf_guard::SsrfGuard;

@@ -6,15 +6,16 @@ use std::io;
 use actions::conversations::snooze::snooze;
 use actions::writing::compose::{NewReply, send_reply};
 use actions::writing::drafts::{approve_draft, discard_draft};
+use api::operations::conversations::{add_note, assign_conversation, set_status, tag_conversation};
+use api::operations::messages::{record_sent, reply};
 use api::operations::{
     AddNoteInput, AssignConversationInput, DocumentItemInput, RecordSentInput, ReplyInput,
-    SetStatusInput, TagConversationInput, add_note, assign_conversation, record_sent, reply,
-    set_status, tag_conversation,
+    SetStatusInput, TagConversationInput,
 };
 use base::actor::Actor;
 use base::app::{App, Cx};
-use base::blobs::{Blob, Blobs};
 use base::error::{Error, Result};
+use base::files::blobs::{Blob, Blobs};
 use base::ids::{ConversationId, MessageId};
 use base::limits::{UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use base::states::Status;

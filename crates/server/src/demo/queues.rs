@@ -3,7 +3,8 @@
 
 use actions::integrations::delivery_log::{pause_webhook, send_test_event};
 use actions::integrations::webhooks::{add_webhook, check_url};
-use api::operations::{ReplyInput, reply};
+use api::operations::ReplyInput;
+use api::operations::messages::reply;
 use base::app::{App, Cx};
 use base::error::Result;
 use base::ids::ConversationId;

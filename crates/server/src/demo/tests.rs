@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use api::operations::find_by_name;
 use base::actor::{self, Actor};
-use base::api_key::KeyHash;
 use base::app::App;
-use base::blobs::Blobs;
+use base::files::blobs::Blobs;
 use base::ids::Ids;
 use base::limits::{DAY_MS, MINUTE_MS};
 use base::mail_reading::MailReading;
 use base::rate_limit::RateLimiter;
+use base::security::api_key::KeyHash;
 use base::time::{Clock, Moment};
 use db::Store;
 use jobs::queues::{QueueFilter, QueueState, list_own_queues};
@@ -44,9 +44,9 @@ async fn fill_workspace(now: i64) -> (tempfile::TempDir, App, Sample) {
         limiter: Arc::new(RateLimiter::new(120)),
         agents: Arc::default(),
         sorters: Arc::default(),
-        background: base::background_writes::BackgroundWrites::default(),
+        background: base::concurrency::background_writes::BackgroundWrites::default(),
         scanner: None,
-        sealer: Arc::new(base::secret_sealer::NoopSealer),
+        sealer: Arc::new(base::security::secret_sealer::NoopSealer),
         has_relay: true,
         public_url: "http://127.0.0.1:8080".into(),
     };

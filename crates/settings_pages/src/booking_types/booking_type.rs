@@ -10,7 +10,7 @@ use base::ids::UserId;
 use bookings::types::{self, BookingHost, BookingType};
 use bookings::{availability, team_calendar};
 use web::Web;
-use web::form::{Asked, FormFields, PostedForm};
+use web::forms::form::{Asked, FormFields, PostedForm};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

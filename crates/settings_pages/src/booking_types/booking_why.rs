@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use translation::{msg, t};
 use web::booking::day_words;
-use web::form::FormFields;
+use web::forms::form::FormFields;
 use web::layout::wording::date_words;
 use web::pages::calendar_grid::address;
 

@@ -13,7 +13,7 @@ use bookings::hours::{self, HostDate, HostStay, HostWeek};
 use calendar::{HoursError, WeeklyHours};
 use jiff::civil::Weekday;
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

@@ -5,7 +5,7 @@ use base::ids::UserId;
 use base::limits::BOOKING_NOTICE_MINUTES;
 use bookings::types::{BookingHost, BookingQuestion, BookingType, BookingTypeInput, HostChoice};
 use translation::{msg, t};
-use web::form::{FormFields, FormValue, form};
+use web::forms::form::{FormFields, FormValue, form};
 
 /// The units of a notice in minutes, the largest first.
 const UNITS: [(&str, i64); 3] =
@@ -276,7 +276,7 @@ fn units(chosen: &str) -> Vec<NoticeUnit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use web::form::Form;
+    use web::forms::form::Form;
 
     fn parse(text: &str) -> BookingTypeInput {
         BookingTypeForm::read(&FormFields::read(text.as_bytes())).expect("a form").input()

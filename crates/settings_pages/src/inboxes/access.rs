@@ -8,7 +8,7 @@ use axum::extract::{Path, State};
 use base::error::Error;
 use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

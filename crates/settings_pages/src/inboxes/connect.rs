@@ -20,7 +20,7 @@ use transport::mailbox_setup::{
     TrialCredential,
 };
 use web::Web;
-use web::form::{Asked, PostedForm};
+use web::forms::form::{Asked, PostedForm};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

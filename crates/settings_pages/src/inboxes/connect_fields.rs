@@ -6,7 +6,7 @@ use base::ids::UserId;
 use model::mailboxes::Mailbox;
 use translation::{sentence, t};
 use transport::mailbox_setup::{ServerDiscovery, TriedMailbox};
-use web::form::form;
+use web::forms::form::form;
 
 /// How much old mail is brought in unless something else is chosen.
 pub const HISTORY_DAYS: i64 = 30;

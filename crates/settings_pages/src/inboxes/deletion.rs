@@ -12,7 +12,7 @@ use model::erasure::deletions::{COUNTED, DeletionCounts};
 use model::erasure::retention::{KEPT_DAYS_LEAST, KEPT_DAYS_MOST};
 use translation::t;
 use web::Web;
-use web::form::{Asked, PostedForm, form};
+use web::forms::form::{Asked, PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

@@ -13,7 +13,7 @@ use model::mailboxes::DraftingMode;
 use translation::msg;
 use transport::reply_model::ModelEndpoint;
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

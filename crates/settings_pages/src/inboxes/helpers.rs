@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use actions::conversations::topics::{SortingReport, TopicReport};
-use api::operations::list_tags;
+use api::operations::conversations::list_tags;
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
@@ -12,7 +12,7 @@ use base::ids::{TagId, TopicId};
 use base::limits::TOPICS;
 use translation::t;
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

@@ -14,7 +14,7 @@ use model::mailboxes::office_hours::OfficeHours;
 use model::mailboxes::{self, weekly_hours};
 use translation::{sentence, t};
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

@@ -18,7 +18,7 @@ use model::mailboxes::mailbox_grants::SignInProvider;
 use model::mailboxes::plus_tags::{self, PlusTags};
 use model::mailboxes::{self, Mailbox};
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

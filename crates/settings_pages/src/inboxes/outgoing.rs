@@ -18,7 +18,7 @@ use model::mailboxes::{self, Mailbox};
 use translation::{msg, t};
 use transport::mail_out::try_submission;
 use web::Web;
-use web::form::PostedForm;
+use web::forms::form::PostedForm;
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

@@ -13,7 +13,7 @@ use model::mailboxes;
 use model::mailboxes::plus_tags::{PlusTagState, PlusTags};
 use translation::t;
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::flash::Flash;
 use web::layout::responses::{PageError, PageResult};
 use web::layout::wording::TimeFormat;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, State};
 use base::app::Cx;
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
 use base::error::Error;
 use base::ids::MailboxId;
 use db::Tx;
@@ -14,7 +14,7 @@ use translation::t;
 use transport::mail_out::dns_records::{self, Finding};
 use transport::net::dns_lookup::Lookup;
 use web::Web;
-use web::form::PostedForm;
+use web::forms::form::PostedForm;
 use web::layout::flash::Flash;
 use web::layout::responses::{PageError, PageResult, see_other};
 use web::visitor::Visitor;

@@ -9,7 +9,7 @@ use base::error::Error;
 use base::ids::MailboxId;
 use model::guests::secure::SecureSenders;
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

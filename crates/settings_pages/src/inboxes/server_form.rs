@@ -3,7 +3,7 @@
 use actions::inboxes::outgoing_servers::OutgoingServerListing;
 use base::error::ValidationErrors;
 use translation::{sentence, t};
-use web::form::form;
+use web::forms::form::form;
 
 form! {
     pub struct ServerForm {

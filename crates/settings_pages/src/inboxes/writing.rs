@@ -11,7 +11,7 @@ use model::messages::signatures;
 use model::messages::written_text::TextFormat;
 use translation::{sentence, t};
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

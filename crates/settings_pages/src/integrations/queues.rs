@@ -10,7 +10,7 @@ use db::Tx;
 use jobs::queues::{self, QueueAct, QueueFilter, QueueItem, QueueKind, QueuePage, QueueState};
 use translation::{sentence, t};
 use web::Web;
-use web::form::{Asked, FormFields, PostedForm, form};
+use web::forms::form::{Asked, FormFields, PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

@@ -11,7 +11,7 @@ use node::vault::service_purpose;
 use outbound::services::{POSTMARK_PASSWORD_CHARS, POSTMARK_USER, SECRET_CHARS, Service};
 use translation::{sentence, t};
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

@@ -16,7 +16,7 @@ use model::webhooks::State as HookState;
 use model::webhooks::events::EVENTS;
 use translation::t;
 use web::Web;
-use web::form::{Asked, FormFields, PostedForm, form};
+use web::forms::form::{Asked, FormFields, PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

@@ -11,7 +11,7 @@ use base::ids::MailboxId;
 use model::mailboxes::{self, Mailbox};
 use translation::t;
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::page_layout::PageLayout;
 use web::layout::responses::{self, PageError, PageResult};

@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
 use base::ids::{MailboxId, SubscriptionId};
-use base::web_push::PushTarget;
+use base::security::web_push::PushTarget;
 use model::people::notifications::choices::{
     MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice,
 };
@@ -16,7 +16,7 @@ use model::people::notifications::settings::NoticeSettings;
 use serde_json::json;
 use translation::{msg, t};
 use web::Web;
-use web::form::{Form, FormFields, PostedForm, form};
+use web::forms::form::{Form, FormFields, PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

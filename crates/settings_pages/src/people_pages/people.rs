@@ -16,7 +16,7 @@ use base::limits::PERSON_NAME_CHARS;
 use db::Tx;
 use translation::t;
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

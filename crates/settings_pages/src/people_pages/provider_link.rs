@@ -11,7 +11,7 @@ use base::actor::Role;
 use base::error::Error;
 use transport::oidc::ProviderSignIn;
 use web::Web;
-use web::form::{Asked, FormFields, PostedForm, form};
+use web::forms::form::{Asked, FormFields, PostedForm, form};
 use web::layout::flash::Flash;
 use web::layout::responses::{PageError, PageResult, see_other};
 use web::pages::signing_in::{provider, sign_out};

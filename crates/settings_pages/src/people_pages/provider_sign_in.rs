@@ -21,7 +21,7 @@ use transport::mailbox_setup::{
     IncomingServer, MailboxTrial, OutgoingServer, TrialCredential, TriedMailbox,
 };
 use web::Web;
-use web::form::{Asked, FormFields, PostedForm};
+use web::forms::form::{Asked, FormFields, PostedForm};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::responses::{self, PageError, PageResult};

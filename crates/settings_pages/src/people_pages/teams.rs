@@ -11,7 +11,7 @@ use base::ids::{TeamId, UserId};
 use base::limits::TEAM_NAME_CHARS;
 use translation::t;
 use web::Web;
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

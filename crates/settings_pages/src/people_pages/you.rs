@@ -15,7 +15,7 @@ use base::limits::{SIGN_IN_ATTEMPTS_PER_ADDRESS, SIGN_IN_WAIT_MINUTES};
 use db::Tx;
 use model::people::notices;
 use translation::{Language, Reader, msg, t};
-use web::form::{PostedForm, form};
+use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;

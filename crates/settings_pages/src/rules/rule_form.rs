@@ -4,7 +4,7 @@ use actions::workspace::rules::RuleInput;
 use base::limits::{RULE_ACTS, RULE_CONDITIONS};
 use model::rule_queue::RuleEvent;
 use rules::{ConditionField, RuleActKind, RuleNames, TeamRule};
-use web::form::form;
+use web::forms::form::form;
 
 use super::words;
 
@@ -223,7 +223,7 @@ fn remove_row<R: Default>(rows: &mut Vec<R>, place: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use web::form::{Form, FormFields};
+    use web::forms::form::{Form, FormFields};
 
     fn read(text: &str) -> RuleForm {
         RuleForm::read(&FormFields::read(text.as_bytes())).expect("a form")

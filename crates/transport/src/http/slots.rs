@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use base::api_key::KeyHash;
 use base::ids::UserId;
+use base::security::api_key::KeyHash;
 use tokio::sync::Notify;
 
 use crate::http::ClientNetwork;

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use base::app::App;
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 use model::mailboxes::mailbox_grants::{
     self, GrantKey, RefreshLease, RefreshOutcome, SignInProvider, TokenStep,
 };

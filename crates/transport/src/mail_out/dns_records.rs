@@ -7,7 +7,7 @@ use std::time::Duration;
 use base::actor::Actor;
 use base::app::App;
 use base::error::Result;
-use base::public_ip::{is_public, is_public_host};
+use base::security::public_ip::{is_public, is_public_host};
 use model::mailboxes::domains::{self, KeyState, ListedKey};
 use serde::Serialize;
 use tokio::task::JoinSet;

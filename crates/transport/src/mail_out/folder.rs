@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use base::private_files;
+use base::files::private_files;
 use jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome};
 
 /// Writes each mail to a file of its own, for development and the demo.

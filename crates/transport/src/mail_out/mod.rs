@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use base::public_ip::is_public;
+use base::security::public_ip::is_public;
 use jobs::{BoxFuture, OutgoingMail, Relay, RelayOutcome, RelayReason};
 use url::{Host, Url};
 

@@ -4,7 +4,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use base::public_ip::is_public;
+use base::security::public_ip::is_public;
 
 use crate::net::config::NetConfig;
 use crate::net::dns::resolver_at;
@@ -68,7 +68,7 @@ impl HostGuard {
 
 #[cfg(test)]
 mod tests {
-    use base::future::BoxFuture;
+    use base::concurrency::future::BoxFuture;
 
     use super::*;
     use crate::net::resolver::{NotFound, ResolvedAddresses};

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 
 /// Finds the addresses of a name.
 pub trait Resolver: Send + Sync {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use actions::integrations::webhooks::check_url;
 use base::error::{Error, Result};
-use base::public_ip::is_public;
+use base::security::public_ip::is_public;
 use tokio::time::timeout;
 use url::{Host, Url};
 

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 use tokio::net::lookup_host;
 use tokio::sync::{Semaphore, watch};
 

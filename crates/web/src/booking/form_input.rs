@@ -5,7 +5,7 @@ use bookings::types::{BookingQuestion, BookingType};
 use bookings::{Booking, BookingAnswer};
 use translation::t;
 
-use crate::form::FormFields;
+use crate::forms::form::FormFields;
 
 /// The form's fields, kept whatever becomes of them.
 #[derive(Clone, Debug, Default)]

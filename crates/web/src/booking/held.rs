@@ -23,7 +23,7 @@ use super::views::{
 };
 use super::{refusal, start_of};
 use crate::Web;
-use crate::form::FormFields;
+use crate::forms::form::FormFields;
 use crate::guest::{GuestBrowser, GuestForm};
 use crate::layout::responses::{PageError, html, see_other};
 use crate::visitor::Visitor;

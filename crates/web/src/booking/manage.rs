@@ -22,7 +22,7 @@ use super::views::{
 };
 use super::{TimesQuery, refusal, shown_times, start_of, too_many_words};
 use crate::Web;
-use crate::form::Asked;
+use crate::forms::form::Asked;
 use crate::guest::{GuestBrowser, GuestForm};
 use crate::layout::responses::{PageError, html, plain, see_other};
 use crate::layout::wording::{first_name, short_month};

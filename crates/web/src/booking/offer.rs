@@ -24,7 +24,7 @@ use super::views::{
 };
 use super::{ShownTimes, TimesQuery, host_zone, refusal, shown_times, too_many_words};
 use crate::Web;
-use crate::form::{Asked, FormFields};
+use crate::forms::form::{Asked, FormFields};
 use crate::guest::{GuestBrowser, GuestForm};
 use crate::layout::responses::{PageError, html, see_other};
 use crate::layout::wording::first_name;

@@ -9,7 +9,7 @@ use transport::http::request_body::RequestBody;
 use transport::http::slots::SlotOwner;
 
 use crate::Web;
-use crate::form::FormFields;
+use crate::forms::form::FormFields;
 use crate::layout::responses::{FORM_BYTES, PageError};
 use crate::visitor::Visitor;
 

@@ -13,8 +13,8 @@ use base::error::OUTAGE_RETRY_SECONDS;
 use base::limits::megabytes;
 use translation::t;
 
+use crate::forms::left_form::{LeftForm, page_of_form};
 use crate::layout::filters;
-use crate::left_form::{LeftForm, page_of_form};
 
 /// Only our own files; no inline script, no frame around the page, no plug-in, no base.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \

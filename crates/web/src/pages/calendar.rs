@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use api::operations::{
-    CancelBookingInput, FindSlotsInput, MoveBookingInput, cancel_booking, find_slots, move_booking,
-};
+use api::operations::bookings::{cancel_booking, find_slots, move_booking};
+use api::operations::{CancelBookingInput, FindSlotsInput, MoveBookingInput};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::{Path, State};
@@ -26,7 +25,7 @@ use translation::{t, text_in_context};
 
 use crate::Web;
 use crate::booking::{day_of_year, day_words, reason_words};
-use crate::form::{Asked, PostedForm, form};
+use crate::forms::form::{Asked, PostedForm, form};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use actions::conversations::blocked_senders;
 use actions::conversations::contacts::{self, OpenContact};
 use api::fields::check_query;
-use api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
+use api::operations::conversations::list_conversations;
+use api::operations::{LIST_CONVERSATIONS, ListConversationsInput};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::app::Cx;
@@ -21,7 +22,7 @@ use search::list::ConversationSummary;
 use translation::t;
 
 use crate::Web;
-use crate::form::{Asked, FormFields, PostedForm, form};
+use crate::forms::form::{Asked, FormFields, PostedForm, form};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::hrefs::contact_href;

@@ -6,11 +6,11 @@ use actions::sign_in::sessions;
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Path, Request, State};
 use axum::http::{Response, StatusCode, header};
-use base::blobs::Blobs;
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
+use base::concurrency::queue::Queue;
 use base::error::Error;
+use base::files::blobs::Blobs;
 use base::limits::{SIGN_IN_WAIT_MINUTES, megabytes};
-use base::queue::Queue;
 use db::Tx;
 use inbound::secure_answer::{SecureAnswer, receive_answer};
 use model::guests::guest_forms::GuestFormId;
@@ -21,9 +21,9 @@ use translation::t;
 use super::views::{FrontPage, GuestTimeFormat, ReadPage, SecurePageHeader};
 use super::{GuestPage, read, refusal};
 use crate::Web;
+use crate::forms::multipart::{FormFile, FormFiles, read_guest_form};
 use crate::guest::GuestBrowser;
 use crate::layout::responses::{PageError, html, see_other};
-use crate::multipart::{FormFile, FormFiles, read_guest_form};
 use crate::visitor::Visitor;
 
 /// Replies of one link in the time that attempts to sign in are counted for.

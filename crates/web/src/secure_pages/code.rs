@@ -130,7 +130,7 @@ impl Web {
                 let (ws, now) = (cx.actor.ws, cx.now);
                 guest_sessions::begin(tx, ws, browsers, &link.conversation, &link.email, now)?;
                 secure::mark_opened(tx, &cx, &link)?;
-                tx.wake(base::queue::Queue::Pages);
+                tx.wake(base::concurrency::queue::Queue::Pages);
             }
             Ok(entry)
         };

@@ -255,7 +255,7 @@ pub async fn stop(
     Path(token): Path<String>,
 ) -> Response<Body> {
     let stopped = web.act_for_ask(&visitor, &token, |tx, cx, ask| {
-        tx.wake(base::queue::Queue::Pages);
+        tx.wake(base::concurrency::queue::Queue::Pages);
         uploads::stop_reminders(tx, cx, ask)
     });
     match stopped.await {

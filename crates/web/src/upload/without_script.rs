@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::multipart::Field;
 use axum::extract::{Multipart, Path, State};
 use axum::http::Response;
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
 use base::error::Error;
 use base::ids::UploadId;
 use model::documents::uploads::{self, NewUpload, SentFile, Upload};

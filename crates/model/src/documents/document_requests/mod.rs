@@ -3,10 +3,10 @@
 mod completion;
 
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{ConversationId, MessageId, RequestId};
 use base::limits::REMIND_AFTER_MS;
-use base::queue::Queue;
 use db::Tx;
 use translation::t;
 

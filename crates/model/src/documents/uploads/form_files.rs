@@ -2,10 +2,10 @@
 //! whole is stored once for each form, and a refusal is said once.
 
 use base::app::Cx;
-use base::blobs::hex;
+use base::concurrency::queue::Queue;
 use base::error::Result;
+use base::files::blobs::hex;
 use base::ids::UploadId;
-use base::queue::Queue;
 use db::Tx;
 
 use crate::documents::uploads::{Ask, NewUpload, safe_name};

@@ -14,13 +14,13 @@ mod submission;
 
 use base::actor::Actor;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{ConversationId, DocumentId, RequestId, UploadId, WorkspaceId};
 use base::limits::{
     UPLOAD_BYTES, UPLOAD_LEFT_MS, UPLOAD_MARK_CHARS, UPLOAD_PAGE_MS, UPLOADS_BYTES,
     UPLOADS_PER_REQUEST, megabytes,
 };
-use base::queue::Queue;
 use base::string_enum::string_enum;
 use db::Tx;
 

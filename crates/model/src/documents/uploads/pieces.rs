@@ -4,9 +4,9 @@
 
 use base::app::{App, Cx};
 use base::error::{Error, Result};
+use base::files::partial_uploads::UploadPiece;
 use base::ids::UploadId;
 use base::limits::{UPLOAD_LEFT_MS, UPLOAD_PIECES};
-use base::partial_uploads::UploadPiece;
 use db::Tx;
 
 use crate::documents::uploads::{Ask, Upload, load};

@@ -3,13 +3,13 @@
 use std::fs::File;
 
 use base::app::{App, Cx};
-use base::backoff::retry_after;
-use base::blocking::spawn_blocking;
+use base::concurrency::backoff::retry_after;
+use base::concurrency::blocking::spawn_blocking;
+use base::concurrency::queue::Queue;
 use base::error::Result;
+use base::files::scanner::ScanResult;
 use base::ids::UploadId;
 use base::limits::{HAND_OVER_AFTER_MS, UPLOAD_LEFT_MS};
-use base::queue::Queue;
-use base::scanner::ScanResult;
 use db::Tx;
 
 use crate::documents::file_checks::{self, FileFormat, FileRefusal};

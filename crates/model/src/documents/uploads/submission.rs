@@ -1,11 +1,11 @@
 //! Submitting uploaded files: they become documents of the conversation.
 
 use base::app::{App, Cx};
-use base::blobs::Blob;
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
+use base::files::blobs::Blob;
 use base::ids::RequestId;
-use base::queue::Queue;
 use db::Tx;
 
 use crate::conversations;

@@ -3,12 +3,12 @@
 use std::io::Cursor;
 
 use base::app::App;
-use base::blobs::Blob;
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
 use base::error::Result;
+use base::files::blobs::Blob;
+use base::files::scanner::{ScanResult, Scanner};
 use base::ids::UploadId;
 use base::limits::ATTACHED_BYTES;
-use base::scanner::{ScanResult, Scanner};
 
 use crate::documents::file_checks::{self, FileRefusal};
 use crate::guests::secure::content::{ProtectedFile, seal_file};

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::fmt;
 
 use base::app::Cx;
-use base::blobs::{Blob, Blobs};
-use base::content_key::ContentKey;
 use base::error::{Error, Result};
+use base::files::blobs::{Blob, Blobs};
 use base::ids::{AttachmentId, ConversationId, Ids, MessageId};
+use base::security::content_key::ContentKey;
 use db::{Arg, Tx};
 use serde::{Deserialize, Serialize};
 

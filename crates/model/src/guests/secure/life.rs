@@ -1,10 +1,10 @@
 //! The life of a secure message after it was written: its links, opening, reminding, taking back.
 
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{ConversationId, MessageId};
 use base::limits::{DAY_MS, SECURE_REMINDER_MS};
-use base::queue::Queue;
 use base::states::{MessageStatus, Status};
 use db::Tx;
 

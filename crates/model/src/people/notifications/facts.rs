@@ -2,10 +2,10 @@
 
 use base::actor::Circle;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{ConversationId, MailboxId, MemberId, UserId};
 use base::limits::{NOTICE_MAIL_AGAIN_MS, NOTICE_SETTLES_MS};
-use base::queue::Queue;
 use base::string_enum::string_enum;
 use db::Tx;
 

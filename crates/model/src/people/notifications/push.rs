@@ -3,11 +3,11 @@
 
 use base::actor::Circle;
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{ConversationId, SessionId, SubscriptionId, UserId};
 use base::limits::{DEVICE_CHARS, SESSION_IDLE_MS, SESSION_MS};
-use base::queue::Queue;
-use base::web_push::{PushTarget, VapidKey};
+use base::security::web_push::{PushTarget, VapidKey};
 use db::Tx;
 use serde::Serialize;
 use sha2::{Digest, Sha256};

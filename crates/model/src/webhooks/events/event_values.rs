@@ -27,16 +27,7 @@ macro_rules! ids {
     };
 }
 
-ids!(
-    BookingId,
-    BookingTypeId,
-    ConversationId,
-    MailboxId,
-    MessageId,
-    RequestId,
-    UserId,
-    WebhookId
-);
+ids!(BookingId, BookingTypeId, ConversationId, MailboxId, MessageId, RequestId, UserId, WebhookId);
 
 /// The schema of an id with a prefix such as `cnv_`.
 pub fn id_schema(prefix: &str) -> Value {

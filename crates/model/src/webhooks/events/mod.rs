@@ -5,10 +5,10 @@ mod event_values;
 
 use base::actor::{Actor, Circle};
 use base::app::Cx;
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{EventId, WebhookId};
 use base::limits::EVENT_SUMMARY_CHARS;
-use base::queue::Queue;
 use base::string_enum::string_enum;
 use base::time::Moment;
 use db::Tx;
@@ -17,9 +17,9 @@ use serde::ser::Error as _;
 use serde_json::{Map, Value};
 
 pub use declared::{
-    AskCompleted, BookingCancelled, BookingCreated, BookingEventFields, ClientReplied, ConversationAssigned,
-    ConversationCreated, DraftApproved, MessageFailed, MessageSent, ScoutHeld, TurnChanged,
-    WebhookTest,
+    AskCompleted, BookingCancelled, BookingCreated, BookingEventFields, ClientReplied,
+    ConversationAssigned, ConversationCreated, DraftApproved, MessageFailed, MessageSent,
+    ScoutHeld, TurnChanged, WebhookTest,
 };
 pub use event_values::{AskKind, DraftAuthor, EventActor, EventAuthor, id_schema};
 

@@ -5,9 +5,9 @@ use api::fields::{check_body, one_problem};
 use api::idempotency::IdempotencyKey;
 use api::operations::{ListCount, Operation, OperationOutput};
 use axum::body::Bytes;
-use base::api_key::KeyHash;
 use base::error::{Error, ValidationErrors};
-use base::scopes::Scope;
+use base::security::api_key::KeyHash;
+use base::security::scopes::Scope;
 use serde_json::Value;
 
 use super::Asked;

@@ -21,10 +21,10 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, Request, Response, StatusCode, header};
-use base::api_key::KeyHash;
 use base::error::Error;
 use base::rate_limit::RateStatus;
-use base::scopes::{Scope, Scopes};
+use base::security::api_key::KeyHash;
+use base::security::scopes::{Scope, Scopes};
 use serde_json::{Map, Value, json};
 
 use crate::api::http::{ApiContext, ApiResponse, UnreadBody, bearer_or_token, body_sentence};

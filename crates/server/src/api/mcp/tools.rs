@@ -3,7 +3,7 @@
 
 use api::fields::object_schema;
 use api::operations::{OPERATIONS, Operation, Tool};
-use base::scopes::Scopes;
+use base::security::scopes::Scopes;
 use serde_json::{Map, Value, json};
 
 /// The argument for what stands in the path of a REST request.

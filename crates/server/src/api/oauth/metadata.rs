@@ -1,7 +1,7 @@
 //! The documents that OAuth clients read, and the JSON of registrations and tokens.
 
 use actions::integrations::oauth_tokens::IssuedTokens;
-use base::scopes::Scope;
+use base::security::scopes::Scope;
 use model::people::oauth_clients::OauthClient;
 use serde_json::{Value, json};
 

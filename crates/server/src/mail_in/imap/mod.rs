@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::app::App;
+use base::concurrency::queue::Queue;
 use base::limits::FETCHING_AT_ONCE;
-use base::queue::Queue;
 use inbound::Authenticator;
 use inbound::imap::{self, ImapAccount};
 use metrics::gauge;

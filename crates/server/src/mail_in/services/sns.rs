@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::signature::{

@@ -2,8 +2,8 @@
 
 use axum::body::Body;
 use axum::http::Request;
-use base::api_key::KeyHash;
 use base::ids::AgentId;
+use base::security::api_key::KeyHash;
 
 use super::{ALL, OPS, a_conversation, every_op, op, with_header};
 use crate::support::{TestApp, TestKey, on_both, request, user};

@@ -227,7 +227,7 @@ fn every_piece(passphrase: Option<&str>) {
     };
     // As many blobs as before, and none of them.
     let other_list: String = (0..backup["blobs"].as_u64().unwrap())
-        .map(|n| format!("{}\n", base::blobs::Blobs::hash_of(&n.to_be_bytes())))
+        .map(|n| format!("{}\n", base::files::blobs::Blobs::hash_of(&n.to_be_bytes())))
         .collect();
     type Harm<'a> = (&'a str, Box<dyn Fn() + 'a>);
     let harms: Vec<Harm<'_>> = vec![

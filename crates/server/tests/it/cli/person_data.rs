@@ -8,8 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use base::actor::{Actor, Circle};
 use base::app::App;
-use base::blobs::keep;
 use base::email_address::EmailAddress;
+use base::files::blobs::keep;
 use base::ids::WorkspaceId;
 use maintenance::forget_person::forget_person;
 use testing::Backend;

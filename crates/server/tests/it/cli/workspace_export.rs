@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use api::operations::{ReplyInput, reply};
+use api::operations::ReplyInput;
+use api::operations::messages::reply;
 use serde_json::Value;
 use server::demo;
 use testing::{Backend, raw};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::blocking::spawn_blocking;
+use base::concurrency::blocking::spawn_blocking;
 use base::mail_reading::MailParser;
 use document_reader::SandboxedTrial;
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 use tokio_rustls::TlsAcceptor;
 use transport::mail_out::PolicySource;
 

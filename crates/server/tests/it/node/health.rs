@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Request;
-use base::blob_files::BlobFiles;
-use base::blobs::Blobs;
+use base::files::blob_files::BlobFiles;
+use base::files::blobs::Blobs;
 use node::health::{self, Readiness};
 use node::quiet::QuietMode;
 use node::storage_check::StorageCheck;

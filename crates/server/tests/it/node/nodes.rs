@@ -82,7 +82,7 @@ fn the_rate_of_a_key_is_shared_by_all_nodes() {
         for _ in 0..6 {
             app.get(&key, "/me").await.is(200);
         }
-        let hash = base::api_key::KeyHash::of(&key.key).unwrap();
+        let hash = base::security::api_key::KeyHash::of(&key.key).unwrap();
         eventually(async || other.limiter.remaining(&hash, app.now()) == LIMIT - 6).await;
         let there = app.router_of(&other);
         let call = async || {

@@ -125,7 +125,7 @@ async fn a_backup_that_lacks_damaged_files_is_written_and_told(app: TestApp) {
     let mut mail = letter("ann@shop.example", "Lamps", "Hello");
     mail.attachments = vec![testing::file("plan.bin", &noise)];
     let mail = app.deliver(&app.support, mail).await;
-    let hash = base::blobs::Blobs::hash_of(&noise);
+    let hash = base::files::blobs::Blobs::hash_of(&noise);
     let file = app.blob_folder().join(&hash[..2]).join(&hash);
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..1_000]).unwrap();

@@ -2,7 +2,7 @@
 
 use actions::integrations::delivery_log;
 use actions::sign_in::sessions;
-use base::secret_sealer::SecretSealer;
+use base::security::secret_sealer::SecretSealer;
 use model::installation::mail_secret::mail_secret;
 use model::installation::sealing::seal_plain_secrets;
 use model::mailboxes::domains;

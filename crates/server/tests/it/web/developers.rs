@@ -7,7 +7,7 @@ use api::operations::OPERATIONS;
 use axum::body::Body;
 use axum::http::Request;
 use base::rate_limit::RateStatus;
-use base::scopes::Scope;
+use base::security::scopes::Scope;
 use model::webhooks::events::EVENTS;
 use model::webhooks::webhook_signing::{Signed, is_genuine};
 use serde_json::Value;

@@ -27,7 +27,7 @@ async fn with_original(app: &TestApp, raw: &str) -> (String, String) {
     let (service, mailbox) = (app.service(&app.support), app.support.clone());
     let received = app
         .act(&service, move |tx, cx| {
-            base::blobs::keep(tx, cx.actor.ws, incoming.raw.as_ref().unwrap())?;
+            base::files::blobs::keep(tx, cx.actor.ws, incoming.raw.as_ref().unwrap())?;
             inbound::receive::receive(tx, cx, &mailbox, &incoming)
         })
         .await;

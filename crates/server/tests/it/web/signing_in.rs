@@ -2,7 +2,7 @@
 
 use actions::sign_in::sessions;
 use base::actor::{Actor, Role};
-use base::totp::TotpSecret;
+use base::security::totp::TotpSecret;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::rand::SystemRandom;

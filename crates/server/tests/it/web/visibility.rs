@@ -262,7 +262,7 @@ pub(super) async fn things_in(app: &TestApp, person: &Actor, inbox: Mailbox) -> 
     let received = app
         .act(&service, move |tx, cx| {
             let raw = incoming.raw.as_ref().unwrap();
-            base::blobs::keep(tx, cx.actor.ws, raw)?;
+            base::files::blobs::keep(tx, cx.actor.ws, raw)?;
             inbound::receive::receive(tx, cx, &mailbox, &incoming)
         })
         .await;

@@ -18,7 +18,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 use jobs::{WebhookRequest, WebhookResponse, WebhookSender};
 use transport::webhooks::{
     HttpWebhookSender, NotFound, ResolvedAddresses, Resolver, SsrfGuard, SsrfRules,

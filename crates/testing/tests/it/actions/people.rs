@@ -5,7 +5,7 @@ use actions::integrations::{delivery_log, keys, webhooks};
 use base::actor::{Actor, Plan, Role};
 use base::app::Cx;
 use base::error::Error;
-use base::scopes::Scope;
+use base::security::scopes::Scope;
 use serde_json::json;
 use testing::{TestApp, letter, on_both, text_of, user};
 
@@ -178,7 +178,7 @@ async fn a_note_of_a_person_stands_under_their_name(app: TestApp) {
     let id = mail.conversation.to_string();
     app.act(&app.owner, move |tx, cx| {
         let input = api::operations::AddNoteInput { id: id.clone(), body: "Hello".into() };
-        api::operations::add_note(tx, cx, input)
+        api::operations::conversations::add_note(tx, cx, input)
     })
     .await;
     let note = app.timeline(&key, &mail.conversation, "note").await.pop().unwrap();

@@ -288,7 +288,7 @@ impl Cast {
         }
         let other = app.other_workspace("Globex").await;
         let elsewhere = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
-            keys::make_key(tx, cx, "Elsewhere", &[base::scopes::Scope::Read], true)
+            keys::make_key(tx, cx, "Elsewhere", &[base::security::scopes::Scope::Read], true)
         };
         app.act(&other, elsewhere).await;
         Cast { ann, anns_key, test_key }

@@ -1,6 +1,6 @@
 //! Mail of the past, which many mails at once are of.
 
-use base::queue::Queue;
+use base::concurrency::queue::Queue;
 use inbound::find_inbox;
 use inbound::history::{ImportOutcome, ImportTarget, ImportedMail, import};
 use testing::{TestApp, on_both};

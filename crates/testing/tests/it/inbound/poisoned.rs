@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::app::App;
-use base::blobs::Blobs;
+use base::files::blobs::Blobs;
 use base::mail_reading::{MailParser, MailReading};
 use inbound::{InboundMail, MailSource, ingest};
 use mail::{Envelope, ParsedMail};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use base::blobs::keep;
+use base::files::blobs::keep;
 use maintenance::sweep::sweep;
 use serde_json::json;
 use testing::{TestApp, file, letter, on_both};

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 use tokio::time::Instant;
 
 use crate::net::dns_lookup::Lookup;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::future::BoxFuture;
+use base::concurrency::future::BoxFuture;
 use rustls::RootCertStore;
 
 use super::PolicySource;

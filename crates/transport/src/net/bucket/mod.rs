@@ -8,7 +8,7 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use base::blob_files::BlobFiles;
+use base::files::blob_files::BlobFiles;
 use hyper::body::Bytes;
 use jiff::Timestamp;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-use base::blob_files::BlobFiles;
+use base::files::blob_files::BlobFiles;
 use hyper::body::Bytes;
 use percent_encoding::percent_decode_str;
 use reqwest::{Method, StatusCode};

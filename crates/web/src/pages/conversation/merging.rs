@@ -12,7 +12,7 @@ use db::Tx;
 use translation::t;
 
 use crate::Web;
-use crate::form::{Asked, PostedForm, form};
+use crate::forms::form::{Asked, PostedForm, form};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};

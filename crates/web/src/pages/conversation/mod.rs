@@ -24,9 +24,8 @@ use actions::inboxes::drafting::HelperFindings;
 use actions::people::mentions;
 use actions::sign_in::sessions::SignedIn;
 use actions::writing::saved_replies::{self, SavedReply};
-use api::operations::{
-    SetStatusInput, TagConversationInput, set_status as put_status, tag_conversation,
-};
+use api::operations::conversations::{set_status as put_status, tag_conversation};
+use api::operations::{SetStatusInput, TagConversationInput};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::agent_presence::AGENT_STAYS_MS;
@@ -41,7 +40,7 @@ use outbound::scheduling::MessageTimes;
 use translation::t;
 
 use crate::Web;
-use crate::form::{Asked, FormFields, FormValue, PostedForm, form};
+use crate::forms::form::{Asked, FormFields, FormValue, PostedForm, form};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use actions::conversations::open_conversation::OpenConversation;
-use api::operations::{SetSortingInput, set_sorting};
+use api::operations::SetSortingInput;
+use api::operations::conversations::set_sorting;
 use axum::extract::{Path, State};
 use base::error::Error;
 use base::states::Urgency;
@@ -11,7 +12,7 @@ use model::conversations::timeline::TimelineEvent;
 use translation::t;
 
 use crate::Web;
-use crate::form::{PostedForm, form};
+use crate::forms::form::{PostedForm, form};
 use crate::layout::responses::{PageResult, see_other};
 use crate::pages::lists::list_query::ListQuery;
 

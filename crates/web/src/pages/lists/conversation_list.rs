@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use actions::conversations::{after_triage, pins, sidebar};
 use api::fields::check_query;
-use api::operations::{LIST_CONVERSATIONS, ListConversationsInput, list_conversations};
+use api::operations::conversations::list_conversations;
+use api::operations::{LIST_CONVERSATIONS, ListConversationsInput};
 use base::app::Cx;
 use base::assignee::MemberType;
 use base::error::Error;
@@ -16,7 +17,7 @@ use model::conversations::topics;
 use search::list::ConversationSummary;
 use translation::t;
 
-use crate::form::FormFields;
+use crate::forms::form::FormFields;
 use crate::layout::hrefs::contact_href;
 use crate::layout::page_layout::PageLayout;
 use crate::layout::wording::{Avatar, DisplayTime, TimeFormat, count};

@@ -7,7 +7,7 @@ use askama::Template;
 use axum::extract::State;
 
 use crate::Web;
-use crate::form::Asked;
+use crate::forms::form::Asked;
 use crate::layout::filters;
 use crate::layout::page_layout::{PageLayout, PageLocation};
 use crate::layout::responses::{PageResult, see_other};

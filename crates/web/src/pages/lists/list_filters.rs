@@ -6,7 +6,7 @@ use base::limits::TOPIC_CHARS;
 use base::states::Urgency;
 use translation::{msg, t, text};
 
-use crate::form::FormFields;
+use crate::forms::form::FormFields;
 
 /// What a list is narrowed by.
 #[derive(Clone, Default)]

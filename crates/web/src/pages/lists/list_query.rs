@@ -1,6 +1,6 @@
 //! The list that a conversation was opened from, which its forms carry and lead back to.
 
-use crate::form::{FormFields, FormValue, form};
+use crate::forms::form::{FormFields, FormValue, form};
 
 /// The query of a list, such as `view=waiting`.
 #[derive(Clone, Default)]

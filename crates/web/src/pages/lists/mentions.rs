@@ -9,7 +9,7 @@ use base::ids::NoteId;
 use translation::t;
 
 use crate::Web;
-use crate::form::{Asked, PostedForm};
+use crate::forms::form::{Asked, PostedForm};
 use crate::layout::filters;
 use crate::layout::page_layout::{PageLayout, PageLocation};
 use crate::layout::responses::{PageResult, see_other};

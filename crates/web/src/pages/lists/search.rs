@@ -6,9 +6,10 @@ use actions::conversations::saved_views;
 use actions::conversations::search_hits::{self, HitKind, SearchHit, SearchNames};
 use actions::writing::completion;
 use api::fields::check_query;
+use api::operations::conversations::list_conversations;
 use api::operations::{
     CountEffort, LIST_CONVERSATIONS, ListConversationsInput, ListCount, ListPage,
-    count_conversations, list_conversations,
+    count_conversations,
 };
 use askama::Template;
 use axum::extract::State;
@@ -22,7 +23,7 @@ use search::{Excerpt, OperatorHelp};
 use translation::{sentence, t};
 
 use crate::Web;
-use crate::form::{Asked, FormFields, PostedForm, form};
+use crate::forms::form::{Asked, FormFields, PostedForm, form};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::hrefs::contact_href;

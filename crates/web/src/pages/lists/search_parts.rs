@@ -6,7 +6,7 @@ use base::limits::QUERY_CHARS;
 use search::{QuerySwitch, query_parts, query_switch};
 use translation::{msg, t, text};
 
-use crate::form::FormFields;
+use crate::forms::form::FormFields;
 use crate::layout::wording::thousands;
 use crate::pages::lists::list_filters::FilterChoice;
 

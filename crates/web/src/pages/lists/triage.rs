@@ -12,7 +12,7 @@ use base::limits::{TAG_CHARS, TRIAGED};
 use db::Tx;
 
 use crate::Web;
-use crate::form::{PostedForm, form};
+use crate::forms::form::{PostedForm, form};
 use crate::layout::flash::Flash;
 use crate::layout::responses::{PageError, PageResult};
 use crate::pages::conversation::merging::merge_together;

@@ -14,7 +14,7 @@ use mail::{Envelope, OriginalMail, PageState};
 use translation::t;
 
 use crate::Web;
-use crate::form::Asked;
+use crate::forms::form::Asked;
 use crate::layout::file_kinds::kind_and_size;
 use crate::layout::filters;
 use crate::layout::page_layout::{PageLayout, PageLocation};

@@ -11,7 +11,7 @@ use db::Tx;
 use translation::{t, text_in_context};
 
 use crate::Web;
-use crate::form::PostedForm;
+use crate::forms::form::PostedForm;
 use crate::layout::flash::Flash;
 use crate::layout::responses::PageResult;
 use crate::layout::wording::{DisplayTime, TimeFormat};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use actions::conversations::corrections;
 use actions::writing::library::{self, LibraryCard, LibraryDocument};
 use api::fields::check_query;
-use api::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput, search_documents};
+use api::operations::documents::search_documents;
+use api::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput};
 use api::wire::Document;
 use askama::Template;
 use axum::extract::{Path, State};
@@ -16,7 +17,7 @@ use model::documents::{DocumentFields, DocumentKind};
 use translation::{sentence, t, text_in_context};
 
 use crate::Web;
-use crate::form::{Asked, FormFields, PostedForm, form};
+use crate::forms::form::{Asked, FormFields, PostedForm, form};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};

@@ -12,7 +12,7 @@ use base::ids::{AttachmentId, DocumentId, MessageId};
 use transport::http::download::disposition;
 
 use crate::Web;
-use crate::form::{Asked, FormFields};
+use crate::forms::form::{Asked, FormFields};
 use crate::layout::responses::{PageResult, guard};
 use crate::visitor::Visitor;
 

@@ -13,7 +13,7 @@ use mail::{HeaderField, OriginalMail, PageState};
 use translation::t;
 
 use crate::Web;
-use crate::form::{Asked, PostedForm};
+use crate::forms::form::{Asked, PostedForm};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};

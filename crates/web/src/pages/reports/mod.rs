@@ -5,7 +5,8 @@ mod tables;
 
 use std::sync::Arc;
 
-use api::operations::{GetReportsInput, get_reports};
+use api::operations::GetReportsInput;
+use api::operations::workspace::get_reports;
 use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
@@ -19,7 +20,7 @@ use reports::ReportFigures;
 use translation::{Language, Reader, t};
 
 use crate::Web;
-use crate::form::{Asked, FormFields};
+use crate::forms::form::{Asked, FormFields};
 use crate::layout::filters;
 use crate::layout::page_layout::{PageLayout, PageLocation};
 use crate::layout::responses::{self, PageError, PageResult};

@@ -8,12 +8,12 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::Response;
 use base::error::Error;
-use base::redirect_uri::{RedirectTarget, RedirectUri};
-use base::scopes::{Scope, Scopes};
+use base::security::redirect_uri::{RedirectTarget, RedirectUri};
+use base::security::scopes::{Scope, Scopes};
 use model::people::oauth_clients::{OauthClient, is_document_address};
 
 use crate::Web;
-use crate::form::{Asked, FormFields, PostedForm, form};
+use crate::forms::form::{Asked, FormFields, PostedForm, form};
 use crate::layout::filters;
 use crate::layout::responses::{self, PageError, PageResult, see_other};
 use crate::layout::wording::{DisplayTime, TimeFormat};
@@ -97,7 +97,7 @@ pub async fn page(
     if says_twice(&asked) {
         return Err(unusable("It says something twice."));
     }
-    let request = <ConsentForm as crate::form::Form>::read(&asked)?;
+    let request = <ConsentForm as crate::forms::form::Form>::read(&asked)?;
     let (client, redirect_uri) = match client_of(&web, &visitor, &request).await? {
         Ok(found) => found,
         Err(answered) => return Ok(answered),

@@ -8,13 +8,15 @@ use actions::sign_in::{passkeys, sessions};
 use axum::extract::State;
 use base::error::{Error, Result};
 use base::limits::{PASSKEY_CHALLENGE_MS, SIGN_IN_STEPS_PER_NETWORK};
-use base::webauthn::{ALGORITHMS, Assertion, CHALLENGE_BYTES, PasskeyFault, RelyingParty};
+use base::security::webauthn::{
+    ALGORITHMS, Assertion, CHALLENGE_BYTES, PasskeyFault, RelyingParty,
+};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
 
 use crate::Web;
-use crate::form::{PostedForm, form};
+use crate::forms::form::{PostedForm, form};
 use crate::layout::responses::{self, PageError, PageResult};
 use crate::pages::signing_in::sign_in::{self, SignInRedirect};
 

@@ -18,7 +18,7 @@ use translation::t;
 use transport::oidc::{OidcClient, OidcFault, ProviderSignIn};
 
 use crate::Web;
-use crate::form::{FormFields, PostedForm, form};
+use crate::forms::form::{FormFields, PostedForm, form};
 use crate::layout::filters;
 use crate::layout::responses::{self, PageResult};
 use crate::pages::signing_in::sign_in::{self, SignInRedirect};

@@ -11,7 +11,7 @@ use axum::http::{Response, StatusCode};
 use translation::t;
 
 use crate::Web;
-use crate::form::{PostedForm, form};
+use crate::forms::form::{PostedForm, form};
 use crate::layout::filters;
 use crate::layout::qr_code::QrCode;
 use crate::layout::responses::{self, PageResult, see_other};

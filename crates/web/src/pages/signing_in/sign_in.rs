@@ -19,7 +19,7 @@ use model::people::notices;
 use translation::t;
 
 use crate::Web;
-use crate::form::{Asked, FormFields, FormValue, PostedForm, form};
+use crate::forms::form::{Asked, FormFields, FormValue, PostedForm, form};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::responses::{self, PageResult, see_other};

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, Response, StatusCode};
 
 use crate::Web;
-use crate::form::{FormFields, PostedForm};
+use crate::forms::form::{FormFields, PostedForm};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::responses::{self, PageError, PageResult};

@@ -17,13 +17,13 @@ use model::mailboxes::{self, Mailbox};
 use translation::t;
 
 use crate::Web;
-use crate::form::{Asked, PostedForm, form};
+use crate::forms::form::{Asked, PostedForm, form};
+use crate::forms::multipart::{FormFiles, FormUpload};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
 use crate::layout::responses::{self, PageError, PageResult, see_other};
 use crate::layout::wording::DisplayTime;
-use crate::multipart::{FormFiles, FormUpload};
 use crate::visitor::Visitor;
 
 /// Characters of an answer that the list shows.

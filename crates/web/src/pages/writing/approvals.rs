@@ -16,7 +16,7 @@ use model::messages::recipients::RecipientList;
 use translation::t;
 
 use crate::Web;
-use crate::form::{FormFields, FormValue, PostedForm, form};
+use crate::forms::form::{FormFields, FormValue, PostedForm, form};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};

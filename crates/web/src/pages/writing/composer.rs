@@ -14,7 +14,7 @@ use model::messages::recipients::RecipientList;
 use model::messages::written_text::TextFormat;
 use translation::t;
 
-use crate::form::{FormFields, FormValue, form};
+use crate::forms::form::{FormFields, FormValue, form};
 use crate::layout::wording::{TimeFormat, size};
 use crate::pages::conversation::lock::ComposerLock;
 use crate::pages::lists::list_query::ListQuery;

@@ -17,12 +17,12 @@ use model::messages::written_text::TextFormat;
 use translation::t;
 
 use crate::Web;
-use crate::form::{Asked, PostedForm, form};
+use crate::forms::form::{Asked, PostedForm, form};
+use crate::forms::multipart::FormUpload;
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
 use crate::layout::responses::{self, PageError, PageResult, see_other};
-use crate::multipart::FormUpload;
 use crate::pages::writing::composer::{Composer, FormValues, ReplyButton};
 use crate::pages::writing::recipients::RecipientLines;
 use crate::pages::writing::schedule_options::{ScheduleChoice, message_times, unsent_times};

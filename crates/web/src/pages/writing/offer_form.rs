@@ -3,7 +3,8 @@
 use actions::conversation_bookings::MessageOffer;
 use actions::conversations::{open_conversation, timeline};
 use actions::writing::autosaves::AutosaveKind;
-use api::operations::{FindSlotsInput, find_slots};
+use api::operations::FindSlotsInput;
+use api::operations::bookings::find_slots;
 use base::limits::SLOT_DAYS;
 use bookings::types;
 use jiff::ToSpan;
@@ -12,7 +13,7 @@ use model::messages::written_text::TextFormat;
 use translation::t;
 
 use crate::Web;
-use crate::form::{FormFields, form};
+use crate::forms::form::{FormFields, form};
 use crate::layout::responses::PageError;
 use crate::layout::wording::{TimeFormat, month_name, weekday};
 use crate::pages::conversation::booking_cards::OfferView;

@@ -14,7 +14,7 @@ use outbound::scheduling::MessageTimes;
 use translation::t;
 
 use crate::Web;
-use crate::form::PostedForm;
+use crate::forms::form::PostedForm;
 use crate::layout::flash::Flash;
 use crate::layout::responses::{self, PageError, PageResult, see_other};
 use crate::pages::conversation;

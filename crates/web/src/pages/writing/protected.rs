@@ -13,7 +13,7 @@ use db::Tx;
 use translation::t;
 
 use crate::Web;
-use crate::form::PostedForm;
+use crate::forms::form::PostedForm;
 use crate::layout::flash::Flash;
 use crate::layout::responses::PageResult;
 use crate::layout::wording::TimeFormat;

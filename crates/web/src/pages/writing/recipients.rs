@@ -3,7 +3,7 @@
 use actions::writing::compose;
 use model::messages::recipients::{Party, RecipientList};
 
-use crate::form::{FormFields, FormValue};
+use crate::forms::form::{FormFields, FormValue};
 
 /// The lines as they were typed.
 #[derive(Clone, Default)]

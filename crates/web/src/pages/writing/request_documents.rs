@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use actions::writing::compose;
 use api::fields::check_body;
-use api::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput, request_documents};
+use api::operations::documents::request_documents;
+use api::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput};
 use axum::extract::{Path, State};
 use base::error::{Error, ValidationError, ValidationErrors};
 use outbound::drafts::ReplyResult;
@@ -12,7 +13,7 @@ use serde_json::{Map, Value, json};
 use translation::t;
 
 use crate::Web;
-use crate::form::PostedForm;
+use crate::forms::form::PostedForm;
 use crate::layout::flash::Flash;
 use crate::layout::responses::{self, PageError, PageResult, see_other};
 use crate::pages::conversation;

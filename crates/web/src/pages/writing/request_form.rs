@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use base::limits::{REMINDER_DAYS, REQUEST_ITEMS};
 
-use crate::form::{FormFields, FormValue, form};
+use crate::forms::form::{FormFields, FormValue, form};
 use crate::pages::lists::list_query::ListQuery;
 
 /// Empty lines below those that are filled in.

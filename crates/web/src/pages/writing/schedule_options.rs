@@ -6,7 +6,7 @@ use jiff::civil::{Date, Weekday};
 use outbound::scheduling::MessageTimes;
 use translation::{msg, t};
 
-use crate::form::{FormFields, FormValue};
+use crate::forms::form::{FormFields, FormValue};
 use crate::layout::wording::TimeFormat;
 use crate::pages::conversation::snooze_times::day_and_time;
 use crate::visitor::Visitor;

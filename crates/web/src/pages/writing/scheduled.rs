@@ -11,7 +11,7 @@ use base::ids::MessageId;
 use translation::{sentence, t};
 
 use crate::Web;
-use crate::form::PostedForm;
+use crate::forms::form::PostedForm;
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};

@@ -10,7 +10,7 @@ use actions::integrations::webhooks::MadeWebhook;
 use actions::sign_in::provider_rules::ProviderPlan;
 use actions::sign_in::sign_in_steps::SignInProgress;
 use base::ids::{AgentId, Ids, WebhookId};
-use base::web_push::PushTarget;
+use base::security::web_push::PushTarget;
 use bookings::calendars::{CalendarKind, CalendarSource, NewCalendar};
 use db::{DatabaseUrl, ReplicaOptions};
 use document_reader::ReaderEndpoint;

@@ -8,7 +8,7 @@ mod sign_out;
 use actions::sign_in::provider_accounts;
 use actions::sign_in::provider_rules::LocalSignInPolicy;
 use base::actor::Role;
-use base::totp::TotpSecret;
+use base::security::totp::TotpSecret;
 use serde_json::{Value, json};
 use transport::oidc::{OidcConfig, ProviderSecondStep};
 

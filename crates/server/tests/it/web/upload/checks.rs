@@ -69,14 +69,14 @@ async fn while_the_scanner_cannot_be_reached_files_wait_and_are_checked_later(ap
     let (app, scanner) = app.with_scanner();
     let key = app.key("read send").await;
     let ann = app.ask(&key, json!([{ "label": "Passport" }])).await;
-    scanner.says(base::scanner::ScanResult::Later("no answer".into()));
+    scanner.says(base::files::scanner::ScanResult::Later("no answer".into()));
     assert_eq!(ann.add(0, "pass.pdf", &pdf("pass")).await["state"], "checking");
     assert!(ann.page().await.contains("Being checked"));
     ann.hand_over().await;
     assert!(filed(&app, &key).await.is_empty(), "nothing is let in unseen");
     app.pass(3 * MINUTE).await;
     assert!(filed(&app, &key).await.is_empty());
-    scanner.says(base::scanner::ScanResult::Clean);
+    scanner.says(base::files::scanner::ScanResult::Clean);
     app.pass(10 * MINUTE).await;
     assert_eq!(filed(&app, &key).await, ["pass.pdf"], "it was handed over while it waited");
     assert_eq!(told(&app, "ask.completed").await, 1);
@@ -86,7 +86,7 @@ async fn what_the_scanner_finds_is_refused(app: TestApp) {
     let (app, scanner) = app.with_scanner();
     let key = app.key("read send").await;
     let ann = app.ask(&key, json!([{ "label": "Passport" }])).await;
-    scanner.says(base::scanner::ScanResult::Infected);
+    scanner.says(base::files::scanner::ScanResult::Infected);
     let said = ann.add(0, "pass.pdf", &pdf("pass")).await;
     assert_eq!(said["state"], "refused");
     assert!(text_of(&said, "problem").contains("virus scanner"));

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 
 use axum::body::Body;
 use axum::http::Request;
-use base::scanner::{ScanResult, Scanner, Scanning};
+use base::files::scanner::{ScanResult, Scanner, Scanning};
 use serde_json::{Value, json};
 
 use crate::support::*;

@@ -1,0 +1,14 @@
+//! Operations on conversations.
+
+pub(crate) mod add_note;
+pub(crate) mod assign_conversation;
+pub(crate) mod get_conversation;
+pub(crate) mod list_conversations;
+pub(crate) mod list_tags;
+pub(crate) mod list_topics;
+pub(crate) mod merge_conversations;
+pub(crate) mod set_sorting;
+pub(crate) mod set_status;
+pub(crate) mod split_conversation;
+pub(crate) mod tag_conversation;
+pub(crate) mod warning;

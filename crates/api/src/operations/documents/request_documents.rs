@@ -1,0 +1,147 @@
+//! `POST /conversations/{id}/document-requests`: asks the customer for documents.
+
+use base::app::Cx;
+use base::error::Result;
+use base::limits::{REQUEST_ITEMS, REQUEST_MESSAGE_CHARS, reminder_days};
+use db::Tx;
+use model::conversations::{self, Conversation};
+use model::documents::document_requests::{self, RequestedDocument};
+use model::guests::secure::SecureSendOptions;
+use model::messages::mail_language::{self, salutation};
+use model::messages::recipients::RecipientList;
+use outbound::drafts::{self, DraftContent, ReplyResult};
+use outbound::messages;
+use translation::t;
+
+use crate::fields::{BOOLEAN, DATE, list, text};
+use crate::input::input;
+use crate::operations::messages::reply::{
+    DocumentItemInput, ONLY_IF_NO_DRAFT, SECURE, SECURE_LIFETIME,
+};
+use crate::operations::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
+use crate::wire::ReplyResultJson;
+
+pub const OPERATION: Operation = Operation {
+    name: "request_documents",
+    method: Method::Post,
+    path: "/conversations/{id}/document-requests",
+    tool: Some(Tool {
+        name: "request_documents",
+        about: concat!(
+            "Asks the contact for documents: a mail with a checklist and a private upload link, which \
+             are added for you. Use it when files are all you need; reply can ask along with an \
+             answer. Drafts, send and repeats are as in reply: without send nothing reaches the \
+             customer until a person approves it. Then they are reminded on days ",
+            reminder_days!(),
+            " until everything required is in.",
+        ),
+        example: r#"{
+            "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
+            "documents": [{ "label": "Passport", "description": "The page with your photo" }],
+            "dueDate": "2026-11-30",
+            "idempotencyKey": "passport-keller"
+        }"#,
+        list: None,
+        destructive: false,
+    }),
+    scope: ScopeRule::DraftOrSend,
+    access: Access::Write,
+    idempotent: false,
+    title: "Ask the customer for documents",
+    about: concat!(
+        "Writes to the contact with a checklist and a private upload link; reminders follow on \
+         days ",
+        reminder_days!(),
+        ", and ask.completed tells when everything is in. A draft gets its link when a person \
+         approves it. Each call makes a new request, unless it repeats an Idempotency-Key.",
+    ),
+    fields: RequestDocumentsInput::FIELDS,
+    body_optional: false,
+    success: 201,
+    output: |schemas| schemas.subschema_for::<ReplyResultJson>(),
+    example_input: r#"{
+        "documents": [{ "label": "Passport", "description": "The page with your photo" }],
+        "message": "To open your account we need one more paper.",
+        "dueDate": "2026-11-30"
+    }"#,
+    example_output: r#"{
+        "messageId": "msg_01kag12d3f4g5h6j7k8m9n0p1q",
+        "status": "draft",
+        "requestId": "req_01kag12d3f4g5h6j7k8m9n0p1r",
+        "note": "Waits for a person to approve it."
+    }"#,
+    run: |tx, cx, input| {
+        answer(&ReplyResultJson::from(request_documents(tx, cx, parse_input(input)?)?))
+    },
+};
+
+input! {
+    #[derive(Clone, Debug)]
+    pub struct RequestDocumentsInput {
+        /// What is asked for.
+        #[required(list(1, REQUEST_ITEMS, &DocumentItemInput::KIND))]
+        pub documents: Vec<DocumentItemInput>,
+        /// A short note above the checklist; do not write a link yourself.
+        #[optional(text(REQUEST_MESSAGE_CHARS))]
+        pub message: Option<String>,
+        /// The day it is needed by, such as 2026-11-30.
+        #[optional(DATE)]
+        pub due_date: Option<String>,
+        /// true sends after the undo window; needs send scope.
+        #[optional(BOOLEAN)]
+        pub send: bool = false,
+        #[shared(ONLY_IF_NO_DRAFT)]
+        pub only_if_no_draft: bool = false,
+        #[shared(SECURE)]
+        pub secure: Option<bool>,
+        #[shared(SECURE_LIFETIME)]
+        pub secure_days: Option<i64>,
+    } beside {
+        pub id: String,
+    }
+}
+
+/// Asks for documents in a message of its own.
+pub fn request_documents(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: RequestDocumentsInput,
+) -> Result<ReplyResult> {
+    let conversation = conversations::load(tx, cx.actor, &input.id)?;
+    let given = input.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
+    let text = match given {
+        Some(given) => given.to_owned(),
+        None => {
+            let reader = mail_language::of_conversation(tx, cx.actor.ws, &conversation.id)?;
+            reader.run(|| greeting(&conversation))
+        }
+    };
+    if input.only_if_no_draft {
+        drafts::must_be_only_draft(tx, cx, &conversation)?;
+    }
+    let documents: Vec<RequestedDocument> = input.documents.into_iter().map(Into::into).collect();
+    let draft = DraftContent {
+        recipients: RecipientList::contact(&conversation),
+        text: &text,
+        documents: &documents,
+        due_date: input.due_date.as_deref(),
+        secure: SecureSendOptions { secure: input.secure, days: input.secure_days },
+        ..DraftContent::default()
+    };
+    let result = if input.send {
+        drafts::send(tx, cx, &conversation, &draft)?
+    } else {
+        drafts::keep_as_draft(tx, cx, &conversation, &draft)?
+    };
+    if let Some(request) = &result.request_id
+        && !messages::is_secure(tx, cx.actor.ws, &result.message_id)?
+    {
+        document_requests::explain(tx, cx, request, &text)?;
+    }
+    Ok(result)
+}
+
+fn greeting(conversation: &Conversation) -> String {
+    let salutation = salutation(conversation.contact_name.as_deref());
+    format!("{salutation}\n\n{}", t!("to go on we need a few documents from you."))
+}

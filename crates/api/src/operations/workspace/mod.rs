@@ -1,0 +1,11 @@
+//! Operations on what a workspace has beside conversations.
+
+pub(crate) mod get_contact;
+pub(crate) mod get_reports;
+pub(crate) mod list_events;
+pub(crate) mod list_mailboxes;
+pub(crate) mod list_rules;
+pub(crate) mod list_team;
+pub(crate) mod me;
+pub(crate) mod sandbox_inbound;
+pub(crate) mod search_answers;

@@ -1,0 +1,335 @@
+//! The administrative commands. They work on the database itself, whether or not a server runs.
+
+use actions::inboxes::imap_accounts;
+use actions::inboxes::setup::{self, NewWorkspace};
+use actions::sign_in::sessions;
+use base::actor::{self, Actor, Circle, Plan};
+use base::ids::{AgentId, MailboxId};
+use base::security::scopes::Scope;
+use clap::{Args, Subcommand};
+use model::mailboxes;
+use serde_json::json;
+
+use crate::cli::Json;
+use crate::cli::command::{
+    CommandResult, WorkspaceArgs, link_works, open, person, print, sentence, workspaces,
+};
+use crate::settings::Settings;
+
+#[derive(Args)]
+pub struct Setup {
+    /// The workspace's name
+    #[arg(long, value_name = "NAME")]
+    workspace: String,
+    #[arg(long, value_name = "EMAIL")]
+    owner_email: String,
+    #[arg(long, value_name = "NAME")]
+    owner_name: String,
+    /// The address that customers write to
+    #[arg(long, value_name = "ADDRESS")]
+    inbox: String,
+    #[arg(long, value_name = "NAME")]
+    inbox_name: String,
+    #[command(flatten)]
+    output: Json,
+}
+
+impl Setup {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
+        let app = open(settings).await?;
+        let new = NewWorkspace {
+            name: self.workspace,
+            owner_email: self.owner_email,
+            owner_name: self.owner_name,
+            inbox: self.inbox,
+            inbox_name: self.inbox_name,
+        };
+        let name = new.name.clone();
+        let is_same = mail::plus_tag(&mail::normal_address(&new.owner_email)).0
+            == mail::normal_address(&new.inbox);
+        let operator = Actor::operator(&app.ids);
+        let (made, url) = app
+            .act(&operator, move |tx, cx| {
+                let made = setup::set_up_workspace(tx, cx, &new)?;
+                let ws = setup::list_workspaces(tx)?
+                    .into_iter()
+                    .find(|listed| listed.id == made.workspace)
+                    .map_or(0, |listed| listed.ws);
+                let operator = Actor::system(ws, made.workspace.clone(), Circle::team());
+                let cx = &base::app::Cx { actor: &operator, ..*cx };
+                let url = sessions::make_sign_in_link(tx, cx, &made.owner)?;
+                Ok((made, url))
+            })
+            .await
+            .map_err(sentence)?;
+        let mut answer = json!(made);
+        answer["signInUrl"] = url.clone().into();
+        let mut said = format!(
+            "{name} is ready. Start `mailroom serve`, then sign in at\n{url}\n{}",
+            link_works()
+        );
+        if is_same {
+            said.push_str(
+                "\nThe owner's address is the inbox's own: sign-in links cannot be mailed there. Set a \
+                 password after signing in, or make a link with `mailroom user link`.",
+            );
+        }
+        print(self.output, &answer, &said);
+        Ok(())
+    }
+}
+
+#[derive(Subcommand)]
+pub enum MailboxCommand {
+    /// Add an inbox
+    Add {
+        address: String,
+        #[arg(long)]
+        name: String,
+        /// Only this person sees it, and the agents they made
+        #[arg(long, value_name = "EMAIL")]
+        private_to: Option<String>,
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+    /// Say whether the provider of an inbox passes on addresses with plus tags (they all should,
+    /// some do not): with `off`, answers and bounces come to the bare address
+    Plus {
+        address: String,
+        /// on or off
+        #[arg(value_parser = ["on", "off"])]
+        tags: String,
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+    /// Say or choose who sees an inbox and who sends from it
+    Access(crate::cli::people::team::AccessArgs),
+    /// Delete an inbox with everything in it; without --yes it says what would go
+    Delete(crate::cli::workspaces::deletion::DeleteInbox),
+    /// Say or set for how long an inbox keeps closed conversations that nobody touches
+    Retention(crate::cli::workspaces::deletion::Retention),
+    /// Fetch an inbox's mail by IMAP from a mailbox elsewhere
+    Imap(Box<crate::cli::imap::Imap>),
+    /// List the inboxes of the team, or those that one person sees, and how fetching their mail goes
+    List {
+        /// List what this person sees
+        #[arg(long, value_name = "EMAIL")]
+        by: Option<String>,
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+}
+
+impl MailboxCommand {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
+        let app = open(settings).await?;
+        match self {
+            MailboxCommand::Imap(imap) => imap.run(settings, &app).await?,
+            MailboxCommand::Access(access) => access.run(&app).await?,
+            MailboxCommand::Delete(delete) => return delete.run(settings, &app).await,
+            MailboxCommand::Retention(retention) => return retention.run(&app).await,
+            MailboxCommand::Add { address, name, private_to, workspace } => {
+                let operator = workspace.operator(&app).await?;
+                let owner = match private_to {
+                    Some(email) => Some(person(&app, &operator, email).await?),
+                    None => None,
+                };
+                let said = format!("{address} is an inbox.");
+                let id = app
+                    .act(&operator, move |tx, cx| {
+                        let owner = owner.as_ref().and_then(|owner| match &owner.who {
+                            actor::Principal::Person { id, .. } => Some(id),
+                            _ => None,
+                        });
+                        setup::add_mailbox(tx, cx, &address, &name, owner)
+                    })
+                    .await
+                    .map_err(sentence)?;
+                print(workspace.output, &json!({ "id": id }), &said);
+            }
+            MailboxCommand::Plus { address, tags, workspace } => {
+                let operator = workspace.operator(&app).await?;
+                let on = tags == "on";
+                app.act(&operator, move |tx, cx| {
+                    let id = setup::mailbox_at(tx, cx, &address)?;
+                    setup::set_plus_tags(tx, cx, &id, on)
+                })
+                .await
+                .map_err(sentence)?;
+                print(workspace.output, &json!({ "ok": true }), "Set.");
+            }
+            MailboxCommand::List { by, workspace } => {
+                let mut viewer = workspace.operator(&app).await?;
+                if let Some(email) = by {
+                    viewer = person(&app, &viewer, email).await?;
+                }
+                let (list, fetched) = app
+                    .read(&viewer, |tx, cx| {
+                        let list = mailboxes::all_seen_by(tx, cx.actor)?;
+                        Ok((list, imap_accounts::list_fetched(tx, cx.actor)?))
+                    })
+                    .await
+                    .map_err(sentence)?;
+                let fetching =
+                    |id: &MailboxId| fetched.iter().find(|fetched| fetched.mailbox == *id);
+                let shown = list.iter().map(|mailbox| {
+                    json!({
+                        "id": mailbox.id,
+                        "address": mailbox.address,
+                        "name": mailbox.name,
+                        "private": mailbox.circle.person().is_some(),
+                        "imap": fetching(&mailbox.id),
+                    })
+                });
+                let shown = json!({ "mailboxes": shown.collect::<Vec<_>>() });
+                let lines = list.iter().flat_map(|m| {
+                    let own = format!("{}  {}  {}", m.id, m.address, m.name);
+                    let health = fetching(&m.id).map(crate::cli::imap::health);
+                    std::iter::once(own).chain(health)
+                });
+                print(workspace.output, &shown, &lines.collect::<Vec<_>>().join("\n"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Subcommand)]
+pub enum Key {
+    /// Make a key and the agent it acts as; the key is shown this once
+    Create {
+        /// The agent's name, shown beside what it does
+        #[arg(long)]
+        name: String,
+        /// Of read, write, draft, send, record, with commas between
+        #[arg(long, value_delimiter = ',')]
+        scopes: Vec<String>,
+        /// The owner or admin who makes it; it sees their private inboxes too
+        #[arg(long, value_name = "EMAIL")]
+        by: String,
+        /// A test key works in the sandbox
+        #[arg(long)]
+        test: bool,
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+    /// List the keys
+    List {
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+    /// Revoke a key at once
+    Revoke {
+        /// The key's id (agt_…)
+        id: String,
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+}
+
+impl Key {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
+        let app = open(settings).await?;
+        match self {
+            Key::Create { name, scopes, by, test, workspace } => {
+                let parse = |text: &String| {
+                    Scope::parse(text.trim()).ok_or_else(|| {
+                        format!("scopes: {text} is not one of {}", Scope::NAMES.join(", "))
+                    })
+                };
+                let scopes = scopes.iter().map(parse).collect::<Result<Vec<Scope>, String>>()?;
+                let maker = person(&app, &workspace.operator(&app).await?, by).await?;
+                let made = app
+                    .act(&maker, move |tx, cx| {
+                        actions::integrations::keys::make_key(tx, cx, &name, &scopes, !test)
+                    })
+                    .await
+                    .map_err(sentence)?;
+                let said =
+                    format!("{}\nIt is shown this once; only a fingerprint is kept.", made.key);
+                print(workspace.output, &json!(made), &said);
+            }
+            Key::List { workspace } => {
+                let operator = workspace.operator(&app).await?;
+                let keys = app
+                    .read(&operator, actions::integrations::keys::list_keys)
+                    .await
+                    .map_err(sentence)?;
+                let lines = keys.iter().map(|key| {
+                    let kind = if key.livemode { "live" } else { "test" };
+                    let revoked = if key.revoked_at.is_some() { "  revoked" } else { "" };
+                    format!("{}  {kind}  {}  [{}]{revoked}", key.id, key.name, key.scopes)
+                });
+                print(
+                    workspace.output,
+                    &json!({ "keys": keys }),
+                    &lines.collect::<Vec<_>>().join("\n"),
+                );
+            }
+            Key::Revoke { id, workspace } => {
+                let operator = workspace.operator(&app).await?;
+                let id = AgentId::parse(&id).ok_or("There is no such key.".to_owned())?;
+                app.act(&operator, move |tx, cx| {
+                    actions::integrations::keys::revoke_key(tx, cx, &id)
+                })
+                .await
+                .map_err(sentence)?;
+                print(workspace.output, &json!({ "ok": true }), "Revoked.");
+            }
+        }
+        Ok(())
+    }
+}
+
+#[derive(Subcommand)]
+pub enum Workspace {
+    /// Set the plan: free (no API and webhooks), pro or team
+    SetPlan {
+        plan: String,
+        #[command(flatten)]
+        workspace: WorkspaceArgs,
+    },
+    /// Delete a workspace with everything in it; without --yes it says what would go
+    Delete(crate::cli::workspaces::deletion::DeleteWorkspace),
+    /// List the workspaces
+    List {
+        #[command(flatten)]
+        output: Json,
+    },
+    /// Count what each workspace holds: conversations, messages, rows, and the bytes of mails and files
+    Usage(crate::cli::workspaces::workspace_usage::ShowUsage),
+}
+
+impl Workspace {
+    pub async fn run(self, settings: &Settings) -> CommandResult {
+        let app = open(settings).await?;
+        match self {
+            Workspace::SetPlan { plan, workspace } => {
+                let plan =
+                    Plan::parse(&plan).ok_or("plan: must be free, pro or team".to_owned())?;
+                let operator = workspace.operator(&app).await?;
+                app.act(&operator, move |tx, cx| setup::set_plan(tx, cx, plan))
+                    .await
+                    .map_err(sentence)?;
+                print(workspace.output, &json!({ "ok": true }), "Set.");
+            }
+            Workspace::Delete(delete) => return delete.run(settings, &app).await,
+            Workspace::Usage(usage) => return usage.run(&app).await,
+            Workspace::List { output } => {
+                let list = workspaces(&app).await?;
+                // The log names a workspace by its number.
+                let shown = list.iter().map(|w| {
+                    let (id, plan) = (&w.id, &w.plan);
+                    json!({ "id": id, "number": w.ws, "slug": w.slug, "name": w.name, "plan": plan })
+                });
+                let shown = json!({ "workspaces": shown.collect::<Vec<_>>() });
+                let lines = list.iter().map(|w| {
+                    let plan = w.plan.as_str();
+                    format!("{}  {}  {} ({plan}), {} in the log", w.id, w.slug, w.name, w.ws)
+                });
+                print(output, &shown, &lines.collect::<Vec<_>>().join("\n"));
+            }
+        }
+        Ok(())
+    }
+}

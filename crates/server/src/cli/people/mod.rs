@@ -1,0 +1,6 @@
+//! Commands about people and teams.
+
+pub(crate) mod admin;
+pub(crate) mod person;
+pub(crate) mod team;
+pub(crate) mod user;

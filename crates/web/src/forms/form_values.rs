@@ -1,0 +1,55 @@
+//! Values of the domain that forms have.
+
+use base::actor::{Plan, Role};
+use base::error::Error;
+use base::ids::UserId;
+use base::security::scopes::Scope;
+use model::mailboxes::DraftingMode;
+use outbound::services::Service;
+
+use crate::forms::form::{FormFields, FormValue};
+
+impl FormValue for Service {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Service> {
+        Service::parse(&fields.get(name)).ok_or_else(|| Error::invalid(name, "Choose a service."))
+    }
+}
+
+impl FormValue for DraftingMode {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<DraftingMode> {
+        DraftingMode::parse(&fields.get(name))
+            .ok_or_else(|| Error::invalid(name, "Choose off, answers or model."))
+    }
+}
+
+/// `None` for the whole team.
+impl FormValue for Option<UserId> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Option<UserId>> {
+        let id = fields.opt(name);
+        id.map(|id| UserId::parse(&id).ok_or(Error::NotFound("person"))).transpose()
+    }
+}
+
+impl FormValue for Vec<Scope> {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Vec<Scope>> {
+        let scope = |word: &String| {
+            Scope::parse(word)
+                .ok_or_else(|| Error::invalid(name, "Choose among the scopes of the page."))
+        };
+        fields.all(name).iter().map(scope).collect()
+    }
+}
+
+impl FormValue for Plan {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Plan> {
+        Plan::parse(&fields.get(name))
+            .ok_or_else(|| Error::invalid(name, "Choose free, pro or team."))
+    }
+}
+
+impl FormValue for Role {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<Role> {
+        Role::parse(&fields.get(name))
+            .ok_or_else(|| Error::invalid(name, "Choose owner, admin or member."))
+    }
+}
