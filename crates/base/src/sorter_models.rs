@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use sorter::TopicModel;
+use classifier::TopicModel;
 
 use crate::limits::EXAMPLES_IN_MEMORY;
 use crate::string_enum::string_enum;

@@ -4,9 +4,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use extraction::{ExtractedDocument, ExtractedFields, PaperKind};
 use jobs::{DocumentFile, DocumentReader, ExtractionOutcome};
 use model::documents::{DocumentFields, DocumentKind};
-use papers::{ExtractedDocument, ExtractedFields, PaperKind};
 use tokio::sync::OnceCell;
 
 use super::child::{self, ChildFailure, READER_TIME};

@@ -7,8 +7,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use extraction::{Evidence, ExtractedDocument, ExtractedFields, PaperKind};
 use jobs::{DocumentFile, DocumentReader};
-use papers::{Evidence, ExtractedDocument, ExtractedFields, PaperKind};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use transport::net::chat_client::{ChatClient, content, read_key};

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use base::limits::DOCUMENT_READ_BYTES;
 use clap::{Args, Parser, Subcommand};
-use papers::{Contents, ExtractedDocument};
+use extraction::{Contents, ExtractedDocument};
 use serde::{Deserialize, Serialize};
 
 use super::child::ISOLATED;
@@ -103,7 +103,7 @@ impl ParserTask {
 fn file() -> io::Result<()> {
     let mut bytes = Vec::new();
     io::stdin().lock().take(DOCUMENT_READ_BYTES as u64).read_to_end(&mut bytes)?;
-    let contents = match papers::open(&bytes) {
+    let contents = match extraction::open(&bytes) {
         Ok(contents) => contents,
         Err(unreadable) => {
             let error = Some(unreadable.sentence().to_owned());
@@ -124,7 +124,7 @@ fn file() -> io::Result<()> {
 fn preview() -> io::Result<()> {
     let mut bytes = Vec::new();
     io::stdin().lock().take(DOCUMENT_READ_BYTES as u64).read_to_end(&mut bytes)?;
-    let preview = papers::preview(&bytes).ok_or(io::ErrorKind::InvalidData)?;
+    let preview = extraction::preview(&bytes).ok_or(io::ErrorKind::InvalidData)?;
     let mut out = io::stdout().lock();
     out.write_all(&preview)?;
     out.flush()
@@ -137,7 +137,7 @@ fn words() -> io::Result<()> {
     let mut tables = Vec::new();
     input.read_to_end(&mut tables)?;
     let tables = String::from_utf8_lossy(&tables);
-    let pages = tables.split(TABLE_END).map(papers::words_seen).collect();
+    let pages = tables.split(TABLE_END).map(extraction::words_seen).collect();
     let contents = Contents::from_ocr(pages, origin.trim() == OF_PICTURE);
     answer(&report(&contents), &[])
 }

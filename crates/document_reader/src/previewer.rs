@@ -10,7 +10,7 @@ use super::page_renderer::PageRenderer;
 /// Previews that are made at one time; each takes a core.
 const AT_ONCE: usize = 2;
 /// Bytes of a preview.
-pub const PREVIEW_BYTES: usize = papers::PREVIEW_BYTES;
+pub const PREVIEW_BYTES: usize = extraction::PREVIEW_BYTES;
 
 pub struct Previewer {
     page_renderer: Arc<PageRenderer>,

@@ -7,11 +7,11 @@ use base::actor::{Circle, Circles};
 use base::app::Cx;
 use base::error::Result;
 use base::ids::{AnswerId, ConversationId, MessageId};
+use classifier::TextFeatures;
 use db::Tx;
 use model::conversations::Conversation;
 use model::messages::answers::{self, KnownAnswer, language_of, words};
 use outbound::messages::OutgoingMessage;
-use sorter::TextFeatures;
 
 /// Mail of the past that a new one is compared with: the newest.
 const COMPARED: i64 = 1_000;

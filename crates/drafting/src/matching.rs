@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use base::ids::ConversationId;
 use base::limits::{ANSWERED_BEFORE, ANSWERS_OFFERED};
+use classifier::{PastMail, TextFeatures};
 use model::messages::answers::{KnownAnswer, words};
 use model::messages::placeholders::fill;
-use sorter::{PastMail, TextFeatures};
 
 use super::case::DraftingCase;
 use super::examples::AnsweredMail;

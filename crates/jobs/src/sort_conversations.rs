@@ -11,13 +11,13 @@ use base::error::{Error, Result};
 use base::ids::TopicId;
 use base::sorter_models::{ExampleKind, ModelKey};
 use base::states::Urgency;
+use classifier::{TopicModel, language, urgency_with};
 use db::Tx;
 use metrics::counter;
 use model::conversations;
 use model::conversations::sorter_examples;
 use model::conversations::sorting::{self, HelperVerdict, SortedText};
 use model::conversations::topics::{self, Topic};
-use sorter::{TopicModel, language, urgency_with};
 use tokio::task::JoinSet;
 use tracing::Instrument;
 

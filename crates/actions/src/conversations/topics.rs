@@ -7,6 +7,7 @@ use base::error::{Error, Result};
 use base::ids::{ConversationId, TagId, TopicId};
 use base::limits::{TAGGED_EXAMPLES, TAGS_MADE_TOPICS};
 use base::sorter_models::{ExampleKind, ModelKey};
+use classifier::{DECISIONS, GuessOutcome, SorterExample, TopicModel};
 use db::Tx;
 use model::conversations;
 use model::conversations::sorter_examples::{self, GuessCount};
@@ -14,7 +15,6 @@ use model::conversations::topics::{self, Topic};
 use model::conversations::{sorting, tags};
 use model::figures::counters::{self, CounterKind};
 use model::installation::audit_log::{self, Action};
-use sorter::{DECISIONS, GuessOutcome, SorterExample, TopicModel};
 
 /// Adds a topic; owners and admins do.
 pub fn add_topic(tx: &mut Tx<'_>, cx: &Cx<'_>, name: &str, words: &str) -> Result<TopicId> {
@@ -251,7 +251,12 @@ impl DecidedMail {
         score
     }
 
-    fn count(&self, score: &mut ReplayScore, example: &SorterExample, sorted: &sorter::SortedMail) {
+    fn count(
+        &self,
+        score: &mut ReplayScore,
+        example: &SorterExample,
+        sorted: &classifier::SortedMail,
+    ) {
         let place = |id: &Option<String>| {
             self.topics.iter().position(|topic| Some(topic.id.as_str()) == id.as_deref())
         };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use base::actor::Circle;
 use base::error::Result;
 use base::sorter_models::{ExampleKind, ModelKey, SorterModels};
+use classifier::TopicModel;
 use db::Tx;
-use sorter::TopicModel;
 
 use crate::conversations::sorter_examples::{self, TrainingSet};
 use crate::conversations::sorting::{FINE, SPAM};

@@ -7,8 +7,8 @@ use base::error::{Error, Result};
 use base::ids::{ConversationId, TopicId};
 use base::limits::{EXAMPLES, EXAMPLES_PER_LABEL, TAGGED_EXAMPLES, TOPICS};
 use base::sorter_models::{ExampleKind, ModelKey};
+use classifier::{GuessOutcome, SorterExample, TextFeatures, TopicModel};
 use db::Tx;
-use sorter::{GuessOutcome, SorterExample, TextFeatures, TopicModel};
 
 /// Examples beyond the limits that are removed at once: as many as can be added at once.
 const REMOVED_AT_ONCE: i64 = TAGGED_EXAMPLES;

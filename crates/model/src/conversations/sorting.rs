@@ -7,8 +7,8 @@ use base::error::{Error, Result};
 use base::ids::{ConversationId, TopicId};
 use base::sorter_models::ExampleKind;
 use base::states::Urgency;
+use classifier::TextFeatures;
 use db::{Json, Tx};
-use sorter::TextFeatures;
 
 use crate::conversations::sorter_examples::{self, HelperGuess, TaughtDecision};
 use crate::conversations::targets;

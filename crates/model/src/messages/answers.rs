@@ -7,9 +7,9 @@ use base::error::Result;
 use base::ids::{AnswerId, MailboxId, SavedReplyId};
 use base::limits::{ANSWERS, SAVED_REPLIES};
 use base::string_enum::string_enum;
+use classifier::{PastMail, TextFeatures};
 use db::{Json, Tx};
 use search::{Piece, pieces};
-use sorter::{PastMail, TextFeatures};
 
 /// Words of a question that are looked for.
 const QUERY_WORDS: usize = 40;
@@ -121,7 +121,7 @@ pub fn load(tx: &mut Tx<'_>, actor: &Actor, id: &AnswerId) -> Result<Option<Team
 
 /// Two letters for the language of a text, where it is clear.
 pub fn language_of(text: &str) -> Option<&'static str> {
-    sorter::language(text).map(sorter::MailLanguage::as_str)
+    classifier::language(text).map(classifier::MailLanguage::as_str)
 }
 
 /// True for a language as it is written here: `en`.

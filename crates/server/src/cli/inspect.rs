@@ -4,9 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 
 use clap::Args;
+use classifier::UrgencyVerdict;
 use mail::Inspection;
 use serde_json::Value;
-use sorter::UrgencyVerdict;
 
 use super::command::say_line;
 
@@ -54,8 +54,8 @@ impl Sorting {
     fn of(mail: &Inspection) -> Sorting {
         let whole = format!("{}\n{}", mail.subject, mail.text);
         Sorting {
-            language: sorter::language(&whole).map(|language| language.as_str()),
-            verdict: sorter::urgency(&mail.subject, &mail.text),
+            language: classifier::language(&whole).map(|language| language.as_str()),
+            verdict: classifier::urgency(&mail.subject, &mail.text),
         }
     }
 }

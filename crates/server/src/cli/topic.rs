@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use actions::conversations::topics::ReplayScore;
 use api::operations::conversations::list_topics;
 use clap::{Args, Subcommand};
+use classifier::{SorterExample, TopicModel};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
-use sorter::{SorterExample, TopicModel};
 
 use super::command::{CommandResult, WorkspaceArgs, open, person, print, sentence};
 use crate::settings::Settings;

@@ -136,10 +136,10 @@ fn documents_of_any_depth_leave_the_stack_alone() {
     let deep_dictionary = pdf(&format!("/Names {}", nested("<</A", ">>")));
     on_small_stacks(move || {
         for xml in [nested("<a>", "</a>"), "<a>".repeat(LEVELS), nested("<!--", "-->")] {
-            let _ = papers::open(format!("<?xml version=\"1.0\"?>{xml}").as_bytes());
+            let _ = extraction::open(format!("<?xml version=\"1.0\"?>{xml}").as_bytes());
         }
         for pdf in [&deep_array, &deep_dictionary] {
-            papers::files_inside(pdf.as_bytes());
+            extraction::files_inside(pdf.as_bytes());
         }
     });
 }
@@ -153,7 +153,7 @@ fn a_tree_of_names_that_runs_in_circles_is_left_soon() {
          trailer\n<</Root 1 0 R>>\n%%EOF"
     );
     // A thousand to the tenth power of nodes would never end.
-    assert!(papers::files_inside(pdf.as_bytes()).is_empty());
+    assert!(extraction::files_inside(pdf.as_bytes()).is_empty());
 }
 
 #[test]

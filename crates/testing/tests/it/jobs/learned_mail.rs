@@ -3,10 +3,10 @@
 use actions::conversations::merging;
 use actions::conversations::triage::{self, TriageAct};
 use base::email_address::EmailAddress;
+use classifier::TextFeatures;
 use inbound::incoming_mail::FiledMail;
 use maintenance::forget_person::forget_person;
 use serde_json::{Value, json};
-use sorter::TextFeatures;
 use testing::{DAY, MINUTE, TestApp, TestKey, letter, on_both};
 
 on_both!(

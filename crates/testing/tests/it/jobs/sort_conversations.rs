@@ -221,7 +221,11 @@ async fn a_decision_is_about_the_mail_that_the_helper_read(app: TestApp) {
                 tx.one("SELECT features FROM sorter_examples WHERE kind = ?1", &[&kind])?;
             Ok::<_, base::error::Error>(features)
         });
-        assert_eq!(features.await.unwrap(), sorter::TextFeatures::of(text).to_bytes(), "{kind}");
+        assert_eq!(
+            features.await.unwrap(),
+            classifier::TextFeatures::of(text).to_bytes(),
+            "{kind}"
+        );
     }
 }
 

@@ -1,6 +1,6 @@
 //! Damaged and random files never panic.
 
-use papers::Unreadable;
+use extraction::Unreadable;
 
 /// Chance from a seed, the same on every machine.
 fn chance(seed: u64) -> impl FnMut(usize) -> usize {
@@ -55,7 +55,7 @@ fn no_text_makes_the_rules_fail() {
         let mut chance = chance(seed);
         let count = chance(200);
         let text: String = (0..count).map(|_| pieces[chance(pieces.len())]).collect();
-        if let Ok(contents) = papers::open(text.as_bytes()) {
+        if let Ok(contents) = extraction::open(text.as_bytes()) {
             let _ = (contents.paper(), contents.text());
         }
     }
@@ -70,7 +70,7 @@ fn what_cannot_be_opened_says_why() {
         (b"PK\x03\x04\0\0\0", Unreadable::Unknown),
         (b"\x7fELF\x02\x01\x01\0\0\0", Unreadable::Unknown),
     ] {
-        assert_eq!(papers::open(bytes).err(), Some(expected));
+        assert_eq!(extraction::open(bytes).err(), Some(expected));
         assert!(expected.sentence().ends_with('.'));
     }
 }
@@ -84,7 +84,7 @@ fn text_in_other_encodings_is_read() {
         .chain("Invoice 12\nTotal 12.50 EUR\n".encode_utf16().flat_map(u16::to_le_bytes))
         .collect();
     for bytes in [latin, wide] {
-        let fields = papers::open(&bytes).expect("a text").paper().fields;
+        let fields = extraction::open(&bytes).expect("a text").paper().fields;
         assert_eq!((fields.amount, fields.reference.as_deref()), (Some(12.5), Some("12")));
     }
 }

@@ -9,11 +9,11 @@ fuzz_target!(|raw: &[u8]| {
     if is_binary || raw.windows(5).any(|bytes| bytes == b"%PDF-") {
         return;
     }
-    if let Ok(contents) = papers::open(raw)
+    if let Ok(contents) = extraction::open(raw)
         && contents.pictures.is_empty()
         && !contents.is_picture()
     {
         let _ = contents.paper();
     }
-    let _ = papers::words_seen(&String::from_utf8_lossy(raw));
+    let _ = extraction::words_seen(&String::from_utf8_lossy(raw));
 });

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use papers::{ExtractedDocument, PaperKind};
+use extraction::{ExtractedDocument, PaperKind};
 
 use crate::truth::Truth;
 

@@ -1,6 +1,6 @@
 //! Reads invoices of a folder and compares what was read with what is known of them.
 //!
-//!     cargo run -p mailroom-papers --example score-papers -- FOLDER…
+//!     cargo run -p mailroom-extraction --example score-extraction -- FOLDER…
 //!
 //! What is known is in the XML inside a PDF or in a bare XML file (`zugferd-corpus`), or in a JSON
 //! file beside the document (`invoice2data`). Files with XML are read twice: as they are, and by
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use papers::Contents;
+use extraction::Contents;
 use report::Report;
 use truth::Truth;
 
@@ -43,7 +43,7 @@ fn main() {
 fn print_lines(path: &Path) {
     let bytes = fs::read(path).expect("a file that can be read");
     println!("== {}", path.display());
-    match papers::open(&bytes) {
+    match extraction::open(&bytes) {
         Ok(contents) => println!("{}\n{:?}", contents.text(), contents.extract_from_words()),
         Err(error) => println!("{}", error.sentence()),
     }
@@ -66,12 +66,12 @@ fn read(path: &Path, report: &mut Report) {
         return;
     }
     let began = Instant::now();
-    let opened = papers::open(&bytes);
+    let opened = extraction::open(&bytes);
     let millis = began.elapsed().as_secs_f64() * 1_000.0;
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or("");
     let beside = fs::read_to_string(path.with_extension("json")).ok();
     let inside = match kind {
-        "pdf" => papers::files_inside(&bytes).iter().find_map(|file| Truth::of_xml(file)),
+        "pdf" => extraction::files_inside(&bytes).iter().find_map(|file| Truth::of_xml(file)),
         "xml" => Truth::of_xml(&bytes),
         _ => None,
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use sorter::urgency;
+use classifier::urgency;
 
 use crate::report::Report;
 use crate::rows::json_lines;

@@ -1,6 +1,6 @@
 //! Invoices: amounts, dates, references and vendors.
 
-use papers::PaperKind;
+use extraction::PaperKind;
 
 struct Case {
     text: &'static str,
@@ -15,7 +15,7 @@ struct Case {
 #[test]
 fn an_invoice_is_read_in_every_language() {
     for case in CASES {
-        let paper = papers::open(case.text.as_bytes()).expect("a text").paper();
+        let paper = extraction::open(case.text.as_bytes()).expect("a text").paper();
         let fields = paper.fields;
         let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         assert_eq!(paper.kind, PaperKind::Invoice, "{}", case.text);
@@ -199,7 +199,7 @@ K-100          8-9-2026         VF1005193          22-9-2026
 
 Totaal incl. BTW                                     € 49,99
 ";
-    let fields = papers::open(text.as_bytes()).expect("a text").paper().fields;
+    let fields = extraction::open(text.as_bytes()).expect("a text").paper().fields;
     assert_eq!(fields.date.as_deref(), Some("2026-09-08"));
     assert_eq!(fields.due_date.as_deref(), Some("2026-09-22"));
     assert_eq!(fields.reference.as_deref(), Some("VF1005193"));
@@ -216,12 +216,15 @@ Bruttosumme                   119,00
 Erhaltene Anzahlungen         -69,00
 Zahlbetrag                     50,00 EUR
 ";
-    assert_eq!(papers::open(text.as_bytes()).expect("a text").paper().fields.amount, Some(119.0));
+    assert_eq!(
+        extraction::open(text.as_bytes()).expect("a text").paper().fields.amount,
+        Some(119.0)
+    );
 }
 
 #[test]
 fn a_credit_note_is_about_what_it_gives_back() {
     let text = "Avoir AV-5\nTotal HT   -100,00 €\nTVA   -20,00 €\nTotal TTC   -120,00 €\n";
-    let paper = papers::open(text.as_bytes()).expect("a text").paper();
+    let paper = extraction::open(text.as_bytes()).expect("a text").paper();
     assert_eq!((paper.kind, paper.fields.amount), (PaperKind::Invoice, Some(120.0)));
 }

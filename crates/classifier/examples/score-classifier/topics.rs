@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Instant;
 
-use sorter::TopicModel;
+use classifier::TopicModel;
 
 use crate::report::Report;
 use crate::rows::{TopicRow, examples, of_each, topic_rows};

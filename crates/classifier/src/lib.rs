@@ -6,7 +6,7 @@
 //! alone, so every process that has the same examples has the same model:
 //!
 //! ```
-//! use sorter::{SorterExample, TopicModel};
+//! use classifier::{SorterExample, TopicModel};
 //!
 //! let examples: Vec<SorterExample> = [
 //!     ("I want my money back", Some("Refunds")),
@@ -45,7 +45,7 @@
 //!
 //! **Limits.** A mail's first [`WORDS`] words count. Learning 5,000 examples takes less than a
 //! second, sorting a mail less than two milliseconds; the scoring program measures it:
-//! `cargo run --release -p mailroom-sorter --example score-sorting -- CORPORA`.
+//! `cargo run --release -p mailroom-classifier --example score-classifier -- CORPORA`.
 //!
 //! Deliberately absent: files, sockets, the clock, randomness, threads, words in what is kept.
 

@@ -1,6 +1,6 @@
 //! The kind of a document.
 
-use papers::{Contents, PaperKind, TextPage, Word};
+use extraction::{Contents, PaperKind, TextPage, Word};
 
 #[test]
 fn a_picture_with_few_words_is_a_photo_and_one_of_a_paper_is_not() {
@@ -25,7 +25,7 @@ fn a_picture_with_few_words_is_a_photo_and_one_of_a_paper_is_not() {
 #[test]
 fn what_is_not_about_money_has_no_fields() {
     let text = "Passport\nNationality UTO\nDate of birth 02.03.1990\nInvoice number 12";
-    let paper = papers::open(text.as_bytes()).expect("a text").paper();
+    let paper = extraction::open(text.as_bytes()).expect("a text").paper();
     assert_eq!(paper.kind, PaperKind::Id);
-    assert_eq!(paper.fields, papers::ExtractedFields::default());
+    assert_eq!(paper.fields, extraction::ExtractedFields::default());
 }

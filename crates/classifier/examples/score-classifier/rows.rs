@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use classifier::SorterExample;
 use serde_json::Value;
-use sorter::SorterExample;
 
 /// A question and its topic; `None` for none of these.
 #[derive(Clone)]

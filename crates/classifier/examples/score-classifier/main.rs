@@ -1,6 +1,6 @@
 //! Scores sorting on labelled questions, over a folder of corpora with `topics` and `urgency`:
 //!
-//!     cargo run --release -p mailroom-sorter --example score-sorting -- CORPORA [--misses]
+//!     cargo run --release -p mailroom-classifier --example score-classifier -- CORPORA [--misses]
 //!
 //! `--misses` also shows the mails whose urgency came out wrong. A set that is not in the folder is
 //! said to be absent. The exit code is 1 when a score is below its mark.
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
         }
     }
     let Some(folder) = folder.filter(|folder| folder.is_dir()) else {
-        eprintln!("usage: score-sorting CORPORA [--misses]: the folder of corpora is missing");
+        eprintln!("usage: score-classifier CORPORA [--misses]: the folder of corpora is missing");
         return ExitCode::from(2);
     };
     topics::score(&folder.join("topics"), &mut report);
