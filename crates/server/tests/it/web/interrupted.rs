@@ -226,7 +226,7 @@ async fn a_protected_reply_with_a_file_comes_back_protected(app: TestApp) {
     let composer = browser.get(&format!("{path}?write=reply")).await.is(200);
     let place_of = |field: &str| composer.text.find(field).unwrap_or_else(|| panic!("no {field}"));
     assert!(
-        place_of("name=\"secure\"") < place_of("type=\"file\""),
+        place_of("name=\"secure\"") < place_of("name=\"files\""),
         "what stands behind a file is not read"
     );
     end_sessions(&app).await;
