@@ -2,18 +2,17 @@
 
 mod attack;
 mod authentication;
-mod bookings;
 mod client;
 mod constant;
 mod crash;
 mod database;
 mod deliveries;
 mod filled;
+mod guests;
 mod hosted;
 mod lane;
 mod live;
 mod measure;
-mod protected;
 mod receive;
 mod receiver;
 mod report;
@@ -23,7 +22,6 @@ mod seed;
 mod server;
 mod soak;
 mod triage;
-mod uploads;
 mod words;
 mod workspace;
 
@@ -68,7 +66,7 @@ enum Command {
     /// Measure how soon a change reaches every open page, and what memory a page costs
     Live(live::LiveOptions),
     /// Measure what lists and conversations with protected messages cost beside those with others
-    Protected(protected::ProtectedOptions),
+    Protected(guests::protected::ProtectedOptions),
     /// Measure how fast mail comes in by SMTP, and what memory and disk it takes
     Receive(receive::ReceiveOptions),
     /// Measure what sorting costs the receiving of mail: with it and without it, in turns
@@ -83,10 +81,10 @@ enum Command {
     /// Work for an hour with attacks in between, and check that nothing is lost, slow or growing
     Soak(soak::SoakOptions),
     /// Measure the memory that many uploads at one time take
-    Uploads(uploads::UploadsOptions),
+    Uploads(guests::uploads::UploadsOptions),
     /// Measure how long the free times of a month take, with a short and a long history, and how long
     /// large and hostile calendars take
-    Bookings(bookings::BookingsOptions),
+    Bookings(guests::bookings::BookingsOptions),
     /// Measure acts on 1,000 conversations at once, what others wait meanwhile, and rules
     Triage(triage::TriageOptions),
     /// Measure 2,000 workspaces of mixed size on one server, and whether a neighbour that imports,
@@ -116,15 +114,15 @@ fn main() -> ExitCode {
         Some(Command::Authentication { folders }) => authentication::score(&folders),
         Some(Command::Deliveries(options)) => deliveries::run(options).map(drop),
         Some(Command::Live(options)) => live::run(options).map(drop),
-        Some(Command::Protected(options)) => protected::run(&options).map(drop),
+        Some(Command::Protected(options)) => guests::protected::run(&options).map(drop),
         Some(Command::Receive(options)) => receive::run(&options).map(drop),
         Some(Command::Sorting(options)) => receive::sorting::run(&options).map(drop),
         Some(Command::Grown(options)) => receive::grown::run(&options).map(drop),
         Some(Command::Crash(options)) => crash::run(options),
         Some(Command::Attack(options)) => attack::run(&options),
         Some(Command::Soak(options)) => soak::run(&options),
-        Some(Command::Uploads(options)) => uploads::run(options),
-        Some(Command::Bookings(options)) => bookings::run(&options).map(drop),
+        Some(Command::Uploads(options)) => guests::uploads::run(options),
+        Some(Command::Bookings(options)) => guests::bookings::run(&options).map(drop),
         Some(Command::Triage(options)) => triage::run(&options).map(drop),
         Some(Command::Hosted(options)) => hosted::run(&options).map(drop),
         None => run::run(cli.run).map(drop),

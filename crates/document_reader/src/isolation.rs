@@ -43,7 +43,7 @@ pub const RENDERING_LIMITS: ProgramLimits =
 /// Sandboxes a parser: it reads its input and writes its output, and can open no file, start no
 /// process and reach no network.
 pub fn enter_as_reader() -> io::Result<()> {
-    shed()?;
+    lower_rights()?;
     limit(Resource::As, READER_BYTES)?;
     limit(Resource::Cpu, READER_CPU_SECONDS)?;
     limit(Resource::Nproc, 0)?;
@@ -72,7 +72,7 @@ pub fn become_program(limits: ProgramLimits, program: &Path, args: &[String]) ->
 
 /// `name` is where the command keeps the program's path: the one place to start a program from.
 fn enter_as_program(limits: ProgramLimits, program: &Path, name: &OsStr) -> io::Result<()> {
-    shed()?;
+    lower_rights()?;
     file_access::allow_program(program)?;
     limit(Resource::As, limits.memory_bytes)?;
     limit(Resource::Cpu, limits.cpu_seconds)?;
@@ -82,7 +82,7 @@ fn enter_as_program(limits: ProgramLimits, program: &Path, name: &OsStr) -> io::
 
 /// Lowers the CPU priority, makes the process's memory unreadable to others, closes inherited
 /// descriptors, and forbids core dumps and file writes.
-fn shed() -> io::Result<()> {
+fn lower_rights() -> io::Result<()> {
     nice(NICENESS)?;
     hide_memory()?;
     close_inherited();

@@ -16,8 +16,7 @@ use db::Tx;
 use metrics::{counter, histogram};
 use model::installation::sealing;
 use model::people::notices::{Notice, notify};
-use model::webhooks::State;
-use model::webhooks::webhook_signing;
+use model::webhooks::{State, webhook_signing};
 use tracing::Instrument;
 
 use super::{WebhookRequest, WebhookResponse, WebhookSender};

@@ -340,7 +340,7 @@ pub fn mark_sent(
         contacts::note(tx, cx, &conversation.circle, party, evidence)?;
         recipients::add_participant(tx, cx.actor.ws, &conversation.id, &party.address())?;
     }
-    search_index::sent(tx, cx.actor.ws, &message.id)?;
+    search_index::index_sent(tx, cx.actor.ws, &message.id)?;
     if let Some(request) = &message.request {
         document_requests::note_sent(tx, cx, request)?;
     }

@@ -67,7 +67,7 @@ pub fn names(party: &Party) -> impl Iterator<Item = &str> {
 }
 
 /// Writes a message that has just left into the index.
-pub fn sent(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
+pub fn index_sent(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
     let message = load(tx, ws, id)?;
     search::index_sent(tx, ws, message.place(), &message.text())
 }

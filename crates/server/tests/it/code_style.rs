@@ -129,7 +129,9 @@ fn a_folder_is_small_enough_to_be_read() {
         }
         let entries: Vec<PathBuf> =
             fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        if entries.len() > FOLDER_ENTRIES {
+        // Cargo.toml lists the crates by layer.
+        let is_list = folder.ends_with("crates");
+        if entries.len() > FOLDER_ENTRIES && !is_list {
             large.push((folder, entries.len()));
         }
         folders.extend(entries.into_iter().filter(|path| path.is_dir()));

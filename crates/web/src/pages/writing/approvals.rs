@@ -257,7 +257,7 @@ fn typed_text(draft: &MessageEntry) -> &str {
 
 impl DecisionView {
     /// The text as the editor shows it.
-    fn formatted(&self) -> String {
+    fn editor_html(&self) -> String {
         if self.draft.protected.is_some() {
             formatted_protected(&self.typed, &self.draft.id)
         } else {
@@ -288,7 +288,7 @@ impl DecisionForm {
     }
 
     /// The recipients; `None` where the form does not have them.
-    fn addressed(&self) -> Result<Option<RecipientList>, String> {
+    fn recipients(&self) -> Result<Option<RecipientList>, String> {
         self.recipients.as_ref().map(RecipientLines::parse).transpose()
     }
 }
@@ -321,7 +321,7 @@ pub async fn approve(
     let PostedForm { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let (revision, seen, typed) = (form.revision(), form.seen.unwrap_or(0), form.body.clone());
-    let recipients = match form.addressed() {
+    let recipients = match form.recipients() {
         Ok(recipients) => recipients,
         Err(sentence) => return wrong_address(&web, &visitor, &id, &form, sentence).await,
     };
@@ -354,7 +354,7 @@ pub async fn approve(
             let page = build(&web, &visitor, &id, |decision| keep_typed(decision, &form)).await?;
             responses::again(&page)
         }
-        Err(refusal) => refused(&web, &visitor, &id, &form, refusal).await,
+        Err(refusal) => show_refusal(&web, &visitor, &id, &form, refusal).await,
     }
 }
 
@@ -367,7 +367,7 @@ pub async fn save(
     let PostedForm { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let (revision, text) = (form.revision(), form.body.clone().unwrap_or_default());
-    let recipients = match form.addressed() {
+    let recipients = match form.recipients() {
         Ok(recipients) => recipients,
         Err(sentence) => return wrong_address(&web, &visitor, &id, &form, sentence).await,
     };
@@ -381,7 +381,7 @@ pub async fn save(
         .await;
     match saved {
         Ok(_) => web.redirect(&format!("/approvals/{id}"), Flash::Saved),
-        Err(refusal) => refused(&web, &visitor, &id, &form, refusal).await,
+        Err(refusal) => show_refusal(&web, &visitor, &id, &form, refusal).await,
     }
 }
 
@@ -399,7 +399,7 @@ pub async fn discard(
         .await;
     match discarded {
         Ok(()) => web.redirect(&form.next.0, Flash::Discarded),
-        Err(refusal) => refused(&web, &visitor, &id, &form, refusal).await,
+        Err(refusal) => show_refusal(&web, &visitor, &id, &form, refusal).await,
     }
 }
 
@@ -427,7 +427,7 @@ async fn wrong_time(web: &Web, visitor: &Visitor, id: &str, form: &DecisionForm)
 }
 
 /// Shows the draft as it is now, or the queue if somebody else has decided about it.
-async fn refused(
+async fn show_refusal(
     web: &Web,
     visitor: &Visitor,
     id: &str,

@@ -101,7 +101,7 @@ pub async fn reply(
         })
         .await;
     match outcome {
-        Ok(Outcome::Sent(result)) => sent(&web, &id, &form, &result),
+        Ok(Outcome::Sent(result)) => leave_composer(&web, &id, &form, &result),
         Ok(Outcome::Meanwhile { by, is_customer }) => {
             again(&web, &visitor, &id, &form, |composer| {
                 composer.meanwhile = Some((by, is_customer));
@@ -168,7 +168,7 @@ fn autosave(visitor: &Visitor, form: &ReplyForm) -> Autosave {
     Autosave { to, cc, bcc, forwards, secure, times, ..Autosave::new(kind, form.body.clone()) }
 }
 
-fn sent(web: &Web, id: &str, form: &ReplyForm, result: &ReplyResult) -> PageResult {
+fn leave_composer(web: &Web, id: &str, form: &ReplyForm, result: &ReplyResult) -> PageResult {
     let path = match form.button {
         ReplyButton::Keep => return web.redirect(&form.from.conversation(id), Flash::Kept),
         ReplyButton::SendAndClose => form.from.list(),

@@ -37,7 +37,7 @@ pub async fn offer(
     if let Some(first) = &form.show {
         return again(&web, &visitor, &id, &form, first, Vec::new()).await;
     }
-    let (message, offer) = match checked(&form) {
+    let (message, offer) = match check_form(&form) {
         Ok(checked) => checked,
         Err(sentence) => {
             return again(&web, &visitor, &id, &form, &form.first, vec![sentence]).await;
@@ -87,7 +87,7 @@ pub async fn offer(
 
 /// The reply and its offer; the error is a sentence, which is translated where it is shown: the
 /// reader's language is not known yet.
-fn checked(form: &TimesForm) -> Result<(NewReply, OfferInput), String> {
+fn check_form(form: &TimesForm) -> Result<(NewReply, OfferInput), String> {
     let recipients = form.recipients.parse()?;
     if form.times.0.len() > OFFERED_TIMES {
         return Err(format!("Offer at most {OFFERED_TIMES} times. The link has all the others."));

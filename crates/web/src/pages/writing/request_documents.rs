@@ -32,7 +32,7 @@ pub async fn ask(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let (seen, send) = (form.seen.unwrap_or(0), !form.keep);
-    let input = if form.more { Err(Vec::new()) } else { checked(&id, &form) };
+    let input = if form.more { Err(Vec::new()) } else { check_form(&id, &form) };
     let problems = match input {
         Err(problems) => problems,
         Ok(input) => {
@@ -78,7 +78,7 @@ pub async fn ask(
 }
 
 /// The request after the API's own checks; the error is what is wrong.
-fn checked(id: &str, form: &RequestForm) -> Result<RequestDocumentsInput, Vec<ValidationError>> {
+fn check_form(id: &str, form: &RequestForm) -> Result<RequestDocumentsInput, Vec<ValidationError>> {
     let documents: Vec<Value> = form
         .lines
         .iter()
