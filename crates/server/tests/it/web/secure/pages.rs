@@ -29,7 +29,7 @@ on_both!(
 );
 
 /// A customer whom a secure message went to.
-pub(super) struct Reader<'a> {
+pub(in crate::web) struct Reader<'a> {
     pub app: &'a TestApp,
     pub key: TestKey,
     pub conversation: String,
