@@ -79,7 +79,7 @@ impl QuietMode {
         *self.0.borrow()
     }
 
-    /// The mode from now on: [`QuietMode::changed`] waits for another.
+    /// The mode from now on: [`QuietMode::wait_for_change`] waits for another.
     pub fn current(&mut self) -> bool {
         *self.0.borrow_and_update()
     }
