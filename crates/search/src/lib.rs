@@ -13,6 +13,7 @@ mod operators;
 mod probe;
 mod query;
 mod query_parts;
+mod row_key;
 mod search_term;
 mod word_lists;
 
@@ -25,25 +26,22 @@ use db::Tx;
 use amounts::amounts;
 use operators::Field;
 
-pub use conversation_words::{lines_beside, unknown_lines};
+pub use conversation_words::{NewWordList, lines_beside, list_with_others, unknown_lines};
 pub use fold::{Piece, fold_name, index_words, pieces};
 pub use highlight::{Excerpt, excerpt};
 pub use operators::{Condition, HAS_FILE, HAS_NOTE, OPERATORS, OperatorHelp};
 pub use probe::{PROBED_AT_ONCE, probe_width};
 pub use query::{Query, Term};
 pub use query_parts::{QueryPart, QuerySwitch, query_parts, query_switch};
+pub use row_key::{
+    FIRST_ENTRY, IndexRowKey, ROWS_OF_CONVERSATION, SERIALS, message_rowid_sql,
+};
 pub use search_term::{
     SearchTerm, all_terms, any_term, conversations_with, search_term, those_with_all, those_without,
 };
 
 /// Characters before each word that keep the words of workspaces apart.
 const TAG_CHARS: u32 = 4;
-/// Bits of a row's number that hold the serial of a mail within its conversation (SQLite).
-const SERIAL_BITS: u32 = 20;
-/// Every serial is below this.
-pub const SERIALS: i64 = 1 << SERIAL_BITS;
-/// The serials of notes, documents and tags follow those of the mails of a conversation.
-pub const FIRST_ENTRY: i64 = 1 << (SERIAL_BITS - 1);
 /// Leads the list of a conversation that may have words which its messages no longer have.
 const HAS_OTHERS: u8 = b'~';
 /// Words of one mail or document that are indexed.
@@ -102,20 +100,6 @@ impl IndexedText<'_> {
     }
 }
 
-/// A row of the index: a conversation, and the number of a message, note or document within it.
-#[derive(Clone, Copy)]
-pub struct IndexRowKey<'a> {
-    pub num: i64,
-    pub conversation: &'a ConversationId,
-    pub serial: i64,
-}
-
-impl IndexRowKey<'_> {
-    fn rowid(self) -> i64 {
-        self.num << SERIAL_BITS | self.serial
-    }
-}
-
 /// Makes a mail findable by its words; it must not be in the index yet.
 pub fn index_mail(
     tx: &mut Tx<'_>,
@@ -132,6 +116,9 @@ pub fn index_mail(
 /// Makes a message, note or document findable that is not in the index yet. On SQLite new rows are
 /// written last and together.
 pub fn add(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>, text: &IndexedText<'_>) -> Result<()> {
+    if !place.has_rowid() {
+        return Ok(());
+    }
     let words = text.words(ws);
     conversation_words::add(tx, ws, place, &words)?;
     match tx.pick(true, false) {
@@ -171,13 +158,7 @@ pub fn extend(
     text: &IndexedText<'_>,
 ) -> Result<()> {
     delete_row(tx, ws, place)?;
-    let words = text.words(ws);
-    conversation_words::add(tx, ws, place, &words)?;
-    match tx.pick(true, false) {
-        true => drop(tx.exec(INSERT_SQLITE, &[&place.rowid(), &words.join(" ")])?),
-        false => insert_rows(tx, ws, place, &words)?,
-    }
-    Ok(())
+    add(tx, ws, place, text)
 }
 
 const INSERT_SQLITE: &str = "INSERT INTO message_index (rowid, words) VALUES (?1, ?2)";
@@ -203,31 +184,20 @@ pub fn forget_mail(
     delete_row(tx, ws, IndexRowKey { num, conversation, serial })
 }
 
-/// Takes a row out of the index, so that its words are not found any more.
+/// Takes a row out of the index, so that its words are not found any more. The list of its
+/// conversation's words is written again soon.
 pub fn remove(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>) -> Result<()> {
     delete_row(tx, ws, place)?;
-    tx.exec(
-        "UPDATE conversation_index SET words = '~' || words
-         WHERE num = ?1 AND words <> '' AND substr(words, 1, 1) <> '~'",
-        &[&place.num],
-    )?;
-    Ok(())
-}
-
-/// Says of a conversation whose rows were all written again that it has no words of before.
-pub fn no_other_words(tx: &mut Tx<'_>, num: i64) -> Result<()> {
-    tx.exec(
-        "UPDATE conversation_index SET words = substr(words, 2)
-         WHERE num = ?1 AND substr(words, 1, 1) = '~'",
-        &[&num],
-    )?;
-    Ok(())
+    conversation_words::mark_others(tx, place.num)
 }
 
 fn delete_row(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>) -> Result<()> {
     if tx.pick(true, false) {
         tx.cancel_last(INSERT_SQLITE, place.rowid());
-        tx.exec("DELETE FROM message_index WHERE rowid = ?1", &[&place.rowid()])?;
+        tx.exec(
+            "DELETE FROM message_index WHERE rowid IN (?1, ?2)",
+            &[&place.rowid(), &place.former_rowid()],
+        )?;
     } else {
         tx.exec(
             "DELETE FROM message_index WHERE ws = ?1 AND conversation = ?2 AND serial = ?3",
@@ -345,14 +315,7 @@ pub fn newest_match(
     below: i64,
 ) -> Result<Option<i64>> {
     if tx.pick(true, false) {
-        let first = num << SERIAL_BITS;
-        let last = first + below - 1;
-        let found: Option<(i64,)> = tx.opt(
-            "SELECT rowid FROM message_index
-             WHERE message_index MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT 1",
-            &[&expression, &first, &last],
-        )?;
-        return Ok(found.map(|(rowid,)| rowid & ((1 << SERIAL_BITS) - 1)));
+        return newest_in_sqlite(tx, num, expression, below);
     }
     let found: Option<(i64,)> = tx.opt(
         "SELECT serial FROM (
@@ -363,6 +326,28 @@ pub fn newest_match(
         &[&ws, conversation, &expression, &below],
     )?;
     Ok(found.map(|(serial,)| serial))
+}
+
+/// Rows that have numbers of before stand before the others, so one of them may have a serial that is not
+/// below: then the rest is looked through.
+fn newest_in_sqlite(
+    tx: &mut Tx<'_>,
+    num: i64,
+    expression: &str,
+    below: i64,
+) -> Result<Option<i64>> {
+    const NEWEST: &str = "SELECT rowid FROM message_index
+        WHERE message_index MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT 1";
+    let (first, last) = row_key::rowids_of(num);
+    let last = if below >= SERIALS { last } else { row_key::rowid(num, below) - 1 };
+    let found: Option<(i64,)> = tx.opt(NEWEST, &[&expression, &first, &last])?;
+    let serial = found.map(|(rowid,)| row_key::serial(num, rowid));
+    if serial.is_none_or(|serial| serial < below) {
+        return Ok(serial);
+    }
+    let found: Option<(i64,)> = tx.opt(NEWEST, &[&expression, &first, &(first + below - 1)])?;
+    let serial = found.map(|(rowid,)| row_key::serial(num, rowid));
+    Ok(serial.filter(|serial| *serial < below))
 }
 
 /// The words of one mail as PostgreSQL can keep them.

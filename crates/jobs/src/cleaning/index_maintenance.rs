@@ -19,8 +19,10 @@ use crate::runs::runtime::{BackgroundJob, JobRound, JobRuntime};
 const PAGES_AT_ONCE: i64 = 64;
 /// The pause between two rounds while there is more to do.
 const PAUSE_BETWEEN_MERGES_MS: i64 = 20;
-/// The rest after everything is done.
-const REST_MS: i64 = 180 * MINUTE_MS;
+/// The rest after everything is done. Meanwhile a level of the index gets at most eight segments more.
+const REST_MS: i64 = 30 * MINUTE_MS;
+/// The indexes that have segments.
+const INDEXES: [&str; 2] = ["message_index", "document_index"];
 /// How often PostgreSQL's table statistics are checked for growth.
 const STATISTICS_EVERY: Duration = Duration::from_secs(60);
 /// A table has grown when as many rows changed as it had when it was last analysed, and this many.
@@ -100,12 +102,17 @@ fn merge(tx: &mut Tx<'_>, now: i64) -> Result<usize> {
     let due: Option<(String,)> =
         tx.opt("SELECT name FROM index_maintenance WHERE due_at <= ?1", &[&now])?;
     let Some((name,)) = due else { return Ok(0) };
-    let before = changes(tx)?;
-    tx.exec(
-        "INSERT INTO message_index (message_index, rank) VALUES ('merge', ?1)",
-        &[&PAGES_AT_ONCE],
-    )?;
-    let rest = if changes(tx)? - before < CHANGED { REST_MS } else { PAUSE_BETWEEN_MERGES_MS };
+    let mut is_done = true;
+    for index in INDEXES {
+        // Levels of two segments, and those of which a tenth of the rows was deleted.
+        let before = changes(tx)?;
+        tx.exec(
+            &format!("INSERT INTO {index} ({index}, rank) VALUES ('merge', ?1)"),
+            &[&PAGES_AT_ONCE],
+        )?;
+        is_done &= changes(tx)? - before < CHANGED;
+    }
+    let rest = if is_done { REST_MS } else { PAUSE_BETWEEN_MERGES_MS };
     tx.exec("UPDATE index_maintenance SET due_at = ?2 WHERE name = ?1", &[&name, &(now + rest)])?;
     Ok(1)
 }

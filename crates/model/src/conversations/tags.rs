@@ -169,11 +169,12 @@ fn count(
 
 /// Writes the names that lists show.
 pub fn save_names(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
+    search_index::tags(tx, cx.actor.ws, &conversation.id, &conversation.tags)?;
     tx.exec(
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &conversation.tags],
     )?;
-    search_index::tags(tx, cx.actor.ws, &conversation.id, &conversation.tags)
+    Ok(())
 }
 
 type TaggedConversation = (ConversationId, Circle, Json<Vec<String>>, MailboxId, i64);
@@ -235,11 +236,12 @@ fn write_name(
             renamed.push(tag.to_owned());
         }
     }
+    search_index::tags(tx, ws, conversation, &renamed)?;
     tx.exec(
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
         &[&ws, conversation, &Json(&renamed)],
     )?;
-    search_index::tags(tx, ws, conversation, &renamed)
+    Ok(())
 }
 
 /// 1 when the conversation did not have the other tag yet, otherwise 0.

@@ -406,4 +406,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 61,
+        name: "rows of the word index spread, and word lists written anew",
+        both: include_str!("061_index_rows.sql"),
+        sqlite: include_str!("061_index_rows.sqlite.sql"),
+        postgres: include_str!("061_index_rows.postgres.sql"),
+    },
 ];
