@@ -21,6 +21,7 @@ mod repeated_reads;
 mod replica;
 mod row;
 mod schema_version;
+mod sent_writes;
 mod session;
 mod sqlite;
 mod tables;

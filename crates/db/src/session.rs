@@ -21,6 +21,7 @@ use crate::caches::Caches;
 use crate::connect::{ConnectionTask, connect};
 use crate::job::Durability;
 use crate::repeated_reads::{RepeatedReads, key_of};
+use crate::sent_writes::SentWrites;
 use crate::{Arg, FromRow, Row, StoreError, Value};
 
 /// Prepared statements kept per connection; SQL is literal, so few are ever needed.
@@ -32,7 +33,9 @@ const BEGIN_RELAXED: &str = "START TRANSACTION ISOLATION LEVEL REPEATABLE READ;
     SET LOCAL synchronous_commit TO off";
 
 pub(crate) struct Session {
-    client: Client,
+    /// Writes that were sent and whose outcome nobody has asked for. Dropped before the client.
+    sent: SentWrites,
+    client: Arc<Client>,
     /// Dropped after the client.
     runtime: ConnectionRuntime,
     statements: HashMap<String, Statement>,
@@ -51,7 +54,8 @@ impl Session {
         let runtime = runtime.expect("the system can make a runtime");
         let (client, task) = runtime.block_on(connect(config))?;
         Ok(Session {
-            client,
+            sent: SentWrites::default(),
+            client: Arc::new(client),
             runtime: ConnectionRuntime { runtime, task },
             statements: HashMap::new(),
             begin: None,
@@ -84,6 +88,7 @@ impl Session {
 
     fn begin_now(&mut self, begin: &str) -> Result<(), Error> {
         let begin = self.after_rollback(begin);
+        self.sent.forget();
         self.begin = None;
         self.answers = None;
         self.is_open = true;
@@ -99,12 +104,14 @@ impl Session {
     }
 
     pub(crate) fn commit(&mut self) -> Result<(), Error> {
+        self.settle()?;
         self.is_open = false;
         self.runtime.run(self.client.batch_execute("COMMIT"))
     }
 
     /// Ends a transaction that nobody needs any more, without waiting for the server.
     pub(crate) fn release(&mut self) {
+        self.sent.forget();
         self.begin = None;
         self.answers = None;
         if !std::mem::take(&mut self.is_open) {
@@ -123,10 +130,39 @@ impl Session {
     pub(crate) fn execute(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<u64, Error> {
         let statement = self.prepare(sql)?;
         let begin = self.beginning();
-        with_args(args, |args| {
+        let done = with_args(args, |args| {
             let run = behind(&self.client, begin, self.client.execute(&statement, args));
             self.runtime.run(run)
-        })
+        });
+        self.settle()?;
+        done
+    }
+
+    /// Sends a write of a transaction that has begun, without waiting for the server: the next statement
+    /// that is waited for, or [`Session::settle`], tells whether it failed.
+    pub(crate) fn execute_soon(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<(), Error> {
+        if self.begin.is_some() || self.sent.is_full() {
+            return self.execute(sql, args).map(drop);
+        }
+        let statement = self.prepare(sql)?;
+        let client = Arc::clone(&self.client);
+        let args: Vec<Value<'static>> = args.iter().map(|arg| arg.value().into_owned()).collect();
+        let write = async move {
+            let args: Vec<&(dyn ToSql + Sync)> =
+                args.iter().map(|arg| arg as &(dyn ToSql + Sync)).collect();
+            client.execute(&statement, &args).await
+        };
+        // Polled once, it is on its way.
+        self.runtime.run(self.sent.send(write))
+    }
+
+    /// Waits for the writes that were sent. What a failure of one made of the statements behind it is told as
+    /// that failure.
+    pub(crate) fn settle(&mut self) -> Result<(), Error> {
+        match self.sent.is_empty() {
+            true => Ok(()),
+            false => self.runtime.run(self.sent.settle()),
+        }
     }
 
     pub(crate) fn query(
@@ -145,6 +181,7 @@ impl Session {
             let run = behind(&self.client, begin, self.client.query(&statement, args));
             self.runtime.run(run)
         });
+        self.settle()?;
         let rows = Arc::new(rows?);
         if let Some((answers, key)) = self.answers.as_mut().zip(key) {
             answers.keep(key, &rows);
@@ -170,6 +207,7 @@ impl Session {
         args: &[&dyn Arg],
         mut see: impl FnMut(&mut Row<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        self.settle()?;
         let statement = self.prepare(sql)?;
         let begin = self.beginning();
         with_args(args, |args| {
@@ -191,6 +229,7 @@ impl Session {
 
     /// Runs several statements that take no arguments.
     pub(crate) fn batch(&mut self, sql: &str) -> Result<(), Error> {
+        self.settle()?;
         let begin = self.beginning();
         let run = behind(&self.client, begin, self.client.batch_execute(sql));
         self.runtime.run(run)
@@ -198,6 +237,7 @@ impl Session {
 
     /// Adds rows with COPY, in its text format.
     pub(crate) fn copy_in(&mut self, sql: &str, rows: Vec<u8>) -> Result<(), Error> {
+        self.settle()?;
         let begin = self.beginning();
         self.runtime.run(async {
             if let Some(begin) = begin {
@@ -234,6 +274,7 @@ impl Session {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
+        self.settle()?;
         // The transaction that is open may have failed.
         if let Some(begin) = self.beginning() {
             self.runtime.run(self.client.batch_execute(&begin))?;

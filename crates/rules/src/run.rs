@@ -48,14 +48,14 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
             &[&ws, &conversation.id],
         )?;
         if sorts_at.is_some() && now < created_at + SORTING_MS {
-            tx.exec(
+            tx.exec_soon(
                 "UPDATE rule_jobs SET due_at = ?3 WHERE ws = ?1 AND id = ?2",
                 &[&ws, &id, &(now + SORTING_AGAIN_MS)],
             )?;
             return Ok(true);
         }
     }
-    tx.exec("DELETE FROM rule_jobs WHERE ws = ?1 AND id = ?2", &[&ws, &id])?;
+    tx.exec_soon("DELETE FROM rule_jobs WHERE ws = ?1 AND id = ?2", &[&ws, &id])?;
     let Some(mut conversation) = found.filter(|one| !one.held && one.removed.is_none()) else {
         return Ok(true);
     };
@@ -121,7 +121,7 @@ fn count_run(
 ) -> Result<()> {
     let ws = cx.actor.ws;
     if rule.last_run_at.is_none_or(|at| at + MINUTE_MS <= cx.now) {
-        tx.exec(
+        tx.exec_soon(
             "UPDATE rules SET last_run_at = ?3 WHERE ws = ?1 AND id = ?2",
             &[&ws, &rule.id, &cx.now],
         )?;

@@ -50,20 +50,20 @@ pub(super) fn add(
         true => "UPDATE conversation_index SET words = ?2 WHERE num = ?1",
         false => "INSERT INTO conversation_index (num, words) VALUES (?1, ?2)",
     };
-    tx.exec(sql, &[&place.num, &text])?;
+    tx.exec_soon(sql, &[&place.num, &text])?;
     Ok(())
 }
 
 /// Says of a conversation that its list may have words that none of its rows has any more, and has the
 /// list written again. Until then a look at the rows follows whenever the list has a word.
 pub(super) fn mark_others(tx: &mut Tx<'_>, num: i64) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversation_index SET words = '~' || words
          WHERE num = ?1 AND words <> '' AND substr(words, 1, 1) <> '~'",
         &[&num],
     )?;
     // Another time tells the job that more was lost since it looked.
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO index_rebuilds (name, next_num, due_at, words_only)
          SELECT ?2, num, 0, TRUE FROM conversation_index WHERE num = ?1 AND words <> ''
          ON CONFLICT (name) DO UPDATE SET due_at = index_rebuilds.due_at - 1",

@@ -33,9 +33,7 @@ pub use operators::{Condition, HAS_FILE, HAS_NOTE, OPERATORS, OperatorHelp};
 pub use probe::{PROBED_AT_ONCE, probe_width};
 pub use query::{Query, Term};
 pub use query_parts::{QueryPart, QuerySwitch, query_parts, query_switch};
-pub use row_key::{
-    FIRST_ENTRY, IndexRowKey, ROWS_OF_CONVERSATION, SERIALS, message_rowid_sql,
-};
+pub use row_key::{FIRST_ENTRY, IndexRowKey, ROWS_OF_CONVERSATION, SERIALS, message_rowid_sql};
 pub use search_term::{
     SearchTerm, all_terms, any_term, conversations_with, search_term, those_with_all, those_without,
 };
@@ -165,7 +163,7 @@ const INSERT_SQLITE: &str = "INSERT INTO message_index (rowid, words) VALUES (?1
 
 fn insert_rows(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>, words: &[String]) -> Result<()> {
     for (part, row) in rows(words).into_iter().enumerate() {
-        tx.exec(
+        tx.exec_soon(
             "INSERT INTO message_index (ws, conversation, num, serial, part, words)
              VALUES (?1, ?2, ?3, ?4, ?5, CAST(CAST(?6 AS TEXT) AS TSVECTOR))",
             &[&ws, place.conversation, &place.num, &place.serial, &(part as i64), &tsvector(row)],
@@ -194,12 +192,12 @@ pub fn remove(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>) -> Result<()> {
 fn delete_row(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>) -> Result<()> {
     if tx.pick(true, false) {
         tx.cancel_last(INSERT_SQLITE, place.rowid());
-        tx.exec(
+        tx.exec_soon(
             "DELETE FROM message_index WHERE rowid IN (?1, ?2)",
             &[&place.rowid(), &place.former_rowid()],
         )?;
     } else {
-        tx.exec(
+        tx.exec_soon(
             "DELETE FROM message_index WHERE ws = ?1 AND conversation = ?2 AND serial = ?3",
             &[&ws, place.conversation, &place.serial],
         )?;
@@ -219,12 +217,12 @@ pub fn forget_conversation(
             delete_row(tx, ws, IndexRowKey { num, conversation, serial: *serial })?;
         }
     } else {
-        tx.exec(
+        tx.exec_soon(
             "DELETE FROM message_index WHERE ws = ?1 AND conversation = ?2",
             &[&ws, conversation],
         )?;
     }
-    tx.exec("DELETE FROM conversation_index WHERE num = ?1", &[&num])?;
+    tx.exec_soon("DELETE FROM conversation_index WHERE num = ?1", &[&num])?;
     Ok(())
 }
 
@@ -232,7 +230,7 @@ pub fn forget_conversation(
 /// rows that were taken out (SQLite).
 pub fn begin_merging(tx: &mut Tx<'_>) -> Result<()> {
     for index in ["message_index", "document_index"] {
-        tx.exec(
+        tx.exec_soon(
             &format!("INSERT INTO {index} ({index}, rank) VALUES ('merge', -{MERGED_PAGES})"),
             &[],
         )?;
@@ -272,9 +270,9 @@ pub fn create_word_indexes(tx: &mut Tx<'_>) -> Result<()> {
     if tx.pick(true, false) {
         return Ok(());
     }
-    tx.exec(BUILD_MEMORY, &[])?;
+    tx.exec_soon(BUILD_MEMORY, &[])?;
     for (name, table) in WORD_INDEXES {
-        tx.exec(
+        tx.exec_soon(
             &format!(
                 "CREATE INDEX IF NOT EXISTS {name} ON {table} USING gin (words)
                  WITH (fastupdate = off)"
@@ -291,7 +289,7 @@ pub fn drop_word_indexes(tx: &mut Tx<'_>) -> Result<()> {
         return Ok(());
     }
     for (name, _) in WORD_INDEXES {
-        tx.exec(&format!("DROP INDEX IF EXISTS {name}"), &[])?;
+        tx.exec_soon(&format!("DROP INDEX IF EXISTS {name}"), &[])?;
     }
     Ok(())
 }
@@ -302,7 +300,7 @@ pub fn forget_document(tx: &mut Tx<'_>, num: i64) -> Result<()> {
         "DELETE FROM document_index WHERE rowid = ?1",
         "DELETE FROM document_index WHERE num = ?1",
     );
-    tx.exec(forget, &[&num])?;
+    tx.exec_soon(forget, &[&num])?;
     Ok(())
 }
 

@@ -23,7 +23,7 @@ pub fn follows_mentions(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {
 }
 
 pub fn follow_mentions(tx: &mut Tx<'_>, cx: &Cx<'_>, follows: bool) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE users SET follows_mentions = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, own_id(cx)?, &follows],
     )?;

@@ -236,12 +236,12 @@ pub fn latest_of(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Vec<String>> 
 pub fn mark_read(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<()> {
     let conversation = conversations::load(tx, cx.actor, id)?;
     let Some(me) = cx.actor.member() else { return Ok(()) };
-    tx.exec(
+    tx.exec_soon(
         "UPDATE mentions SET read_at = ?4
          WHERE ws = ?1 AND person = ?2 AND conversation = ?3 AND read_at IS NULL",
         &[&cx.actor.ws, &me, &conversation.id, &cx.now],
     )?;
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO read_marks (ws, person, conversation, read_at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (ws, person, conversation) DO UPDATE SET read_at = excluded.read_at",
         &[&cx.actor.ws, &me, &conversation.id, &cx.now],

@@ -224,7 +224,7 @@ pub fn schedule(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Re
     if conversation.circle.is_sandbox() {
         return Ok(());
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET sorts_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &cx.now],
     )?;
@@ -391,7 +391,7 @@ fn put_topic(
     by: &str,
 ) -> Result<()> {
     let id = topic.map(|topic| &topic.id);
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET topic = ?3, topic_by = ?4, topic_reasons = '[]'
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &id, &by],
@@ -424,7 +424,7 @@ fn put_urgency(
     urgency: Urgency,
     by: &str,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET urgency = ?3, urgency_by = ?4, urgency_reasons = '[]'
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &urgency, &by],

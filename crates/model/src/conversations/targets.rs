@@ -175,7 +175,7 @@ fn load(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<TargetCase>
 }
 
 fn save(tx: &mut Tx<'_>, cx: &Cx<'_>, case: &TargetCase) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET answer_due_at = ?3, resolve_due_at = ?4, answer_missed = ?5,
              resolve_missed = ?6, target_due_at = ?7
          WHERE ws = ?1 AND id = ?2",

@@ -115,7 +115,7 @@ pub fn keep_quoted(
         None => beside_latest(tx, ws, place, quoted)?,
     };
     if !unknown.is_empty() {
-        tx.exec(
+        tx.exec_soon(
             "UPDATE messages SET quoted = ?4 WHERE ws = ?1 AND conversation = ?2 AND serial = ?3",
             &[&ws, place.conversation, &place.serial, &unknown],
         )?;
@@ -262,7 +262,7 @@ fn new_entry(
          WHERE ws = ?1 AND id = ?2 RETURNING num, next_entry - 1",
         &[&ws, conversation],
     )?;
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO index_entries (ws, conversation, item, serial) VALUES (?1, ?2, ?3, ?4)",
         &[&ws, conversation, &item, &serial],
     )?;

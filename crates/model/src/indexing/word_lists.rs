@@ -36,9 +36,7 @@ pub fn lists_to_write(tx: &mut Tx<'_>, now: i64) -> Result<Vec<ListToWrite>> {
             tx.opt("SELECT ws, id FROM conversations WHERE num = ?1", &[&num])?;
         let before = search::list_with_others(tx, num)?;
         let change = match (place, before) {
-            (Some((ws, id)), Some(before)) => {
-                Some((before, word_list(tx, ws, &id)?))
-            }
+            (Some((ws, id)), Some(before)) => Some((before, word_list(tx, ws, &id)?)),
             _ => None,
         };
         lists.push(ListToWrite { name, num, due_at, change });
@@ -80,10 +78,8 @@ fn word_list(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Result<
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         list.add(ws, &search_index::document_text(document.text.as_deref(), &words));
     }
-    let (tags,): (Json<Vec<String>>,) = tx.one(
-        "SELECT tags FROM conversations WHERE ws = ?1 AND id = ?2",
-        &[&ws, conversation],
-    )?;
+    let (tags,): (Json<Vec<String>>,) =
+        tx.one("SELECT tags FROM conversations WHERE ws = ?1 AND id = ?2", &[&ws, conversation])?;
     list.add(ws, &search_index::tags_text(&tags));
     Ok(list)
 }

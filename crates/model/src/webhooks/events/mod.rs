@@ -191,7 +191,7 @@ fn write<E: WebhookEvent>(
         data,
     };
     let body = serde_json::to_string(&envelope)?;
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO events (ws, id, circle, type, conversation, body, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         &[&cx.actor.ws, &id, circle, &kind, &conversation, &body, &cx.now],

@@ -130,8 +130,10 @@ async fn deleted_rows_are_spread_over_their_tables(app: TestApp) {
     let (tables, numbers) = app.app.store.read(deleted_rows).await.unwrap();
     let deleted: usize = tables.iter().map(|table| table.iter().flatten().count()).sum();
     assert!(deleted >= DELETED / 2, "only {deleted} rows were deleted");
-    let looks: Vec<usize> =
-        tables.iter().flat_map(|table| numbers.iter().map(|number| steps(table, *number))).collect();
+    let looks: Vec<usize> = tables
+        .iter()
+        .flat_map(|table| numbers.iter().map(|number| steps(table, *number)))
+        .collect();
     let mean = looks.iter().sum::<usize>() as f64 / looks.len() as f64;
     assert!(mean < MOST_STEPS, "{mean} steps for each row");
 }
@@ -146,8 +148,8 @@ type DeletedRows = Vec<Vec<Option<u64>>>;
 
 /// The tables of deleted rows of all segments, and the numbers of all rows.
 fn deleted_rows(tx: &mut Tx<'_>) -> Result<(Vec<DeletedRows>, Vec<u64>)> {
-    let pages: Vec<(i64, Vec<u8>)> =
-        tx.all("SELECT id, block FROM message_index_data WHERE id >> 37 >= 65536 ORDER BY id", &[])?;
+    let pages: Vec<(i64, Vec<u8>)> = tx
+        .all("SELECT id, block FROM message_index_data WHERE id >> 37 >= 65536 ORDER BY id", &[])?;
     let mut tables: Vec<(i64, DeletedRows)> = Vec::new();
     for (id, block) in pages {
         // A byte says how long a key is; behind eight bytes come the keys.
