@@ -44,6 +44,7 @@ pub use error::StoreError;
 pub use json::Json;
 pub use migrate::Migration;
 pub use replica::{ReplicaOptions, ReplicaStatus};
+pub use session::statements_sent;
 pub use tables::{Cell, TableColumn, TableShape};
 pub use tx::{QueueName, Tx};
 pub use value::{Arg, Column, FromColumn, FromRow, Row, Value};

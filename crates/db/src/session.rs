@@ -6,6 +6,7 @@ use std::future::poll_fn;
 use std::io::Cursor;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -32,6 +33,15 @@ const BEGIN_WRITE: &str = "START TRANSACTION ISOLATION LEVEL REPEATABLE READ";
 const BEGIN_RELAXED: &str = "START TRANSACTION ISOLATION LEVEL REPEATABLE READ;
     SET LOCAL synchronous_commit TO off";
 
+/// Statements that this process has sent to PostgreSQL.
+static SENT: AtomicU64 = AtomicU64::new(0);
+
+/// Statements that this process has sent to PostgreSQL, without those that begin and end transactions. A test
+/// counts by it what an operation costs.
+pub fn statements_sent() -> u64 {
+    SENT.load(Ordering::Relaxed)
+}
+
 pub(crate) struct Session {
     /// Writes that were sent and whose outcome nobody has asked for. Dropped before the client.
     sent: SentWrites,
@@ -45,6 +55,9 @@ pub(crate) struct Session {
     is_open: bool,
     /// What the statements of a read have returned; `None` outside of one.
     answers: Option<RepeatedReads>,
+    /// What a write has read of settings, and of which tables.
+    known: RepeatedReads,
+    known_tables: Vec<&'static str>,
     pub(crate) caches: Caches,
 }
 
@@ -61,6 +74,8 @@ impl Session {
             begin: None,
             is_open: false,
             answers: None,
+            known: RepeatedReads::default(),
+            known_tables: Vec::new(),
             caches: Caches::default(),
         })
     }
@@ -89,6 +104,7 @@ impl Session {
     fn begin_now(&mut self, begin: &str) -> Result<(), Error> {
         let begin = self.after_rollback(begin);
         self.sent.forget();
+        self.forget_known();
         self.begin = None;
         self.answers = None;
         self.is_open = true;
@@ -128,6 +144,7 @@ impl Session {
 
     /// Runs a statement; returns the number of affected rows.
     pub(crate) fn execute(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<u64, Error> {
+        self.forget_changed(sql);
         let statement = self.prepare(sql)?;
         let begin = self.beginning();
         let done = with_args(args, |args| {
@@ -144,6 +161,7 @@ impl Session {
         if self.begin.is_some() || self.sent.is_full() {
             return self.execute(sql, args).map(drop);
         }
+        self.forget_changed(sql);
         let statement = self.prepare(sql)?;
         let client = Arc::clone(&self.client);
         let args: Vec<Value<'static>> = args.iter().map(|arg| arg.value().into_owned()).collect();
@@ -175,6 +193,7 @@ impl Session {
         if let Some(rows) = known.and_then(|(answers, key)| answers.get(key)) {
             return Ok(rows);
         }
+        self.forget_changed(sql);
         let statement = self.prepare(sql)?;
         let begin = self.beginning();
         let rows = with_args(args, |args| {
@@ -187,6 +206,43 @@ impl Session {
             answers.keep(key, &rows);
         }
         Ok(rows)
+    }
+
+    /// As [`Session::query`], once in a write for the same rows of a table, until the write changes it.
+    pub(crate) fn query_known(
+        &mut self,
+        table: &'static str,
+        sql: &str,
+        args: &[&dyn Arg],
+    ) -> Result<Arc<Vec<tokio_postgres::Row>>, Error> {
+        if self.answers.is_some() {
+            return self.query(sql, args);
+        }
+        let key = key_of(sql, args);
+        if let Some(rows) = self.known.get(&key) {
+            return Ok(rows);
+        }
+        let rows = self.query(sql, args)?;
+        self.known.keep(key, &rows);
+        if !self.known_tables.contains(&table) {
+            self.known_tables.push(table);
+        }
+        Ok(rows)
+    }
+
+    /// What was read of a table does not count once a statement may have changed it.
+    fn forget_changed(&mut self, sql: &str) {
+        let is_read = sql.trim_start().starts_with("SELECT");
+        if !is_read && self.known_tables.iter().any(|table| sql.contains(table)) {
+            self.forget_known();
+        }
+    }
+
+    fn forget_known(&mut self) {
+        if !self.known_tables.is_empty() {
+            self.known.clear();
+            self.known_tables.clear();
+        }
     }
 
     /// The first row of a query that always has one.
@@ -271,6 +327,8 @@ impl Session {
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement, Error> {
+        SENT.fetch_add(1, Ordering::Relaxed);
+        tracing::trace!(sql, "statement");
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }

@@ -162,6 +162,21 @@ impl<'c> Tx<'c> {
         self.note_failure(result)
     }
 
+    /// Every row of a query of a table that only settings change. A transaction of PostgreSQL that asks again and
+    /// again, for one conversation after the other, asks the server once, until it changes the table itself.
+    pub fn known<T: FromRow>(
+        &mut self,
+        table: &'static str,
+        sql: &str,
+        args: &[&dyn Arg],
+    ) -> Result<Vec<T>, StoreError> {
+        let Conn::Postgres(session) = &mut self.conn else { return self.all(sql, args) };
+        let rows = session.query_known(table, sql, args).map_err(StoreError::from);
+        let read = rows
+            .and_then(|rows| rows.iter().map(|row| T::from_row(&mut Row::postgres(row))).collect());
+        self.note_failure(read)
+    }
+
     /// The first row of a query, if it has one.
     pub fn opt<T: FromRow>(
         &mut self,

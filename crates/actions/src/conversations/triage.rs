@@ -245,7 +245,13 @@ pub fn triage_one(
         return Ok(true);
     }
     let (ws, me) = (cx.actor.ws, person(cx)?);
-    let after = StateAfter::of(&conversations::load(tx, cx.actor, id)?);
+    let after = match act {
+        // These change what they were given.
+        TriageAct::Close | TriageAct::Reopen | TriageAct::Snooze(_) => {
+            StateAfter::of(&conversation)
+        }
+        _ => StateAfter::of(&conversations::load(tx, cx.actor, id)?),
+    };
     tx.exec_soon(
         "INSERT INTO undo_steps (ws, undo, conversation, before, after)
          VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (ws, undo, conversation) DO NOTHING",

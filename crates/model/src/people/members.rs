@@ -117,10 +117,10 @@ pub fn in_circle(
 
 /// The name of a current or former member, for the history.
 pub fn find_name(tx: &mut Tx<'_>, ws: i64, id: &MemberId) -> Result<Option<Assignee>> {
-    let sql = match id {
-        MemberId::User(_) => "SELECT name FROM users WHERE ws = ?1 AND id = ?2",
-        MemberId::Agent(_) => "SELECT name FROM agents WHERE ws = ?1 AND id = ?2",
+    let (table, sql) = match id {
+        MemberId::User(_) => ("users", "SELECT name FROM users WHERE ws = ?1 AND id = ?2"),
+        MemberId::Agent(_) => ("agents", "SELECT name FROM agents WHERE ws = ?1 AND id = ?2"),
     };
-    let name: Option<(String,)> = tx.opt(sql, &[&ws, id])?;
+    let name: Option<(String,)> = tx.known(table, sql, &[&ws, id])?.pop();
     Ok(name.map(|(name,)| Assignee::new(id.clone(), name)))
 }
