@@ -15,6 +15,7 @@ mod query;
 mod query_parts;
 mod row_key;
 mod search_term;
+mod segments;
 mod word_lists;
 
 use std::collections::{BTreeSet, HashMap};
@@ -37,6 +38,7 @@ pub use row_key::{FIRST_ENTRY, IndexRowKey, ROWS_OF_CONVERSATION, SERIALS, messa
 pub use search_term::{
     SearchTerm, all_terms, any_term, conversations_with, search_term, those_with_all, those_without,
 };
+pub use segments::{begin_merging, merge_some};
 
 /// Characters before each word that keep the words of workspaces apart.
 const TAG_CHARS: u32 = 4;
@@ -225,21 +227,6 @@ pub fn forget_conversation(
     tx.exec_soon("DELETE FROM conversation_index WHERE num = ?1", &[&num])?;
     Ok(())
 }
-
-/// Has all segments of the index merged into one by the steps that follow, so that it keeps nothing of
-/// rows that were taken out (SQLite).
-pub fn begin_merging(tx: &mut Tx<'_>) -> Result<()> {
-    for index in ["message_index", "document_index"] {
-        tx.exec_soon(
-            &format!("INSERT INTO {index} ({index}, rank) VALUES ('merge', -{MERGED_PAGES})"),
-            &[],
-        )?;
-    }
-    Ok(())
-}
-
-/// Pages of the index that are merged when it begins.
-const MERGED_PAGES: i64 = 64;
 
 /// PostgreSQL's indexes of words, and their tables.
 const WORD_INDEXES: [(&str, &str); 2] =

@@ -2,16 +2,9 @@
 
 use base::app::Cx;
 use base::error::Result;
-use base::ids::ConversationId;
 use db::Tx;
-use model::conversations::followers;
 
 use crate::sign_in::sessions::own_id;
-
-/// True when the actor follows a conversation.
-pub fn is_followed(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<bool> {
-    followers::is_following(tx, cx.actor.ws, id, own_id(cx)?)
-}
 
 /// Whether the actor follows every conversation in which a note mentions them.
 pub fn follows_mentions(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<bool> {

@@ -82,7 +82,8 @@ async fn a_grown_index_is_read_as_quickly_as_a_new_one(app: TestApp) {
     let new = read_pages(&app).await;
     assert_eq!(app.search_subjects(&key, "lamp").await, found);
     for (word, pages) in &grown {
-        let most = (new[word] as f64 * GROWN_OVER_NEW).max(new[word] as f64 + 2.0);
+        // A word of one mail is read in a page or two.
+        let most = (new[word] as f64 * GROWN_OVER_NEW).max(new[word] as f64 + 1.0);
         assert!(*pages as f64 <= most, "{word}: {pages} pages, {} when new", new[word]);
     }
 }
