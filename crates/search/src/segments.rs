@@ -13,6 +13,8 @@ const CHANGED: i64 = 2;
 /// All segments are put together when those beside the largest hold such a part of its pages: a word is written
 /// again once for every eighth that its index grows.
 const SCATTERED_PART: u64 = 8;
+/// An index of so few pages is put together whenever there is anything to put together: that takes a second.
+const SMALL_PAGES: u64 = 2_048;
 /// The row that says which segments there are.
 const STRUCTURE: i64 = 10;
 
@@ -24,8 +26,7 @@ pub fn merge_some(tx: &mut Tx<'_>) -> Result<bool> {
         if merge(tx, index, PAGES_AT_ONCE)? {
             is_done = false;
         } else if is_scattered(&segments(tx, index)?) {
-            merge(tx, index, -PAGES_AT_ONCE)?;
-            is_done = false;
+            is_done &= !merge(tx, index, -PAGES_AT_ONCE)?;
         }
     }
     Ok(!is_done)
@@ -49,22 +50,32 @@ fn changes(tx: &mut Tx<'_>) -> Result<i64> {
     Ok(changes)
 }
 
-/// The pages of each segment.
-fn segments(tx: &mut Tx<'_>, index: &str) -> Result<Vec<u64>> {
+/// A part of an index.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Segment {
+    pages: u64,
+    /// Rows that were deleted and still stand in it.
+    deleted: u64,
+}
+
+fn segments(tx: &mut Tx<'_>, index: &str) -> Result<Vec<Segment>> {
     let record: Option<(Vec<u8>,)> =
         tx.opt(&format!("SELECT block FROM {index}_data WHERE id = ?1"), &[&STRUCTURE])?;
     // A record that cannot be read is left to FTS5, which says so.
     Ok(record.and_then(|(record,)| read_structure(&record)).unwrap_or_default())
 }
 
-fn is_scattered(segments: &[u64]) -> bool {
-    let largest = segments.iter().copied().max().unwrap_or_default();
-    let others = segments.iter().sum::<u64>() - largest;
-    segments.len() > 1 && others * SCATTERED_PART >= largest
+fn is_scattered(segments: &[Segment]) -> bool {
+    let pages = segments.iter().map(|segment| segment.pages);
+    let (all, largest) = (pages.clone().sum::<u64>(), pages.max().unwrap_or_default());
+    if all <= SMALL_PAGES {
+        return segments.len() > 1 || segments.iter().any(|segment| segment.deleted > 0);
+    }
+    (all - largest) * SCATTERED_PART >= largest
 }
 
-/// The pages of each segment, of a record as indexes write it whose rows can be deleted without their content.
-fn read_structure(record: &[u8]) -> Option<Vec<u64>> {
+/// The segments, of a record as indexes write it whose rows can be deleted without their content.
+fn read_structure(record: &[u8]) -> Option<Vec<Segment>> {
     const WITH_DELETED_ROWS: [u8; 4] = [0xFF, 0, 0, 1];
     // Behind a cookie of four bytes stands which form it is.
     let mut rest = record.get(4..)?.strip_prefix(&WITH_DELETED_ROWS)?;
@@ -75,11 +86,12 @@ fn read_structure(record: &[u8]) -> Option<Vec<u64>> {
         let (_merging, count) = (varint(&mut rest)?, varint(&mut rest)?);
         for _ in 0..count {
             let (_id, first, last) = (varint(&mut rest)?, varint(&mut rest)?, varint(&mut rest)?);
-            // Origins, pages of deleted rows, deleted rows, rows.
-            for _ in 0..5 {
+            // The first and the last origin, and the pages that say which rows were deleted.
+            for _ in 0..3 {
                 varint(&mut rest)?;
             }
-            segments.push(last.checked_sub(first)? + 1);
+            let (deleted, _rows) = (varint(&mut rest)?, varint(&mut rest)?);
+            segments.push(Segment { pages: last.checked_sub(first)? + 1, deleted });
         }
     }
     Some(segments)
@@ -116,18 +128,26 @@ mod tests {
         record.extend([8, 1, 1, 5, 5, 1, 2, 9]);
         record.extend([0, 1]);
         record.extend([3, 2, 0x82, 0x00, 1, 9, 0, 0, 50]);
-        assert_eq!(read_structure(&record), Some(vec![3, 1, 255]));
+        let found = read_structure(&record).unwrap();
+        let found: Vec<_> = found.iter().map(|one| (one.pages, one.deleted)).collect();
+        assert_eq!(found, [(3, 0), (1, 2), (255, 0)]);
         assert_eq!(read_structure(&record[..record.len() - 1]), None);
         assert_eq!(read_structure(b""), None);
     }
 
     #[test]
-    fn segments_are_scattered_when_the_small_ones_hold_an_eighth() {
-        assert!(!is_scattered(&[]));
-        assert!(!is_scattered(&[5]));
-        assert!(!is_scattered(&[100, 7, 4]));
-        assert!(is_scattered(&[100, 9, 4]));
-        assert!(is_scattered(&[1, 1]));
+    fn a_small_index_is_one_segment_and_of_a_large_one_the_small_ones_hold_less_than_an_eighth() {
+        let is_scattered = |pages: &[u64], deleted| {
+            let segments = pages.iter().map(|pages| Segment { pages: *pages, deleted });
+            is_scattered(&segments.collect::<Vec<_>>())
+        };
+        assert!(!is_scattered(&[], 0));
+        assert!(!is_scattered(&[5], 0));
+        assert!(is_scattered(&[5], 1));
+        assert!(is_scattered(&[5, 1], 0));
+        assert!(!is_scattered(&[100_000], 900));
+        assert!(!is_scattered(&[100_000, 7_000, 4_000], 0));
+        assert!(is_scattered(&[100_000, 9_000, 4_000], 0));
     }
 
     #[test]
