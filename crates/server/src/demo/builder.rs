@@ -5,7 +5,8 @@ use std::io;
 
 use actions::conversations::snooze::snooze;
 use actions::writing::compose::{NewReply, send_reply};
-use actions::writing::drafts::{approve_draft, discard_draft};
+use actions::writing::drafts::{DraftApproval, approve_draft, discard_draft};
+use actions::writing::seen::{SeenConversation, SeenDraft};
 use api::operations::conversations::{add_note, assign_conversation, set_status, tag_conversation};
 use api::operations::messages::{record_sent, reply};
 use api::operations::{
@@ -30,7 +31,7 @@ use model::authentication::SenderAuthentication;
 use model::guests::secure;
 use model::messages::recipients::{Party, RecipientList};
 use model::messages::written_text::TextFormat;
-use outbound::messages::{load_outgoing, mark_sent, with_words};
+use outbound::messages::{load_outgoing, mark_sent};
 use outbound::scheduling::MessageTimes;
 
 use super::files::SampleFile;
@@ -121,9 +122,12 @@ struct Thread {
 }
 
 impl Thread {
+    fn conversation(&self) -> Result<&ConversationId> {
+        self.conversation.as_ref().ok_or(Error::NotFound("conversation"))
+    }
+
     fn id(&self) -> Result<String> {
-        let id = self.conversation.as_ref().ok_or(Error::NotFound("conversation"))?;
-        Ok(id.to_string())
+        Ok(self.conversation()?.to_string())
     }
 
     fn outgoing(&self) -> Result<&MessageId> {
@@ -221,8 +225,9 @@ impl<'a> DemoBuilder<'a> {
                     secure: None,
                     times: MessageTimes::default(),
                 };
-                let result = send_reply(tx, cx, &thread.id()?, &message)?;
-                thread.outgoing = Some(result.message_id);
+                let seen = SeenConversation::now(tx, cx, thread.conversation()?)?;
+                let sent = send_reply(tx, cx, &thread.id()?, &message, seen)?;
+                thread.outgoing = Some(sent.done()?.message_id);
             }
             ScenarioAction::SecureReply { text, .. } => {
                 let input = ReplyInput { secure: Some(true), ..reply_input(thread.id()?, text) };
@@ -241,9 +246,10 @@ impl<'a> DemoBuilder<'a> {
             }
             ScenarioAction::Approve { edited, .. } => {
                 let (draft, _) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
-                let draft = with_words(tx, cx, draft)?;
-                let text = edited.unwrap_or(&draft.text);
-                approve_draft(tx, cx, &draft.id, draft.revision, text)?;
+                let conversation = SeenConversation::now(tx, cx, &draft.conversation)?;
+                let seen = SeenDraft { revision: draft.revision, conversation };
+                let approval = DraftApproval { text: edited, ..DraftApproval::default() };
+                approve_draft(tx, cx, &draft.id, seen, &approval)?.done()?;
             }
             ScenarioAction::Discard { reason, .. } => {
                 let (draft, _) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;

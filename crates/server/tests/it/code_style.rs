@@ -100,6 +100,26 @@ fn a_boolean_is_decided_by_if() {
     }
 }
 
+/// `actions` checks what was seen; a page that wrote to a customer by itself could forget it.
+#[test]
+fn a_page_reaches_the_customer_only_through_an_action_that_checks_what_was_seen() {
+    let unchecked = [
+        "SeenConversation::now",
+        "messages::reply",
+        "operations::documents::request_documents",
+        "outbound::drafts::send",
+        "drafts::keep_as_draft",
+        "scheduling::schedule_at",
+    ];
+    let pages: Vec<PathBuf> = rust_files(&["src"]).into_iter().filter(|it| is_page(it)).collect();
+    assert!(pages.len() > 100, "the pages were not found");
+    for file in pages {
+        let text = text_of(&file);
+        let unsafe_use = unchecked.iter().find(|name| text.contains(**name));
+        assert!(unsafe_use.is_none(), "{}: {unsafe_use:?}", file.display());
+    }
+}
+
 /// A function is a verb, a question or the thing that it returns.
 #[test]
 fn no_function_is_named_by_a_bare_participle() {

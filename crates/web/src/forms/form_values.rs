@@ -1,5 +1,6 @@
 //! Values of the domain that forms have.
 
+use actions::writing::seen::SeenConversation;
 use base::actor::{Plan, Role};
 use base::error::Error;
 use base::ids::UserId;
@@ -19,6 +20,13 @@ impl FormValue for DraftingMode {
     fn read(fields: &FormFields, name: &str) -> base::error::Result<DraftingMode> {
         DraftingMode::parse(&fields.get(name))
             .ok_or_else(|| Error::invalid(name, "Choose off, answers or model."))
+    }
+}
+
+/// Nothing was seen where the field is missing.
+impl FormValue for SeenConversation {
+    fn read(fields: &FormFields, name: &str) -> base::error::Result<SeenConversation> {
+        Ok(SeenConversation { next_number: fields.get(name).parse().unwrap_or(0) })
     }
 }
 

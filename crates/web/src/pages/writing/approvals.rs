@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use actions::conversations::timeline::MessageEntry;
 use actions::writing::approvals::{self, Decision, QueuedDraft};
-use actions::writing::{compose, drafts};
+use actions::writing::drafts::{self, DraftApproval};
+use actions::writing::seen::{DecisionOutcome, SeenConversation, SeenDraft};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
 use base::ids::{ConversationId, MessageId};
 use base::limits::{DISCARD_REASON_CHARS, REPLY_CHARS};
-use base::states::{ConversationRisk, Direction};
+use base::states::ConversationRisk;
 use model::messages::helper_drafts::HELPER_NAME;
 use model::messages::recipients::RecipientList;
 use translation::t;
@@ -236,7 +237,7 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
         text: typed_text(&decision.draft).to_owned(),
         typed: typed_text(&decision.draft).to_owned(),
         revision: decision.draft.revision,
-        seen: decision.seen,
+        seen: decision.seen.next_number,
         risk: conversation.risk,
         risk_reasons: conversation.risk_reasons.0.clone(),
         meanwhile,
@@ -270,8 +271,7 @@ form! {
     /// The form of a draft, whichever of its buttons was pressed.
     pub struct DecisionForm {
         revision: Option<i64>,
-        /// The number of the next message, as the page showed it.
-        seen: Option<i64>,
+        seen: SeenConversation,
         /// The text, where the form lets it be edited.
         body: Option<String>,
         recipients: Option<RecipientLines>,
@@ -306,12 +306,6 @@ impl FormValue for NextPage {
     }
 }
 
-enum Outcome {
-    Approved,
-    /// The customer wrote after the page was rendered.
-    Meanwhile,
-}
-
 /// An approval counts for the revision and the messages that were on the page.
 pub async fn approve(
     State(web): State<Arc<Web>>,
@@ -320,7 +314,8 @@ pub async fn approve(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
-    let (revision, seen, typed) = (form.revision(), form.seen.unwrap_or(0), form.body.clone());
+    let seen = SeenDraft { revision: form.revision(), conversation: form.seen };
+    let typed = form.body.clone();
     let recipients = match form.addressed() {
         Ok(recipients) => recipients,
         Err(sentence) => return wrong_address(&web, &visitor, &id, &form, sentence).await,
@@ -330,27 +325,18 @@ pub async fn approve(
     };
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
-            let (message, conversation) = outbound::messages::load_outgoing(tx, cx.actor, &draft)?;
-            let message = outbound::messages::with_words(tx, cx, message)?;
-            let newer = compose::newer_than(tx, cx, conversation.id.as_str(), seen)?;
-            if newer.is_some_and(|newer| newer.direction == Direction::Inbound) {
-                return Ok(Outcome::Meanwhile);
-            }
-            if let Some(recipients) = &recipients {
-                drafts::address_draft(tx, cx, &draft, revision, recipients)?;
-            }
-            let text = typed.as_deref().or(message.markdown.as_deref()).unwrap_or(&message.text);
-            drafts::approve_draft_at(tx, cx, &draft, revision, text, leaves_at)?;
-            Ok(Outcome::Approved)
+            let (recipients, text) = (recipients.as_ref(), typed.as_deref());
+            let approval = DraftApproval { recipients, text, leaves_at };
+            drafts::approve_draft(tx, cx, &draft, seen, &approval)
         })
         .await;
     match outcome {
-        Ok(Outcome::Approved) => {
+        Ok(DecisionOutcome::Done(_)) => {
             let mut response = see_other(&form.next.0);
             web.set_undo(&mut response, &id);
             Ok(response)
         }
-        Ok(Outcome::Meanwhile) => {
+        Ok(DecisionOutcome::Meanwhile(_)) => {
             let page = build(&web, &visitor, &id, |decision| keep_typed(decision, &form)).await?;
             responses::again(&page)
         }

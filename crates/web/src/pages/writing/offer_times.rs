@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use actions::writing::compose::{self, NewReply};
+use actions::writing::seen::DecisionOutcome;
 use axum::extract::{Path, State};
 use base::error::Error;
 use base::limits::OFFERED_TIMES;
 use base::time::Moment;
 use bookings::offers::OfferInput;
 use model::messages::written_text::TextFormat;
-use outbound::drafts::ReplyResult;
 use outbound::scheduling::MessageTimes;
 use translation::t;
 
@@ -22,11 +22,6 @@ use crate::pages::writing::offer_form::{OfferForm, TimesForm, read_free};
 use crate::pages::writing::recipients::RecipientLines;
 use crate::pages::writing::unsent;
 use crate::visitor::Visitor;
-
-enum Outcome {
-    Offered(ReplyResult),
-    Meanwhile(String),
-}
 
 pub async fn offer(
     State(web): State<Arc<Web>>,
@@ -44,27 +39,23 @@ pub async fn offer(
         }
     };
     unsent::fit_files(&web, &visitor, Some(&id), "", &message).await?;
-    let (wanted, seen) = (id.clone(), form.seen.unwrap_or(0));
+    let (wanted, seen) = (id.clone(), form.seen);
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
-            if message.send
-                && let Some(newer) = compose::newer_than(tx, cx, &wanted, seen)?
-            {
-                return Ok(Outcome::Meanwhile(newer.by));
-            }
-            Ok(Outcome::Offered(compose::offer_times(tx, cx, &wanted, &message, &offer)?))
+            compose::offer_times(tx, cx, &wanted, &message, &offer, seen)
         })
         .await;
     let problems = match outcome {
-        Ok(Outcome::Offered(_)) if form.keep => {
+        Ok(DecisionOutcome::Done(_)) if form.keep => {
             return web.redirect(&form.from.conversation(&id), Flash::Kept);
         }
-        Ok(Outcome::Offered(result)) => {
+        Ok(DecisionOutcome::Done(result)) => {
             let mut response = see_other(&form.from.conversation(&id));
             web.set_undo(&mut response, result.message_id.as_str());
             return Ok(response);
         }
-        Ok(Outcome::Meanwhile(by)) => {
+        Ok(DecisionOutcome::Meanwhile(newer)) => {
+            let by = newer.by;
             vec![t!("{by} wrote meanwhile. Nothing was sent; read it and send again.", by)]
         }
         Err(PageError::Domain(Error::Invalid(problems))) => problems
