@@ -10,4 +10,5 @@ pub mod messages;
 pub mod reminders;
 pub mod removals;
 pub mod scheduling;
+mod service_words;
 pub mod services;
