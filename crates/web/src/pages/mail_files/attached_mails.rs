@@ -21,7 +21,7 @@ use crate::layout::wording::size;
 use crate::pages::conversation::timeline::FileView;
 use crate::pages::mail_files::files::{file_response, is_picture};
 use crate::pages::mail_files::mail_frame::{self, MailReference, host, is_mail};
-use crate::pages::mail_files::mail_page::{MailHead, MailPage, MailView};
+use crate::pages::mail_files::mail_page::{OriginalHead, OriginalPage, OriginalView};
 use crate::visitor::Visitor;
 
 /// Mails within mails that are opened one from another, below the one that is a file.
@@ -56,14 +56,14 @@ pub async fn page(
         opened.open(stored, |raw| read(&opened, raw))
     };
     let ((frame, found), ReadMail { original, files }) = web.take_apart(reading, take).await?;
-    responses::page(&MailPage {
+    responses::page(&OriginalPage {
         frame,
-        head: MailHead::Attached {
+        head: OriginalHead::Attached {
             conversation: found.conversation().map(|(id, _, _)| format!("/conversations/{id}")),
             filename: found.filename,
             document,
         },
-        mail: MailView::new((mail.href(), mail.href()), &asked, original, files),
+        mail: OriginalView::new((mail.href(), mail.href()), &asked, original, files),
     })
 }
 

@@ -10,14 +10,14 @@ use crate::pages::conversation::timeline::FileView;
 
 #[derive(Template)]
 #[template(path = "mail_page.html", whitespace = "minimize")]
-pub(super) struct MailPage {
+pub(super) struct OriginalPage {
     pub frame: PageLayout,
-    pub head: MailHead,
-    pub mail: MailView,
+    pub head: OriginalHead,
+    pub mail: OriginalView,
 }
 
 /// What stands above the mail.
-pub(super) enum MailHead {
+pub(super) enum OriginalHead {
     Message {
         conversation: String,
         /// Where all its header fields are.
@@ -31,7 +31,7 @@ pub(super) enum MailHead {
     },
 }
 
-pub(super) struct MailView {
+pub(super) struct OriginalView {
     /// The address of the page.
     page: String,
     /// Where the mail's parts are.
@@ -47,14 +47,14 @@ pub(super) struct MailView {
     files: Vec<FileView>,
 }
 
-impl MailView {
+impl OriginalView {
     pub fn new(
         (page, parts): (String, String),
         asked: &FormFields,
         mail: OriginalMail,
         files: Vec<FileView>,
-    ) -> MailView {
-        MailView {
+    ) -> OriginalView {
+        OriginalView {
             page,
             parts,
             pictures: asked.has("pictures"),

@@ -20,7 +20,7 @@ use crate::layout::page_layout::{PageLayout, PageLocation};
 use crate::layout::responses::{self, PageResult};
 use crate::pages::conversation::timeline::file_view;
 use crate::pages::mail_files::mail_frame::{self, MailReference, host};
-use crate::pages::mail_files::mail_page::{MailHead, MailPage, MailView};
+use crate::pages::mail_files::mail_page::{OriginalHead, OriginalPage, OriginalView};
 use crate::visitor::Visitor;
 
 pub async fn page(
@@ -44,13 +44,13 @@ pub async fn page(
     let take = |_: &(PageLayout, Vec<TimelineFile>), stored: &[u8]| mail::original(stored);
     let ((frame, files), original) = web.take_apart(reading, take).await?;
     let files = files.iter().map(file_view).collect();
-    responses::page(&MailPage {
+    responses::page(&OriginalPage {
         frame,
-        head: MailHead::Message {
+        head: OriginalHead::Message {
             conversation: format!("/conversations/{conversation}#{message}"),
             headers: format!("{href}/headers"),
         },
-        mail: MailView::new((format!("{href}/original"), href), &asked, original, files),
+        mail: OriginalView::new((format!("{href}/original"), href), &asked, original, files),
     })
 }
 
