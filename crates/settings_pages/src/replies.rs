@@ -19,7 +19,7 @@ use web::forms::multipart::{FormFiles, FormUpload};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult, see_other};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult, see_other};
 use web::layout::wording::{DisplayTime, size};
 use web::pages::writing::rich_text::to_html;
 use web::visitor::Visitor;
@@ -234,10 +234,9 @@ async fn answer(
     form: SavedReplyForm,
     saved: Result<(), PageError>,
 ) -> PageResult {
-    let problems = match saved {
+    let problems = match saved.or_problems()? {
         Ok(()) => return web.redirect("/settings/replies", Flash::ReplySaved),
-        Err(PageError::Domain(Error::Invalid(problems))) => problems,
-        Err(refusal) => return Err(refusal),
+        Err(problems) => problems,
     };
     let (mut page, replies) = build(web, visitor, "").await?;
     let found = replies.iter().find(|reply| reply.id.as_str() == editing);

@@ -279,7 +279,7 @@ pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
         .route("/people", get(unsent::people))
         .route("/attachments/{attachment}", get(files::attachment))
         .route("/attachments/{attachment}/preview", get(previews::of_attachment))
-        .route("/protected/{message}/{file}", get(files::protected_file))
+        .route("/protected/{message}/{file}", get(files::secure_file))
         .route("/documents", get(documents::page))
         .route("/reports", get(reports::page))
         .route("/reports.csv", get(reports::csv))

@@ -18,7 +18,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::visitor::Visitor;
 
 use crate::inboxes::holidays::{HolidayChoice, holiday_choices, next_holidays};
@@ -176,9 +176,9 @@ pub async fn save(
     let saved = web
         .act(&visitor, move |tx, cx, _| office_hours::set_office_hours(tx, cx, &mailbox, &own))
         .await;
-    match saved {
+    match saved.or_problems()? {
         Ok(()) => web.redirect("/settings/rules", Flash::HoursSaved),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &visitor, &id, Some(input)).await?;
             for problem in problems.0 {
                 let place = match problem.field.as_str() {
@@ -193,6 +193,5 @@ pub async fn save(
             }
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }

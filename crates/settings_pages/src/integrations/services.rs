@@ -15,7 +15,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::DisplayTime;
 use web::visitor::Visitor;
 
@@ -171,21 +171,20 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<NewServiceForm>
     };
     let connected =
         web.act(&visitor, move |tx, cx, _| services::connect_service(tx, cx, &new)).await;
-    match connected {
+    match connected.or_problems()? {
         Ok(path) => {
             let address = address(&web.app.public_url, &path, password.as_deref());
             let page = build(&web, &visitor).await?;
             let made = Some((service.label().to_owned(), address));
             responses::page(&ServicesPage { made, ..page })
         }
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let page = build(&web, &visitor).await?;
-            let rule = problems.0.first().map(|problem| sentence(&problem.sentence));
-            let tag_error = t!("The name {rule}.", rule = rule.unwrap_or_default());
+            let rule = problems.first_sentence();
+            let tag_error = t!("The name {rule}.", rule = sentence(&rule));
             let chosen = service.as_str().into();
             responses::again(&ServicesPage { tag_error, chosen, tag, ..page })
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

@@ -20,7 +20,7 @@ use web::forms::form::{Form, FormFields, PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::DisplayTime;
 use web::visitor::Visitor;
 
@@ -300,9 +300,9 @@ pub async fn set_how(State(web): State<Arc<Web>>, posted: PostedForm<HowForm>) -
     let save = web
         .act_quietly(&visitor, move |tx, cx, _| notifications::set_notice_settings(tx, cx, &own))
         .await;
-    match save {
+    match save.or_problems()? {
         Ok(()) => web.redirect(HERE, Flash::NoticesSaved),
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             let mut page = build(&web, &visitor, Some(input)).await?;
             for problem in problems.0 {
                 let place = match problem.field.as_str() {
@@ -314,7 +314,6 @@ pub async fn set_how(State(web): State<Arc<Web>>, posted: PostedForm<HowForm>) -
             }
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 
@@ -352,9 +351,9 @@ pub async fn subscribe(
         }
         Err(error) => Err(error.into()),
     };
-    match subscribed {
+    match subscribed.or_problems()? {
         Ok(_) => web.redirect(HERE, Flash::BrowserSubscribed),
-        Err(PageError::Domain(Error::Invalid(_))) => {
+        Err(_) => {
             let page = build(&web, &visitor, None).await?;
             let browser_error = t!(
                 "This browser's push service cannot be used: its address is not a public one, or \
@@ -363,7 +362,6 @@ pub async fn subscribe(
             .to_owned();
             responses::again(&NotificationsPage { browser_error, ..page })
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

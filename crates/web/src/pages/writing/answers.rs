@@ -22,7 +22,7 @@ use crate::forms::multipart::{FormFiles, FormUpload};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
-use crate::layout::responses::{self, PageError, PageResult, see_other};
+use crate::layout::responses::{self, FormOutcome, PageError, PageResult, see_other};
 use crate::layout::wording::DisplayTime;
 use crate::visitor::Visitor;
 
@@ -155,18 +155,15 @@ pub async fn import(State(web): State<Arc<Web>>, upload: FormUpload<()>) -> Page
         _ => Err(Error::invalid("file", "Choose one file.").into()),
     };
     let mut page = build(&web, &visitor, "", "").await?;
-    match imported {
+    match imported.or_problems()? {
         Ok(result) => {
             page.imported = Some(result);
             web.show(&visitor, &page)
         }
-        Err(PageError::Domain(Error::Invalid(problems))) => {
-            let sentences: Vec<String> =
-                problems.0.into_iter().map(|problem| problem.sentence).collect();
-            page.import_error = sentences.join(" ");
+        Err(problems) => {
+            page.import_error = problems.sentences();
             responses::again(&page)
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

@@ -29,7 +29,7 @@ use crate::pages::conversation::timeline::{MessageView, view};
 use crate::pages::lists::conversation_list::{RowBadge, subject};
 use crate::pages::mail_files::mail_frame::MailReference;
 use crate::pages::writing::recipients::{RecipientLines, party_line};
-use crate::pages::writing::rich_text::{formatted_protected, to_html};
+use crate::pages::writing::rich_text::{formatted_secure, to_html};
 use crate::pages::writing::schedule_options::{ScheduleChoice, ScheduleOptions, departure};
 use crate::visitor::Visitor;
 
@@ -260,7 +260,7 @@ impl DecisionView {
     /// The text as the editor shows it.
     fn formatted(&self) -> String {
         if self.draft.protected.is_some() {
-            formatted_protected(&self.typed, &self.draft.id)
+            formatted_secure(&self.typed, &self.draft.id)
         } else {
             to_html(&self.typed)
         }
@@ -433,9 +433,7 @@ async fn refused(
         Some("text") => {
             t!("A message has 1 to {n} characters.", n = thousands(REPLY_CHARS))
         }
-        Some("send" | "sendAt" | "followUpAt") => {
-            problems.0.first().map(|first| first.sentence.clone()).unwrap_or_default()
-        }
+        Some("send" | "sendAt" | "followUpAt") => problems.first_sentence(),
         _ => return web.redirect("/approvals", Flash::Gone),
     };
     let page = build(web, visitor, id, |decision| {

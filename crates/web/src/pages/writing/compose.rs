@@ -21,7 +21,7 @@ use crate::Web;
 use crate::forms::form::{PostedForm, form};
 use crate::forms::multipart::FormUpload;
 use crate::layout::flash::Flash;
-use crate::layout::responses::{self, PageError, PageResult, see_other};
+use crate::layout::responses::{self, FormOutcome, PageError, PageResult, see_other};
 use crate::layout::wording::thousands;
 use crate::pages::conversation;
 use crate::pages::lists::list_query::ListQuery;
@@ -86,7 +86,7 @@ pub async fn reply(
     let outcome = web
         .act(&visitor, move |tx, cx, _| compose::send_reply(tx, cx, &wanted, &message, seen))
         .await;
-    match outcome {
+    match outcome.or_problems()? {
         Ok(DecisionOutcome::Done(result)) => sent(&web, &id, &form, &result),
         Ok(DecisionOutcome::Meanwhile(newer)) => {
             again(&web, &visitor, &id, &form, |composer| {
@@ -95,10 +95,9 @@ pub async fn reply(
             })
             .await
         }
-        Err(PageError::Domain(Error::Invalid(problems))) => {
+        Err(problems) => {
             again(&web, &visitor, &id, &form, |composer| composer.show_problems(problems)).await
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

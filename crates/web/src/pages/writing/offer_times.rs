@@ -16,7 +16,7 @@ use translation::t;
 use crate::Web;
 use crate::forms::form::PostedForm;
 use crate::layout::flash::Flash;
-use crate::layout::responses::{self, PageError, PageResult, see_other};
+use crate::layout::responses::{self, FormOutcome, PageError, PageResult, see_other};
 use crate::pages::conversation;
 use crate::pages::writing::offer_form::{OfferForm, TimesForm, read_free};
 use crate::pages::writing::recipients::RecipientLines;
@@ -45,7 +45,7 @@ pub async fn offer(
             compose::offer_times(tx, cx, &wanted, &message, &offer, seen)
         })
         .await;
-    let problems = match outcome {
+    let problems = match outcome.or_problems()? {
         Ok(DecisionOutcome::Done(_)) if form.keep => {
             return web.redirect(&form.from.conversation(&id), Flash::Kept);
         }
@@ -58,7 +58,7 @@ pub async fn offer(
             let by = newer.by;
             vec![t!("{by} wrote meanwhile. Nothing was sent; read it and send again.", by)]
         }
-        Err(PageError::Domain(Error::Invalid(problems))) => problems
+        Err(problems) => problems
             .0
             .into_iter()
             .map(|problem| match problem.field.as_str() {
@@ -71,7 +71,6 @@ pub async fn offer(
                 _ => problem.sentence,
             })
             .collect(),
-        Err(refusal) => return Err(refusal),
     };
     again(&web, &visitor, &id, &form, &form.first, problems).await
 }

@@ -14,7 +14,7 @@ use translation::t;
 use crate::Web;
 use crate::forms::form::PostedForm;
 use crate::layout::flash::Flash;
-use crate::layout::responses::{self, PageError, PageResult, see_other};
+use crate::layout::responses::{self, FormOutcome, PageResult, see_other};
 use crate::pages::conversation;
 use crate::pages::writing::request_form::{AskForm, RequestForm};
 
@@ -33,11 +33,10 @@ pub async fn ask(
             let outcome = web
                 .act(&visitor, move |tx, cx, _| request_documents(tx, cx, &wanted, &request, seen))
                 .await;
-            match outcome {
-                Err(PageError::Domain(Error::Invalid(problems))) => {
+            match outcome.or_problems()? {
+                Err(problems) => {
                     problems.0.into_iter().map(|problem| alone(problem.sentence)).collect()
                 }
-                Err(refusal) => return Err(refusal),
                 Ok(DecisionOutcome::Done(_)) if form.keep => {
                     return web.redirect(&form.from.conversation(&id), Flash::Kept);
                 }

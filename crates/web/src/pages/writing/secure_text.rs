@@ -19,15 +19,15 @@ use crate::layout::responses::PageResult;
 use crate::layout::wording::TimeFormat;
 
 /// How far a secure message is, for its letter.
-pub struct ProtectedView {
+pub struct SecureTextView {
     pub words: String,
     /// It has left, so it can be taken back and opened again.
     pub has_left: bool,
     pub is_open: bool,
 }
 
-impl ProtectedView {
-    pub fn of(message: &MessageEntry, times: &TimeFormat) -> Option<ProtectedView> {
+impl SecureTextView {
+    pub fn of(message: &MessageEntry, times: &TimeFormat) -> Option<SecureTextView> {
         let state = message.protected.as_ref()?;
         let has_left = message.status == Some(MessageStatus::Sent);
         let is_over = state.expires_at.is_some_and(|at| at <= times.now);
@@ -47,7 +47,7 @@ impl ProtectedView {
             (true, None, Some(at)) => t!("{opened}. Open until {time}", opened, time = time(at)),
             (true, None, None) => opened,
         };
-        Some(ProtectedView {
+        Some(SecureTextView {
             words,
             has_left,
             is_open: has_left && state.revoked_at.is_none() && !is_over,
