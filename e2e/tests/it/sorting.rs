@@ -1,7 +1,7 @@
 //! The sorting helper in a browser: topics, decisions, what comes of them, and forgetting.
 
 use api::operations::SetSortingInput;
-use api::operations::conversations::set_sorting;
+use api::operations::set_sorting;
 
 use crate::support::browser::Browser;
 use crate::support::test_server::TestServer;

@@ -5,7 +5,7 @@ use actions::conversations::{open_conversation, timeline};
 use actions::writing::autosaves::AutosaveKind;
 use actions::writing::seen::SeenConversation;
 use api::operations::FindSlotsInput;
-use api::operations::bookings::find_slots;
+use api::operations::find_slots;
 use base::limits::SLOT_DAYS;
 use bookings::types;
 use jiff::ToSpan;
