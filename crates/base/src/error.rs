@@ -121,8 +121,7 @@ impl ValidationErrors {
 
     /// Everything that is wrong, as one text.
     pub fn sentences(&self) -> String {
-        let sentences: Vec<&str> =
-            self.0.iter().map(|problem| problem.sentence.as_str()).collect();
+        let sentences: Vec<&str> = self.0.iter().map(|problem| problem.sentence.as_str()).collect();
         sentences.join(" ")
     }
 

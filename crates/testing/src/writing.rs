@@ -31,7 +31,8 @@ pub fn approve_draft_at(
     leaves_at: Option<i64>,
 ) -> Result<i64> {
     let (draft, _) = outbound::messages::load_outgoing(tx, cx.actor, id)?;
-    let seen = SeenDraft { revision, conversation: SeenConversation::now(tx, cx, &draft.conversation)? };
+    let seen =
+        SeenDraft { revision, conversation: SeenConversation::now(tx, cx, &draft.conversation)? };
     let approval = DraftApproval { recipients: None, text: Some(text), leaves_at };
     drafts::approve_draft(tx, cx, id, seen, &approval)?.done()
 }

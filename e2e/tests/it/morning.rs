@@ -6,8 +6,8 @@ use base::limits::UNDO_LIVE_MS;
 use model::mailboxes::Mailbox;
 use thirtyfour::prelude::*;
 
-use crate::support::browser::Browser;
 use crate::rules::{add_act, choose};
+use crate::support::browser::Browser;
 use crate::support::test_server::TestServer;
 
 const INES: &str = "Ines Marti";

@@ -32,7 +32,8 @@ pub fn amount(sheet: &Sheet) -> Option<Amount> {
     let all = all_amounts(sheet);
     let largest = all.iter().copied().fold(0.0, f64::max);
     let mut best: Option<(i32, Amount)> = None;
-    for (phrases, score) in [(*GROSS, GROSS_SCORE), (*TO_PAY, TO_PAY_SCORE), (*TOTAL, TOTAL_SCORE)] {
+    for (phrases, score) in [(*GROSS, GROSS_SCORE), (*TO_PAY, TO_PAY_SCORE), (*TOTAL, TOTAL_SCORE)]
+    {
         for label in sheet.labels(phrases) {
             let Some((found, row, lower)) = value_of(sheet, &label) else { continue };
             let mut score = score + lower + of_label(sheet, &label);

@@ -114,7 +114,9 @@ pub fn sentence(error: base::error::Error) -> String {
 
 /// Reads an argument that is one of the words of an enum: help, completion and the error name them all.
 macro_rules! word_of {
-    ($kind:ty) => { $crate::cli::command::word_parser(<$kind>::NAMES, <$kind>::parse) };
+    ($kind:ty) => {
+        $crate::cli::command::word_parser(<$kind>::NAMES, <$kind>::parse)
+    };
 }
 
 pub fn word_parser<T: Clone + Send + Sync + 'static>(

@@ -191,9 +191,9 @@ mod tests {
     fn arguments_offer_every_word_of_what_they_name() {
         let cli = build();
         let offers = |path: &str, argument: &str| -> Vec<String> {
-            let command = path.split(' ').fold(&cli, |command, name| {
-                command.find_subcommand(name).expect("a command")
-            });
+            let command = path
+                .split(' ')
+                .fold(&cli, |command, name| command.find_subcommand(name).expect("a command"));
             let found = command.get_arguments().find(|arg| arg.get_id() == argument);
             let values = found.expect("an argument").get_possible_values();
             values.iter().map(|value| value.get_name().to_owned()).collect()
@@ -205,11 +205,7 @@ mod tests {
             ("workspace set-plan", "plan", base::actor::Plan::NAMES),
             ("queue list", "kind", jobs::queues::QueueKind::NAMES),
             ("queue list", "state", jobs::queues::QueueState::NAMES),
-            (
-                "webhook log",
-                "state",
-                actions::integrations::delivery_log::DeliveryState::NAMES,
-            ),
+            ("webhook log", "state", actions::integrations::delivery_log::DeliveryState::NAMES),
             ("webhook log", "event", model::webhooks::events::names().as_slice()),
             ("webhook events", "names", model::webhooks::events::opt_in_names().as_slice()),
         ] {

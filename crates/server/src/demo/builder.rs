@@ -245,7 +245,8 @@ impl<'a> DemoBuilder<'a> {
                 let (draft, _) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;
                 let conversation = SeenConversation::now(tx, cx, &draft.conversation)?;
                 let seen = SeenDraft { revision: draft.revision, conversation };
-                let approval = DraftApproval { text: edited.as_deref(), ..DraftApproval::default() };
+                let approval =
+                    DraftApproval { text: edited.as_deref(), ..DraftApproval::default() };
                 approve_draft(tx, cx, &draft.id, seen, &approval)?.done()?;
             }
             ScenarioAction::Discard { reason, .. } => {

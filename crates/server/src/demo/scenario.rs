@@ -99,7 +99,8 @@ impl<'de> Deserialize<'de> for ScenarioStep {
         let mut step = toml::Table::deserialize(deserializer)?;
         let at = step.remove("at").ok_or_else(|| D::Error::custom("a step says when, as `at`"))?;
         let at = At::deserialize(at).map_err(D::Error::custom)?;
-        let what = ScenarioAction::deserialize(toml::Value::Table(step)).map_err(D::Error::custom)?;
+        let what =
+            ScenarioAction::deserialize(toml::Value::Table(step)).map_err(D::Error::custom)?;
         Ok(ScenarioStep { at, what })
     }
 }

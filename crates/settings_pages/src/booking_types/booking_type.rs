@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actions::inboxes::setup;
 use askama::Template;
 use axum::extract::{Path, State};
-use base::error::{Error, ValidationErrors};
+use base::error::ValidationErrors;
 use base::ids::UserId;
 use bookings::types::{self, BookingHost, BookingType, BookingTypeInput};
 use bookings::{availability, team_calendar};
@@ -118,9 +118,7 @@ pub async fn change(
     });
     match changed.await.or_problems()? {
         Ok(()) => web.redirect("/settings/bookings", Flash::BookingsSaved),
-        Err(problems) => {
-            refuse(&web, &visitor, &id, form, problems).await
-        }
+        Err(problems) => refuse(&web, &visitor, &id, form, problems).await,
     }
 }
 

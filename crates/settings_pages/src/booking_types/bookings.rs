@@ -263,7 +263,8 @@ pub async fn set_date(State(web): State<Arc<Web>>, posted: PostedForm<DateForm>)
     let PostedForm { visitor, form } = posted;
     web.act(&visitor, move |tx, cx, me| {
         actions::bookings::set_host_date(tx, cx, &me.id, (&form.date, &form.hours), &form.note)
-    }).await?;
+    })
+    .await?;
     finish(&web)
 }
 
@@ -274,7 +275,8 @@ pub async fn remove_date(
 ) -> PageResult {
     web.act(&posted.visitor, move |tx, cx, me| {
         actions::bookings::remove_host_date(tx, cx, &me.id, &date)
-    }).await?;
+    })
+    .await?;
     finish(&web)
 }
 
@@ -289,7 +291,8 @@ pub async fn set_stay(State(web): State<Arc<Web>>, posted: PostedForm<StayForm>)
             zone: form.zone.clone(),
         };
         actions::bookings::set_host_stay(tx, cx, &stay)
-    }).await?;
+    })
+    .await?;
     finish(&web)
 }
 
@@ -300,7 +303,8 @@ pub async fn remove_stay(
 ) -> PageResult {
     web.act(&posted.visitor, move |tx, cx, me| {
         actions::bookings::remove_host_stay(tx, cx, &me.id, &first)
-    }).await?;
+    })
+    .await?;
     finish(&web)
 }
 
@@ -318,7 +322,8 @@ pub async fn add_calendar(
     web.act(&visitor, move |tx, cx, me| {
         actions::bookings::add_busy_calendar(tx, cx, &me.id, &new)?;
         Ok(())
-    }).await?;
+    })
+    .await?;
     finish(&web)
 }
 
@@ -330,7 +335,8 @@ pub async fn remove_calendar(
     web.act(&posted.visitor, move |tx, cx, me| {
         let id = BusyCalendarId::parse(&id).ok_or(Error::NotFound("calendar"))?;
         actions::bookings::remove_busy_calendar(tx, cx, &me.id, &id)
-    }).await?;
+    })
+    .await?;
     finish(&web)
 }
 

@@ -150,7 +150,11 @@ impl TypeFields {
     pub fn of(input: &BookingTypeInput, people: Vec<(UserId, String)>) -> TypeFields {
         let people = people.into_iter().map(|(id, name)| HostLine {
             is_host: input.hosts.contains(&id),
-            weight: input.weights.iter().find(|(host, _)| *host == id).map_or(1, |(_, weight)| *weight),
+            weight: input
+                .weights
+                .iter()
+                .find(|(host, _)| *host == id)
+                .map_or(1, |(_, weight)| *weight),
             id: id.to_string(),
             name,
         });

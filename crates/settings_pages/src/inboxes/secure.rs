@@ -5,7 +5,6 @@ use std::sync::Arc;
 use actions::workspace::secure_settings::{self, SecureSettingsInput};
 use askama::Template;
 use axum::extract::State;
-use base::error::Error;
 use base::ids::MailboxId;
 use model::guests::secure::SecureSenders;
 use web::Web;

@@ -6,7 +6,6 @@ use actions::integrations::webhooks::{self, WebhookListing};
 use actions::sign_in::sessions::SignedIn;
 use askama::Template;
 use axum::extract::State;
-use base::error::Error;
 use base::ids::MailboxId;
 use model::mailboxes::{self, Mailbox};
 use translation::t;

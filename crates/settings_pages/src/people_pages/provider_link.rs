@@ -13,7 +13,7 @@ use transport::oidc::ProviderSignIn;
 use web::Web;
 use web::forms::form::{Asked, FormFields, PostedForm, form};
 use web::layout::flash::Flash;
-use web::layout::responses::{FormOutcome, PageError, PageResult, see_other};
+use web::layout::responses::{FormOutcome, PageResult, see_other};
 use web::pages::signing_in::{provider, sign_out};
 use web::visitor::Visitor;
 

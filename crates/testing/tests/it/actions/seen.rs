@@ -31,7 +31,10 @@ fn reply(body: &str) -> NewReply {
     NewReply {
         body: body.into(),
         format: TextFormat::Plain,
-        recipients: RecipientList { to: compose::parties(ANN).unwrap(), ..RecipientList::default() },
+        recipients: RecipientList {
+            to: compose::parties(ANN).unwrap(),
+            ..RecipientList::default()
+        },
         close: false,
         send: true,
         forwards: None,
@@ -124,9 +127,8 @@ async fn a_request_and_an_offer_are_not_sent_over_a_mail_that_was_not_seen(app: 
         secure: SecureSendOptions::default(),
     };
     let (id, sent) = (first.conversation.to_string(), request.clone());
-    let asked = app
-        .act(&app.owner, move |tx, cx| request_documents(tx, cx, &id, &sent, seen))
-        .await;
+    let asked =
+        app.act(&app.owner, move |tx, cx| request_documents(tx, cx, &id, &sent, seen)).await;
     assert!(matches!(stopped_by(asked), Some((_, true))));
     // It is stopped before the offer is looked at, which names nothing that can be booked.
     let offer = OfferInput { type_id: "none".into(), times: Vec::new() };
@@ -138,10 +140,10 @@ async fn a_request_and_an_offer_are_not_sent_over_a_mail_that_was_not_seen(app: 
         .await;
     assert!(matches!(stopped_by(offered), Some((_, true))));
     assert_eq!(texts_in(&app, &first).await.len(), 2);
-    let (id, draft) = (first.conversation.to_string(), NewDocumentRequest { send: false, ..request });
-    let kept = app
-        .act(&app.owner, move |tx, cx| request_documents(tx, cx, &id, &draft, seen))
-        .await;
+    let (id, draft) =
+        (first.conversation.to_string(), NewDocumentRequest { send: false, ..request });
+    let kept =
+        app.act(&app.owner, move |tx, cx| request_documents(tx, cx, &id, &draft, seen)).await;
     assert_eq!(stopped_by(kept), None);
 }
 

@@ -247,5 +247,6 @@ async fn a_draft_that_offers_times_is_not_approved_for_later(app: TestApp) {
         })
         .await;
     assert!(refused.to_string().contains("offers times cannot wait"), "{refused}");
-    app.act(&app.owner, move |tx, cx| testing::approve_draft(tx, cx, &id, 1, "Any of these?")).await;
+    app.act(&app.owner, move |tx, cx| testing::approve_draft(tx, cx, &id, 1, "Any of these?"))
+        .await;
 }

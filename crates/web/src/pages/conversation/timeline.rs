@@ -20,8 +20,8 @@ use crate::pages::conversation::message_details::MessageDetails;
 use crate::pages::mail_files::document_requests::RequestView;
 use crate::pages::mail_files::files::is_picture;
 use crate::pages::mail_files::mail_frame::is_mail;
-use crate::pages::writing::secure_text::SecureTextView;
 use crate::pages::writing::rich_text::{formatted_secure, shows_file, to_html};
+use crate::pages::writing::secure_text::SecureTextView;
 use crate::queue_words::failure_words;
 
 /// The last messages are shown in full.

@@ -59,8 +59,8 @@ pub async fn secure_file(
     Asked(asked): Asked,
 ) -> PageResult {
     let message = MessageId::parse(&message).ok_or(Error::NotFound("file"))?;
-    let read = web
-        .read(&visitor, move |tx, cx, _| secure_messages::secure_file(tx, cx, &message, &file));
+    let read =
+        web.read(&visitor, move |tx, cx, _| secure_messages::secure_file(tx, cx, &message, &file));
     Ok(picture_or_download(read.await?, &asked))
 }
 

@@ -9,7 +9,7 @@ use actions::writing::{answer_files, answer_from_reply, saved_replies};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::app::Cx;
-use base::error::{Error, ValidationErrors};
+use base::error::Error;
 use base::ids::{AnswerId, MessageId};
 use base::time::Moment;
 use db::Tx;
@@ -17,6 +17,7 @@ use model::mailboxes::{self, Mailbox};
 use translation::t;
 
 use crate::Web;
+use crate::forms::field_errors::FieldErrors;
 use crate::forms::form::{Asked, PostedForm, form};
 use crate::forms::multipart::{FormFiles, FormUpload};
 use crate::layout::filters;
@@ -181,11 +182,7 @@ struct AnswerPage {
     particulars: Vec<(Cow<'static, str>, String, bool)>,
     facts: String,
     is_retired: bool,
-    title_error: String,
-    body_error: String,
-    language_error: String,
-    date_error: String,
-    inboxes_error: String,
+    errors: FieldErrors,
     placeholders: &'static [(&'static str, &'static str)],
 }
 
@@ -205,19 +202,6 @@ impl AnswerPage {
             (true, true) => t!("New answer"),
             (true, false) => t!("Make an answer of this reply"),
             (false, _) => t!("Answer"),
-        }
-    }
-
-    fn show_problems(&mut self, problems: ValidationErrors) {
-        for problem in problems.0 {
-            let field = match problem.field.as_str() {
-                "title" => &mut self.title_error,
-                "language" => &mut self.language_error,
-                "valid_until" => &mut self.date_error,
-                "inboxes" => &mut self.inboxes_error,
-                _ => &mut self.body_error,
-            };
-            *field = problem.sentence;
         }
     }
 }
@@ -267,11 +251,7 @@ async fn form_page(
         particulars: Vec::new(),
         facts: String::new(),
         is_retired: false,
-        title_error: String::new(),
-        body_error: String::new(),
-        language_error: String::new(),
-        date_error: String::new(),
-        inboxes_error: String::new(),
+        errors: FieldErrors::default(),
         placeholders: saved_replies::PLACEHOLDERS,
     })
 }
@@ -343,11 +323,7 @@ fn with_facts(page: AnswerPage, listing: &AnswerListing) -> AnswerPage {
 
 form! {
     pub struct AnswerForm {
-        title: String,
-        body: String,
-        language: String,
-        inboxes: Vec<String>,
-        valid_until: String,
+        input: AnswerInput,
         /// The reply that it is made of.
         from: String,
         /// Words that belong to one customer, and those of them that are removed.
@@ -358,13 +334,8 @@ form! {
 
 impl AnswerForm {
     fn input(&self) -> AnswerInput {
-        AnswerInput {
-            title: self.title.clone(),
-            body: self.body.clone(),
-            language: self.language.trim().to_lowercase(),
-            inboxes: self.inboxes.clone(),
-            valid_until: self.valid_until.clone(),
-        }
+        let language = self.input.language.trim().to_lowercase();
+        AnswerInput { language, ..self.input.clone() }
     }
 }
 
@@ -417,9 +388,10 @@ async fn again(
     });
     let particulars = marked.collect();
     let page = form_page(web, visitor, form.input()).await?;
-    let mut page = AnswerPage { id: id.to_owned(), from: form.from, particulars, ..page };
-    page.show_problems(problems);
-    responses::again(&page)
+    let fields = ["title", "language", "valid_until", "inboxes"];
+    let errors = FieldErrors::of(problems, &fields, "body");
+    let id = id.to_owned();
+    responses::again(&AnswerPage { id, from: form.from, particulars, errors, ..page })
 }
 
 pub async fn retire(

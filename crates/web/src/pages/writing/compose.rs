@@ -21,7 +21,7 @@ use crate::Web;
 use crate::forms::form::{PostedForm, form};
 use crate::forms::multipart::FormUpload;
 use crate::layout::flash::Flash;
-use crate::layout::responses::{self, FormOutcome, PageError, PageResult, see_other};
+use crate::layout::responses::{self, FormOutcome, PageResult, see_other};
 use crate::layout::wording::thousands;
 use crate::pages::conversation;
 use crate::pages::lists::list_query::ListQuery;

@@ -9,7 +9,6 @@ use actions::writing::saved_replies::{self, SavedReply};
 use actions::writing::unsent_files;
 use askama::Template;
 use axum::extract::{Path, State};
-use base::error::Error;
 use base::ids::MailboxId;
 use model::mailboxes::{self, Mailbox};
 use model::messages::attachments::OutgoingAttachment;

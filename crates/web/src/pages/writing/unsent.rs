@@ -118,9 +118,7 @@ pub async fn attach(
         .await;
     match added.or_problems()? {
         Ok(()) => Ok(None),
-        Err(problems) => {
-            Ok(problems.0.into_iter().next().map(|problem| problem.sentence))
-        }
+        Err(problems) => Ok(problems.0.into_iter().next().map(|problem| problem.sentence)),
     }
 }
 

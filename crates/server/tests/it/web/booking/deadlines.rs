@@ -6,8 +6,8 @@ use bookings::types::{BookingType, BookingTypeInput};
 use serde_json::json;
 
 use super::pages::csrf_of;
-use crate::web::browser::Browser;
 use crate::support::*;
+use crate::web::browser::Browser;
 
 on_both!(
     the_page_of_a_guest_says_until_when_and_from_then_on_that_it_is_too_late,

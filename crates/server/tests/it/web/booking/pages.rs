@@ -10,8 +10,8 @@ use jobs::OutgoingMail;
 use serde_json::json;
 use transport::http::Peer;
 
-use crate::web::browser::{Browser, Page};
 use crate::support::*;
+use crate::web::browser::{Browser, Page};
 
 on_both!(
     of_200_at_once_one_gets_the_time_and_the_others_keep_what_they_typed,

@@ -3,8 +3,8 @@
 use base::ids::UserId;
 use bookings::types::BookingTypeInput;
 
-use crate::web::browser::Page;
 use crate::support::*;
+use crate::web::browser::Page;
 
 on_both!(
     a_type_shows_what_it_would_be_offered_at,

@@ -6,8 +6,8 @@ use base::time::Moment;
 use serde_json::Value;
 
 use super::pages::{Reader, after, csrf, form_id, post_form};
-use crate::web::upload::pdf;
 use crate::support::*;
+use crate::web::upload::pdf;
 
 on_both!(
     a_reply_that_is_sent_again_is_stored_once_and_has_arrived,

@@ -12,10 +12,10 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::web::browser::Browser;
 use super::pages::{Reader, after, post_form};
-use crate::web::upload::pdf;
 use crate::support::*;
+use crate::web::browser::Browser;
+use crate::web::upload::pdf;
 
 on_both!(
     words_and_files_are_nowhere_but_on_their_page_and_with_the_team,

@@ -5,9 +5,9 @@ use axum::body::Body;
 use axum::http::Request;
 use serde_json::json;
 
+use crate::support::*;
 use crate::web::browser::{Browser, Page};
 use crate::web::upload::pdf;
-use crate::support::*;
 
 on_both!(
     opening_a_link_however_often_and_however_changes_nothing_and_mails_nothing,

@@ -7,8 +7,8 @@ use model::mailboxes::Mailbox;
 use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};
 use serde_json::json;
 
-use crate::web::visibility::{ADMINISTERED, NAMING, nothing, things_in};
 use crate::support::*;
+use crate::web::visibility::{ADMINISTERED, NAMING, nothing, things_in};
 
 on_both!(
     what_is_in_an_inbox_for_some_is_missing_for_the_others,

@@ -10,10 +10,10 @@ use rustls::RootCertStore;
 use testing::{Dovecot, OAUTH_CLIENT_ID, OAUTH_CLIENT_SECRET, OAuthProviderServer};
 use transport::mail_oauth::{AccessTokens, MailboxTokens, OAuthClient, OAuthClients, TokenFailure};
 
-use crate::web::browser::Browser;
 use crate::mail_in::imap::fetchers_with;
 use crate::mail_out::peer::{Manner, Peer};
 use crate::support::*;
+use crate::web::browser::Browser;
 use crate::webhooks::receiver::Authority;
 
 on_both!(

@@ -8,9 +8,9 @@ use inbound::incoming_mail::FiledMail;
 use model::mailboxes::Mailbox;
 use serde_json::json;
 
-use crate::web::browser::Browser;
 use super::sign_in;
 use crate::support::*;
+use crate::web::browser::Browser;
 
 on_both!(
     a_link_that_somebody_else_made_leaves_private_inboxes_shut,

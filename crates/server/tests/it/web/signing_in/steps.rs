@@ -10,9 +10,9 @@ use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::web::browser::{Browser, Page};
 use super::sign_in::mailed_links;
 use crate::support::*;
+use crate::web::browser::{Browser, Page};
 
 on_both!(
     a_code_of_the_app_is_asked_for_after_a_password_and_after_a_link,

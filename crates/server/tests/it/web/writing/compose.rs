@@ -5,8 +5,8 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::Request;
 
-use crate::web::browser::{Browser, Page};
 use crate::support::*;
+use crate::web::browser::{Browser, Page};
 
 on_both!(
     a_hidden_copy_is_delivered_and_in_no_header,

@@ -4,8 +4,8 @@
 use base::app::App;
 use mail::Address;
 
-use crate::web::browser::Browser;
 use crate::support::*;
+use crate::web::browser::Browser;
 
 on_both!(
     a_reply_goes_to_all_unless_the_sender_alone_is_chosen,

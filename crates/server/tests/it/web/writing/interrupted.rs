@@ -11,9 +11,9 @@ use axum::http::Request;
 use base::actor::Actor;
 use base::ids::ConversationId;
 
-use crate::web::browser::{Browser, Page};
 use super::compose::upload;
 use crate::support::*;
+use crate::web::browser::{Browser, Page};
 
 on_both!(
     after_a_session_ended_signing_in_leads_back_to_the_text,

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use transport::oidc::{OidcConfig, ProviderSecondStep};
 
 use self::provider::ScriptedProvider;
-use crate::web::browser::{Browser, Page};
 use super::sign_in::mailed_links;
 use crate::support::*;
+use crate::web::browser::{Browser, Page};
 
 on_both!(
     an_invited_person_signs_in_and_the_account_is_linked_from_then_on,
