@@ -46,7 +46,8 @@ static SAMPLE: LazyLock<Result<SampleData, String>> = LazyLock::new(|| {
         stories.extend(parse::<Theme>(theme)?.story);
     }
     let data = SampleData { stories, files: parse::<Files>(FILES)?.file };
-    match data.attached().find(|name| data.file(name).is_none()) {
+    let missing = data.attached().find(|name| data.file(name).is_none()).cloned();
+    match missing {
         Some(missing) => Err(format!("{}: no file is named {missing}", FILES.0)),
         None => Ok(data),
     }

@@ -9,7 +9,7 @@ use actions::writing::{answer_files, answer_from_reply, saved_replies};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::app::Cx;
-use base::error::Error;
+use base::error::{Error, ValidationErrors};
 use base::ids::{AnswerId, MessageId};
 use base::time::Moment;
 use db::Tx;
@@ -352,9 +352,9 @@ pub async fn add(State(web): State<Arc<Web>>, posted: PostedForm<AnswerForm>) ->
             Some(from) => answer_from_reply::add_answer_from_reply(tx, cx, from, &input, &removed),
         })
         .await;
-    match added {
+    match added.or_problems()? {
         Ok(_) => web.redirect("/answers", Flash::AnswerSaved),
-        Err(refusal) => again(&web, &visitor, "", form, refusal).await,
+        Err(problems) => again(&web, &visitor, "", form, problems).await,
     }
 }
 
@@ -367,9 +367,9 @@ pub async fn change(
     let (answer, input) = (answer_id(&id)?, form.input());
     let changed =
         web.act(&visitor, move |tx, cx, _| answers::change_answer(tx, cx, &answer, &input)).await;
-    match changed {
+    match changed.or_problems()? {
         Ok(()) => web.redirect("/answers", Flash::AnswerSaved),
-        Err(refusal) => again(&web, &visitor, &id, form, refusal).await,
+        Err(problems) => again(&web, &visitor, &id, form, problems).await,
     }
 }
 
@@ -379,9 +379,8 @@ async fn again(
     visitor: &Visitor,
     id: &str,
     form: AnswerForm,
-    refusal: PageError,
+    problems: ValidationErrors,
 ) -> PageResult {
-    let PageError::Domain(Error::Invalid(problems)) = refusal else { return Err(refusal) };
     let marked = form.found.iter().map(|words| {
         let is_removed = form.remove.contains(words);
         (Cow::Borrowed(""), words.clone(), is_removed)

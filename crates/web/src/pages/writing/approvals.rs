@@ -8,7 +8,7 @@ use actions::writing::drafts::{self, DraftApproval};
 use actions::writing::seen::{DecisionOutcome, SeenConversation, SeenDraft};
 use askama::Template;
 use axum::extract::{Path, State};
-use base::error::Error;
+use base::error::{Error, ValidationErrors};
 use base::ids::{ConversationId, MessageId};
 use base::limits::{DISCARD_REASON_CHARS, REPLY_CHARS};
 use base::states::ConversationRisk;
@@ -21,7 +21,7 @@ use crate::forms::form::{FormFields, FormValue, PostedForm, form};
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
-use crate::layout::responses::{self, PageError, PageResult, see_other};
+use crate::layout::responses::{self, FormOutcome, PageError, PageResult, see_other};
 use crate::layout::wording::{Avatar, DisplayTime, first_name, thousands};
 use crate::page_version::PartVersion;
 use crate::pages::conversation::booking_cards::OfferView;
@@ -330,7 +330,7 @@ pub async fn approve(
             drafts::approve_draft(tx, cx, &draft, seen, &approval)
         })
         .await;
-    match outcome {
+    match outcome.or_problems()? {
         Ok(DecisionOutcome::Done(_)) => {
             let mut response = see_other(&form.next.0);
             web.set_undo(&mut response, &id);
@@ -340,7 +340,7 @@ pub async fn approve(
             let page = build(&web, &visitor, &id, |decision| keep_typed(decision, &form)).await?;
             responses::again(&page)
         }
-        Err(refusal) => refused(&web, &visitor, &id, &form, refusal).await,
+        Err(problems) => refused(&web, &visitor, &id, &form, problems).await,
     }
 }
 
@@ -365,9 +365,9 @@ pub async fn save(
             drafts::edit_draft(tx, cx, &draft, revision, &text)
         })
         .await;
-    match saved {
+    match saved.or_problems()? {
         Ok(_) => web.redirect(&format!("/approvals/{id}"), Flash::Saved),
-        Err(refusal) => refused(&web, &visitor, &id, &form, refusal).await,
+        Err(problems) => refused(&web, &visitor, &id, &form, problems).await,
     }
 }
 
@@ -383,9 +383,9 @@ pub async fn discard(
     let discarded = web
         .act(&visitor, move |tx, cx, _| drafts::discard_draft(tx, cx, &draft, revision, &reason))
         .await;
-    match discarded {
+    match discarded.or_problems()? {
         Ok(()) => web.redirect(&form.next.0, Flash::Discarded),
-        Err(refusal) => refused(&web, &visitor, &id, &form, refusal).await,
+        Err(problems) => refused(&web, &visitor, &id, &form, problems).await,
     }
 }
 
@@ -418,9 +418,8 @@ async fn refused(
     visitor: &Visitor,
     id: &str,
     form: &DecisionForm,
-    refusal: PageError,
+    problems: ValidationErrors,
 ) -> PageResult {
-    let PageError::Domain(Error::Invalid(problems)) = refusal else { return Err(refusal) };
     if let Some(problem) = problems.0.iter().find(|problem| problem.field == "to") {
         return wrong_address(web, visitor, id, form, problem.sentence.clone()).await;
     }
