@@ -39,7 +39,7 @@ pub(super) struct Reader<'a> {
 
 impl TestApp {
     /// Ann is sent a secure message.
-    pub(super) async fn protected(&self, words: &str) -> Reader<'_> {
+    pub(in crate::web) async fn protected(&self, words: &str) -> Reader<'_> {
         let key = self.key("read write draft send").await;
         let mail = self.mail("ann@shop.example Ann Shopper", "Lamps", "Hello").await;
         let body = json!({ "body": words, "secure": true, "send": true });
