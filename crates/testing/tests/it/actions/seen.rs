@@ -168,7 +168,6 @@ async fn an_unseen_mail_stops_an_approval_even_behind_a_colleagues_message(app: 
         assert!(matches!(stopped, Some((_, true))), "{stopped:?}");
     }
     let messages = app.timeline(&key, &first.conversation, "message").await;
-    let statuses: Vec<String> = texts(&messages, "status");
-    assert!(statuses.contains(&"draft".to_owned()), "nothing was approved: {statuses:?}");
+    assert!(messages.iter().any(|message| message["status"] == "draft"), "nothing was approved");
     assert_eq!(stopped_by(approve(look(&app, &first).await).await), None);
 }
