@@ -34,7 +34,7 @@ pub fn approve_draft_at(
     let seen =
         SeenDraft { revision, conversation: SeenConversation::now(tx, cx, &draft.conversation)? };
     let approval = DraftApproval { recipients: None, text: Some(text), leaves_at };
-    drafts::approve_draft(tx, cx, id, seen, &approval)?.done()
+    drafts::approve_draft(tx, cx, id, seen, &approval)?.into_result()
 }
 
 pub fn send_reply(
@@ -44,7 +44,7 @@ pub fn send_reply(
     message: &NewReply,
 ) -> Result<ReplyResult> {
     let seen = seen_now(tx, cx, id)?;
-    compose::send_reply(tx, cx, id, message, seen)?.done()
+    compose::send_reply(tx, cx, id, message, seen)?.into_result()
 }
 
 pub fn offer_times(
@@ -55,7 +55,7 @@ pub fn offer_times(
     offer: &OfferInput,
 ) -> Result<ReplyResult> {
     let seen = seen_now(tx, cx, id)?;
-    compose::offer_times(tx, cx, id, message, offer, seen)?.done()
+    compose::offer_times(tx, cx, id, message, offer, seen)?.into_result()
 }
 
 fn seen_now(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<SeenConversation> {

@@ -51,7 +51,7 @@ pub enum DecisionOutcome<T> {
 
 impl<T> DecisionOutcome<T> {
     /// The outcome, where whoever acts has just looked; an error if it was not done.
-    pub fn done(self) -> Result<T> {
+    pub fn into_result(self) -> Result<T> {
         match self {
             DecisionOutcome::Done(outcome) => Ok(outcome),
             DecisionOutcome::Meanwhile(newer) => {

@@ -91,7 +91,7 @@ pub type SampleBlobs = HashMap<&'static str, (Attachment, Blob)>;
 
 pub fn read_files(data: &'static SampleData, blobs: &Blobs) -> io::Result<SampleBlobs> {
     let mut samples = SampleBlobs::new();
-    for file in data.attached().filter_map(|name| data.file(name)) {
+    for file in data.attached_names().filter_map(|name| data.file(name)) {
         let bytes = file.bytes();
         let blob = blobs.put(&bytes)?;
         samples.insert(file.name.as_str(), (attachment(file, bytes), blob));
@@ -224,7 +224,7 @@ impl<'a> DemoBuilder<'a> {
                 };
                 let seen = SeenConversation::now(tx, cx, thread.conversation()?)?;
                 let sent = send_reply(tx, cx, &thread.id()?, &message, seen)?;
-                thread.outgoing = Some(sent.done()?.message_id);
+                thread.outgoing = Some(sent.into_result()?.message_id);
             }
             ScenarioAction::SecureReply { text, .. } => {
                 let input = ReplyInput { secure: Some(true), ..reply_input(thread.id()?, text) };
@@ -247,7 +247,7 @@ impl<'a> DemoBuilder<'a> {
                 let seen = SeenDraft { revision: draft.revision, conversation };
                 let approval =
                     DraftApproval { text: edited.as_deref(), ..DraftApproval::default() };
-                approve_draft(tx, cx, &draft.id, seen, &approval)?.done()?;
+                approve_draft(tx, cx, &draft.id, seen, &approval)?.into_result()?;
             }
             ScenarioAction::Discard { reason, .. } => {
                 let (draft, _) = load_outgoing(tx, cx.actor, thread.outgoing()?)?;

@@ -46,7 +46,7 @@ static SAMPLE: LazyLock<Result<SampleData, String>> = LazyLock::new(|| {
         stories.extend(parse::<Theme>(theme)?.story);
     }
     let data = SampleData { stories, files: parse::<Files>(FILES)?.file };
-    let missing = data.attached().find(|name| data.file(name).is_none()).cloned();
+    let missing = data.attached_names().find(|name| data.file(name).is_none()).cloned();
     match missing {
         Some(missing) => Err(format!("{}: no file is named {missing}", FILES.0)),
         None => Ok(data),
@@ -64,7 +64,7 @@ impl SampleData {
     }
 
     /// The names of the files that come with a mail.
-    pub fn attached(&self) -> impl Iterator<Item = &String> {
+    pub fn attached_names(&self) -> impl Iterator<Item = &String> {
         self.stories.iter().flat_map(|story| &story.steps).flat_map(|step| match &step.what {
             ScenarioAction::Mail { files, .. } => files.as_slice(),
             _ => &[],
@@ -89,7 +89,11 @@ mod tests {
         let data = sample_data().expect("sample data");
         assert!((38..=45).contains(&data.stories.len()), "{}", data.stories.len());
         for file in &data.files {
-            assert!(data.attached().any(|name| *name == file.name), "nobody sends {}", file.name);
+            assert!(
+                data.attached_names().any(|name| *name == file.name),
+                "nobody sends {}",
+                file.name
+            );
         }
     }
 

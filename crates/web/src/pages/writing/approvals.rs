@@ -258,7 +258,7 @@ fn typed_text(draft: &MessageEntry) -> &str {
 
 impl DecisionView {
     /// The text as the editor shows it.
-    fn formatted(&self) -> String {
+    fn editor_html(&self) -> String {
         if self.draft.protected.is_some() {
             formatted_secure(&self.typed, &self.draft.id)
         } else {
@@ -288,7 +288,7 @@ impl DecisionForm {
     }
 
     /// The recipients; `None` where the form does not have them.
-    fn addressed(&self) -> Result<Option<RecipientList>, String> {
+    fn read_recipients(&self) -> Result<Option<RecipientList>, String> {
         self.recipients.as_ref().map(RecipientLines::parse).transpose()
     }
 }
@@ -316,7 +316,7 @@ pub async fn approve(
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let seen = SeenDraft { revision: form.revision(), conversation: form.seen };
     let typed = form.body.clone();
-    let recipients = match form.addressed() {
+    let recipients = match form.read_recipients() {
         Ok(recipients) => recipients,
         Err(sentence) => return wrong_address(&web, &visitor, &id, &form, sentence).await,
     };
@@ -340,7 +340,7 @@ pub async fn approve(
             let page = build(&web, &visitor, &id, |decision| keep_typed(decision, &form)).await?;
             responses::again(&page)
         }
-        Err(problems) => refused(&web, &visitor, &id, &form, problems).await,
+        Err(problems) => show_problems(&web, &visitor, &id, &form, problems).await,
     }
 }
 
@@ -353,7 +353,7 @@ pub async fn save(
     let PostedForm { visitor, form } = posted;
     let draft = MessageId::parse(&id).ok_or(Error::NotFound("draft"))?;
     let (revision, text) = (form.revision(), form.body.clone().unwrap_or_default());
-    let recipients = match form.addressed() {
+    let recipients = match form.read_recipients() {
         Ok(recipients) => recipients,
         Err(sentence) => return wrong_address(&web, &visitor, &id, &form, sentence).await,
     };
@@ -367,7 +367,7 @@ pub async fn save(
         .await;
     match saved.or_problems()? {
         Ok(_) => web.redirect(&format!("/approvals/{id}"), Flash::Saved),
-        Err(problems) => refused(&web, &visitor, &id, &form, problems).await,
+        Err(problems) => show_problems(&web, &visitor, &id, &form, problems).await,
     }
 }
 
@@ -385,7 +385,7 @@ pub async fn discard(
         .await;
     match discarded.or_problems()? {
         Ok(()) => web.redirect(&form.next.0, Flash::Discarded),
-        Err(problems) => refused(&web, &visitor, &id, &form, problems).await,
+        Err(problems) => show_problems(&web, &visitor, &id, &form, problems).await,
     }
 }
 
@@ -413,7 +413,7 @@ async fn wrong_time(web: &Web, visitor: &Visitor, id: &str, form: &DecisionForm)
 }
 
 /// Shows the draft as it is now, or the queue if somebody else has decided about it.
-async fn refused(
+async fn show_problems(
     web: &Web,
     visitor: &Visitor,
     id: &str,

@@ -31,8 +31,8 @@ pub async fn offer(
     if let Some(first) = &form.show {
         return again(&web, &visitor, &id, &form, first, Vec::new()).await;
     }
-    let (message, offer) = match checked(&form) {
-        Ok(checked) => checked,
+    let (message, offer) = match read_offer(&form) {
+        Ok(offer) => offer,
         Err(sentence) => {
             return again(&web, &visitor, &id, &form, &form.first, vec![sentence]).await;
         }
@@ -76,7 +76,7 @@ pub async fn offer(
 
 /// The reply and its offer; the error is a sentence, which is translated where it is shown: the
 /// reader's language is not known yet.
-fn checked(form: &TimesForm) -> Result<(NewReply, OfferInput), String> {
+fn read_offer(form: &TimesForm) -> Result<(NewReply, OfferInput), String> {
     let recipients = form.recipients.parse()?;
     if form.times.0.len() > OFFERED_TIMES {
         return Err(format!("Offer at most {OFFERED_TIMES} times. The link has all the others."));

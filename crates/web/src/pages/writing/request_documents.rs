@@ -25,7 +25,7 @@ pub async fn ask(
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let seen = form.seen;
-    let input = if form.more { Err(Vec::new()) } else { checked(&id, &form) };
+    let input = if form.more { Err(Vec::new()) } else { read_request(&id, &form) };
     let problems = match input {
         Err(problems) => problems,
         Ok(input) => {
@@ -62,7 +62,10 @@ pub async fn ask(
 }
 
 /// The request after the API's own checks; the error is what is wrong.
-fn checked(id: &str, form: &RequestForm) -> Result<RequestDocumentsInput, Vec<ValidationError>> {
+fn read_request(
+    id: &str,
+    form: &RequestForm,
+) -> Result<RequestDocumentsInput, Vec<ValidationError>> {
     let documents: Vec<Value> = form
         .lines
         .iter()
