@@ -2,6 +2,7 @@
 
 pub mod app_mail;
 pub mod away_reply;
+pub mod document_request;
 pub mod drafts;
 pub mod failed_messages;
 pub mod link_mail;
@@ -9,4 +10,5 @@ pub mod messages;
 pub mod reminders;
 pub mod removals;
 pub mod scheduling;
+mod service_words;
 pub mod services;

@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 
 use thirtyfour::prelude::*;
 
-use crate::browser::{Browser, Kind};
-use crate::test_server::{TestServer, program};
+use crate::support::browser::{Browser, Kind};
+use crate::support::test_server::{TestServer, program};
 
 #[tokio::test]
 async fn the_first_sign_in_is_by_the_link_that_demo_prints() {

@@ -1,7 +1,7 @@
 //! Approving drafts in a browser.
 
-use crate::browser::Browser;
-use crate::test_server::TestServer;
+use crate::support::browser::Browser;
+use crate::support::test_server::TestServer;
 
 #[tokio::test]
 async fn an_agents_draft_is_approved_with_an_edit() {

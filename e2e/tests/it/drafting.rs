@@ -1,7 +1,7 @@
 //! The drafting helper in a browser: its draft with its sources, and its pause.
 
-use crate::browser::Browser;
-use crate::test_server::TestServer;
+use crate::support::browser::Browser;
+use crate::support::test_server::TestServer;
 
 #[tokio::test]
 async fn a_helpers_draft_is_approved_with_its_sources() {

@@ -2,8 +2,8 @@
 
 use thirtyfour::prelude::*;
 
-use crate::browser::Browser;
-use crate::test_server::TestServer;
+use crate::support::browser::Browser;
+use crate::support::test_server::TestServer;
 
 #[tokio::test]
 async fn a_letter_is_found_answered_and_stopped_with_keys_alone() {

@@ -6,9 +6,9 @@ use base::limits::UNDO_LIVE_MS;
 use model::mailboxes::Mailbox;
 use thirtyfour::prelude::*;
 
-use crate::browser::Browser;
 use crate::rules::{add_act, choose};
-use crate::test_server::TestServer;
+use crate::support::browser::Browser;
+use crate::support::test_server::TestServer;
 
 const INES: &str = "Ines Marti";
 const JONAS: &str = "Jonas Feld";

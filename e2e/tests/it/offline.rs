@@ -3,8 +3,8 @@
 use serde_json::json;
 use thirtyfour::prelude::*;
 
-use crate::browser::{Browser, Kind};
-use crate::test_server::TestServer;
+use crate::support::browser::{Browser, Kind};
+use crate::support::test_server::TestServer;
 
 const UNREACHED: &str = "[data-unreached]";
 

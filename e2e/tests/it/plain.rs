@@ -1,7 +1,7 @@
 //! The app without script.
 
-use crate::browser::{Browser, Kind};
-use crate::test_server::TestServer;
+use crate::support::browser::{Browser, Kind};
+use crate::support::test_server::TestServer;
 
 #[tokio::test]
 async fn without_scripts_one_reads_answers_stops_and_approves() {

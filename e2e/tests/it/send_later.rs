@@ -4,8 +4,8 @@ use actions::writing::autosaves::{self, AutosaveKey};
 use base::ids::ConversationId;
 use thirtyfour::prelude::*;
 
-use crate::browser::Browser;
-use crate::test_server::TestServer;
+use crate::support::browser::Browser;
+use crate::support::test_server::TestServer;
 
 /// Three days ahead on the reader's clock, as a field for a day and a time has it.
 const IN_THREE_DAYS: &str = "const at = new Date(Date.now() + 3 * 864e5); \

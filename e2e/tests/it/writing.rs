@@ -2,8 +2,8 @@
 
 use thirtyfour::prelude::*;
 
-use crate::browser::{Browser, Kind};
-use crate::test_server::TestServer;
+use crate::support::browser::{Browser, Kind};
+use crate::support::test_server::TestServer;
 
 #[tokio::test]
 async fn files_and_a_saved_reply_go_into_a_letter() {

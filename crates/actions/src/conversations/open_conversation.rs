@@ -23,6 +23,7 @@ use crate::conversations::timeline::{
 };
 use crate::inboxes::writing_settings::{WritingSettings, writing_settings};
 use crate::writing::autosaves::{Autosave, AutosaveKey, load_autosave};
+use crate::writing::seen::SeenConversation;
 use crate::writing::unsent_files::list;
 
 /// Messages whose state is part of a page's version.
@@ -38,8 +39,7 @@ pub struct OpenConversation {
     /// Where the part before this one ends, if there is one.
     pub older: Option<TimelineCursor>,
     pub team: Team,
-    /// The next message's serial: a reply from this page has seen the messages before it.
-    pub seen: i64,
+    pub seen: SeenConversation,
     /// When the reader was last here.
     pub read_at: Option<i64>,
     /// The reader's id and name.
@@ -125,10 +125,7 @@ pub fn read_conversation(
     let ws = cx.actor.ws;
     let read_at = read_at(tx, cx, &found.id)?;
     let TimelineEntries { entries, older } = read_part(tx, cx, &found.id, part, read_at)?;
-    let (seen,): (i64,) = tx.one(
-        "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",
-        &[&ws, &found.id],
-    )?;
+    let seen = SeenConversation::now(tx, cx, &found.id)?;
     let mailbox = mailboxes::seen_by(tx, cx.actor, &found.mailbox)?;
     let place = AutosaveKey::Conversation(found.id.clone());
     Ok(OpenConversation {

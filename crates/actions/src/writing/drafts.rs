@@ -25,35 +25,41 @@ use outbound::scheduling::{self, MessageTimes};
 
 use crate::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind, autosave, load_autosave};
 use crate::writing::compose::recipient_line;
+use crate::writing::seen::{DecisionOutcome, SeenDraft, Writers, newer_than};
 use crate::writing::unsent_files::list;
 
-/// Approves a draft as it was seen, with the text as the person left it, Markdown if it is rich. It
-/// leaves after the undo window. Answers when.
+/// What a person leaves of a draft that they approve.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DraftApproval<'a> {
+    /// `None` leaves them as they are.
+    pub recipients: Option<&'a RecipientList>,
+    /// Markdown if the draft is rich; `None` leaves it as it is.
+    pub text: Option<&'a str>,
+    /// A time that the person chose, instead of the end of the undo window.
+    pub leaves_at: Option<i64>,
+}
+
+/// Approves a draft as it was seen, unless the customer wrote meanwhile. Answers when it leaves.
 pub fn approve_draft(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &MessageId,
-    revision: i64,
-    text: &str,
-) -> Result<i64> {
-    approve_draft_at(tx, cx, id, revision, text, None)
-}
-
-/// The same for a draft that leaves at a time that the person chose, or else after the undo window.
-pub fn approve_draft_at(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    id: &MessageId,
-    revision: i64,
-    text: &str,
-    leaves_at: Option<i64>,
-) -> Result<i64> {
+    seen: SeenDraft,
+    approval: &DraftApproval<'_>,
+) -> Result<DecisionOutcome<i64>> {
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_person(cx)?;
-    must_be_seen(&message, revision)?;
+    let newer = newer_than(tx, cx, &conversation, seen.conversation, Writers::Customer)?;
+    if let Some(newer) = newer {
+        return Ok(DecisionOutcome::Meanwhile(newer));
+    }
+    must_be_seen(&message, seen.revision)?;
+    if let Some(recipients) = approval.recipients {
+        set_recipients(tx, cx, id, recipients)?;
+    }
     let message = messages::with_words(tx, cx, message)?;
-    let text = check_text(text)?;
-    let sends_at = departure(tx, cx, &conversation, id, leaves_at)?;
+    let text = check_text(approval.text.unwrap_or_else(|| source_text(&message)))?;
+    let sends_at = departure(tx, cx, &conversation, id, approval.leaves_at)?;
     let drafted = helper_drafts::drafted_text(tx, cx.actor.ws, id)?;
     let edited = match drafted {
         Some(drafted) => {
@@ -79,7 +85,7 @@ pub fn approve_draft_at(
         edited,
     };
     events::record(tx, cx, &conversation.circle, &event)?;
-    Ok(sends_at)
+    Ok(DecisionOutcome::Done(sends_at))
 }
 
 /// When an approved draft leaves. A draft whose reminder would come before it has left, or that offers
@@ -189,10 +195,19 @@ pub fn address_draft(
 ) -> Result<()> {
     let (message, _) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_seen(&message, revision)?;
-    if let Some(sentence) = recipients.problem() {
-        return Err(Error::invalid("to", sentence));
+    set_recipients(tx, cx, id, recipients)
+}
+
+fn set_recipients(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &MessageId,
+    recipients: &RecipientList,
+) -> Result<()> {
+    match recipients.problem() {
+        Some(sentence) => Err(Error::invalid("to", sentence)),
+        None => messages::address(tx, cx, id, recipients),
     }
-    messages::address(tx, cx, id, recipients)
 }
 
 /// Takes a draft out of the queue and the timeline.

@@ -15,7 +15,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::pages::writing::rich_text::to_html;
 use web::visitor::Visitor;
 
@@ -151,10 +151,9 @@ async fn answer(
     form: SignatureForm,
     set: Result<(), PageError>,
 ) -> PageResult {
-    let problems = match set {
+    let problems = match set.or_problems()? {
         Ok(()) => return web.redirect("/settings/writing", Flash::Saved),
-        Err(PageError::Domain(Error::Invalid(problems))) => problems,
-        Err(refusal) => return Err(refusal),
+        Err(problems) => problems,
     };
     let mut page = build(web, visitor).await?;
     let views = std::iter::once(&mut page.own).chain(&mut page.inboxes);

@@ -4,14 +4,10 @@ use base::app::Cx;
 use base::error::Result;
 use base::limits::{REQUEST_ITEMS, REQUEST_MESSAGE_CHARS, reminder_days};
 use db::Tx;
-use model::conversations::{self, Conversation};
-use model::documents::document_requests::{self, RequestedDocument};
+use model::conversations;
 use model::guests::secure::SecureSendOptions;
-use model::messages::mail_language::{self, salutation};
-use model::messages::recipients::RecipientList;
-use outbound::drafts::{self, DraftContent, ReplyResult};
-use outbound::messages;
-use translation::t;
+use outbound::document_request::{self, NewDocumentRequest};
+use outbound::drafts::{self, ReplyResult};
 
 use crate::fields::{BOOLEAN, DATE, list, text};
 use crate::input::input;
@@ -101,6 +97,18 @@ input! {
     }
 }
 
+impl RequestDocumentsInput {
+    pub fn into_request(self) -> NewDocumentRequest {
+        NewDocumentRequest {
+            documents: self.documents.into_iter().map(Into::into).collect(),
+            message: self.message,
+            due_date: self.due_date,
+            send: self.send,
+            secure: SecureSendOptions { secure: self.secure, days: self.secure_days },
+        }
+    }
+}
+
 /// Asks for documents in a message of its own.
 pub fn request_documents(
     tx: &mut Tx<'_>,
@@ -108,40 +116,8 @@ pub fn request_documents(
     input: RequestDocumentsInput,
 ) -> Result<ReplyResult> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
-    let given = input.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
-    let text = match given {
-        Some(given) => given.to_owned(),
-        None => {
-            let reader = mail_language::of_conversation(tx, cx.actor.ws, &conversation.id)?;
-            reader.run(|| greeting(&conversation))
-        }
-    };
     if input.only_if_no_draft {
         drafts::must_be_only_draft(tx, cx, &conversation)?;
     }
-    let documents: Vec<RequestedDocument> = input.documents.into_iter().map(Into::into).collect();
-    let draft = DraftContent {
-        recipients: RecipientList::contact(&conversation),
-        text: &text,
-        documents: &documents,
-        due_date: input.due_date.as_deref(),
-        secure: SecureSendOptions { secure: input.secure, days: input.secure_days },
-        ..DraftContent::default()
-    };
-    let result = if input.send {
-        drafts::send(tx, cx, &conversation, &draft)?
-    } else {
-        drafts::keep_as_draft(tx, cx, &conversation, &draft)?
-    };
-    if let Some(request) = &result.request_id
-        && !messages::is_secure(tx, cx.actor.ws, &result.message_id)?
-    {
-        document_requests::explain(tx, cx, request, &text)?;
-    }
-    Ok(result)
-}
-
-fn greeting(conversation: &Conversation) -> String {
-    let salutation = salutation(conversation.contact_name.as_deref());
-    format!("{salutation}\n\n{}", t!("to go on we need a few documents from you."))
+    document_request::write(tx, cx, &conversation, &input.into_request())
 }

@@ -348,7 +348,7 @@ async fn attached(app: &TestApp, person: &Actor, conversation: &str) -> (String,
     };
     let saved = app
         .act(person, move |tx, cx| {
-            compose::send_reply(tx, cx, &conversation, &letter)?;
+            testing::send_reply(tx, cx, &conversation, &letter)?;
             saved_replies::save_reply(tx, cx, &thanks, &[])
         })
         .await;

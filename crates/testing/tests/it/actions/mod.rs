@@ -9,6 +9,7 @@ mod merging_together;
 mod people;
 mod races;
 mod reading;
+mod seen;
 mod send_later;
 mod snooze;
 mod topics;

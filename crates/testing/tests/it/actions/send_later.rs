@@ -30,7 +30,7 @@ async fn approve_at(app: &TestApp, id: &MessageId, text: &str, at: i64) -> i64 {
     let (id, text) = (id.clone(), text.to_owned());
     app.act(&app.owner, move |tx, cx| {
         let (message, _) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
-        drafts::approve_draft_at(tx, cx, &id, message.revision, &text, Some(at))
+        testing::approve_draft_at(tx, cx, &id, message.revision, &text, Some(at))
     })
     .await
 }
@@ -85,7 +85,7 @@ async fn a_wrong_time_approves_nothing(app: TestApp) {
         let id = draft.clone();
         let refused = app
             .expect_refusal(&app.owner, move |tx, cx| {
-                drafts::approve_draft_at(tx, cx, &id, 1, "By sea.", Some(at))
+                testing::approve_draft_at(tx, cx, &id, 1, "By sea.", Some(at))
             })
             .await;
         assert!(matches!(refused, Error::Invalid(_)), "{refused}");
@@ -104,7 +104,7 @@ async fn a_draft_does_not_wait_beyond_its_own_reminder(app: TestApp) {
     let wanted = id.clone();
     let refused = app
         .expect_refusal(&app.owner, move |tx, cx| {
-            drafts::approve_draft_at(tx, cx, &wanted, 1, "Is it there?", Some(reminder))
+            testing::approve_draft_at(tx, cx, &wanted, 1, "Is it there?", Some(reminder))
         })
         .await;
     assert!(refused.to_string().contains("The reminder must come after"), "{refused}");
@@ -144,7 +144,7 @@ fn reply(times: MessageTimes) -> NewReply {
 async fn stopped_after(app: &TestApp, subject: &str, times: MessageTimes, wait: i64) -> Autosave {
     let mail = app.mail("ann@x.example", subject, "Where is it?").await;
     let (id, message) = (mail.conversation.to_string(), reply(times));
-    let sent = app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message)).await;
+    let sent = app.act(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &id, &message)).await;
     app.pass(wait).await;
     let id = sent.message_id;
     let stopped = app.act(&app.owner, move |tx, cx| drafts::stop_message(tx, cx, &id)).await;

@@ -287,7 +287,7 @@ async fn approve(
     text: &'static str,
 ) -> base::error::Result<i64> {
     let id = id.clone();
-    app.app.act(by, move |tx, cx| drafts::approve_draft(tx, cx, &id, revision, text)).await
+    app.app.act(by, move |tx, cx| testing::approve_draft(tx, cx, &id, revision, text)).await
 }
 
 async fn stop(app: &TestApp, by: &Actor, id: &MessageId) -> base::error::Result<()> {

@@ -156,7 +156,7 @@ impl ConvoView {
             newest: choice.is_older.then_some(here.clone()),
             here,
             others: others.collect(),
-            seen: open.seen,
+            seen: open.seen.next_number,
             back: format!("/inbox?{}", filter.full_query()),
             others_here: Vec::new(),
             has_others,

@@ -20,8 +20,8 @@ use crate::pages::conversation::message_details::MessageDetails;
 use crate::pages::mail_files::document_requests::RequestView;
 use crate::pages::mail_files::files::is_picture;
 use crate::pages::mail_files::mail_frame::is_mail;
-use crate::pages::writing::protected::ProtectedView;
-use crate::pages::writing::rich_text::{formatted_protected, shows_file, to_html};
+use crate::pages::writing::rich_text::{formatted_secure, shows_file, to_html};
+use crate::pages::writing::secure_text::SecureTextView;
 use crate::queue_words::failure_words;
 
 /// The last messages are shown in full.
@@ -102,7 +102,7 @@ pub struct MessageView {
     pub offer: Option<OfferView>,
     pub summary: Option<String>,
     /// Set for a secure message.
-    pub protected: Option<ProtectedView>,
+    pub protected: Option<SecureTextView>,
     pub revision: i64,
     pub state: MessageProgress,
     /// Why a message that left did not reach everybody.
@@ -349,7 +349,7 @@ pub fn view(
         is_encrypted: is_encrypted(message),
         formatted: message.markdown.as_deref().filter(|_| !message.cut).map(|markdown| {
             if message.secure {
-                formatted_protected(markdown, message.id.as_str())
+                formatted_secure(markdown, message.id.as_str())
             } else {
                 to_html(markdown)
             }
@@ -378,7 +378,7 @@ pub fn view(
         asks: message.asks.as_ref().map(|card| RequestView::of(card, times)),
         offer: None,
         summary: message.summary.clone(),
-        protected: ProtectedView::of(message, times),
+        protected: SecureTextView::of(message, times),
         revision: message.revision,
         refusal: matches!(state, MessageProgress::Sent)
             .then(|| message.reason().map(|reason| failure_words(&reason)))

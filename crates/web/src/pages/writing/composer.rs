@@ -5,6 +5,7 @@ use actions::conversations::timeline::{self, FileLocation, MessageEntry, Timelin
 use actions::inboxes::writing_settings;
 use actions::writing::autosaves::{Autosave, AutosaveKind};
 use actions::writing::saved_replies::SavedReply;
+use actions::writing::seen::SeenConversation;
 use base::error::Error;
 use base::ids::{AttachmentId, DocumentId, MessageId, SavedReplyId};
 use base::limits::{NOTE_CHARS, REPLY_CHARS};
@@ -193,7 +194,7 @@ impl Composer {
             to: party_line(&to),
             cc: party_line(&cc),
             from_address: open.mailbox.address.to_string(),
-            seen: open.seen,
+            seen: open.seen.next_number,
             lock: (kind == AutosaveKind::Reply).then(|| ComposerLock::of(open)).flatten(),
             quotes: kind == AutosaveKind::Reply && open.has_mail() && !open.writing.always_secure,
             names: match kind {
@@ -462,8 +463,7 @@ form! {
         body: String,
         format: TextFormat,
         recipients: RecipientLines,
-        /// The number of the next message, as the page showed it.
-        seen: Option<i64>,
+        seen: SeenConversation,
         from: ListQuery,
         /// The message that is passed on, and those of its files that go along.
         forwards: Option<MessageId>,

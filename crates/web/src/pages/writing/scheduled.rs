@@ -15,7 +15,7 @@ use crate::forms::form::PostedForm;
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
-use crate::layout::responses::{PageError, PageResult};
+use crate::layout::responses::{FormOutcome, PageResult};
 use crate::layout::wording::{Avatar, paragraphs};
 use crate::page_version::PartVersion;
 use crate::pages::lists::conversation_list::subject;
@@ -82,7 +82,7 @@ pub async fn stop(
             Ok((conversation.id.to_string(), stopped))
         })
         .await;
-    match stopped {
+    match stopped.or_problems()? {
         Ok((conversation, StoppedMessage::Draft { leaves_at: None })) => {
             web.redirect(&format!("/conversations/{conversation}"), Flash::Stopped)
         }
@@ -94,7 +94,6 @@ pub async fn stop(
         Ok((conversation, StoppedMessage::InComposer)) => {
             web.redirect(&format!("/conversations/{conversation}#body"), Flash::TakenBack)
         }
-        Err(PageError::Domain(Error::Invalid(_))) => web.redirect("/leaving", Flash::TooLate),
-        Err(refusal) => Err(refusal),
+        Err(_) => web.redirect("/leaving", Flash::TooLate),
     }
 }
