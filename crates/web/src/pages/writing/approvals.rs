@@ -328,6 +328,7 @@ pub async fn approve(
     let Ok(leaves_at) = departure(&visitor, &form.later) else {
         return wrong_time(&web, &visitor, &id, &form).await;
     };
+    let approved = draft.clone();
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
             let (message, conversation) = outbound::messages::load_outgoing(tx, cx.actor, &draft)?;
@@ -347,7 +348,7 @@ pub async fn approve(
     match outcome {
         Ok(Outcome::Approved) => {
             let mut response = see_other(&form.next.0);
-            web.set_undo(&mut response, &id);
+            web.set_undo(&mut response, &visitor, &approved);
             Ok(response)
         }
         Ok(Outcome::Meanwhile) => {

@@ -101,7 +101,7 @@ pub async fn reply(
         })
         .await;
     match outcome {
-        Ok(Outcome::Sent(result)) => sent(&web, &id, &form, &result),
+        Ok(Outcome::Sent(result)) => sent(&web, &visitor, &id, &form, &result),
         Ok(Outcome::Meanwhile { by, is_customer }) => {
             again(&web, &visitor, &id, &form, |composer| {
                 composer.meanwhile = Some((by, is_customer));
@@ -168,14 +168,20 @@ fn autosave(visitor: &Visitor, form: &ReplyForm) -> Autosave {
     Autosave { to, cc, bcc, forwards, secure, times, ..Autosave::new(kind, form.body.clone()) }
 }
 
-fn sent(web: &Web, id: &str, form: &ReplyForm, result: &ReplyResult) -> PageResult {
+fn sent(
+    web: &Web,
+    visitor: &Visitor,
+    id: &str,
+    form: &ReplyForm,
+    result: &ReplyResult,
+) -> PageResult {
     let path = match form.button {
         ReplyButton::Keep => return web.redirect(&form.from.conversation(id), Flash::Kept),
         ReplyButton::SendAndClose => form.from.list(),
         _ => form.from.conversation(id),
     };
     let mut response = see_other(&path);
-    web.set_undo(&mut response, result.message_id.as_str());
+    web.set_undo(&mut response, visitor, &result.message_id);
     Ok(response)
 }
 

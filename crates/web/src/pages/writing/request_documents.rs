@@ -56,7 +56,7 @@ pub async fn ask(
                 }
                 Outcome::Asked(result) if send => {
                     let mut response = see_other(&form.from.conversation(&id));
-                    web.set_undo(&mut response, result.message_id.as_str());
+                    web.set_undo(&mut response, &visitor, &result.message_id);
                     return Ok(response);
                 }
                 Outcome::Asked(_) => {
