@@ -10,6 +10,7 @@ mod people;
 mod races;
 mod reading;
 mod send_later;
+mod sending;
 mod snooze;
 mod topics;
 mod triage;
