@@ -1,12 +1,10 @@
-//! What the people of the sample workspace chose: what they are told of and when, and how they send.
+//! What the people of the sample workspace are told of, and when.
 
-use actions::inboxes::writing_settings;
 use actions::people::notifications::{
     NoticeSettingsInput, QUIET_DAYS, choose_inbox_notices, choose_notices, set_notice_settings,
 };
 use base::app::{App, Cx};
 use base::error::Result;
-use base::limits::UNDO_MINUTES;
 use db::Tx;
 use model::people::notifications::choices::{
     MailNotice, NoticeChoice, NoticeKind, OwnNoticeChoice,
@@ -23,8 +21,6 @@ pub fn set_up(tx: &mut Tx<'_>, app: &App, now: i64, people: &SamplePeople) -> Re
     choose_notices(tx, ines, &[(NoticeKind::DraftWaits, digest)])?;
     set_notice_settings(tx, ines, &working_week("18:30", "07:30"))?;
     let priya = &Cx { now, ..app.cx(people.member(SampleMember::Priya)) };
-    // She likes to be able to stop what she wrote for as long as an agent's.
-    writing_settings::choose_undo(tx, priya, Some(UNDO_MINUTES * 60))?;
     let new = OwnNoticeChoice {
         kind: NoticeKind::NewConversation,
         browser: Some(true),
