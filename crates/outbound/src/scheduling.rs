@@ -114,11 +114,7 @@ fn undo_window(
 
 /// The times that were chosen for a message that waits for them. A message that leaves within the
 /// longest undo window was given no time, or one that has come.
-pub fn chosen_times(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    message: &MessageId,
-) -> Result<MessageTimes> {
+pub fn chosen_times(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<MessageTimes> {
     let (sends_at, follow_up_at): (Option<i64>, Option<i64>) = tx.one(
         "SELECT sends_at, follow_up_at FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, message],

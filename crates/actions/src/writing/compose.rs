@@ -119,7 +119,8 @@ pub(crate) fn take_unassigned(
     if !is_wanted || conversation.assignee.is_some() {
         return Ok(None);
     }
-    let Some(me) = members::find_name(tx, cx.actor.ws, &MemberId::User(own_id(cx)?.clone()))? else {
+    let Some(me) = members::find_name(tx, cx.actor.ws, &MemberId::User(own_id(cx)?.clone()))?
+    else {
         return Ok(None);
     };
     conversations::assign(tx, cx, conversation, Some(&me))?;

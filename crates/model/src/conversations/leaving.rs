@@ -37,11 +37,7 @@ pub fn count(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<()> {
 }
 
 /// Lists a conversation whose leaving answers were counted anew.
-pub fn refresh_view(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &mut Conversation,
-) -> Result<()> {
+pub fn refresh_view(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
     let (status, snoozed_until) = (conversation.status, conversation.snoozed_until);
     conversations::put_in_view(tx, cx, conversation, status, snoozed_until)
 }

@@ -4,8 +4,8 @@ pub mod circle_move;
 pub mod first_answer;
 pub mod follow_ups;
 pub mod followers;
-pub mod leaving;
 pub mod learned_spam;
+pub mod leaving;
 pub mod mentions;
 pub mod merges;
 pub mod past_snoozes;
@@ -522,12 +522,7 @@ fn list_in_view(
     Ok(())
 }
 
-fn count_open(
-    tx: &mut Tx<'_>,
-    ws: i64,
-    conversation: &Conversation,
-    change: i64,
-) -> Result<()> {
+fn count_open(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation, change: i64) -> Result<()> {
     let (circle, counter) = (&conversation.circle, Counter::Open(&conversation.mailbox));
     counters::add(tx, ws, circle, counter, conversation.id.as_str(), change)?;
     match &conversation.topic_id {

@@ -49,15 +49,10 @@ pub fn take_back(
     message: &MessageId,
 ) -> Result<()> {
     let ws = cx.actor.ws;
-    let (effects,): (Option<Json<SendEffects>>,) = tx.one(
-        "SELECT send_effects FROM messages WHERE ws = ?1 AND id = ?2",
-        &[&ws, message],
-    )?;
+    let (effects,): (Option<Json<SendEffects>>,) =
+        tx.one("SELECT send_effects FROM messages WHERE ws = ?1 AND id = ?2", &[&ws, message])?;
     let Some(Json(SendEffects { assigned, closed })) = effects else { return Ok(()) };
-    tx.exec(
-        "UPDATE messages SET send_effects = NULL WHERE ws = ?1 AND id = ?2",
-        &[&ws, message],
-    )?;
+    tx.exec("UPDATE messages SET send_effects = NULL WHERE ws = ?1 AND id = ?2", &[&ws, message])?;
     let mut conversation = conversations::load_itself(tx, cx.actor, conversation.id.as_str())?;
     let assignee = conversation.assignee.as_ref().map(MemberId::as_str);
     if assigned.is_some() && assignee == assigned.as_deref() {

@@ -111,9 +111,9 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<WritingPage, PageError> {
 
 /// The times to choose from: the value, the words and whether it is chosen.
 fn undo_times(chosen: Option<i64>) -> impl Iterator<Item = (String, String, bool)> {
-    UNDO_CHOICES.into_iter().map(move |seconds| {
-        (seconds.to_string(), undo_words(seconds), chosen == Some(seconds))
-    })
+    UNDO_CHOICES
+        .into_iter()
+        .map(move |seconds| (seconds.to_string(), undo_words(seconds), chosen == Some(seconds)))
 }
 
 form! {
@@ -149,10 +149,7 @@ pub async fn choose_format(
     web.redirect("/settings/writing", Flash::Saved)
 }
 
-pub async fn choose_undo(
-    State(web): State<Arc<Web>>,
-    posted: PostedForm<UndoForm>,
-) -> PageResult {
+pub async fn choose_undo(State(web): State<Arc<Web>>, posted: PostedForm<UndoForm>) -> PageResult {
     let PostedForm { visitor, form } = posted;
     let seconds = match form.undo.as_str() {
         "" => None,
@@ -168,8 +165,7 @@ pub async fn set_sending(
     posted: PostedForm<SendingForm>,
 ) -> PageResult {
     let PostedForm { visitor, form } = posted;
-    let rules =
-        SendingRules { undo_seconds: seconds(&form.undo)?, answer_assigns: form.assign };
+    let rules = SendingRules { undo_seconds: seconds(&form.undo)?, answer_assigns: form.assign };
     web.act(&visitor, move |tx, cx, _| writing_settings::set_sending_rules(tx, cx, rules)).await?;
     web.redirect("/settings/writing", Flash::Saved)
 }

@@ -12,7 +12,9 @@ use db::Tx;
 use translation::msg;
 
 use crate::layout::flash::Flash;
-use crate::layout::wording::{Avatar, TimeFormat, act_words, count, undo_words, undo_words_of_software};
+use crate::layout::wording::{
+    Avatar, TimeFormat, act_words, count, undo_words, undo_words_of_software,
+};
 use crate::page_version::{PageVersion, PartVersion};
 use crate::visitor::{CsrfToken, TOASTS, Visitor};
 
@@ -152,7 +154,8 @@ impl PageLayout {
             leaving.extend(approvals::under_way(tx, cx, id)?);
         }
         // The stack has a place for the flash, too.
-        leaving.drain(..(leaving.len() + usize::from(visitor.flash.is_some())).saturating_sub(TOASTS));
+        leaving
+            .drain(..(leaving.len() + usize::from(visitor.flash.is_some())).saturating_sub(TOASTS));
         let act = match visitor.flash {
             Some(Flash::Triaged) => undo_triage::undo_offer(tx, cx)?,
             _ => None,

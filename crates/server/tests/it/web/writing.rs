@@ -214,9 +214,19 @@ async fn the_time_to_stop_a_message_is_a_choice(app: TestApp) {
     browser.get(&path).await.is(200).shows("Leaves 10 seconds");
     browser.post("/settings/writing/undo", &[("undo", "")]).await.goes_to(settings);
     let member = app.signed_in(&app.person("Bo").await).await;
-    member.get(settings).await.is(200).shows("As the workspace has it: 1 minute").hides("Sending, for everybody");
+    member
+        .get(settings)
+        .await
+        .is(200)
+        .shows("As the workspace has it: 1 minute")
+        .hides("Sending, for everybody");
     member.post("/settings/writing/sending", &fields).await.is(403);
-    browser.get("/settings/audit").await.is(200).shows("changed how messages are sent:").shows("60 s");
+    browser
+        .get("/settings/audit")
+        .await
+        .is(200)
+        .shows("changed how messages are sent:")
+        .shows("60 s");
 }
 
 async fn plain_text_is_a_choice(app: TestApp) {

@@ -58,8 +58,7 @@ async fn question(app: &TestApp) -> FiledMail {
 
 async fn answer(app: &TestApp, by: &Actor, mail: &FiledMail, close: bool) -> MessageId {
     let id = mail.conversation.to_string();
-    let sent =
-        app.act(by, move |tx, cx| compose::send_reply(tx, cx, &id, &reply(close))).await;
+    let sent = app.act(by, move |tx, cx| compose::send_reply(tx, cx, &id, &reply(close))).await;
     sent.message_id
 }
 
@@ -278,8 +277,7 @@ async fn what_was_stopped_is_not_sent_now(app: TestApp) {
     let message = answer(&app, &app.owner, &mail, false).await;
     stop(&app, &bo, &message).await;
     let id = message.clone();
-    let refused =
-        app.expect_refusal(&app.owner, move |tx, cx| drafts::send_now(tx, cx, &id)).await;
+    let refused = app.expect_refusal(&app.owner, move |tx, cx| drafts::send_now(tx, cx, &id)).await;
     assert!(refused.to_string().contains("was stopped"), "{refused}");
     app.pass(UNDO).await;
     assert!(app.outside.relay.attempts().is_empty());

@@ -78,10 +78,11 @@ pub async fn send_now(
     posted: PostedForm,
 ) -> PageResult {
     let id = MessageId::parse(&id).ok_or(Error::NotFound("message"))?;
-    let sent =
-        web.act(&posted.visitor, move |tx, cx, _| drafts::send_now(tx, cx, &id)).await;
+    let sent = web.act(&posted.visitor, move |tx, cx, _| drafts::send_now(tx, cx, &id)).await;
     match sent {
-        Ok(conversation) => web.redirect(&format!("/conversations/{conversation}"), Flash::LeavesNow),
+        Ok(conversation) => {
+            web.redirect(&format!("/conversations/{conversation}"), Flash::LeavesNow)
+        }
         Err(PageError::Domain(Error::Invalid(_))) => web.redirect("/leaving", Flash::NotSentNow),
         Err(refusal) => Err(refusal),
     }
