@@ -235,6 +235,11 @@ pub const UNDO_MINUTES: i64 = undo_minutes!();
 pub const UNDO_LIVE_MS: i64 = UNDO_MINUTES * MINUTE_MS;
 pub const UNDO_SANDBOX_MS: i64 = undo_sandbox_seconds!() * 1_000;
 
+/// For how many seconds people may choose to be able to stop what they wrote.
+pub const UNDO_CHOICES: [i64; 5] = [10, 30, 60, 5 * 60, UNDO_MINUTES * 60];
+/// The one that a workspace begins with.
+pub const UNDO_PEOPLE_SECONDS: i64 = 30;
+
 /// For how many days a message can wait to leave, and a conversation to come back unanswered.
 pub const LATER_DAYS: i64 = 365;
 pub const LATER_MS: i64 = LATER_DAYS * DAY_MS;

@@ -299,6 +299,7 @@ pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
         .route("/requests/{id}/reopen", post(document_requests::reopen))
         .route("/requests/{id}/revoke", post(document_requests::revoke))
         .route("/messages/{id}/stop", post(scheduled::stop))
+        .route("/messages/{id}/now", post(scheduled::send_now))
         .route("/messages/{id}/revoke", post(secure_text::revoke))
         .route("/messages/{id}/extend", post(secure_text::extend))
         .route("/messages/{id}/new-link", post(secure_text::send_again))

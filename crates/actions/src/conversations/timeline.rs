@@ -140,6 +140,8 @@ db::row! {
         pub summary: Option<String>,
         pub revision: i64,
         pub sends_at: Option<i64>,
+        /// For how long it can be stopped in all, while it leaves.
+        pub waits: Option<i64> = "m.sends_at - m.scheduled_at",
         /// Who holds it in the queue.
         pub held_by: Option<String> = "CASE WHEN m.held_at IS NOT NULL THEN m.held_by END",
         outcome_code: Option<String>,

@@ -127,6 +127,8 @@ db::row! {
         pub conversation: ConversationId,
         /// `None` while it is held.
         pub sends_at: Option<i64>,
+        /// For how long it can be stopped in all.
+        pub waits: Option<i64> = "m.sends_at - m.scheduled_at",
         /// Who holds it in the queue.
         pub held_by: Option<String> = "CASE WHEN m.held_at IS NOT NULL THEN m.held_by END",
         pub author: Option<String>,

@@ -3,7 +3,7 @@
 use base::app::Cx;
 use base::email_address::EmailAddress;
 use base::error::{Error, Result, ValidationError, ValidationErrors};
-use base::ids::{ConversationId, MessageId};
+use base::ids::{ConversationId, MemberId, MessageId};
 use base::limits::{REPLY_CHARS, SUBJECT_CHARS};
 use base::states::Status;
 use bookings::offers::{self, CheckedOffer, OfferInput};
@@ -14,7 +14,9 @@ use model::mailboxes;
 use model::messages::attachments::{self, StoredAttachment};
 use model::messages::recipients::{Party, RecipientList};
 use model::messages::sealed_attachments;
+use model::messages::send_effects::{BeforeClosing, SendEffects};
 use model::messages::written_text::{TextFormat, WrittenText};
+use model::people::members;
 use outbound::drafts::ReplyResult;
 use outbound::drafts::{self, DraftContent};
 use outbound::scheduling::MessageTimes;
@@ -76,9 +78,17 @@ pub fn send_reply(
     }
     let place = AutosaveKey::Conversation(conversation.id.clone());
     let result = write(tx, cx, &conversation, message, &place, None)?;
+    let mut effects = SendEffects::default();
+    if message.send && message.forwards.is_none() {
+        effects.assigned = take_unassigned(tx, cx, &conversation)?;
+    }
     if message.send && message.close {
+        let Conversation { status, snoozed_until, .. } = conversation;
+        effects.closed =
+            (status != Status::Closed).then_some(BeforeClosing { status, snoozed_until });
         conversations::set_status(tx, cx, &mut conversation, Status::Closed)?;
     }
+    effects.keep(tx, cx.actor.ws, &result.message_id)?;
     Ok(DecisionOutcome::Done(result))
 }
 
@@ -98,7 +108,12 @@ pub fn offer_times(
     check(message)?;
     let offer = offers::check(tx, cx, offer)?;
     let place = AutosaveKey::Conversation(conversation.id.clone());
-    Ok(DecisionOutcome::Done(write(tx, cx, &conversation, message, &place, Some(offer))?))
+    let result = write(tx, cx, &conversation, message, &place, Some(offer))?;
+    if message.send {
+        let assigned = take_unassigned(tx, cx, &conversation)?;
+        SendEffects { assigned, closed: None }.keep(tx, cx.actor.ws, &result.message_id)?;
+    }
+    Ok(DecisionOutcome::Done(result))
 }
 
 /// What stops a message. A draft waits for a person anyway, and what is passed on answers nobody.
@@ -113,6 +128,26 @@ fn meanwhile(
         true => newer_than(tx, cx, conversation, seen, Writers::Everybody),
         false => Ok(None),
     }
+}
+
+/// Gives a conversation that nobody has to the person who answers it, where the workspace wants that.
+/// Answers who got it.
+pub(crate) fn take_unassigned(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+) -> Result<Option<String>> {
+    let (is_wanted,): (bool,) =
+        tx.one("SELECT answer_assigns FROM workspaces WHERE ws = ?1", &[&cx.actor.ws])?;
+    if !is_wanted || conversation.assignee.is_some() {
+        return Ok(None);
+    }
+    let Some(me) = members::find_name(tx, cx.actor.ws, &MemberId::User(own_id(cx)?.clone()))?
+    else {
+        return Ok(None);
+    };
+    conversations::assign(tx, cx, conversation, Some(&me))?;
+    Ok(Some(me.id.as_str().to_owned()))
 }
 
 /// The first mail to somebody, as a person wrote it.

@@ -3,7 +3,7 @@
 use base::actor::Principal;
 use base::app::Cx;
 use base::error::{Error, Result};
-use base::ids::MessageId;
+use base::ids::{ConversationId, MessageId};
 use base::limits::{REPLY_CHARS, thousands};
 use base::states::MessageStatus;
 use bookings::offers;
@@ -17,14 +17,15 @@ use model::messages::draft_outcomes::{self, DraftOutcome};
 use model::messages::helper_drafts;
 use model::messages::placeholders::signed_text;
 use model::messages::recipients::{self, RecipientList};
+use model::messages::send_effects::SendEffects;
 use model::messages::written_text::{TextFormat, WrittenText};
 use model::webhooks::events::{self, DraftApproved, DraftAuthor, EventActor};
 use outbound::drafts;
 use outbound::messages::{self, OutgoingMessage};
-use outbound::scheduling::{self, MessageTimes};
+use outbound::scheduling::{self, MessageTimes, Writer};
 
 use crate::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind, autosave, load_autosave};
-use crate::writing::compose::recipient_line;
+use crate::writing::compose::{recipient_line, take_unassigned};
 use crate::writing::seen::{DecisionOutcome, SeenDraft, Writers, newer_than};
 use crate::writing::unsent_files::list;
 
@@ -59,7 +60,7 @@ pub fn approve_draft(
     }
     let message = messages::with_words(tx, cx, message)?;
     let text = check_text(approval.text.unwrap_or_else(|| source_text(&message)))?;
-    let sends_at = departure(tx, cx, &conversation, id, approval.leaves_at)?;
+    let sends_at = departure(tx, cx, &conversation, &message, approval.leaves_at)?;
     let drafted = helper_drafts::drafted_text(tx, cx.actor.ws, id)?;
     let edited = match drafted {
         Some(drafted) => {
@@ -70,6 +71,11 @@ pub fn approve_draft(
             message.edited || text != source_text(&message)
         }
     };
+    if message.author.is_none() {
+        // It goes out in the name of whoever approves it.
+        let assigned = take_unassigned(tx, cx, &conversation)?;
+        SendEffects { assigned, closed: None }.keep(tx, cx.actor.ws, id)?;
+    }
     let fate = if edited { DraftFate::Edited } else { DraftFate::AsIs };
     tx.exec(
         "UPDATE messages SET approved = ?3 WHERE ws = ?1 AND id = ?2",
@@ -94,17 +100,18 @@ fn departure(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-    id: &MessageId,
+    message: &OutgoingMessage,
     leaves_at: Option<i64>,
 ) -> Result<i64> {
+    let writer = Writer::of(message.author.as_deref());
     if leaves_at.is_none() {
-        return MessageTimes::default().departure(cx, conversation);
+        return MessageTimes::default().departure(tx, cx, conversation, writer);
     }
-    let kept = scheduling::chosen_times(tx, cx, conversation, id)?;
+    let kept = scheduling::chosen_times(tx, cx, &message.id)?;
     let times = MessageTimes { leaves_at, ..kept };
-    let offer = offers::of_message(tx, cx.actor.ws, id)?;
+    let offer = offers::of_message(tx, cx.actor.ws, &message.id)?;
     scheduling::must_not_wait_with_offer(times, offer.is_some())?;
-    let departure = times.departure(cx, conversation)?;
+    let departure = times.departure(tx, cx, conversation, writer)?;
     times.check_follow_up(cx, departure)?;
     Ok(departure)
 }
@@ -238,7 +245,7 @@ pub enum StoppedMessage {
 /// are drafts again.
 pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<StoppedMessage> {
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
-    let times = scheduling::chosen_times(tx, cx, &conversation, id)?;
+    let times = scheduling::chosen_times(tx, cx, id)?;
     messages::stop(tx, cx, &conversation, &message)?;
     let draft = StoppedMessage::Draft { leaves_at: times.leaves_at };
     let Principal::Person { id: me, .. } = &cx.actor.who else { return Ok(draft) };
@@ -273,6 +280,15 @@ pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Stop
     search_index::draft(tx, cx.actor.ws, id)?;
     conversations::note_drafts(tx, cx, &conversation)?;
     Ok(StoppedMessage::InComposer)
+}
+
+/// Lets a scheduled message leave at once. Answers its conversation; to whoever presses once more, and to
+/// the second of two people, it is on its way already.
+pub fn send_now(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<ConversationId> {
+    let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
+    must_be_person(cx)?;
+    scheduling::send_now(tx, cx, &message)?;
+    Ok(conversation.id)
 }
 
 /// A draft stays in the format that it was written in.

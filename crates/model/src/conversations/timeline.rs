@@ -95,6 +95,10 @@ pub enum TimelineEvent {
     Undone {
         message_id: MessageId,
     },
+    /// Somebody let a message leave before its undo window or its time was over.
+    SentNow {
+        message_id: MessageId,
+    },
     /// A draft was discarded.
     Discarded {
         message_id: MessageId,

@@ -406,4 +406,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 62,
+        name: "the undo time that people choose, and answers on their way",
+        both: include_str!("062_sending.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -1,6 +1,6 @@
 //! `GET /conversations`: lists and searches conversations.
 
-use base::actor::Actor;
+use base::actor::{Actor, Principal};
 use base::app::Cx;
 use base::email_address::EmailAddress;
 use base::error::Result;
@@ -233,6 +233,17 @@ pub fn list_conversations(
     Ok(ListPage { items: listed.into_iter().map(|listed| listed.summary).collect(), next })
 }
 
+/// The lists that a view shows. While an answer is on its way the conversation is still `open` for keys
+/// (API section 3.2); people need not think of it any more and wait for the customer.
+fn lists(actor: &Actor, view: View) -> Vec<View> {
+    let is_person = matches!(actor.who, Principal::Person { .. });
+    match view {
+        View::Open if !is_person => vec![View::Open, View::Leaving],
+        View::Waiting if is_person => vec![View::Waiting, View::Leaving],
+        view => vec![view],
+    }
+}
+
 /// `None` when nothing can be in the list: an unknown inbox, tag or topic and one that cannot be seen
 /// are the same empty list.
 fn filter(
@@ -254,9 +265,9 @@ fn filter(
     };
     let views = match input.view.as_deref() {
         Some("all") => View::KEPT.to_vec(),
-        Some(view) => View::parse(view).into_iter().collect(),
+        Some(view) => View::parse(view).map(|view| lists(actor, view)).unwrap_or_default(),
         None if query.is_some_and(search_filter::asks_for_views) => View::SHOWN.to_vec(),
-        None => vec![View::Open],
+        None => lists(actor, View::Open),
     };
     let assignee = match input.assigned.as_deref() {
         Some("me") => actor.member().map(|member| member.as_str().to_owned()),

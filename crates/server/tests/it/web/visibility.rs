@@ -76,6 +76,7 @@ pub(super) const NAMING: &[(&str, &str, Form)] = &[
     ("GET", "/attachments/{attachment}/preview", &[]),
     ("GET", "/protected/{message}/{attachment}", &[]),
     ("POST", "/messages/{scheduled}/stop", &[]),
+    ("POST", "/messages/{scheduled}/now", &[]),
     ("POST", "/messages/{scheduled}/revoke", &[]),
     ("POST", "/messages/{scheduled}/extend", &[]),
     ("POST", "/messages/{scheduled}/new-link", &[]),
@@ -440,9 +441,9 @@ async fn lists_counts_and_settings_of_others_are_as_without_it(app: TestApp) {
         let now = without_token(&browser.get(path).await.is(200).text);
         // The tag's name is the workspace's; that is all there may be.
         let plain = now.split_once("<h2>Tags</h2>").map_or(now.clone(), |(head, rest)| {
-            let (head, _) = head.rsplit_once("\n    <div class=\"nav-group nav-tags\">").unwrap();
-            let (_, tail) = rest.split_once("\n  <div class=\"nav-group nav-foot\">").unwrap();
-            format!("{head}\n  <div class=\"nav-group nav-foot\">{tail}")
+            let (head, _) = head.rsplit_once("\n    <div class=\"nav-tags\">").unwrap();
+            let (_, tail) = rest.split_once("\n  </div>\n  <div class=\"nav-fix\">").unwrap();
+            format!("{head}\n  </div>\n  <div class=\"nav-fix\">{tail}")
         });
         assert_eq!(plain, before, "{path}");
     }

@@ -11,6 +11,7 @@ mod races;
 mod reading;
 mod seen;
 mod send_later;
+mod sending;
 mod snooze;
 mod topics;
 mod triage;

@@ -162,7 +162,7 @@ async fn what_its_author_stops_comes_back_with_its_times(app: TestApp) {
 }
 
 async fn what_is_stopped_in_its_undo_window_had_no_time(app: TestApp) {
-    let saved = stopped_after(&app, "Lamp", MessageTimes::default(), MINUTE).await;
+    let saved = stopped_after(&app, "Lamp", MessageTimes::default(), 10 * SECOND).await;
     assert_eq!((saved.body.as_str(), saved.times), ("By sea.", MessageTimes::default()));
     // Of a chosen time that has almost come only the reminder is left.
     let (leaves, reminder) = (app.now() + DAY, app.now() + 2 * DAY);

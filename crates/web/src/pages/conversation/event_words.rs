@@ -103,6 +103,7 @@ fn past_tense(event: &TimelineEvent, times: &TimeFormat) -> String {
         }
         TimelineEvent::Approved { edited: false, .. } => t!("{actor} approved the draft").into(),
         TimelineEvent::Undone { .. } => t!("{actor} stopped the message").into(),
+        TimelineEvent::SentNow { .. } => t!("{actor} let the message leave at once").into(),
         TimelineEvent::Discarded { reason, .. } => match reason.as_str() {
             "" => t!("{actor} discarded the draft").into(),
             reason => t!("{actor} discarded the draft: {reason}", reason),

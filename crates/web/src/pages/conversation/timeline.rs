@@ -4,11 +4,12 @@ use actions::conversations::open_conversation::OpenConversation;
 use actions::conversations::timeline::{
     FileLocation, MessageEntry, NoteEntry, TimelineEntry, TimelineFile,
 };
-use base::limits::READ_TEXT_CHARS;
+use base::limits::{READ_TEXT_CHARS, UNDO_LIVE_MS};
 use base::states::{Direction, MessageStatus};
 use model::conversations::Conversation;
 use model::conversations::mentions::split_mentions;
 use model::messages::helper_drafts::DraftSource;
+use outbound::scheduling::Writer;
 use translation::{sentence, t};
 
 use crate::layout::file_kinds::kind_and_size;
@@ -56,6 +57,8 @@ pub struct MessageView {
     pub avatar: Avatar,
     pub name: String,
     pub is_agent: bool,
+    /// A key, a rule or the helper wrote it.
+    pub is_by_software: bool,
     /// True while it is a draft of the drafting helper.
     pub is_helper: bool,
     /// The answers that it rests on: where each is, and its title.
@@ -116,6 +119,8 @@ pub enum MessageProgress {
     Scheduled {
         leaves: String,
         seconds: i64,
+        /// The seconds that it could be stopped in when it was sent.
+        of: i64,
         iso: String,
     },
     /// Somebody holds it in the queue.
@@ -335,6 +340,7 @@ pub fn view(
     MessageView {
         id: message.id.to_string(),
         is_agent: avatar.is_agent() && !is_helper,
+        is_by_software: Writer::of(message.author.as_deref()) == Writer::Software,
         is_helper,
         sources: message.sources.iter().flatten().map(source_view).collect(),
         avatar,
@@ -404,6 +410,7 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
             MessageProgress::Scheduled {
                 leaves: times.leaving(at),
                 seconds: ((at - times.now) / 1_000).max(0),
+                of: message.waits.unwrap_or(UNDO_LIVE_MS) / 1_000,
                 iso: base::time::Moment(at).iso(),
             }
         }

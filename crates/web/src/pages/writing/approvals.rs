@@ -323,6 +323,7 @@ pub async fn approve(
     let Ok(leaves_at) = departure(&visitor, &form.later) else {
         return wrong_time(&web, &visitor, &id, &form).await;
     };
+    let approved = draft.clone();
     let outcome = web
         .act(&visitor, move |tx, cx, _| {
             let (recipients, text) = (recipients.as_ref(), typed.as_deref());
@@ -333,7 +334,7 @@ pub async fn approve(
     match outcome.or_problems()? {
         Ok(DecisionOutcome::Done(_)) => {
             let mut response = see_other(&form.next.0);
-            web.set_undo(&mut response, &id);
+            web.set_undo(&mut response, &visitor, &approved);
             Ok(response)
         }
         Ok(DecisionOutcome::Meanwhile(_)) => {

@@ -87,7 +87,7 @@ pub async fn reply(
         .act(&visitor, move |tx, cx, _| compose::send_reply(tx, cx, &wanted, &message, seen))
         .await;
     match outcome.or_problems()? {
-        Ok(DecisionOutcome::Done(result)) => leave_composer(&web, &id, &form, &result),
+        Ok(DecisionOutcome::Done(result)) => leave_composer(&web, &visitor, &id, &form, &result),
         Ok(DecisionOutcome::Meanwhile(newer)) => {
             again(&web, &visitor, &id, &form, |composer| {
                 composer.meanwhile = Some((newer.by, newer.is_customer));
@@ -153,14 +153,20 @@ fn autosave(visitor: &Visitor, form: &ReplyForm) -> Autosave {
     Autosave { to, cc, bcc, forwards, secure, times, ..Autosave::new(kind, form.body.clone()) }
 }
 
-fn leave_composer(web: &Web, id: &str, form: &ReplyForm, result: &ReplyResult) -> PageResult {
+fn leave_composer(
+    web: &Web,
+    visitor: &Visitor,
+    id: &str,
+    form: &ReplyForm,
+    result: &ReplyResult,
+) -> PageResult {
     let path = match form.button {
         ReplyButton::Keep => return web.redirect(&form.from.conversation(id), Flash::Kept),
         ReplyButton::SendAndClose => form.from.list(),
         _ => form.from.conversation(id),
     };
     let mut response = see_other(&path);
-    web.set_undo(&mut response, result.message_id.as_str());
+    web.set_undo(&mut response, visitor, &result.message_id);
     Ok(response)
 }
 

@@ -73,6 +73,8 @@ pub struct Composer {
 /// A way of writing.
 pub struct ComposerTab {
     pub href: String,
+    /// The field that it begins at.
+    pub field: &'static str,
     pub label: &'static str,
     pub current: bool,
 }
@@ -256,6 +258,12 @@ impl Composer {
         self.kind == AutosaveKind::Note
     }
 
+    /// Whom a reply goes to is one line until it is opened; what must be filled in first is open.
+    pub fn is_folded(&self) -> bool {
+        let is_reply = !self.is_new() && !self.is_note() && self.forward.is_none();
+        is_reply && self.to_error.is_empty() && !self.to.trim().is_empty()
+    }
+
     pub fn is_new(&self) -> bool {
         self.kind == AutosaveKind::New
     }
@@ -363,24 +371,38 @@ fn first_names(open: &OpenConversation) -> Vec<String> {
 
 /// The ways of writing in a conversation.
 fn tabs(open: &OpenConversation, composer: &Composer, to_sender: bool) -> Vec<ComposerTab> {
-    let has_others = open.has_others();
     let current = match composer.kind {
         AutosaveKind::Note => "note",
         AutosaveKind::Forward => "forward",
-        _ if to_sender || !has_others => "sender",
+        _ if to_sender || !open.has_others() => "sender",
         _ => "all",
     };
+    ways_to_write((open.has_others(), open.has_mail()), &composer.place, current)
+}
+
+/// The ways of writing, of which one is current: the same on every sheet. A reply may go to others than
+/// the customer, and there may be mail to pass on.
+pub fn ways_to_write(
+    (has_others, has_mail): (bool, bool),
+    place: &str,
+    current: &str,
+) -> Vec<ComposerTab> {
     let mut ways = Vec::new();
     if has_others {
         ways.push(("all", t!("Reply all")));
     }
     ways.push(("sender", t!("Reply")));
-    if open.has_mail() {
+    if has_mail {
         ways.push(("forward", t!("Forward")));
     }
     ways.extend([("note", t!("Note")), ("ask", t!("Documents")), ("times", t!("Times"))]);
     let tab = |(write, label): (&str, &'static str)| ComposerTab {
-        href: format!("{}?write={write}", composer.place),
+        href: format!("{place}?write={write}"),
+        field: match write {
+            "forward" => "to",
+            "ask" => "ask-message",
+            _ => "body",
+        },
         label,
         current: write == current,
     };

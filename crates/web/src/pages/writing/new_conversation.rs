@@ -179,7 +179,7 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
                 ReplyButton::Keep => web.redirect(&path, Flash::Kept)?,
                 _ => {
                     let mut response = see_other(&path);
-                    web.set_undo(&mut response, result.message_id.as_str());
+                    web.set_undo(&mut response, &visitor, &result.message_id);
                     response
                 }
             };

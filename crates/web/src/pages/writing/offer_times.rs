@@ -50,7 +50,7 @@ pub async fn offer(
         }
         Ok(DecisionOutcome::Done(result)) => {
             let mut response = see_other(&form.from.conversation(&id));
-            web.set_undo(&mut response, result.message_id.as_str());
+            web.set_undo(&mut response, &visitor, &result.message_id);
             return Ok(response);
         }
         Ok(DecisionOutcome::Meanwhile(newer)) => {

@@ -8,6 +8,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
 use base::ids::MessageId;
+use base::limits::UNDO_LIVE_MS;
 use translation::{sentence, t};
 
 use crate::Web;
@@ -39,6 +40,7 @@ struct ScheduledMessageView {
     held_by: Option<String>,
     leaves: String,
     seconds: i64,
+    of: i64,
     iso: String,
     paragraphs: Vec<Vec<String>>,
 }
@@ -60,12 +62,30 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
             held_by: message.held_by.map(|by| sentence(&by).into_owned()),
             leaves: frame.times.leaving(sends_at),
             seconds: ((sends_at - frame.times.now) / 1_000).max(0),
+            of: message.waits.unwrap_or(UNDO_LIVE_MS) / 1_000,
             iso: base::time::Moment(sends_at).iso(),
             paragraphs: paragraphs(&message.text),
         }
     };
     let messages = messages.into_iter().map(view).collect();
     web.show(&visitor, &ScheduledPage { frame, messages })
+}
+
+/// Lets a message leave at once. Whoever presses again sees that it has left.
+pub async fn send_now(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: PostedForm,
+) -> PageResult {
+    let id = MessageId::parse(&id).ok_or(Error::NotFound("message"))?;
+    let sent = web.act(&posted.visitor, move |tx, cx, _| drafts::send_now(tx, cx, &id)).await;
+    match sent {
+        Ok(conversation) => {
+            web.redirect(&format!("/conversations/{conversation}"), Flash::LeavesNow)
+        }
+        Err(PageError::Domain(Error::Invalid(_))) => web.redirect("/leaving", Flash::NotSentNow),
+        Err(refusal) => Err(refusal),
+    }
 }
 
 pub async fn stop(
