@@ -4,7 +4,7 @@ use base::actor::Role;
 use base::assignee::Assignee;
 use base::ids::{
     AgentId, AnswerId, ConversationId, DocumentId, EventId, MailboxId, MessageId, NoteId,
-    RequestId, TagId, TopicId, WorkspaceId,
+    RequestId, TagId, TopicId, UndoId, WorkspaceId,
 };
 use base::security::scopes::Scope;
 use base::states::MessageStatus;
@@ -13,6 +13,7 @@ use model::documents::{DocumentFields, DocumentKind};
 use model::messages::answers::AnswerKind;
 use model::messages::send_failure::SendFailure;
 use model::people::members::{Team, TeamMember};
+use outbound::agent_undo::AgentUndo;
 use outbound::app_mail::AppMail;
 use outbound::drafts::{ReplyResult, ReplyStatus};
 use schemars::JsonSchema;
@@ -41,6 +42,76 @@ pub struct AddedNote {
     pub mentioned: Vec<String>,
     /// What stands after an `@` and names nobody who can see the conversation.
     pub unknown_mentions: Vec<String>,
+}
+
+/// All there is to say about an MCP tool.
+#[derive(Serialize, JsonSchema)]
+pub struct ToolHelp {
+    pub tool: &'static str,
+    /// The scope that it needs.
+    pub scope: &'static str,
+    /// What it does, and what happens to the customer.
+    pub about: String,
+    /// The JSON Schema of its arguments.
+    pub arguments: Value,
+    /// The arguments of one call.
+    pub example: Value,
+}
+
+/// What became of many conversations.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangedConversations {
+    /// Those that are as asked now.
+    pub changed: Vec<String>,
+    /// Those that stay wholly as they were.
+    pub failed: Vec<FailedConversation>,
+    /// Undoes all of it, for a day; null when nothing changed.
+    pub undo_id: Option<UndoId>,
+}
+
+/// A conversation that could not be changed.
+#[derive(Serialize, JsonSchema)]
+pub struct FailedConversation {
+    pub id: String,
+    /// Why.
+    pub error: String,
+}
+
+/// What became of an act that was undone.
+#[derive(Serialize, JsonSchema)]
+pub struct UndoneAct {
+    /// The conversations that are as they were before.
+    pub undone: Vec<ConversationId>,
+    /// Those of which something stays, because somebody changed it since.
+    pub left: Vec<FailedConversation>,
+}
+
+impl From<AgentUndo> for UndoneAct {
+    fn from(undo: AgentUndo) -> UndoneAct {
+        let left = undo.left.into_iter();
+        UndoneAct {
+            undone: undo.undone.into_iter().map(|step| step.conversation).collect(),
+            left: left
+                .map(|step| FailedConversation {
+                    id: step.conversation.to_string(),
+                    error: step.reason,
+                })
+                .collect(),
+        }
+    }
+}
+
+/// A conversation that people go on with.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "HandedOver")]
+pub struct HandedOver {
+    #[schemars(extend("const" = true))]
+    pub ok: bool,
+    /// The note that says why.
+    pub note_id: NoteId,
+    pub assignee: Option<Assignee>,
 }
 
 /// A conversation's tags after a change.

@@ -13,6 +13,7 @@ use base::time::Moment;
 use bookings::offers::{self, CheckedOffer};
 use db::Tx;
 use mail::AutoSubmission;
+use model::conversations::agent_acts::{self, AgentActKind};
 use model::conversations::follow_ups;
 use model::conversations::timeline::{self, TimelineEvent};
 use model::conversations::{self, Conversation, NewConversation};
@@ -95,6 +96,7 @@ pub fn keep_as_draft(
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
     conversations::note_drafts(tx, cx, conversation)?;
+    agent_acts::note_made(tx, cx, AgentActKind::Wrote, &conversation.id, message.id.as_str())?;
     let (place, assignee) = (conversation.notice_place(), conversation.assignee.as_ref());
     facts::note_for_team(tx, cx, place, NoticeKind::DraftWaits, assignee)?;
     Ok(ReplyResult {
@@ -119,6 +121,7 @@ pub fn send(
     draft.times.check_follow_up(cx, leaves_at)?;
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
+    agent_acts::note_made(tx, cx, AgentActKind::Wrote, &conversation.id, message.id.as_str())?;
     let written = draft.content();
     scheduling::schedule_at(tx, cx, conversation, &message, &written, leaves_at)?;
     let sends_at = Moment(leaves_at);

@@ -406,4 +406,11 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 60,
+        name: "what agents did, and what they asked for",
+        both: include_str!("060_agent_acts.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

@@ -23,9 +23,11 @@ pub const OPERATION: Operation = Operation {
     path: "/messages",
     tool: Some(Tool {
         name: "list_messages",
-        about: "Lists outgoing messages that have not reached the customer: drafts, \
+        about: "Drafts, scheduled and failed messages.",
+        help: "Lists outgoing messages that have not reached the customer: drafts, \
                 scheduled and failed ones, the latter with the reason. Use it to see what waits before you write, or to \
                 find one to change or stop.",
+        hints: &[],
         example: r#"{ "status": "scheduled" }"#,
         list: Some("messages"),
         destructive: false,

@@ -2,6 +2,7 @@
 
 pub(crate) mod get_contact;
 pub(crate) mod get_reports;
+pub(crate) mod help;
 pub(crate) mod list_events;
 pub(crate) mod list_mailboxes;
 pub(crate) mod list_rules;
