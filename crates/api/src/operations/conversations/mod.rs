@@ -2,6 +2,7 @@
 
 pub(crate) mod add_note;
 pub(crate) mod assign_conversation;
+pub(crate) mod authors;
 pub(crate) mod get_conversation;
 pub(crate) mod hand_over;
 pub(crate) mod list_conversations;

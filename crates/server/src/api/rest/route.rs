@@ -50,7 +50,9 @@ fn decode(id: &str) -> String {
 /// The shape of a path, for the log: no ids, and nothing that a stranger typed.
 pub fn shape(path: &str) -> &'static str {
     let inside = path.strip_prefix(super::PREFIX).unwrap_or("");
-    let known = OPERATIONS.iter().find(|operation| operation.match_path(inside).is_some());
+    // `/conversations/batch` is no conversation.
+    let fitting = OPERATIONS.iter().filter(|operation| operation.match_path(inside).is_some());
+    let known = fitting.min_by_key(|operation| operation.has_id());
     match known {
         Some(operation) => operation.path,
         None if inside == SPECIFICATION => SPECIFICATION,
