@@ -9,6 +9,7 @@ use base::ids::{
 use base::security::scopes::Scope;
 use base::states::MessageStatus;
 use base::time::Moment;
+use model::conversations::agent_acts::AgentActKind;
 use model::documents::{DocumentFields, DocumentKind};
 use model::messages::answers::AnswerKind;
 use model::messages::send_failure::SendFailure;
@@ -58,6 +59,20 @@ pub struct ToolHelp {
     pub example: Value,
 }
 
+/// A request of a key.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Call")]
+pub struct CallJson {
+    pub time: Moment,
+    /// Its name, as in this document.
+    pub operation: String,
+    /// The HTTP status of the response.
+    pub status: i64,
+    /// What the response had in `X-Request-Id`; empty where there was none.
+    pub request_id: String,
+}
+
 /// What became of many conversations.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -85,6 +100,57 @@ pub struct UndoneAct {
     pub undone: Vec<ConversationId>,
     /// Those of which something stays, because somebody changed it since.
     pub left: Vec<FailedConversation>,
+}
+
+/// What became of an agent's acts that were undone.
+#[derive(Serialize, JsonSchema)]
+pub struct UndoneAgent {
+    /// What is as it was before, the latest first.
+    pub undone: Vec<UndoneStepJson>,
+    /// What stays, and why.
+    pub left: Vec<StepLeftJson>,
+    /// True when there is more, which another call undoes.
+    pub more: bool,
+}
+
+/// One thing that an agent did.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "UndoneStep")]
+pub struct UndoneStepJson {
+    /// The conversation.
+    pub id: ConversationId,
+    pub what: AgentActKind,
+}
+
+/// One thing that stays.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "StepLeft")]
+pub struct StepLeftJson {
+    /// The conversation.
+    pub id: ConversationId,
+    pub what: AgentActKind,
+    /// Why it stays.
+    pub error: String,
+}
+
+impl From<AgentUndo> for UndoneAgent {
+    fn from(undo: AgentUndo) -> UndoneAgent {
+        let undone = undo.undone.into_iter();
+        let left = undo.left.into_iter();
+        UndoneAgent {
+            undone: undone
+                .map(|step| UndoneStepJson { id: step.conversation, what: step.kind })
+                .collect(),
+            left: left
+                .map(|step| StepLeftJson {
+                    id: step.conversation,
+                    what: step.kind,
+                    error: step.reason,
+                })
+                .collect(),
+            more: undo.more,
+        }
+    }
 }
 
 impl From<AgentUndo> for UndoneAct {

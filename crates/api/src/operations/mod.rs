@@ -253,6 +253,8 @@ pub static OPERATIONS: &[Operation] = &[
     bookings::create_booking::OPERATION,
     bookings::cancel_booking::OPERATION,
     bookings::move_booking::OPERATION,
+    workspace::list_calls::OPERATION,
+    workspace::undo_agent::OPERATION,
     workspace::list_events::OPERATION,
     workspace::sandbox_inbound::OPERATION,
 ];

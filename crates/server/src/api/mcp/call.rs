@@ -1,6 +1,6 @@
 //! A tool call: arguments in, the operation's answer out.
 
-use api::calls::ApiCall;
+use api::calls::{ApiCall, NO_API};
 use api::fields::{check_body, one_problem};
 use api::idempotency::IdempotencyKey;
 use api::operations::{ListCount, Operation, OperationOutput};
@@ -82,7 +82,7 @@ pub struct ToolCall<'a> {
 }
 
 /// The response with a tool's result. What the tool refuses is a result, too, so that the model reads why.
-/// An error comes back where the client has to act: about the key and its rate, and where a person can grant
+/// An error comes back where the client has to act: about the key, its plan and its rate, and where a person can grant
 /// a scope that a token lacks.
 pub fn outcome(
     asked: &Asked,
@@ -92,6 +92,7 @@ pub fn outcome(
     match result {
         Ok(answer) => Ok(tool_result(asked, call, &answer)),
         Err(error @ (Error::Unauthorized | Error::TooMany(_))) => Err(error),
+        Err(Error::Forbidden(sentence)) if sentence == NO_API => Err(Error::Forbidden(sentence)),
         Err(error @ Error::Lacks { entirely: true, .. }) if asked.with_token => Err(error),
         Err(error) => {
             crate::api::http::log_cause(&error);

@@ -29,7 +29,9 @@ pub fn find(path: &str, method: &Method) -> Route {
         };
     }
     let mut allow = Vec::new();
-    for operation in OPERATIONS {
+    // `/conversations/batch` is no conversation.
+    let is_fixed = OPERATIONS.iter().any(|operation| operation.path == path);
+    for operation in OPERATIONS.iter().filter(|operation| !is_fixed || !operation.has_id()) {
         let Some(id) = operation.match_path(path) else { continue };
         if operation.method.name() == method.as_str() {
             return Route::Operation { operation, id: id.map(|id| decode(&id)) };

@@ -201,7 +201,7 @@ pub enum Key {
         /// The agent's name, shown beside what it does
         #[arg(long)]
         name: String,
-        /// Of read, write, draft, send, record, with commas between
+        /// Of read, write, draft, send, record, admin, with commas between
         #[arg(long, value_delimiter = ',')]
         scopes: Vec<String>,
         /// The owner or admin who makes it; it sees their private inboxes too
