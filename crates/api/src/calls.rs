@@ -8,7 +8,7 @@ use base::app::{App, Cx};
 use base::call_log::{self, CallRecord};
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result, ValidationErrors};
-use base::ids::{BookingTypeId, ConversationId};
+use base::ids::BookingTypeId;
 use base::rate_limit::RateStatus;
 use base::request_id;
 use base::security::api_key::KeyHash;
@@ -88,7 +88,7 @@ fn record_of(app: &App, call: &ApiCall) -> CallRecord {
         operation: call.operation.name,
         status: call.operation.success,
         request: request_id::current(),
-        conversation: call.id.clone().filter(|id| ConversationId::parse(id).is_some()),
+        subject: call.id.clone(),
         arguments: kept_arguments(raw, call.id.as_deref()),
         error: None,
     }
@@ -100,6 +100,9 @@ fn keep_record(
     mut record: CallRecord,
     result: &Result<OperationOutput>,
 ) {
+    if let (Ok(output), None) = (result, &record.subject) {
+        record.subject = conversation_in(&output.body);
+    }
     if let Err(error) = result {
         if matches!(error, Error::Unauthorized) || error.is_outage() {
             return;
@@ -110,6 +113,19 @@ fn keep_record(
     if app.calls.add(record) {
         app.background.start("the calls of keys", write_records(app.clone()));
     }
+}
+
+/// The conversation that a call began, as its answer names it.
+fn conversation_in(body: &[u8]) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Begun {
+        conversation_id: String,
+    }
+    // A list is none.
+    let is_object = body.first() == Some(&b'{');
+    let begun: Option<Begun> = is_object.then(|| serde_json::from_slice(body).ok()).flatten();
+    begun.map(|begun| begun.conversation_id)
 }
 
 /// Writes what waits, until nothing does.

@@ -27,8 +27,8 @@ pub struct CallRecord {
     pub status: u16,
     /// The id of the request, as its response names it; empty where there was none.
     pub request: String,
-    /// The conversation in the path.
-    pub conversation: Option<String>,
+    /// The id of what it is about: in the path, or the conversation that it began.
+    pub subject: Option<String>,
     /// As JSON, bounded and without secrets.
     pub arguments: String,
     /// The sentence of a refusal.

@@ -52,7 +52,9 @@ fn calls_of(
 ) -> Result<Vec<AgentCall>> {
     cx.actor.must_administer()?;
     let mut calls = agent_calls::list(tx, cx.actor.ws, agent, filter, most)?;
-    for call in calls.iter_mut().filter(|call| !cx.actor.sees(&call.circle)) {
+    // The sandbox is the whole team's.
+    let is_hidden = |call: &&mut AgentCall| !call.circle.is_sandbox() && !cx.actor.sees(&call.circle);
+    for call in calls.iter_mut().filter(is_hidden) {
         call.arguments.clear();
         call.conversation = None;
         call.error = None;
@@ -60,15 +62,18 @@ fn calls_of(
     Ok(calls)
 }
 
+/// Undoes a part of what an agent did since a time.
+pub fn undo_part(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, since: i64) -> Result<AgentUndo> {
+    let (agent, _) = find_agent(tx, cx, agent.as_str())?;
+    agent_undo::undo_since(tx, cx, &agent, since)
+}
+
 /// Undoes what an agent did since a time, as far as the actor sees it, in parts that nobody waits for.
 pub async fn undo_agent(app: &App, actor: &Actor, agent: &AgentId, since: i64) -> Result<AgentUndo> {
     let mut whole = AgentUndo::default();
     for _ in 0..PARTS {
         let agent = agent.clone();
-        let part = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
-            cx.actor.must_administer()?;
-            agent_undo::undo_since(tx, cx, &agent, since)
-        };
+        let part = move |tx: &mut Tx<'_>, cx: &Cx<'_>| undo_part(tx, cx, &agent, since);
         let part = app.act(actor, part).await?;
         whole.undone.extend(part.undone);
         whole.left.extend(part.left);

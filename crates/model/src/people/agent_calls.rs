@@ -6,11 +6,12 @@ use base::actor::Circle;
 use base::call_log::CallRecord;
 use base::circles::InboxCircles;
 use base::error::Result;
-use base::ids::AgentId;
+use base::ids::{AgentId, ConversationId, MessageId};
 use base::limits::AGENT_CALLS_KEPT_MS;
 use base::security::api_key::KeyHash;
 use base::time::Moment;
 use db::Tx;
+use serde_json::{Map, Value};
 
 db::row! {
     /// A call as it is kept.
@@ -18,8 +19,9 @@ db::row! {
     pub struct AgentCall from "agent_calls" {
         pub at: Moment,
         pub id: String,
-        /// Who may read the arguments.
-        pub circle: Circle,
+        /// Who may read the arguments: whoever sees the conversation now, where they name one.
+        pub circle: Circle = "coalesce((SELECT c.circle FROM conversations c
+             WHERE c.ws = agent_calls.ws AND c.id = agent_calls.conversation), agent_calls.audience)",
         pub operation: String,
         pub status: i64,
         /// The id that the response named.
@@ -57,13 +59,21 @@ pub fn write(tx: &mut Tx<'_>, calls: &[CallRecord]) -> Result<()> {
             }
         };
         let Some((ws, agent, usual)) = caller else { continue };
-        let circle = match &call.conversation {
-            Some(conversation) => circle_of(tx, ws, conversation)?.unwrap_or(usual),
-            None => usual,
+        let place = place_of(tx, ws, call)?;
+        let (conversation, audience, arguments) = match place {
+            Some(Place { id, circle, has_secure }) => {
+                let arguments = match has_secure {
+                    true => without_words(&call.arguments),
+                    false => call.arguments.clone(),
+                };
+                (Some(id), circle, arguments)
+            }
+            // Nothing would take the words away with what they are about.
+            None => (None, usual, without_words(&call.arguments)),
         };
         tx.exec(
             "INSERT INTO agent_calls (
-                 ws, agent, at, id, circle, operation, status, request, conversation, arguments, error
+                 ws, agent, at, id, audience, operation, status, request, conversation, arguments, error
              ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
              ON CONFLICT (ws, agent, at, id) DO NOTHING",
             &[
@@ -71,12 +81,12 @@ pub fn write(tx: &mut Tx<'_>, calls: &[CallRecord]) -> Result<()> {
                 &agent,
                 &call.at,
                 &call.id,
-                &circle,
+                &audience,
                 &call.operation,
                 &i64::from(call.status),
                 &call.request,
-                &call.conversation,
-                &call.arguments,
+                &conversation,
+                &arguments,
                 &call.error,
             ],
         )?;
@@ -107,12 +117,50 @@ fn caller(tx: &mut Tx<'_>, key: &KeyHash) -> Result<Option<Caller>> {
     }))
 }
 
-fn circle_of(tx: &mut Tx<'_>, ws: i64, conversation: &str) -> Result<Option<Circle>> {
-    let found: Option<(Circle,)> = tx.opt(
-        "SELECT circle FROM conversations WHERE ws = ?1 AND id = ?2",
-        &[&ws, &conversation],
+/// The conversation that a call is about.
+struct Place {
+    id: String,
+    circle: Circle,
+    has_secure: bool,
+}
+
+/// The conversation in the path, that of a message in the path, or the one that the call began.
+fn place_of(tx: &mut Tx<'_>, ws: i64, call: &CallRecord) -> Result<Option<Place>> {
+    let named = call.subject.as_deref().filter(|id| id.starts_with(MessageId::PREFIX));
+    let of_message: Option<(String,)> = match named {
+        Some(message) => tx.opt(
+            "SELECT conversation FROM messages WHERE ws = ?1 AND id = ?2",
+            &[&ws, &message],
+        )?,
+        None => None,
+    };
+    let id = of_message.map(|(id,)| id).or_else(|| {
+        call.subject.clone().filter(|id| id.starts_with(ConversationId::PREFIX))
+    });
+    let Some(id) = id else { return Ok(None) };
+    let found: Option<(Circle, bool)> = tx.opt(
+        "SELECT circle, has_secure FROM conversations WHERE ws = ?1 AND id = ?2",
+        &[&ws, &id],
     )?;
-    Ok(found.map(|(circle,)| if circle.is_sandbox() { Circle::team() } else { circle }))
+    Ok(found.map(|(circle, has_secure)| Place { id, circle, has_secure }))
+}
+
+/// Arguments that are words of somebody, rather than ids and choices.
+const WORDS: [&str; 13] = [
+    "body", "text", "html", "message", "summary", "subject", "reason", "documents", "q", "name",
+    "answers", "fields", "cut",
+];
+
+/// The arguments with the number of their characters in place of words.
+fn without_words(arguments: &str) -> String {
+    let Ok(mut kept) = serde_json::from_str::<Map<String, Value>>(arguments) else {
+        return "{}".into();
+    };
+    for (_, value) in kept.iter_mut().filter(|(name, _)| WORDS.contains(&name.as_str())) {
+        let chars = value.as_str().map_or_else(|| value.to_string().chars().count(), |text| text.chars().count());
+        *value = format!("({chars} characters)").into();
+    }
+    Value::Object(kept).to_string()
 }
 
 /// The calls of an agent, the latest first.

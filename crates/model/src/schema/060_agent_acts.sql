@@ -18,13 +18,14 @@ CREATE INDEX agent_acts_not_undone ON agent_acts (ws, agent, at, id, step) WHERE
 CREATE INDEX agent_acts_of_conversation ON agent_acts (ws, conversation);
 CREATE INDEX agent_acts_by_age ON agent_acts (at);
 
--- The calls of keys, with bounded arguments and without secrets. `circle` says who may read the arguments.
+-- The calls of keys, with bounded arguments and without secrets. `audience` is the circle that may
+-- read the arguments.
 CREATE TABLE agent_calls (
     ws           BIGINT NOT NULL,
     agent        TEXT NOT NULL,
     at           BIGINT NOT NULL,
     id           TEXT NOT NULL,
-    circle       TEXT NOT NULL,
+    audience     TEXT NOT NULL,
     operation    TEXT NOT NULL,
     status       BIGINT NOT NULL,
     request      TEXT NOT NULL,

@@ -3,7 +3,7 @@
 use api::operations::OPERATIONS;
 use serde_json::{Map, Value, json};
 
-use super::{MODERN, body_of, call, done, modern, names, post, tools_of};
+use super::{MODERN, ask, body_of, call, done, modern, names, post, tools_of};
 use crate::api::schema::problems;
 use crate::api::{ALL, CREATING, OPS, SENDING, a_conversation, op, rows_of, with_header};
 use crate::support::{MINUTE, TestApp, file, held_warning, letter, nowhere, on_both};
