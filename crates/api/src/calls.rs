@@ -95,11 +95,7 @@ fn record_of(app: &App, call: &ApiCall) -> CallRecord {
 }
 
 /// Keeps what came of a call, unless the key is none. The caller does not wait for it.
-fn keep_record(
-    app: &App,
-    mut record: CallRecord,
-    result: &Result<OperationOutput>,
-) {
+fn keep_record(app: &App, mut record: CallRecord, result: &Result<OperationOutput>) {
     if let (Ok(output), None) = (result, &record.subject) {
         record.subject = conversation_in(&output.body);
     }

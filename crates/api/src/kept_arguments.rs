@@ -34,7 +34,8 @@ pub fn kept_arguments(input: &Value, id: Option<&str>) -> String {
     let text = Value::Object(kept).to_string();
     match text.chars().count() <= CALL_ARGUMENTS_CHARS {
         true => text,
-        false => json!({ "cut": text.chars().take(CALL_ARGUMENTS_CHARS).collect::<String>() }).to_string(),
+        false => json!({ "cut": text.chars().take(CALL_ARGUMENTS_CHARS).collect::<String>() })
+            .to_string(),
     }
 }
 
@@ -111,7 +112,8 @@ mod tests {
     fn what_is_kept_is_bounded_however_much_was_asked() {
         let long = "é".repeat(5_000);
         let many: Vec<Value> = (0..100).map(|n| json!(format!("cnv_{n}"))).collect();
-        let kept = kept_arguments(&json!({ "body": long, "ids": many, "x": { "y": [[[[[1]]]]] } }), None);
+        let kept =
+            kept_arguments(&json!({ "body": long, "ids": many, "x": { "y": [[[[[1]]]]] } }), None);
         assert!(kept.chars().count() < CALL_ARGUMENTS_CHARS, "{kept}");
         assert!(kept.contains("and 90 more"), "{kept}");
         let wide: Map<String, Value> =

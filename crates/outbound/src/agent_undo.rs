@@ -55,12 +55,7 @@ pub fn undo_own(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, act: &UndoId) -> 
 }
 
 /// Undoes what an agent did since a time, the latest first, in parts: as long as there is `more`.
-pub fn undo_since(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    agent: &AgentId,
-    since: i64,
-) -> Result<AgentUndo> {
+pub fn undo_since(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, since: i64) -> Result<AgentUndo> {
     let most = AGENT_STEPS_UNDONE;
     let steps = agent_acts::steps_since(tx, cx.actor, agent, since, most)?;
     let more = steps.len() as i64 == most;

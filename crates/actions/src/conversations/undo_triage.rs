@@ -12,9 +12,7 @@ use model::conversations::{conversation_state, followers, merges, sorting, tags}
 use outbound::removals;
 
 use crate::conversations::pins::{pin, unpin};
-use crate::conversations::triage::{
-    ActKind, StateAfter, StateBefore, TRIAGED_AT_ONCE, person,
-};
+use crate::conversations::triage::{ActKind, StateAfter, StateBefore, TRIAGED_AT_ONCE, person};
 use crate::sign_in::sessions::own_id;
 
 /// The latest act of a person, while it can be undone.

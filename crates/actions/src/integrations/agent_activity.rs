@@ -53,7 +53,8 @@ fn calls_of(
     cx.actor.must_administer()?;
     let mut calls = agent_calls::list(tx, cx.actor.ws, agent, filter, most)?;
     // The sandbox is the whole team's.
-    let is_hidden = |call: &&mut AgentCall| !call.circle.is_sandbox() && !cx.actor.sees(&call.circle);
+    let is_hidden =
+        |call: &&mut AgentCall| !call.circle.is_sandbox() && !cx.actor.sees(&call.circle);
     for call in calls.iter_mut().filter(is_hidden) {
         call.arguments.clear();
         call.conversation = None;
@@ -69,7 +70,12 @@ pub fn undo_part(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, since: i64) -> R
 }
 
 /// Undoes what an agent did since a time, as far as the actor sees it, in parts that nobody waits for.
-pub async fn undo_agent(app: &App, actor: &Actor, agent: &AgentId, since: i64) -> Result<AgentUndo> {
+pub async fn undo_agent(
+    app: &App,
+    actor: &Actor,
+    agent: &AgentId,
+    since: i64,
+) -> Result<AgentUndo> {
     let mut whole = AgentUndo::default();
     for _ in 0..PARTS {
         let agent = agent.clone();

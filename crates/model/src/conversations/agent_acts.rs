@@ -171,7 +171,12 @@ pub fn steps_since(
 }
 
 /// A step is undone once.
-pub fn mark_undone(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, step: &AgentActStep) -> Result<()> {
+pub fn mark_undone(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    agent: &AgentId,
+    step: &AgentActStep,
+) -> Result<()> {
     tx.exec(
         "UPDATE agent_acts SET undone_at = ?5 WHERE ws = ?1 AND agent = ?2 AND id = ?3 AND step = ?4",
         &[&cx.actor.ws, agent, &step.id, &step.step, &cx.now],

@@ -5,9 +5,9 @@ use base::error::Result;
 use base::ids::NoteId;
 use db::Tx;
 
+use crate::conversations::Conversation;
 use crate::conversations::agent_acts::{self, AgentActKind};
 use crate::conversations::mentions::{self, Mentions};
-use crate::conversations::Conversation;
 use crate::indexing::search_index;
 
 /// A note that was written, and whom it mentions.

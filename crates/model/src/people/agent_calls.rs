@@ -98,7 +98,9 @@ pub fn write(tx: &mut Tx<'_>, calls: &[CallRecord]) -> Result<()> {
 /// the team does are its maker's to read.
 fn caller(tx: &mut Tx<'_>, key: &KeyHash) -> Result<Option<Caller>> {
     let of_key = match key.is_access_token() {
-        true => "(a.ws, a.id) IN (SELECT t.ws, t.agent FROM oauth_tokens t WHERE t.token_hash = ?1)",
+        true => {
+            "(a.ws, a.id) IN (SELECT t.ws, t.agent FROM oauth_tokens t WHERE t.token_hash = ?1)"
+        }
         false => "a.key_hash = ?1",
     };
     type Found = (i64, AgentId, bool, bool, Circle, InboxCircles);
@@ -128,15 +130,14 @@ struct Place {
 fn place_of(tx: &mut Tx<'_>, ws: i64, call: &CallRecord) -> Result<Option<Place>> {
     let named = call.subject.as_deref().filter(|id| id.starts_with(MessageId::PREFIX));
     let of_message: Option<(String,)> = match named {
-        Some(message) => tx.opt(
-            "SELECT conversation FROM messages WHERE ws = ?1 AND id = ?2",
-            &[&ws, &message],
-        )?,
+        Some(message) => {
+            tx.opt("SELECT conversation FROM messages WHERE ws = ?1 AND id = ?2", &[&ws, &message])?
+        }
         None => None,
     };
-    let id = of_message.map(|(id,)| id).or_else(|| {
-        call.subject.clone().filter(|id| id.starts_with(ConversationId::PREFIX))
-    });
+    let id = of_message
+        .map(|(id,)| id)
+        .or_else(|| call.subject.clone().filter(|id| id.starts_with(ConversationId::PREFIX)));
     let Some(id) = id else { return Ok(None) };
     let found: Option<(Circle, bool)> = tx.opt(
         "SELECT circle, has_secure FROM conversations WHERE ws = ?1 AND id = ?2",
@@ -147,8 +148,19 @@ fn place_of(tx: &mut Tx<'_>, ws: i64, call: &CallRecord) -> Result<Option<Place>
 
 /// Arguments that are words of somebody, rather than ids and choices.
 const WORDS: [&str; 13] = [
-    "body", "text", "html", "message", "summary", "subject", "reason", "documents", "q", "name",
-    "answers", "fields", "cut",
+    "body",
+    "text",
+    "html",
+    "message",
+    "summary",
+    "subject",
+    "reason",
+    "documents",
+    "q",
+    "name",
+    "answers",
+    "fields",
+    "cut",
 ];
 
 /// The arguments with the number of their characters in place of words.
@@ -157,7 +169,9 @@ fn without_words(arguments: &str) -> String {
         return "{}".into();
     };
     for (_, value) in kept.iter_mut().filter(|(name, _)| WORDS.contains(&name.as_str())) {
-        let chars = value.as_str().map_or_else(|| value.to_string().chars().count(), |text| text.chars().count());
+        let chars = value
+            .as_str()
+            .map_or_else(|| value.to_string().chars().count(), |text| text.chars().count());
         *value = format!("({chars} characters)").into();
     }
     Value::Object(kept).to_string()

@@ -80,7 +80,8 @@ fn filter(asked: &FormFields) -> CallFilter {
     let operation = asked.opt("operation");
     let known = operation.filter(|name| OPERATIONS.iter().any(|one| one.name == *name));
     let before = asked.get("before");
-    let before = before.split_once('.').and_then(|(at, id)| Some((at.parse().ok()?, id.to_owned())));
+    let before =
+        before.split_once('.').and_then(|(at, id)| Some((at.parse().ok()?, id.to_owned())));
     CallFilter {
         since: i64::MIN,
         operation: known,

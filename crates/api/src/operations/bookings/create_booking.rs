@@ -33,9 +33,7 @@ pub const OPERATION: Operation = Operation {
                 When somebody was faster, the error names the next free times and nothing was \
                 booked. Give an idempotencyKey, so that a repeat after a timeout books nothing \
                 twice.",
-        hints: &[
-            ("startsAt", "of find_slots"),
-        ],
+        hints: &[("startsAt", "of find_slots")],
         example: r#"{
             "typeId": "bkt_01kag0v1b3n5m7k9j2h4g6f8ds",
             "startsAt": "2026-11-24T09:00:00Z",

@@ -34,10 +34,7 @@ pub const OPERATION: Operation = Operation {
                 you know where the customer is, and quote local to them; startsAt is what the other \
                 tools take. A free time can be taken by somebody else at any moment. The customer \
                 notices nothing.",
-        hints: &[
-            ("from", "a day"),
-            ("zone", "such as Europe/Berlin"),
-        ],
+        hints: &[("from", "a day"), ("zone", "such as Europe/Berlin")],
         example: r#"{
             "id": "bkt_01kag0v1b3n5m7k9j2h4g6f8ds",
             "zone": "Europe/Lisbon",

@@ -27,9 +27,7 @@ pub const OPERATION: Operation = Operation {
         help: "Gives a conversation to a person or agent, to yourself (me) or to nobody \
                 (none). Use it to take work, or to hand it to a person who should decide. \
                 The customer notices nothing.",
-        hints: &[
-            ("to", "user:usr_…, agent:agt_…, me or none"),
-        ],
+        hints: &[("to", "user:usr_…, agent:agt_…, me or none")],
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "to": "user:usr_01kag0x2p4r6t8v1w3y5z7a9bc"
@@ -55,8 +53,7 @@ pub const OPERATION: Operation = Operation {
 };
 
 /// Whom a conversation goes to.
-pub(crate) const ASSIGNEE: InputKind =
-    text_in_format(1, ASSIGN_TO_CHARS, StringFormat::Assignee);
+pub(crate) const ASSIGNEE: InputKind = text_in_format(1, ASSIGN_TO_CHARS, StringFormat::Assignee);
 
 input! {
     #[derive(Clone, Debug)]

@@ -60,8 +60,8 @@ impl Authors {
         if let Some(known) = self.by_name.get(name) {
             return Ok(known.clone());
         }
-        let agent: Option<(AgentId,)> =
-            tx.opt("SELECT id FROM agents WHERE ws = ?1 AND name = ?2 LIMIT 1", &[&self.ws, &name])?;
+        let agent: Option<(AgentId,)> = tx
+            .opt("SELECT id FROM agents WHERE ws = ?1 AND name = ?2 LIMIT 1", &[&self.ws, &name])?;
         let found = match agent {
             Some((id,)) => Some(MemberId::Agent(id)),
             None => {

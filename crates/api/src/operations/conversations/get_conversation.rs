@@ -24,9 +24,9 @@ use outbound::app_mail;
 use serde_json::{Map, Value};
 
 use crate::conversation_json::{
-    AttachmentJson, AuthorJson, BesideConversation, CONVERSATION_EXAMPLE, ConversationJson, DraftingHelper, EventType,
-    MessageType, NoteType, SenderJson, TimelineEventJson, TimelineItem, TimelineMessage,
-    TimelineNote,
+    AttachmentJson, AuthorJson, BesideConversation, CONVERSATION_EXAMPLE, ConversationJson,
+    DraftingHelper, EventType, MessageType, NoteType, SenderJson, TimelineEventJson, TimelineItem,
+    TimelineMessage, TimelineNote,
 };
 use crate::fields::{one_of, text, text_in_format};
 use crate::input::input;
@@ -55,10 +55,7 @@ pub const OPERATION: Operation = Operation {
                 otherwise. A reference tells which address was written to, not who wrote: \
                 check contact.email. What is secure never goes into an ordinary reply, a \
                 note or another tool.",
-        hints: &[
-            ("omit", "team, events"),
-            ("after", "a message's id"),
-        ],
+        hints: &[("omit", "team, events"), ("after", "a message's id")],
         example: r#"{ "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe" }"#,
         list: None,
         destructive: false,

@@ -22,9 +22,7 @@ pub const OPERATION: Operation = Operation {
         help: "Gives a conversation to a person or a team, or to whoever takes it. Use it when you are unsure, \
                when a risk is set or when somebody has to decide. Your reason becomes a note; the customer \
                notices nothing.",
-        hints: &[
-            ("to", "a person or team"),
-        ],
+        hints: &[("to", "a person or team")],
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "reason": "The bank account in the mail is not the one on file.",
@@ -65,7 +63,6 @@ input! {
 
 pub fn hand_over(tx: &mut Tx<'_>, cx: &Cx<'_>, input: HandOverInput) -> Result<HandedOver> {
     let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
-    let done =
-        handover::hand_over(tx, cx, &mut conversation, &input.reason, input.to.as_deref())?;
+    let done = handover::hand_over(tx, cx, &mut conversation, &input.reason, input.to.as_deref())?;
     Ok(HandedOver { ok: true, note_id: done.note, assignee: done.assignee })
 }

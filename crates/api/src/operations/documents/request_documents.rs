@@ -36,9 +36,7 @@ pub const OPERATION: Operation = Operation {
             reminder_days!(),
             " until everything required is in.",
         ),
-        hints: &[
-            ("message", "above the checklist"),
-        ],
+        hints: &[("message", "above the checklist")],
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "documents": [{ "label": "Passport", "description": "The page with your photo" }],

@@ -29,10 +29,7 @@ pub const OPERATION: Operation = Operation {
                 conversation with them about this yet; otherwise reply. Drafts, send and \
                 repeats are as in reply: without send nothing leaves until a person approves \
                 it.",
-        hints: &[
-            ("mailbox", "id or address"),
-            ("sendAt", "with send"),
-        ],
+        hints: &[("mailbox", "id or address"), ("sendAt", "with send")],
         example: r#"{
             "mailbox": "mbx_01kag0x2m4s6y2t9r5w1q3n7xd",
             "to": ["bruno@keller.example"],

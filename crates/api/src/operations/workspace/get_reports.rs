@@ -26,9 +26,7 @@ pub const OPERATION: Operation = Operation {
                 agents, what became of drafts, missed targets and documents. Use it when somebody \
                 asks how it goes; for single conversations use list_conversations. The customer \
                 notices nothing.",
-        hints: &[
-            ("from", "a day"),
-        ],
+        hints: &[("from", "a day")],
         example: r#"{"from": "2026-10-16", "to": "2026-11-12"}"#,
         list: None,
         destructive: false,

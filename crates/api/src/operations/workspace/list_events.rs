@@ -25,9 +25,7 @@ pub const OPERATION: Operation = Operation {
         help: "Lists what happened in the inboxes you can see, oldest first. Use it to \
                 catch up or to wait: begin with start now, keep nextCursor, and call again \
                 with it. Nothing reaches the customer.",
-        hints: &[
-            ("start", "oldest or now"),
-        ],
+        hints: &[("start", "oldest or now")],
         example: r#"{ "start": "oldest", "limit": 10 }"#,
         list: Some("events"),
         destructive: false,

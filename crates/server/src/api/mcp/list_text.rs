@@ -42,7 +42,8 @@ pub fn list_text(operation: &Operation, arguments: &Value, body: &[u8]) -> Optio
         .map(|name| (name.clone(), rows[0][name].clone()))
         .collect();
     columns.retain(|name| !every.contains_key(name));
-    let mut table: Vec<Value> = vec![columns.iter().map(|name| Value::from(name.as_str())).collect()];
+    let mut table: Vec<Value> =
+        vec![columns.iter().map(|name| Value::from(name.as_str())).collect()];
     table.extend(rows.iter().map(|row| {
         let mut cells: Vec<Value> =
             columns.iter().map(|name| row.get(name).cloned().unwrap_or_default()).collect();
@@ -81,7 +82,11 @@ fn left_out(operation: &Operation, arguments: &Value) -> Vec<&'static str> {
 }
 
 /// The values of an item that say something.
-fn short_row(item: Map<String, Value>, left_out: &[&str], cuts_snippet: bool) -> Map<String, Value> {
+fn short_row(
+    item: Map<String, Value>,
+    left_out: &[&str],
+    cuts_snippet: bool,
+) -> Map<String, Value> {
     let mut row = Map::new();
     for (name, value) in item {
         match (name.as_str(), value) {
@@ -172,7 +177,8 @@ mod tests {
     #[test]
     fn times_end_with_their_minutes_and_snippets_are_short() {
         let long = "é".repeat(200);
-        let body = json!([{ "at": "2026-11-15T09:14:03.120Z", "snippet": long, "day": "2026-11-15" }]);
+        let body =
+            json!([{ "at": "2026-11-15T09:14:03.120Z", "snippet": long, "day": "2026-11-15" }]);
         let (table, _) = text("list_messages", json!({}), body.clone());
         let cut = "é".repeat(SNIPPET_CHARS);
         assert_eq!(

@@ -104,15 +104,18 @@ impl UndoAgent {
 }
 
 fn begin_of(time: &str) -> Result<i64, String> {
-    let sentence = "since: must be a date such as 2026-11-30, or a time such as 2026-11-30T09:00:00Z";
+    let sentence =
+        "since: must be a date such as 2026-11-30, or a time such as 2026-11-30T09:00:00Z";
     NamedTime::parse(time).map(|time| time.begins).ok_or_else(|| sentence.to_owned())
 }
 
 fn outcome_json(done: &AgentUndo) -> Value {
-    let undone = done.undone.iter().map(|step| json!({ "id": step.conversation, "what": step.kind }));
-    let left = done.left.iter().map(|step| {
-        json!({ "id": step.conversation, "what": step.kind, "error": step.reason })
-    });
+    let undone =
+        done.undone.iter().map(|step| json!({ "id": step.conversation, "what": step.kind }));
+    let left = done
+        .left
+        .iter()
+        .map(|step| json!({ "id": step.conversation, "what": step.kind, "error": step.reason }));
     json!({
         "undone": undone.collect::<Vec<_>>(),
         "left": left.collect::<Vec<_>>(),
@@ -122,9 +125,11 @@ fn outcome_json(done: &AgentUndo) -> Value {
 
 fn outcome_text(done: &AgentUndo) -> String {
     let mut lines = vec![format!("Undone: {}. Left: {}.", done.undone.len(), done.left.len())];
-    lines.extend(done.left.iter().map(|step| {
-        format!("{}  {}  {}", step.conversation, step.kind.as_str(), step.reason)
-    }));
+    lines.extend(
+        done.left
+            .iter()
+            .map(|step| format!("{}  {}  {}", step.conversation, step.kind.as_str(), step.reason)),
+    );
     if done.more {
         lines.push("There is more: run it again.".into());
     }

@@ -113,7 +113,10 @@ async fn all_that_an_agent_did_since_a_time_is_undone_as_one_act(app: TestApp) {
     assert_eq!((&read["status"], &read["tags"]), (&json!("open"), &json!(["before"])));
     assert_eq!(app.timeline(&key, &first.conversation, "note").await.len(), 0);
     assert_eq!(app.search_subjects(&key, "zebra").await, [""; 0]);
-    assert_eq!(text_of(&app.read(&key, &second.conversation).await, "id"), second.conversation.to_string());
+    assert_eq!(
+        text_of(&app.read(&key, &second.conversation).await, "id"),
+        second.conversation.to_string()
+    );
     let waiting = app.get(&key, "/messages").await.is(200).json();
     assert_eq!(waiting, json!([]), "{draft} {leaving}");
     // What is undone is not undone again.

@@ -2,7 +2,9 @@
 
 use base::ids::ConversationId;
 use serde_json::{Value, json};
-use testing::{DAY, HOUR, TestApp, TestKey, held_warning, letter, nowhere, on_both, text_of, texts};
+use testing::{
+    DAY, HOUR, TestApp, TestKey, held_warning, letter, nowhere, on_both, text_of, texts,
+};
 
 on_both!(
     all_that_can_be_changed_is_changed_and_the_rest_is_listed,
@@ -27,7 +29,8 @@ async fn batch(app: &TestApp, key: &TestKey, body: Value) -> Value {
 }
 
 fn ids_of(list: &Value) -> Vec<&str> {
-    let mut ids: Vec<&str> = list.as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    let mut ids: Vec<&str> =
+        list.as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
     ids.sort_unstable();
     ids
 }
@@ -84,9 +87,15 @@ async fn an_undo_puts_everything_back_as_it_was(app: TestApp) {
         assert_eq!(undone["left"], json!([]), "{change}");
         for (id, before) in ids.iter().zip(&before) {
             let after = app.read(&key, id).await;
-            for part in
-                ["status", "assignee", "topic", "suggestedTopic", "urgency", "snoozedUntil", "waitingSince"]
-            {
+            for part in [
+                "status",
+                "assignee",
+                "topic",
+                "suggestedTopic",
+                "urgency",
+                "snoozedUntil",
+                "waitingSince",
+            ] {
                 assert_eq!(after[part], before[part], "{change} {part}");
             }
             let sorted = |read: &Value| {
@@ -120,7 +129,8 @@ async fn what_somebody_changed_since_stays_and_is_listed(app: TestApp) {
 }
 
 async fn an_undo_is_the_keys_own_and_of_the_last_day(app: TestApp) {
-    let (key, other) = (app.key("write").await, app.key_of(&app.owner, "Another", "write", true).await);
+    let (key, other) =
+        (app.key("write").await, app.key_of(&app.owner, "Another", "write", true).await);
     let ids = mails(&app, &["One"]).await;
     let done = batch(&app, &key, json!({ "ids": ids, "status": "closed" })).await;
     let undo = format!("/undo/{}", text_of(&done, "undoId"));
@@ -148,7 +158,9 @@ async fn a_call_that_says_nothing_or_nonsense_changes_nothing(app: TestApp) {
         app.post(&key, "/conversations/batch", wrong).await.is(400);
     }
     let reading = app.key("read").await;
-    app.post(&reading, "/conversations/batch", json!({ "ids": ids, "status": "closed" })).await.is(403);
+    app.post(&reading, "/conversations/batch", json!({ "ids": ids, "status": "closed" }))
+        .await
+        .is(403);
     assert_eq!(app.timeline_events(&key, &ids[0]).await, []);
 }
 

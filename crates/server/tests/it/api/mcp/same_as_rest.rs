@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::{body_of, call};
 use crate::api::{
-    ALL, ON_ACTS, ON_BOOKINGS, ON_CONTACTS, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_PAIRS, ON_SECURE_MESSAGES, OPS,
-    Op, SENDING, a_booking, a_secure_message, op, rows, with_header,
+    ALL, ON_ACTS, ON_BOOKINGS, ON_CONTACTS, ON_DOCUMENTS, ON_OWN_DRAFTS, ON_PAIRS,
+    ON_SECURE_MESSAGES, OPS, Op, SENDING, a_booking, a_secure_message, op, rows, with_header,
 };
 use crate::support::{
     Answer, Backend, MINUTE, TestApp, TestKey, file, held_warning, letter, nowhere, query, request,
@@ -219,9 +219,7 @@ impl Story {
             self.app.settle().await;
         }
         let outcome = match self.door {
-            Through::Rest => {
-                rest_outcome(&ask_rest(&self.app, op, key, &arguments).await)
-            }
+            Through::Rest => rest_outcome(&ask_rest(&self.app, op, key, &arguments).await),
             Through::Mcp => {
                 mcp_outcome(op, &call(&self.app, key, op.tool(), arguments.clone()).await)
             }

@@ -371,7 +371,8 @@ async fn a_row_of_a_list_costs_fifty_tokens_at_most(app: TestApp) {
         }
         app.advance(MINUTE);
     }
-    let answer = call(&app, &key, "list_conversations", json!({ "limit": 20 })).await.is(200).json();
+    let answer =
+        call(&app, &key, "list_conversations", json!({ "limit": 20 })).await.is(200).json();
     let told = texts(&answer["result"]);
     let chars: usize = told.iter().map(|text| text.chars().count()).sum();
     assert!(chars / CHARS_PER_TOKEN <= 50 * 20, "{} tokens: {told:?}", chars / CHARS_PER_TOKEN);
