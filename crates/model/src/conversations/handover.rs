@@ -9,7 +9,7 @@ use db::Tx;
 
 use crate::conversations::conversation_state::ConversationState;
 use crate::conversations::timeline::{self, TimelineEvent};
-use crate::conversations::{self, Conversation, agent_acts, notes};
+use crate::conversations::{self, Conversation, agent_acts, handed_over, notes};
 use crate::people::notifications::facts::{self, NoticeKind};
 use crate::people::{members, teams};
 
@@ -38,10 +38,12 @@ pub fn hand_over(
 ) -> Result<Handover> {
     let to = to.map(|to| next_holder(tx, cx, conversation, to)).transpose()?;
     let before = ConversationState::of(conversation);
-    if conversation.status != Status::Open {
-        conversations::set_status(tx, cx, conversation, Status::Open)?;
-    } else if conversation.snoozed_until.is_some() {
+    let was_closed = conversation.status == Status::Closed;
+    if conversation.status != Status::Open || conversation.snoozed_until.is_some() {
         conversations::put_back(tx, cx, conversation, Status::Open, None)?;
+    }
+    if was_closed {
+        conversations::note_reopened(tx, cx, conversation)?;
     }
     let of_agent = matches!(conversation.assignee, Some(MemberId::Agent(_)));
     let assignee = match &to {
@@ -56,7 +58,7 @@ pub fn hand_over(
         conversation.assignee = assigned;
     }
     agent_acts::note_single_change(tx, cx, &before, conversation)?;
-    conversations::mark_handed_over(tx, cx, conversation)?;
+    handed_over::mark(tx, cx, &conversation.id)?;
     let name = match &to {
         Some(NextHolder::Person(person)) => Some(person.name.clone()),
         Some(NextHolder::Team(team, _)) => Some(team.name.clone()),

@@ -6,6 +6,7 @@ pub mod conversation_state;
 pub mod first_answer;
 pub mod follow_ups;
 pub mod followers;
+mod handed_over;
 pub mod handover;
 pub mod learned_spam;
 pub mod mentions;
@@ -255,7 +256,7 @@ pub fn assign(
         "UPDATE conversations SET assignee = ?3, assigned_by_rule = ?4 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &id, &matches!(cx.actor.who, Principal::Rule { .. })],
     )?;
-    end_handover(tx, cx, conversation)?;
+    handed_over::end(tx, cx, &conversation.id, conversation.handed_over_at)?;
     let assigned = TimelineEvent::Assigned { from, to: to.cloned() };
     timeline::record(tx, cx, &conversation.id, &assigned)?;
     facts::note_assigned(tx, cx, conversation.notice_place(), to.map(|to| &to.id))?;
@@ -279,7 +280,7 @@ pub fn set_status(
         return Ok(());
     }
     put_in_view(tx, cx, conversation, to, None)?;
-    end_handover(tx, cx, conversation)?;
+    handed_over::end(tx, cx, &conversation.id, conversation.handed_over_at)?;
     if from == Status::Closed {
         note_reopened(tx, cx, conversation)?;
     }
@@ -294,26 +295,6 @@ pub fn set_status(
     }
     timeline::record(tx, cx, &conversation.id, &TimelineEvent::StatusChanged { from, to })?;
     announce_turn(tx, cx, conversation)
-}
-
-/// Marks a conversation for people: an agent handed it over.
-pub fn mark_handed_over(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
-    tx.exec(
-        "UPDATE conversations SET handed_over_at = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &conversation.id, &cx.now],
-    )?;
-    Ok(())
-}
-
-/// A person who acts on a conversation has taken it over.
-fn end_handover(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
-    if conversation.handed_over_at.is_some() && matches!(cx.actor.who, Principal::Person { .. }) {
-        tx.exec(
-            "UPDATE conversations SET handed_over_at = NULL WHERE ws = ?1 AND id = ?2",
-            &[&cx.actor.ws, &conversation.id],
-        )?;
-    }
-    Ok(())
 }
 
 fn note_reopened(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
