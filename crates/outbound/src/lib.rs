@@ -1,5 +1,6 @@
 //! What leaves: drafts, messages and when they leave, and the mails that follow from what happens.
 
+pub mod agent_undo;
 pub mod app_mail;
 pub mod away_reply;
 pub mod document_request;

@@ -282,7 +282,7 @@ fn load(
     let notes: Vec<NoteEntry> = tx.all(
         &format!(
             "SELECT {} FROM notes
-             WHERE ws = ?1 AND conversation = ?2 AND (at, id) < (?3, ?4)
+             WHERE ws = ?1 AND conversation = ?2 AND (at, id) < (?3, ?4) AND hidden_at IS NULL
              ORDER BY at DESC, id DESC LIMIT ?5",
             NoteEntry::COLUMNS
         ),

@@ -1,13 +1,18 @@
 //! Conversations: loading one that the actor may see, and the changes every operation shares.
 
+pub mod agent_acts;
 pub mod circle_move;
+pub mod conversation_state;
 pub mod first_answer;
 pub mod follow_ups;
 pub mod followers;
+mod handed_over;
+pub mod handover;
 pub mod learned_spam;
 pub mod leaving;
 pub mod mentions;
 pub mod merges;
+pub mod notes;
 pub mod past_snoozes;
 pub mod pins;
 pub mod sorter_examples;
@@ -109,6 +114,8 @@ db::row! {
         /// Until when the first answer is to leave, and the conversation to be closed.
         pub answer_due_at: Option<i64>,
         pub resolve_due_at: Option<i64>,
+        /// When an agent handed it over to people; `None` once a person took it.
+        pub handed_over_at: Option<i64>,
     }
 }
 
@@ -252,6 +259,7 @@ pub fn assign(
         "UPDATE conversations SET assignee = ?3, assigned_by_rule = ?4 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &id, &matches!(cx.actor.who, Principal::Rule { .. })],
     )?;
+    handed_over::end(tx, cx, &conversation.id, conversation.handed_over_at)?;
     let assigned = TimelineEvent::Assigned { from, to: to.cloned() };
     timeline::record(tx, cx, &conversation.id, &assigned)?;
     facts::note_assigned(tx, cx, conversation.notice_place(), to.map(|to| &to.id))?;
@@ -275,6 +283,7 @@ pub fn set_status(
         return Ok(());
     }
     put_in_view(tx, cx, conversation, to, None)?;
+    handed_over::end(tx, cx, &conversation.id, conversation.handed_over_at)?;
     if from == Status::Closed {
         note_reopened(tx, cx, conversation)?;
     }

@@ -407,6 +407,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 60,
+        name: "what agents did, and what they asked for",
+        both: include_str!("060_agent_acts.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 62,
         name: "the undo time that people choose, and answers on their way",
         both: include_str!("062_sending.sql"),

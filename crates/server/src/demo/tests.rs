@@ -44,6 +44,7 @@ async fn fill_workspace(now: i64) -> (tempfile::TempDir, App, Sample) {
         reading: MailReading::new(&folder.path().join("reading"), Arc::new(TrustingParser)),
         limiter: Arc::new(RateLimiter::new(120)),
         agents: Arc::default(),
+        calls: Arc::default(),
         sorters: Arc::default(),
         background: base::concurrency::background_writes::BackgroundWrites::default(),
         scanner: None,

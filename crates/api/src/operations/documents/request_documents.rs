@@ -23,7 +23,8 @@ pub const OPERATION: Operation = Operation {
     path: "/conversations/{id}/document-requests",
     tool: Some(Tool {
         name: "request_documents",
-        about: concat!(
+        about: "Drafts a request for files; a checklist and a private upload link are added.",
+        help: concat!(
             "Asks the contact for documents: a mail with a checklist and a private upload link, which \
              are added for you. Use it when files are all you need; reply can ask along with an \
              answer. Drafts, send and repeats are as in reply: without send nothing reaches the \
@@ -31,6 +32,7 @@ pub const OPERATION: Operation = Operation {
             reminder_days!(),
             " until everything required is in.",
         ),
+        hints: &[("message", "above the checklist")],
         example: r#"{
             "id": "cnv_01kag0z8m4s6y2t9r5w1q3n7xe",
             "documents": [{ "label": "Passport", "description": "The page with your photo" }],

@@ -165,6 +165,10 @@ const KNOWN_TO_ALL: &[&str] = &[
     "/new/saved/{id}",
     "/settings/replies/{id}/delete",
     "/settings/keys/{id}/revoke",
+    // Arguments about a private inbox are not: `list_calls.rs` tries them.
+    "/settings/keys/{id}/activity",
+    "/settings/keys/{id}/activity.csv",
+    "/settings/keys/{id}/undo",
     "/settings/apps/{id}/scopes",
     "/settings/apps/{id}/disconnect",
     "/settings/services/{id}/secret",

@@ -196,10 +196,11 @@ async fn a_stopped_message_is_a_draft_again(app: TestApp) {
     let item = app.timeline(&key, &mail.conversation, "message").await.pop().unwrap();
     assert_eq!((&item["status"], &item["text"]), (&json!("draft"), &json!("Hello")));
     let event = app.timeline(&key, &mail.conversation, "event").await.pop().unwrap();
+    assert_eq!(event["by"]["type"], "person");
     assert_eq!(
         event,
         json!({
-            "type": "event", "at": app.iso(), "actor": "Ann Teammate", "event": "undone",
+            "type": "event", "at": app.iso(), "by": event["by"], "actor": "Ann Teammate", "event": "undone",
             "data": { "messageId": message },
         })
     );

@@ -166,6 +166,13 @@ fn past_tense(event: &TimelineEvent, times: &TimeFormat) -> String {
         TimelineEvent::LinkAsked { email, .. } => {
             t!("{actor} was asked by {email} for a new link to the protected message", email)
         }
+        TimelineEvent::HandedOver { to: None } => t!("{actor} handed this over to the team").into(),
+        TimelineEvent::HandedOver { to: Some(to) } => {
+            t!("{actor} handed this over to {name}", name = to)
+        }
+        TimelineEvent::NoteHidden { .. } => {
+            t!("{actor} hid a note, undoing what its agent did").into()
+        }
         TimelineEvent::Booked { .. } => t!("{actor} booked a time").into(),
         TimelineEvent::BookingCancelled { .. } => t!("{actor} cancelled a booking").into(),
         TimelineEvent::Merged { subject, .. } => {

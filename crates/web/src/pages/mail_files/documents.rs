@@ -229,6 +229,8 @@ fn check(asked: &FormFields, q: &str) -> base::error::Result<SearchDocumentsInpu
     Ok(SearchDocumentsInput {
         q: Some(q.to_owned()).filter(|q| !q.is_empty()),
         kind: DocumentKind::parse(&asked.get("kind")),
+        conversation: None,
+        from: None,
         limit: Some(SHOWN),
         cursor: asked.opt("cursor"),
     })
