@@ -13,6 +13,7 @@ use mail::{AuthorKind, Mail, Warning};
 use model::contacts::blocked_senders;
 use model::contacts::{self, ContactEvidence, ContactStanding};
 use model::conversations::followers;
+use model::conversations::leaving;
 use model::conversations::sorting;
 use model::conversations::targets;
 use model::conversations::timeline::{self, RetiredBy, TimelineEvent, WokenBy};
@@ -376,6 +377,7 @@ pub(super) fn announce(
         }
         InboundAnnouncement::Reply => {
             conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
+            leaving::end(tx, cx, conversation)?;
             conversations::set_status(tx, cx, conversation, Status::Open)?;
             tell_people(tx, cx, conversation, message, NoticeKind::Reply)?;
         }

@@ -11,8 +11,9 @@ use base::states::{Direction, MessageStatus};
 use base::string_enum::string_enum;
 use base::time::Moment;
 use bookings::offers::{self, CheckedOffer};
-use db::Tx;
+use db::{Json, Tx};
 use mail::AutoSubmission;
+use model::conversations::agent_acts::{self, AgentActKind};
 use model::conversations::follow_ups;
 use model::conversations::timeline::{self, TimelineEvent};
 use model::conversations::{self, Conversation, NewConversation};
@@ -29,7 +30,7 @@ use model::messages::written_text::WrittenText;
 use model::people::notifications::facts::{self, NoticeKind};
 
 use crate::messages::{self, NewMessage, OutgoingMessage};
-use crate::scheduling::{self, MessageTimes};
+use crate::scheduling::{self, MessageTimes, Writer};
 
 /// Other open drafts that the result of a reply lists.
 const LISTED_DRAFTS: i64 = 20;
@@ -51,6 +52,13 @@ pub struct ReplyResult {
     pub note: String,
     /// The other drafts of the conversation that wait for a person.
     pub other_drafts: Vec<MessageId>,
+    /// The addresses that it goes to, and those that get a copy.
+    pub to: Vec<String>,
+    pub cc: Vec<String>,
+}
+
+fn addresses(parties: &[Party]) -> Vec<String> {
+    parties.iter().map(|party| party.email.clone()).collect()
 }
 
 /// The input of a new message.
@@ -95,6 +103,7 @@ pub fn keep_as_draft(
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
     conversations::note_drafts(tx, cx, conversation)?;
+    agent_acts::note_made(tx, cx, AgentActKind::Wrote, &conversation.id, message.id.as_str())?;
     let (place, assignee) = (conversation.notice_place(), conversation.assignee.as_ref());
     facts::note_for_team(tx, cx, place, NoticeKind::DraftWaits, assignee)?;
     Ok(ReplyResult {
@@ -104,6 +113,8 @@ pub fn keep_as_draft(
         request_id: message.request,
         note: "Waits for a person to approve it.".into(),
         other_drafts,
+        to: addresses(&draft.recipients.to),
+        cc: addresses(&draft.recipients.cc),
     })
 }
 
@@ -115,10 +126,11 @@ pub fn send(
     draft: &DraftContent<'_>,
 ) -> Result<ReplyResult> {
     scheduling::must_not_wait_with_offer(draft.times, draft.offer.is_some())?;
-    let leaves_at = draft.times.departure(cx, conversation)?;
+    let leaves_at = draft.times.departure(tx, cx, conversation, Writer::Person)?;
     draft.times.check_follow_up(cx, leaves_at)?;
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
+    agent_acts::note_made(tx, cx, AgentActKind::Wrote, &conversation.id, message.id.as_str())?;
     let written = draft.content();
     scheduling::schedule_at(tx, cx, conversation, &message, &written, leaves_at)?;
     let sends_at = Moment(leaves_at);
@@ -138,6 +150,8 @@ pub fn send(
             false => "Waits until an owner or admin sets up a server for outgoing mail.".into(),
         },
         other_drafts,
+        to: addresses(&draft.recipients.to),
+        cc: addresses(&draft.recipients.cc),
     })
 }
 
@@ -231,6 +245,10 @@ pub fn rewrite(
     search_index::draft(tx, cx.actor.ws, &draft.id)?;
     let mut other_drafts = waiting_drafts(tx, cx, conversation)?;
     other_drafts.retain(|id| *id != draft.id);
+    let (to, cc): (Json<Vec<Party>>, Json<Vec<Party>>) = tx.one(
+        "SELECT to_list, cc_list FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &draft.id],
+    )?;
     Ok(ReplyResult {
         message_id: draft.id,
         status: ReplyStatus::Draft,
@@ -238,6 +256,8 @@ pub fn rewrite(
         request_id: draft.request,
         note: "Changed. Waits for a person to approve it.".into(),
         other_drafts,
+        to: addresses(&to),
+        cc: addresses(&cc),
     })
 }
 

@@ -7,13 +7,14 @@ use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::{ConversationId, MailboxId, MemberId, MessageId, RequestId};
 use base::limits::HEADER_KEY_BYTES;
-use base::states::{Direction, MessageStatus, Status};
+use base::states::{Direction, MessageStatus, Status, View};
 use db::{Json, Tx};
 use model::authentication::SenderAuthentication;
 use model::contacts::correspondents;
 use model::contacts::{self, ContactEvidence, ContactStanding};
 use model::conversations::first_answer::note_answer;
 use model::conversations::follow_ups;
+use model::conversations::leaving;
 use model::conversations::timeline::{self, RetiredBy, TimelineEvent};
 use model::conversations::{self, Conversation};
 use model::documents::document_requests;
@@ -25,7 +26,7 @@ use model::mailboxes::outgoing_servers;
 use model::messages::attachments::AttachmentInfo;
 use model::messages::recipients::{self, Party, RecipientList};
 use model::messages::written_text::WrittenText;
-use model::messages::{drafting_queue, helper_drafts};
+use model::messages::{drafting_queue, helper_drafts, send_effects};
 use model::webhooks::events::{self, EventAuthor, MessageSent};
 use sha2::{Digest, Sha256};
 
@@ -361,8 +362,11 @@ pub fn mark_sent(
     if is_reply && !message.secure && !conversation.circle.is_sandbox() {
         drafting_queue::enqueue(tx, cx, &message.id)?;
     }
+    leaving::count(tx, cx.actor.ws, &conversation.id)?;
     if conversation.status == Status::Open && is_reply {
         conversations::set_status(tx, cx, conversation, Status::Waiting)?;
+    } else if conversation.view == View::Leaving {
+        leaving::refresh_view(tx, cx, conversation)?;
     }
     if is_reply {
         follow_ups::begin(tx, cx, conversation, &message.id)?;
@@ -454,7 +458,9 @@ pub fn stop(
         helper_drafts::reopen(tx, cx, conversation, &message.id, message.serial)?;
     }
     let undone = TimelineEvent::Undone { message_id: message.id.clone() };
-    timeline::record(tx, cx, &conversation.id, &undone)
+    timeline::record(tx, cx, &conversation.id, &undone)?;
+    leaving::note(tx, cx.actor.ws, &conversation.id)?;
+    send_effects::take_back(tx, cx, conversation, &message.id)
 }
 
 /// The name of the mail's own bytes, where they were kept.

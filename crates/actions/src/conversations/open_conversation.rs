@@ -22,6 +22,7 @@ use crate::conversations::timeline::{
 };
 use crate::inboxes::writing_settings::{WritingSettings, writing_settings};
 use crate::writing::autosaves::{Autosave, AutosaveKey, load_autosave};
+use crate::writing::seen::SeenConversation;
 use crate::writing::unsent_files::list;
 
 /// Messages whose state is part of a page's version.
@@ -37,8 +38,7 @@ pub struct OpenConversation {
     /// Where the part before this one ends, if there is one.
     pub older: Option<TimelineCursor>,
     pub team: Team,
-    /// The next message's serial: a reply from this page has seen the messages before it.
-    pub seen: i64,
+    pub seen: SeenConversation,
     /// When the reader was last here.
     pub read_at: Option<i64>,
     /// The reader is mentioned in a note that they have not read.
@@ -126,6 +126,7 @@ pub fn read_conversation(
     let ws = cx.actor.ws;
     let marks = reader_marks(tx, cx, &found.id)?;
     let TimelineEntries { entries, older } = read_part(tx, cx, &found.id, part, marks.read_at)?;
+    let seen = SeenConversation { next_number: marks.next_serial };
     let mailbox = mailboxes::seen_by(tx, cx.actor, &found.mailbox)?;
     let place = AutosaveKey::Conversation(found.id.clone());
     Ok(OpenConversation {
@@ -151,7 +152,7 @@ pub fn read_conversation(
         conversation: found,
         entries,
         older,
-        seen: marks.next_serial,
+        seen,
     })
 }
 

@@ -60,7 +60,7 @@ pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
     let open = counters::of_kind(tx, actor, CounterKind::Open)?;
     let inboxes = mailboxes::all_seen_by(tx, actor)?;
     let me = actor.member().map(|member| member.as_str().to_owned()).unwrap_or_default();
-    let [mine, unassigned, waiting, snoozed, held, spam, trash, mentions] = counts(
+    let [mine, unassigned, waiting, answered, snoozed, held, spam, trash, mentions] = counts(
         tx,
         actor,
         &me,
@@ -68,6 +68,7 @@ pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
             "assignee = ?3 AND view = 'open'",
             "assignee = '' AND view = 'open'",
             "view = 'waiting'",
+            "view = 'leaving'",
             "view = 'snoozed'",
             "held = TRUE AND removed IS NULL",
             "view = 'spam'",
@@ -79,7 +80,7 @@ pub fn sidebar(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Sidebar> {
         mine,
         unassigned,
         open: open.values().sum(),
-        waiting,
+        waiting: (waiting + answered).min(COUNTED),
         snoozed,
         held,
         spam,

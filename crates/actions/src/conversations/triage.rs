@@ -9,8 +9,8 @@ use base::states::{Removal, Status};
 use base::string_enum::string_enum;
 use db::{Arg, Json, Tx};
 use model::contacts::blocked_senders;
-use model::conversations::tags::{self, TagName};
-use model::conversations::timeline::{self, TimelineEvent};
+use model::conversations::conversation_state::StatusState;
+use model::conversations::tags;
 use model::conversations::{self, Conversation};
 use model::conversations::{followers, merges, sorting};
 use model::people::members;
@@ -127,6 +127,17 @@ pub(crate) struct StateBefore {
     /// The conversation that the act split off.
     #[serde(default)]
     pub split_off: Option<ConversationId>,
+}
+
+impl StateBefore {
+    pub fn standing(&self) -> StatusState {
+        StatusState {
+            status: self.status,
+            snoozed_until: self.snoozed_until,
+            waiting_since: self.waiting_since,
+            held: self.held,
+        }
+    }
 }
 
 /// How a conversation stood after an act. Where it stands otherwise now, somebody changed it since.
@@ -368,27 +379,7 @@ fn add_tags(
     conversation: &mut Conversation,
     names: &[String],
 ) -> Result<Vec<String>> {
-    let mut added = Vec::new();
-    for name in names {
-        added.extend(tags::put_on(tx, cx, conversation, &TagName::new(name))?);
-    }
-    record_tags(tx, cx, conversation, &added, &[])?;
-    Ok(added)
-}
-
-pub(crate) fn record_tags(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    added: &[String],
-    removed: &[String],
-) -> Result<()> {
-    if added.is_empty() && removed.is_empty() {
-        return Ok(());
-    }
-    tags::save_names(tx, cx, conversation)?;
-    let tagged = TimelineEvent::Tagged { added: added.to_vec(), removed: removed.to_vec() };
-    timeline::record(tx, cx, &conversation.id, &tagged)
+    tags::change(tx, cx, conversation, &tags::sort_names(names), &[])
 }
 
 fn set_status(

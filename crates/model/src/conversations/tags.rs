@@ -8,6 +8,7 @@ use base::ids::{ConversationId, MailboxId, TagId};
 use db::{Json, Tx};
 
 use crate::conversations::Conversation;
+use crate::conversations::timeline::{self, TimelineEvent};
 use crate::figures::counters::{self, Counter};
 use crate::figures::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::indexing::search_index;
@@ -152,6 +153,39 @@ pub fn take_off(
     conversation.tags.retain(|had| *had != name);
     count(tx, cx, conversation, &id, -1)?;
     Ok(Some(name))
+}
+
+/// Names as tags in the order of their names, each once, so that two callers never wait for each other in
+/// a circle.
+pub fn sort_names(names: &[String]) -> Vec<TagName> {
+    let mut tags: Vec<TagName> = names.iter().map(|name| TagName::new(name)).collect();
+    tags.sort_by(|a, b| a.folded.cmp(&b.folded));
+    tags.dedup_by(|a, b| a.folded == b.folded);
+    tags
+}
+
+/// Takes tags off and puts others on, and tells it in the timeline. Removes first, so that a name in both
+/// lists ends up on the conversation. Returns the names that are new there.
+pub fn change(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &mut Conversation,
+    add: &[TagName],
+    remove: &[TagName],
+) -> Result<Vec<String>> {
+    let (mut added, mut removed) = (Vec::new(), Vec::new());
+    for tag in remove {
+        removed.extend(take_off(tx, cx, conversation, tag)?);
+    }
+    for tag in add {
+        added.extend(put_on(tx, cx, conversation, tag)?);
+    }
+    if !added.is_empty() || !removed.is_empty() {
+        save_names(tx, cx, conversation)?;
+        let tagged = TimelineEvent::Tagged { added: added.clone(), removed };
+        timeline::record(tx, cx, &conversation.id, &tagged)?;
+    }
+    Ok(added)
 }
 
 fn count(

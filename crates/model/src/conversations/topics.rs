@@ -39,11 +39,15 @@ pub fn find_by_name(tx: &mut Tx<'_>, ws: i64, name: &str) -> Result<Option<Topic
 }
 
 pub fn by_id(tx: &mut Tx<'_>, ws: i64, id: &TopicId) -> Result<Topic> {
-    let found = tx.opt(
+    find(tx, ws, id)?.ok_or(Error::NotFound("topic"))
+}
+
+/// A topic that may have been removed.
+pub fn find(tx: &mut Tx<'_>, ws: i64, id: &TopicId) -> Result<Option<Topic>> {
+    Ok(tx.opt(
         &format!("SELECT {} FROM topics WHERE ws = ?1 AND id = ?2", Topic::COLUMNS),
         &[&ws, id],
-    )?;
-    found.ok_or(Error::NotFound("topic"))
+    )?)
 }
 
 /// Adds a topic of a new name.

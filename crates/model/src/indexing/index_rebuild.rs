@@ -37,8 +37,10 @@ pub fn rebuild(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Resul
     )?;
     forget_rows(tx, ws, (num, conversation))?;
     let messages = search_index::messages(tx, ws, conversation)?;
-    let notes: Vec<(NoteId,)> =
-        tx.all("SELECT id FROM notes WHERE ws = ?1 AND conversation = ?2", &[&ws, conversation])?;
+    let notes: Vec<(NoteId,)> = tx.all(
+        "SELECT id FROM notes WHERE ws = ?1 AND conversation = ?2 AND hidden_at IS NULL",
+        &[&ws, conversation],
+    )?;
     for (id,) in &notes {
         search_index::note(tx, ws, conversation, id)?;
     }

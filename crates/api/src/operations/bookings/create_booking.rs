@@ -12,6 +12,7 @@ use bookings::booking::{self, BookingGuest, NewBooking};
 use bookings::{BookingAnswer, mail, types};
 use db::Tx;
 use model::conversations;
+use model::conversations::agent_acts::{self, AgentActKind};
 
 use crate::booking_json::BookingJson;
 use crate::fields::{EMAIL, MOMENT, filled_text, list};
@@ -24,12 +25,15 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings",
     tool: Some(Tool {
         name: "create_booking",
-        about: "Books a time for a customer who has agreed to it: an invitation leaves at once, to \
+        about: "Books a time that the customer agreed to; invitations leave at once. To offer \
+                times use reply.",
+        help: "Books a time for a customer who has agreed to it: an invitation leaves at once, to \
                 them and to the host. Use it only when your user or the customer named the time; to \
                 let the customer choose, reply with booking instead. Take startsAt from find_slots. \
                 When somebody was faster, the error names the next free times and nothing was \
                 booked. Give an idempotencyKey, so that a repeat after a timeout books nothing \
                 twice.",
+        hints: &[("startsAt", "of find_slots")],
         example: r#"{
             "typeId": "bkt_01kag0v1b3n5m7k9j2h4g6f8ds",
             "startsAt": "2026-11-24T09:00:00Z",
@@ -140,5 +144,10 @@ pub fn create_booking(
         answers: &answers,
         conversation: conversation.as_ref(),
     };
-    Ok(booking::book(tx, cx, &kind, &new)?.into())
+    let booked = booking::book(tx, cx, &kind, &new)?;
+    if let Some(conversation) = &conversation {
+        let (kind, id) = (AgentActKind::Booked, booked.id.as_str());
+        agent_acts::note_made(tx, cx, kind, &conversation.id, id)?;
+    }
+    Ok(booked.into())
 }

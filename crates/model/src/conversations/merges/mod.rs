@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::conversations::tags::{self, TagName};
 use crate::conversations::timeline::{self, TimelineEvent};
 use crate::conversations::{self, Conversation, NewConversation};
-use crate::conversations::{sorting, targets};
+use crate::conversations::{leaving, sorting, targets};
 use crate::indexing::index_rebuild;
 use crate::messages::recipients::{self, Party};
 use crate::people::members;
@@ -86,6 +86,7 @@ pub fn merge(
     rows::mark_unread(tx, ws, source, &target.id)?;
     conversations::set_merged(tx, cx, source, Some(&target.id))?;
     *target = conversations::load_itself(tx, cx.actor, target.id.as_str())?;
+    leaving::refresh_view(tx, cx, target)?;
     take_on(tx, cx, source, target, &mut before)?;
     standing::open_target(tx, cx, stood, target, &mut before)?;
     sorting::schedule(tx, cx, target)?;
@@ -234,6 +235,7 @@ pub fn undo_merge(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Conversation
     }
     for parted in [&source, &target] {
         sort_again(tx, cx, parted)?;
+        leaving::note(tx, ws, &parted.id)?;
         targets::refresh(tx, cx, &parted.id)?;
     }
     for (on, of) in [(&source.id, &target.id), (&target.id, &source.id)] {
@@ -348,6 +350,7 @@ pub fn split(
     recount::recount(tx, ws, &new.id)?;
     let origin = (conversation.assignee.as_ref(), conversation.status);
     settle_split(tx, cx, &mut new, direction, origin)?;
+    leaving::note(tx, ws, &conversation.id)?;
     sort_again(tx, cx, conversation)?;
     sorting::schedule(tx, cx, &new)?;
     targets::refresh(tx, cx, &conversation.id)?;

@@ -5,6 +5,7 @@ use base::ids::ConversationId;
 use base::states::{Direction, Status};
 use db::Tx;
 
+use crate::conversations::leaving;
 use crate::figures::counted_mail::snippet;
 
 db::row! {
@@ -101,5 +102,5 @@ pub fn recount(tx: &mut Tx<'_>, ws: i64, id: &ConversationId) -> Result<()> {
             &counted.secure_answer,
         ],
     )?;
-    Ok(())
+    leaving::count(tx, ws, id)
 }

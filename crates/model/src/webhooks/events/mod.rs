@@ -99,6 +99,16 @@ pub const EVENTS: &[&WebhookEventType] = &[
     &WebhookTest::TYPE,
 ];
 
+/// The names of all events.
+pub fn names() -> Vec<&'static str> {
+    EVENTS.iter().map(|event| event.name).collect()
+}
+
+/// The names of the events that only webhooks hear that choose them.
+pub fn opt_in_names() -> Vec<&'static str> {
+    EVENTS.iter().filter(|event| event.by_choice).map(|event| event.name).collect()
+}
+
 /// The envelope of section 2.10, in its own order.
 #[derive(Serialize)]
 struct Envelope<'a> {

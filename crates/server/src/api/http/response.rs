@@ -17,7 +17,7 @@ pub(crate) struct ApiResponse {
 /// A sentence about the whole request.
 pub fn refusal(status: StatusCode, sentence: &str, rate: RateStatus) -> ApiResponse {
     let body = ErrorBody { error: sentence.to_owned() };
-    let body = serde_json::to_vec(&body).unwrap_or_default().into();
+    let body = serde_json::json!(body).to_string().into();
     ApiResponse { status, body, rate, extra: Vec::new() }
 }
 

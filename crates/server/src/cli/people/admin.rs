@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::cli::Json;
 use crate::cli::command::{
-    CommandResult, WorkspaceArgs, link_works, open, person, print, sentence, workspaces,
+    CommandResult, WorkspaceArgs, link_works, open, person, print, sentence, word_of, workspaces,
 };
 use crate::settings::Settings;
 
@@ -201,9 +201,9 @@ pub enum Key {
         /// The agent's name, shown beside what it does
         #[arg(long)]
         name: String,
-        /// Of read, write, draft, send, record, with commas between
-        #[arg(long, value_delimiter = ',')]
-        scopes: Vec<String>,
+        /// What it may do, with commas between
+        #[arg(long, value_delimiter = ',', value_parser = word_of!(Scope))]
+        scopes: Vec<Scope>,
         /// The owner or admin who makes it; it sees their private inboxes too
         #[arg(long, value_name = "EMAIL")]
         by: String,
@@ -232,12 +232,6 @@ impl Key {
         let app = open(settings).await?;
         match self {
             Key::Create { name, scopes, by, test, workspace } => {
-                let parse = |text: &String| {
-                    Scope::parse(text.trim()).ok_or_else(|| {
-                        format!("scopes: {text} is not one of {}", Scope::NAMES.join(", "))
-                    })
-                };
-                let scopes = scopes.iter().map(parse).collect::<Result<Vec<Scope>, String>>()?;
                 let maker = person(&app, &workspace.operator(&app).await?, by).await?;
                 let made = app
                     .act(&maker, move |tx, cx| {
@@ -283,9 +277,10 @@ impl Key {
 
 #[derive(Subcommand)]
 pub enum Workspace {
-    /// Set the plan: free (no API and webhooks), pro or team
+    /// Set the plan; free has no API and no webhooks
     SetPlan {
-        plan: String,
+        #[arg(value_parser = word_of!(Plan))]
+        plan: Plan,
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
@@ -305,8 +300,6 @@ impl Workspace {
         let app = open(settings).await?;
         match self {
             Workspace::SetPlan { plan, workspace } => {
-                let plan =
-                    Plan::parse(&plan).ok_or("plan: must be free, pro or team".to_owned())?;
                 let operator = workspace.operator(&app).await?;
                 app.act(&operator, move |tx, cx| setup::set_plan(tx, cx, plan))
                     .await
