@@ -5,7 +5,7 @@ use base::app::Cx;
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{MessageId, UserId};
-use base::limits::{LATER_DAYS, LATER_MS, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use base::limits::{LATER_DAYS, LATER_MS, MINUTE_MS, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use bookings::offers;
 use db::Tx;
 use model::conversations::timeline::RetiredBy;
@@ -38,7 +38,7 @@ pub struct MessageTimes {
 impl MessageTimes {
     /// When a message that is sent now leaves. A time within the undo window means its end.
     pub fn departure(self, cx: &Cx<'_>, conversation: &Conversation) -> Result<i64> {
-        let earliest = cx.now + undo_window(conversation);
+        let earliest = cx.now + undo_window(cx, conversation);
         match self.leaves_at {
             None => Ok(earliest),
             Some(at) if at <= cx.now => {
@@ -68,9 +68,14 @@ impl MessageTimes {
     }
 }
 
-/// How long a message of this conversation can be stopped before it leaves.
-fn undo_window(conversation: &Conversation) -> i64 {
-    if conversation.circle.is_sandbox() { UNDO_SANDBOX_MS } else { UNDO_LIVE_MS }
+/// How long a message of this conversation can be stopped before it leaves. The policy of an agent may ask
+/// for longer.
+fn undo_window(cx: &Cx<'_>, conversation: &Conversation) -> i64 {
+    if conversation.circle.is_sandbox() {
+        return UNDO_SANDBOX_MS;
+    }
+    let minutes = cx.actor.policy().and_then(|policy| policy.undo_minutes);
+    minutes.map_or(UNDO_LIVE_MS, |minutes| UNDO_LIVE_MS.max(minutes * MINUTE_MS))
 }
 
 /// The times that were chosen for a message that waits for them. A message that leaves within the undo
@@ -85,7 +90,7 @@ pub fn chosen_times(
         "SELECT sends_at, follow_up_at FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, message],
     )?;
-    let window_ends = cx.now + undo_window(conversation);
+    let window_ends = cx.now + undo_window(cx, conversation);
     Ok(MessageTimes { leaves_at: sends_at.filter(|at| *at > window_ends), follow_up_at })
 }
 

@@ -232,6 +232,12 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/secure", get(inboxes::secure::page).post(inboxes::secure::save))
         .route("/settings/keys", get(integrations::keys::page).post(integrations::keys::make))
         .route("/settings/keys/{id}/revoke", post(integrations::keys::revoke))
+        .route(
+            "/settings/agents/{id}",
+            get(integrations::agent::page).post(integrations::agent::change),
+        )
+        .route("/settings/agents/{id}/pause", post(integrations::agent::pause))
+        .route("/settings/agents/{id}/resume", post(integrations::agent::resume))
         .route("/settings/apps", get(integrations::apps::page))
         .route("/settings/apps/rule", post(integrations::apps::set_rule))
         .route("/settings/apps/{id}/scopes", post(integrations::apps::change_scopes))

@@ -250,6 +250,7 @@ pub static OPERATIONS: &[Operation] = &[
     bookings::cancel_booking::OPERATION,
     bookings::move_booking::OPERATION,
     workspace::list_events::OPERATION,
+    workspace::pause_agent::OPERATION,
     workspace::sandbox_inbound::OPERATION,
 ];
 

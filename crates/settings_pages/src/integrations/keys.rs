@@ -9,6 +9,7 @@ use axum::extract::{Path, State};
 use base::error::Error;
 use base::ids::AgentId;
 use base::limits::PERSON_NAME_CHARS;
+use base::security::agent_policy::PolicyProfile;
 use base::security::scopes::Scope;
 use translation::{t, text_in_context};
 use web::Web;
@@ -122,7 +123,11 @@ pub async fn make(State(web): State<Arc<Web>>, posted: PostedForm<NewKeyForm>) -
     let scopes: Vec<Scope> = [Scope::Read].into_iter().chain(form.scopes).collect();
     let wanted = name.clone();
     let made =
-        web.act(&visitor, move |tx, cx, _| keys::make_key(tx, cx, &wanted, &scopes, live)).await;
+        web.act(&visitor, move |tx, cx, _| {
+            let profile = if live { PolicyProfile::Agent } else { PolicyProfile::Program };
+            keys::make_key_with(tx, cx, &wanted, &scopes, live, profile)
+        })
+        .await;
     match made {
         Ok(made) => {
             let page = build(&web, &visitor).await?;

@@ -9,6 +9,7 @@ use db::Tx;
 use model::conversations;
 use model::conversations::mentions;
 use model::indexing::search_index;
+use model::people::agent_limits::changes::ConversationAct;
 
 use crate::fields::filled_text;
 use crate::input::input;
@@ -64,6 +65,7 @@ input! {
 
 pub fn add_note(tx: &mut Tx<'_>, cx: &Cx<'_>, input: AddNoteInput) -> Result<AddedNote> {
     let conversation = conversations::load(tx, cx.actor, &input.id)?;
+    conversations::admit_change(tx, cx, &conversation, ConversationAct::HandOver)?;
     let id = NoteId::new(cx.ids, cx.now);
     tx.exec(
         "INSERT INTO notes (ws, conversation, id, at, author, author_name, body)
