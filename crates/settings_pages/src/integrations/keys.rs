@@ -47,6 +47,7 @@ struct KeyView {
     made: DisplayTime,
     revoked: Option<DisplayTime>,
     used: Option<DisplayTime>,
+    paused: bool,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
@@ -72,6 +73,7 @@ async fn build(web: &Web, visitor: &Visitor) -> Result<KeysPage, PageError> {
             .unwrap_or_else(|| t!("Somebody who left").into()),
         made: frame.times.short(key.created_at.0),
         revoked: key.revoked_at.map(|at| frame.times.short(at.0)),
+        paused: key.paused_at.is_some(),
         used: key.last_used_at.map(|at| frame.times.short(at.0)),
     };
     Ok(KeysPage {

@@ -58,6 +58,7 @@ flashes! {
     Gone: "gone", "warn", "Somebody else was faster: this draft is decided already.";
     AgentPaused: "agent-paused", "pause", "Paused. What it had scheduled are drafts again.";
     AgentResumed: "agent-resumed", "check", "It works again. What was stopped stays a draft.";
+    AgentsStopped: "agents-stopped", "stop", "Stopped. What agents had under way are drafts again.";
     BookingStopped: "booking-stopped", "stop", "Stopped. The booking stays as it was.";
     SignedOut: "signed-out", "check", "You are signed out.";
     Role: "role", "check", "The role is changed.";
