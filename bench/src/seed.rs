@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use actions::inboxes::setup::{self, NewWorkspace};
 use actions::integrations::keys;
 use actions::sign_in::sessions;
-use api::operations::conversations::{add_note, assign_conversation, set_status, tag_conversation};
-use api::operations::messages::reply;
+use api::operations::reply;
 use api::operations::{
     AddNoteInput, AssignConversationInput, ReplyInput, SetStatusInput, TagConversationInput,
 };
+use api::operations::{add_note, assign_conversation, set_status, tag_conversation};
 use base::actor::{self, Actor, Circle, Role};
 use base::app::{App, Cx};
 use base::files::blobs::Blobs;

@@ -23,7 +23,7 @@ fuzz_target!(|input: (bool, u8, &[u8])| {
     loop {
         let step = session.step();
         said.extend(session.take_output());
-        assert!(session.held() <= MESSAGE_BYTES);
+        assert!(session.held_bytes() <= MESSAGE_BYTES);
         match step {
             SmtpStep::Read => match pieces.next() {
                 Some(piece) => session.feed(piece),

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use api::operations::ReplyInput;
-use api::operations::messages::reply;
+use api::operations::reply;
 use base::app::Cx;
 use base::limits::DAY_MS;
 use base::time::Moment;

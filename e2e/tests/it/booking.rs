@@ -1,8 +1,8 @@
 //! A customer in another time zone books, moves and cancels: on the public page and from a reply, with and
 //! without scripts, on a phone and at a desk.
 
-use api::operations::bookings::find_slots;
-use api::operations::messages::reply;
+use api::operations::find_slots;
+use api::operations::reply;
 use api::operations::{BookingOfferInput, FindSlotsInput, ReplyInput};
 use base::ids::ConversationId;
 use base::limits::UNDO_LIVE_MS;

@@ -3,7 +3,7 @@
 
 use actions::writing::secure_messages;
 use api::operations::ReplyInput;
-use api::operations::messages::reply;
+use api::operations::reply;
 use base::ids::MessageId;
 use base::limits::UNDO_LIVE_MS;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! The sorting helper in a browser: topics, decisions, what comes of them, and forgetting.
 
 use api::operations::SetSortingInput;
-use api::operations::conversations::set_sorting;
+use api::operations::set_sorting;
 
 use crate::browser::Browser;
 use crate::test_server::TestServer;

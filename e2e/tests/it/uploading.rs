@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use actions::conversations::{open_conversation, timeline};
-use api::operations::documents::request_documents;
+use api::operations::request_documents;
 use api::operations::{DocumentItemInput, RequestDocumentsInput};
 use serde_json::json;
 use thirtyfour::prelude::*;

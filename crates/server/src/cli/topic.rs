@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use actions::conversations::topics::ReplayScore;
-use api::operations::conversations::list_topics;
+use api::operations::list_topics;
 use clap::{Args, Subcommand};
 use classifier::{SorterExample, TopicModel};
 use serde::{Deserialize, Deserializer};

@@ -6,12 +6,12 @@ use std::io;
 use actions::conversations::snooze::snooze;
 use actions::writing::compose::{NewReply, send_reply};
 use actions::writing::drafts::{approve_draft, discard_draft};
-use api::operations::conversations::{add_note, assign_conversation, set_status, tag_conversation};
-use api::operations::messages::{record_sent, reply};
 use api::operations::{
     AddNoteInput, AssignConversationInput, DocumentItemInput, RecordSentInput, ReplyInput,
     SetStatusInput, TagConversationInput,
 };
+use api::operations::{add_note, assign_conversation, set_status, tag_conversation};
+use api::operations::{record_sent, reply};
 use base::actor::Actor;
 use base::app::{App, Cx};
 use base::error::{Error, Result};

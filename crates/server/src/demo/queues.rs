@@ -4,7 +4,7 @@
 use actions::integrations::delivery_log::{pause_webhook, send_test_event};
 use actions::integrations::webhooks::{add_webhook, check_url};
 use api::operations::ReplyInput;
-use api::operations::messages::reply;
+use api::operations::reply;
 use base::app::{App, Cx};
 use base::error::Result;
 use base::ids::ConversationId;

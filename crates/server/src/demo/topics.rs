@@ -1,8 +1,8 @@
 //! The topics of the sample workspace, which have learned from its tags.
 
 use actions::conversations::topics::{add_topic, make_topics_of_tags};
-use api::operations::conversations::{list_conversations, list_tags, set_sorting};
 use api::operations::{ListConversationsInput, SetSortingInput};
+use api::operations::{list_conversations, list_tags, set_sorting};
 use base::app::Cx;
 use base::error::Result;
 use base::ids::TagId;

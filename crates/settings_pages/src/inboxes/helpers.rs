@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use actions::conversations::topics::{SortingReport, TopicReport};
-use api::operations::conversations::list_tags;
+use api::operations::list_tags;
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;

@@ -125,7 +125,7 @@ macro_rules! form {
 
         impl $crate::forms::form::Form for $name {
             fn read(fields: &$crate::forms::form::FormFields) -> ::base::error::Result<$name> {
-                use $crate::form::FormValue;
+                use $crate::forms::form::FormValue;
                 Ok($name {
                     $($field: FormValue::read(fields, $crate::forms::form::form!(@key $field $($key)?))?,)*
                 })

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use api::operations::bookings::{cancel_booking, find_slots, move_booking};
 use api::operations::{CancelBookingInput, FindSlotsInput, MoveBookingInput};
+use api::operations::{cancel_booking, find_slots, move_booking};
 use askama::Template;
 use axum::body::Body;
 use axum::extract::{Path, State};

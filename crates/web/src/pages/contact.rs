@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actions::conversations::blocked_senders;
 use actions::conversations::contacts::{self, OpenContact};
 use api::fields::check_query;
-use api::operations::conversations::list_conversations;
+use api::operations::list_conversations;
 use api::operations::{LIST_CONVERSATIONS, ListConversationsInput};
 use askama::Template;
 use axum::extract::{Path, State};

@@ -1,6 +1,6 @@
 //! What only Ines sees, and what only test keys see.
 
-use super::extraction::LEASE_OFFER;
+use super::papers::LEASE_OFFER;
 use crate::demo::scenario::SampleInbox::{Private, Sandbox};
 use crate::demo::scenario::SampleMember::{Ines, RoboTest};
 use crate::demo::scenario::{Scenario, day, mail, mail_with, note, reply, tag};

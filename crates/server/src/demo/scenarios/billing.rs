@@ -2,7 +2,7 @@
 
 use mail::{Dmarc, Risk};
 
-use super::extraction::{LED_INVOICE, OPEN_ITEMS, TIMBER_INVOICE};
+use super::papers::{LED_INVOICE, OPEN_ITEMS, TIMBER_INVOICE};
 use crate::demo::scenario::SampleInbox::Billing;
 use crate::demo::scenario::SampleMember::{Ines, Jonas, Priya, Robo};
 use crate::demo::scenario::{

@@ -1,6 +1,6 @@
 //! Firms that buy, sell, write about us, or would like to work here.
 
-use super::extraction::{CURRICULUM, ROOM_LIST, SHOP_CARD, SHOP_VISIT};
+use super::papers::{CURRICULUM, ROOM_LIST, SHOP_CARD, SHOP_VISIT};
 use crate::demo::scenario::SampleInbox::Support;
 use crate::demo::scenario::SampleMember::{Ines, Jonas, Priya, Robo};
 use crate::demo::scenario::{

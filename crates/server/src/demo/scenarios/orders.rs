@@ -1,6 +1,6 @@
 //! Where a parcel is, when it comes, and what was in it.
 
-use super::extraction::PARCEL_PHOTO;
+use super::papers::PARCEL_PHOTO;
 use crate::demo::scenario::SampleInbox::Support;
 use crate::demo::scenario::SampleMember::{Jonas, Priya, Robo};
 use crate::demo::scenario::{

@@ -1,6 +1,6 @@
 //! Advice, thanks, and a gift.
 
-use super::extraction::LAMP_AT_HOME;
+use super::papers::LAMP_AT_HOME;
 use crate::demo::scenario::SampleInbox::Support;
 use crate::demo::scenario::SampleMember::{Jonas, Priya};
 use crate::demo::scenario::{

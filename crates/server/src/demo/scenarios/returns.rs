@@ -1,6 +1,6 @@
 //! What came back, broke, or went wrong.
 
-use super::extraction::CRACKED_LAMP;
+use super::papers::CRACKED_LAMP;
 use crate::demo::scenario::SampleInbox::Support;
 use crate::demo::scenario::SampleMember::{Ines, Jonas, Priya, Robo};
 use crate::demo::scenario::{

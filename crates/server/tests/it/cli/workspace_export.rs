@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use api::operations::ReplyInput;
-use api::operations::messages::reply;
+use api::operations::reply;
 use serde_json::Value;
 use server::demo;
 use testing::{Backend, raw};

@@ -178,7 +178,7 @@ async fn a_note_of_a_person_stands_under_their_name(app: TestApp) {
     let id = mail.conversation.to_string();
     app.act(&app.owner, move |tx, cx| {
         let input = api::operations::AddNoteInput { id: id.clone(), body: "Hello".into() };
-        api::operations::conversations::add_note(tx, cx, input)
+        api::operations::add_note(tx, cx, input)
     })
     .await;
     let note = app.timeline(&key, &mail.conversation, "note").await.pop().unwrap();

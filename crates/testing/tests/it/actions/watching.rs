@@ -4,7 +4,7 @@ use actions::conversations::triage::{self, TriageAct};
 use actions::conversations::{following, undo_triage};
 use actions::inboxes::inbox_access::{self, InboxAccess};
 use api::operations::ListConversationsInput;
-use api::operations::conversations::list_conversations;
+use api::operations::list_conversations;
 use base::actor::{Actor, Circle};
 use base::ids::UndoId;
 use model::mailboxes::inbox_access::{AccessEntry, AccessHolder};

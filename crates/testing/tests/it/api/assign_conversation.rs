@@ -1,7 +1,7 @@
 //! API section 4.7.
 
 use api::operations::AssignConversationInput;
-use api::operations::conversations::assign_conversation;
+use api::operations::assign_conversation;
 use base::actor::{Actor, Role};
 use serde_json::{Value, json};
 use testing::{SECOND, TestApp, letter, on_both, user};

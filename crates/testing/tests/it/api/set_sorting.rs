@@ -58,7 +58,7 @@ async fn sorting_sets_topic_and_urgency_and_is_told_in_the_timeline(app: TestApp
             topic: Some(None),
             urgency: None,
         };
-        api::operations::conversations::set_sorting(tx, cx, input).map(|_| ())
+        api::operations::set_sorting(tx, cx, input).map(|_| ())
     })
     .await;
     let event = app.timeline(&key, &id, "event").await.pop().unwrap();

@@ -1,7 +1,7 @@
 //! Mail that the scam check holds (decisions, "Held mail").
 
 use api::operations::SetStatusInput;
-use api::operations::conversations::set_status;
+use api::operations::set_status;
 use base::states::Status;
 use mail::{AuthorKind, Mail, Risk, Warning};
 use serde_json::{Value, json};

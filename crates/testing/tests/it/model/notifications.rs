@@ -5,7 +5,7 @@ use actions::inboxes::inbox_access::{self, InboxAccess};
 use actions::inboxes::office_hours::{self, OfficeHoursInput};
 use actions::people::notifications::{self, NoticeSettingsInput};
 use api::operations::AssignConversationInput;
-use api::operations::conversations::assign_conversation;
+use api::operations::assign_conversation;
 use base::actor::{self, Actor};
 use base::ids::ConversationId;
 use jobs::RelayOutcome;

@@ -2,7 +2,7 @@
 
 use actions::conversations::search_hits;
 use api::operations::SetSortingInput;
-use api::operations::conversations::set_sorting;
+use api::operations::set_sorting;
 use base::actor::Role;
 use base::states::Urgency;
 use jobs::ExtractionOutcome;
@@ -195,7 +195,7 @@ async fn older_mail_is_indexed_again_in_the_background(app: TestApp) {
                 q: Some("note7".into()),
                 ..Default::default()
             };
-            let page = api::operations::conversations::list_conversations(tx, cx, input)?;
+            let page = api::operations::list_conversations(tx, cx, input)?;
             search_hits::search_hits(tx, cx, "note7", &page.items)
         })
         .await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use actions::conversations::open_conversation::OpenConversation;
 use api::operations::SetSortingInput;
-use api::operations::conversations::set_sorting;
+use api::operations::set_sorting;
 use axum::extract::{Path, State};
 use base::error::Error;
 use base::states::Urgency;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use actions::conversations::{after_triage, pins, sidebar};
 use api::fields::check_query;
-use api::operations::conversations::list_conversations;
+use api::operations::list_conversations;
 use api::operations::{LIST_CONVERSATIONS, ListConversationsInput};
 use base::app::Cx;
 use base::assignee::MemberType;

@@ -6,7 +6,7 @@ use actions::conversations::saved_views;
 use actions::conversations::search_hits::{self, HitKind, SearchHit, SearchNames};
 use actions::writing::completion;
 use api::fields::check_query;
-use api::operations::conversations::list_conversations;
+use api::operations::list_conversations;
 use api::operations::{
     CountEffort, LIST_CONVERSATIONS, ListConversationsInput, ListCount, ListPage,
     count_conversations,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actions::conversations::corrections;
 use actions::writing::library::{self, LibraryCard, LibraryDocument};
 use api::fields::check_query;
-use api::operations::documents::search_documents;
+use api::operations::search_documents;
 use api::operations::{SEARCH_DOCUMENTS, SearchDocumentsInput};
 use api::wire::Document;
 use askama::Template;

@@ -6,7 +6,7 @@ mod tables;
 use std::sync::Arc;
 
 use api::operations::GetReportsInput;
-use api::operations::workspace::get_reports;
+use api::operations::get_reports;
 use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};

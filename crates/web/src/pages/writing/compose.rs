@@ -7,7 +7,7 @@ use actions::inboxes::drafting;
 use actions::writing::autosaves::{self, Autosave, AutosaveKey, AutosaveKind};
 use actions::writing::compose::{self, ForwardedMessage, NewReply};
 use api::operations::AddNoteInput;
-use api::operations::conversations::add_note;
+use api::operations::add_note;
 use axum::extract::{Path, State};
 use base::error::{Error, ValidationErrors};
 use base::ids::AnswerId;

@@ -4,7 +4,7 @@ use actions::conversation_bookings::MessageOffer;
 use actions::conversations::{open_conversation, timeline};
 use actions::writing::autosaves::AutosaveKind;
 use api::operations::FindSlotsInput;
-use api::operations::bookings::find_slots;
+use api::operations::find_slots;
 use base::limits::SLOT_DAYS;
 use bookings::types;
 use jiff::ToSpan;

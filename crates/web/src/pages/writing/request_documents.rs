@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use actions::writing::compose;
 use api::fields::check_body;
-use api::operations::documents::request_documents;
+use api::operations::request_documents;
 use api::operations::{REQUEST_DOCUMENTS, RequestDocumentsInput};
 use axum::extract::{Path, State};
 use base::error::{Error, ValidationError, ValidationErrors};
