@@ -250,8 +250,8 @@ pub static OPERATIONS: &[Operation] = &[
     bookings::cancel_booking::OPERATION,
     bookings::move_booking::OPERATION,
     workspace::list_events::OPERATION,
-    workspace::pause_agent::OPERATION,
     workspace::sandbox_inbound::OPERATION,
+    workspace::pause_agent::OPERATION,
 ];
 
 /// The input of an operation that only the path says something to.

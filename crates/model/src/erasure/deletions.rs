@@ -38,6 +38,7 @@ const ENDED_AT_ONCE: &[&str] = &[
     "users",
     "oauth_codes",
     "oauth_tokens",
+    "agent_acts",
     "agents",
     "webhooks",
     "services",

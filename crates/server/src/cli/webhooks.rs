@@ -38,7 +38,7 @@ pub enum Webhook {
     Events {
         #[command(flatten)]
         one: One,
-        /// conversation.created, message.failed
+        /// conversation.created, message.failed, agent.paused
         #[arg(value_name = "EVENT")]
         names: Vec<String>,
     },

@@ -5,7 +5,7 @@ use base::actor::Circle;
 use base::app::Cx;
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::ids::{AgentId, ConversationId, MailboxId, MemberId, MessageId, UserId};
+use base::ids::{AgentId, ConversationId, MailboxId, MessageId, UserId};
 use base::security::agent_policy::PauseReason;
 use db::Tx;
 
@@ -186,9 +186,4 @@ fn tell_people_of_last(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, name: &str
     let place =
         NoticePlace { conversation: &conversation, mailbox: &mailbox, circle: &circle };
     tell_people(tx, cx, name, place)
-}
-
-/// True where this agent is the one that asks.
-pub fn is_itself(cx: &Cx<'_>, agent: &AgentId) -> bool {
-    matches!(cx.actor.member(), Some(MemberId::Agent(actor)) if actor == *agent)
 }
