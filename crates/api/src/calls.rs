@@ -313,6 +313,9 @@ impl CheckedCall {
                 "This works in the sandbox alone. Use a test key (rk_test_…).".into(),
             ));
         }
+        if self.operation.access == Access::Write && is_paused(cx) {
+            return Err(Error::AgentPaused);
+        }
         let scopes = scopes_of(cx);
         if !scopes.has(self.scope) {
             let entirely = !self.operation.scope.is_met_at_all(scopes);
@@ -329,6 +332,10 @@ impl CheckedCall {
         idempotency::keep(tx, cx, key, fingerprint, &answer)?;
         Ok(answer)
     }
+}
+
+fn is_paused(cx: &Cx<'_>) -> bool {
+    matches!(cx.actor.who, Principal::Agent { paused: true, .. })
 }
 
 /// A person or the service has none: only keys make calls.

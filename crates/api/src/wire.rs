@@ -2,10 +2,12 @@
 
 use base::actor::Role;
 use base::assignee::Assignee;
+use base::error::Error;
 use base::ids::{
     AgentId, AnswerId, ConversationId, DocumentId, EventId, MailboxId, MessageId, NoteId,
     RequestId, TagId, TopicId, UndoId, WorkspaceId,
 };
+use base::security::agent_policy::{AgentPolicy, PolicyRule};
 use base::security::scopes::Scope;
 use base::states::MessageStatus;
 use base::time::Moment;
@@ -13,6 +15,7 @@ use model::conversations::agent_acts::AgentActKind;
 use model::documents::{DocumentFields, DocumentKind};
 use model::messages::answers::AnswerKind;
 use model::messages::send_failure::SendFailure;
+use model::people::agent_limits::PolicyNote;
 use model::people::members::{Team, TeamMember};
 use outbound::agent_undo::AgentUndo;
 use outbound::app_mail::AppMail;
@@ -221,6 +224,17 @@ pub struct Me {
     pub livemode: bool,
     /// The server's time.
     pub now: Moment,
+    /// What the key may do beside its scopes; null is no limit.
+    pub policy: PolicyOfKey,
+}
+
+/// A key's policy, and whether the key is paused.
+#[derive(Serialize, JsonSchema)]
+pub struct PolicyOfKey {
+    /// A paused key only reads.
+    pub paused: bool,
+    #[serde(flatten)]
+    pub policy: AgentPolicy,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -446,6 +460,9 @@ pub struct ReplyResultJson {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub cc: Vec<String>,
+    /// Why it is a draft although it was to be sent: the rule of the key's policy, and a sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub policy: Option<PolicyNote>,
 }
 
 impl From<ReplyResult> for ReplyResultJson {
@@ -459,6 +476,7 @@ impl From<ReplyResult> for ReplyResultJson {
             other_drafts: result.other_drafts,
             to: result.to,
             cc: result.cc,
+            policy: result.policy,
         }
     }
 }
@@ -476,6 +494,25 @@ pub struct StartedConversation {
 #[derive(Serialize, JsonSchema)]
 pub struct ErrorBody {
     pub error: String,
+    /// `policy_refused` or `agent_paused`, where an agent's limits refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub code: Option<&'static str>,
+    /// The rule of the key's policy that refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rule: Option<PolicyRule>,
+}
+
+impl ErrorBody {
+    /// An error that only its sentence tells of.
+    pub fn new(error: impl Into<String>) -> ErrorBody {
+        ErrorBody { error: error.into(), code: None, rule: None }
+    }
+}
+
+impl From<&Error> for ErrorBody {
+    fn from(error: &Error) -> ErrorBody {
+        ErrorBody { error: error.to_string(), code: error.code(), rule: error.rule() }
+    }
 }
 
 /// Where a simulated mail was filed.

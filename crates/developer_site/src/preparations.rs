@@ -158,6 +158,7 @@ fn needs(operation: &Operation) -> Needs {
         "get_contact" => (&[CUSTOMER], &[("id", "mara@studio.test")]),
         "start_conversation" => (&[MAILBOX], &[("mailbox", "$MAILBOX")]),
         "update_draft" | "discard_draft" => (&[CONVERSATION, DRAFT], &[("id", "$DRAFT")]),
+        "pause_agent" => (&[], &[("id", "me")]),
         "stop_message" => (&[CONVERSATION, SCHEDULED], &[("id", "$MESSAGE")]),
         "revoke_message" => (&[CONVERSATION, PROTECTED, ALL_HAVE_LEFT], &[("id", "$MESSAGE")]),
         "download_document" | "read_document" => {

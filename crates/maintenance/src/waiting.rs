@@ -18,6 +18,7 @@ const QUEUES: &[(&str, &str)] = &[
     ("reminders of protected messages", "secure_messages WHERE remind_at IS NOT NULL"),
     ("reminders of documents", "document_requests WHERE remind_at IS NOT NULL"),
     ("reminders of bookings", "bookings WHERE remind_at IS NOT NULL"),
+    ("bookings of agents", "bookings WHERE act_at IS NOT NULL"),
 ];
 
 /// How much waits in each queue.

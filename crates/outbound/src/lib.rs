@@ -8,6 +8,7 @@ pub mod drafts;
 pub mod failed_messages;
 pub mod link_mail;
 pub mod messages;
+pub mod own_drafts;
 pub mod reminders;
 pub mod removals;
 pub mod scheduling;

@@ -5,7 +5,7 @@ use base::app::Cx;
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
 use base::ids::{MemberId, MessageId, UserId};
-use base::limits::{LATER_DAYS, LATER_MS, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use base::limits::{LATER_DAYS, LATER_MS, MINUTE_MS, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
 use base::states::MessageStatus;
 use bookings::offers;
 use db::Tx;
@@ -108,7 +108,11 @@ fn undo_window(
         (Principal::Person { id, .. }, Writer::Person) => {
             Ok(undo_time::of_person(tx, cx.actor.ws, id)? * 1_000)
         }
-        _ => Ok(UNDO_LIVE_MS),
+        // The policy of an agent may ask for longer.
+        _ => {
+            let minutes = cx.actor.policy().and_then(|policy| policy.undo_minutes);
+            Ok(minutes.map_or(UNDO_LIVE_MS, |minutes| UNDO_LIVE_MS.max(minutes * MINUTE_MS)))
+        }
     }
 }
 

@@ -237,6 +237,12 @@ pub fn router() -> Router<Arc<Web>> {
         .route("/settings/keys/{id}/activity", get(integrations::activity::page))
         .route("/settings/keys/{id}/activity.csv", get(integrations::activity::csv))
         .route("/settings/keys/{id}/undo", post(integrations::activity::undo))
+        .route(
+            "/settings/agents/{id}",
+            get(integrations::agent::page).post(integrations::agent::change),
+        )
+        .route("/settings/agents/{id}/pause", post(integrations::agent::pause))
+        .route("/settings/agents/{id}/resume", post(integrations::agent::resume))
         .route("/settings/apps", get(integrations::apps::page))
         .route("/settings/apps/rule", post(integrations::apps::set_rule))
         .route("/settings/apps/{id}/scopes", post(integrations::apps::change_scopes))

@@ -304,6 +304,8 @@ pub fn router(web: Arc<Web>, others: Router<Arc<Web>>) -> Router {
         .route("/messages/{id}/extend", post(secure_text::extend))
         .route("/messages/{id}/new-link", post(secure_text::send_again))
         .route("/leaving", get(scheduled::page))
+        .route("/leaving/stop-agents", post(scheduled::stop_agents))
+        .route("/leaving/bookings/{id}/stop", post(scheduled::stop_booking))
         .route("/mentions", get(mentions::page))
         .route("/mentions/read", post(mentions::read_all))
         .route("/approvals", get(approvals::first))

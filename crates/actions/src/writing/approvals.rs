@@ -2,17 +2,20 @@
 
 use base::app::Cx;
 use base::error::{Error, Result};
-use base::ids::{ConversationId, MessageId};
+use base::ids::{AgentId, ConversationId, MessageId, UserId};
 use base::states::{ConversationRisk, MessageStatus};
-use db::Tx;
+use bookings::agent_acts;
+use db::{Json, Tx};
 use model::conversations::Conversation;
 use model::mailboxes::{self, Mailbox};
-use model::messages::helper_drafts;
+use model::messages::{helper_drafts, recipients};
+use model::people::agent_limits::unusual::{self, JudgedMessage, Unusual, UnusualKind};
 use outbound::messages;
 
 use crate::conversation_bookings::{MessageOffer, offer_of};
 use crate::conversations::timeline::{MessageEntry, attach_files};
 use crate::documents::document_requests::card;
+use crate::writing::drafts;
 use crate::writing::seen::SeenConversation;
 
 /// Drafts and scheduled messages that a page lists.
@@ -33,6 +36,8 @@ db::row! {
         pub contact: String = "coalesce(c.contact_name, c.contact_email)",
         pub risk: Option<ConversationRisk> = "c.risk",
         pub asks: bool = "m.request IS NOT NULL",
+        /// What is unusual about it, as far as no person wrote it.
+        pub unusual: Option<Json<Vec<UnusualKind>>>,
         /// True when the customer wrote after the draft was made.
         pub wrote_meanwhile: bool = "EXISTS (
             SELECT 1 FROM messages n
@@ -69,6 +74,8 @@ pub struct Decision {
     pub seen: SeenConversation,
     /// The times that the draft offers.
     pub offer: Option<MessageOffer>,
+    /// What is unusual about it as it stands now, where no person wrote it.
+    pub unusual: Vec<Unusual>,
 }
 
 impl Decision {
@@ -112,12 +119,33 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
     let seen = SeenConversation::now(tx, cx, &conversation.id)?;
     Ok(Decision {
         offer: offer_of(tx, cx, &draft.id)?,
+        unusual: unusual_of(tx, cx, &conversation, &draft)?,
         draft,
         mailbox: mailbox.ok_or(Error::NotFound("draft"))?,
         conversation,
         said,
         seen,
     })
+}
+
+/// What is unusual about a draft that an agent or a helper wrote.
+fn unusual_of(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: &MessageEntry,
+) -> Result<Vec<Unusual>> {
+    if draft.author.as_deref().is_some_and(|author| UserId::parse(author).is_some()) {
+        return Ok(Vec::new());
+    }
+    let recipients = recipients::of_message(tx, cx.actor.ws, &draft.id)?;
+    let judged = JudgedMessage {
+        recipients: &recipients,
+        words: &draft.text,
+        has_files: !draft.files.is_empty() || draft.forwards.is_some(),
+        is_secure: draft.secure,
+    };
+    unusual::find(tx, cx, conversation, &judged)
 }
 
 db::row! {
@@ -160,6 +188,25 @@ pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
         )?);
     }
     Ok(leaving)
+}
+
+/// Stops all that agents have under way and that the actor sees: their messages are drafts again, and
+/// bookings stay as they were. What people send stays. Returns how many there were.
+pub fn stop_agents(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<usize> {
+    let is_agents = |message: &ScheduledMessage| {
+        message.author.as_deref().is_some_and(|author| AgentId::parse(author).is_some())
+    };
+    let leaving: Vec<ScheduledMessage> =
+        leaving(tx, cx)?.into_iter().filter(|message| is_agents(message)).collect();
+    for message in &leaving {
+        drafts::stop_message(tx, cx, &message.id)?;
+    }
+    let planned = agent_acts::planned(tx, cx.actor)?;
+    for act in &planned {
+        let booking = bookings::load(tx, cx.actor, act.id.as_str())?;
+        agent_acts::stop(tx, cx, &booking)?;
+    }
+    Ok(leaving.len() + planned.len())
 }
 
 /// One scheduled message, while it can still be stopped.

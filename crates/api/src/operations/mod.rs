@@ -257,6 +257,7 @@ pub static OPERATIONS: &[Operation] = &[
     workspace::undo_agent::OPERATION,
     workspace::list_events::OPERATION,
     workspace::sandbox_inbound::OPERATION,
+    workspace::pause_agent::OPERATION,
 ];
 
 /// The input of an operation that only the path says something to.

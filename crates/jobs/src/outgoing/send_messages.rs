@@ -20,6 +20,7 @@ use model::conversations::timeline::{self, TimelineEvent};
 use model::mailboxes;
 use model::mailboxes::outgoing_servers;
 use model::messages::send_failure::{self, SendFailure};
+use model::people::agent_limits::pausing;
 use outbound::{failed_messages, messages};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
@@ -337,6 +338,9 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<
             if claims.places() - before >= room {
                 break;
             }
+            if is_stopped(tx, app, lane.ws, &id)? {
+                continue;
+            }
             claim(tx, lane.ws, &id, now)?;
             claims.jobs.push((DueJob::from((lane.ws, id)), places, lane.owner.clone()));
         }
@@ -353,6 +357,16 @@ impl Claims {
     fn places(&self) -> usize {
         self.jobs.iter().map(|(_, places, _)| places).sum()
     }
+}
+
+/// Stops a message of an agent that was paused or revoked as it scheduled it.
+fn is_stopped(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
+    if !pausing::waits_in_vain(tx, ws, id)? {
+        return Ok(false);
+    }
+    let actor = system(tx, ws, Circle::team())?;
+    pausing::stop_message(tx, &app.cx(&actor), id)?;
+    Ok(true)
 }
 
 fn claim(tx: &mut Tx<'_>, ws: i64, id: &str, now: i64) -> Result<()> {

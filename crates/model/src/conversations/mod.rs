@@ -38,6 +38,7 @@ use db::{Json, Tx};
 use crate::conversations::timeline::{TimelineEvent, WokenBy};
 use crate::figures::counters::{self, Counter};
 use crate::figures::report_facts::{self, ReportMeasure, ReportPlace};
+use crate::people::agent_limits::changes::{self, ConversationAct};
 use crate::people::members;
 use crate::people::notifications::facts::{self, NoticePlace};
 use crate::webhooks::events::{
@@ -143,6 +144,16 @@ pub fn load_itself(tx: &mut Tx<'_>, actor: &Actor, id: &str) -> Result<Conversat
     .ok_or(Error::NotFound("conversation"))
 }
 
+/// Admits a change by whoever is asking: an agent has limits.
+pub fn admit_change(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    act: ConversationAct,
+) -> Result<()> {
+    changes::admit_change(tx, cx, conversation.notice_place(), conversation.is_marked(), act)
+}
+
 /// The initial values of a conversation.
 pub struct NewConversation<'a> {
     pub circle: &'a Circle,
@@ -206,6 +217,11 @@ impl Conversation {
         NoticePlace { conversation: &self.id, mailbox: &self.mailbox, circle: &self.circle }
     }
 
+    /// True for mail that a check marked, as a risk or as words meant for an agent.
+    pub fn is_marked(&self) -> bool {
+        self.held || self.risk.is_some()
+    }
+
     /// Where it is counted in reports.
     pub fn report_place(&self) -> ReportPlace<'_> {
         ReportPlace { circle: &self.circle, mailbox: &self.mailbox }
@@ -253,6 +269,11 @@ pub fn assign(
     conversation: &Conversation,
     to: Option<&Assignee>,
 ) -> Result<()> {
+    let act = match to.map(|to| &to.id) {
+        None | Some(MemberId::User(_)) => ConversationAct::HandOver,
+        Some(MemberId::Agent(_)) => ConversationAct::Change,
+    };
+    admit_change(tx, cx, conversation, act)?;
     let from = conversation.assignee_named(tx, cx.actor.ws)?;
     let id = to.map_or("", |to| to.id.as_str());
     tx.exec_soon(
@@ -282,6 +303,7 @@ pub fn set_status(
     if from == to {
         return Ok(());
     }
+    admit_change(tx, cx, conversation, ConversationAct::Change)?;
     put_in_view(tx, cx, conversation, to, None)?;
     handed_over::end(tx, cx, &conversation.id, conversation.handed_over_at)?;
     if from == Status::Closed {
@@ -406,6 +428,7 @@ pub fn snooze(
     if conversation.status != Status::Open {
         return Err(Error::invalid("status", "only an open conversation can be snoozed"));
     }
+    admit_change(tx, cx, conversation, ConversationAct::Change)?;
     put_in_view(tx, cx, conversation, Status::Open, Some(until))?;
     tx.wake(Queue::Snoozes);
     let snoozed = TimelineEvent::Snoozed { until: Moment(until) };

@@ -5,10 +5,11 @@ use base::error::Result;
 use base::ids::NoteId;
 use db::Tx;
 
-use crate::conversations::Conversation;
 use crate::conversations::agent_acts::{self, AgentActKind};
 use crate::conversations::mentions::{self, Mentions};
+use crate::conversations::{self, Conversation};
 use crate::indexing::search_index;
+use crate::people::agent_limits::changes::ConversationAct;
 
 /// A note that was written, and whom it mentions.
 pub struct NewNote {
@@ -23,6 +24,7 @@ pub fn add(
     conversation: &Conversation,
     body: &str,
 ) -> Result<NewNote> {
+    conversations::admit_change(tx, cx, conversation, ConversationAct::HandOver)?;
     let id = NoteId::new(cx.ids, cx.now);
     tx.exec(
         "INSERT INTO notes (ws, conversation, id, at, author, author_name, body)

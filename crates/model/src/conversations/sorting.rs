@@ -17,6 +17,7 @@ use crate::conversations::topics::{self, Topic};
 use crate::conversations::{self, Conversation, HELPER};
 use crate::figures::counters::{self, Counter};
 use crate::figures::report_facts::{self, ReportMeasure};
+use crate::people::agent_limits::changes::ConversationAct;
 
 /// Who decided where a rule did; the sorting helper does not overwrite it.
 const RULE: &str = "rule";
@@ -43,6 +44,7 @@ pub fn decide(
     let Some(member) = cx.actor.member() else {
         return Err(Error::Forbidden("Only a person or an agent sorts by hand.".into()));
     };
+    conversations::admit_change(tx, cx, conversation, ConversationAct::Change)?;
     let mut changed = false;
     if let Some(topic) = &decision.topic {
         changed |= decide_topic(tx, cx, conversation, topic.as_ref(), member.as_str())?;

@@ -7,11 +7,12 @@ use base::error::Result;
 use base::ids::{ConversationId, MailboxId, TagId};
 use db::{Json, Tx};
 
-use crate::conversations::Conversation;
 use crate::conversations::timeline::{self, TimelineEvent};
+use crate::conversations::{Conversation, admit_change};
 use crate::figures::counters::{self, Counter};
 use crate::figures::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::indexing::search_index;
+use crate::people::agent_limits::changes::ConversationAct;
 use crate::rule_queue;
 
 /// Conversations whose tag is renamed at once.
@@ -117,6 +118,7 @@ pub fn put_on(
     conversation: &mut Conversation,
     tag: &TagName,
 ) -> Result<Option<String>> {
+    admit_change(tx, cx, conversation, ConversationAct::Change)?;
     let TagListing { id, name, .. } = ensure(tx, cx, &conversation.circle, tag)?;
     let added = tx.exec(
         "INSERT INTO conversation_tags (ws, tag, conversation) VALUES (?1, ?2, ?3)
@@ -143,6 +145,7 @@ pub fn take_off(
 ) -> Result<Option<String>> {
     let found = find_by_name(tx, cx.actor.ws, &conversation.circle, &tag.folded)?;
     let Some(TagListing { id, name, .. }) = found else { return Ok(None) };
+    admit_change(tx, cx, conversation, ConversationAct::Change)?;
     let removed = tx.exec(
         "DELETE FROM conversation_tags WHERE ws = ?1 AND tag = ?2 AND conversation = ?3",
         &[&cx.actor.ws, &id, &conversation.id],

@@ -208,6 +208,15 @@ pub enum TimelineEvent {
     BookingCancelled {
         booking_id: BookingId,
     },
+    /// An agent makes, moves or cancels a booking unless somebody stops it.
+    BookingPlanned {
+        booking_id: BookingId,
+        act: String,
+        leaves_at: Moment,
+    },
+    BookingStopped {
+        booking_id: BookingId,
+    },
     /// Another conversation was merged into this one.
     Merged {
         conversation_id: ConversationId,

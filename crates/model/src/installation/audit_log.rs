@@ -29,6 +29,9 @@ macro_rules! actions {
 actions! {
     KeyMade: "key-made", "made the key";
     KeyRevoked: "key-revoked", "revoked the key";
+    KeyPolicyChanged: "key-policy-changed", "changed the limits of";
+    AgentPaused: "agent-paused", "paused the agent";
+    AgentResumed: "agent-resumed", "let the agent work again:";
     AppConnected: "app-connected", "connected the app";
     AppScopesChanged: "app-scopes-changed", "changed what may be done by the app";
     AppDisconnected: "app-disconnected", "disconnected the app";

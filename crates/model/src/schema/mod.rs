@@ -407,6 +407,20 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 58,
+        name: "limits of agents",
+        both: include_str!("058_agent_limits.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
+        version: 59,
+        name: "bookings of agents that can be stopped",
+        both: include_str!("059_agent_bookings.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
         version: 60,
         name: "what agents did, and what they asked for",
         both: include_str!("060_agent_acts.sql"),

@@ -82,8 +82,8 @@ enum Command {
     Domain(domain::Domain),
     /// API keys; each acts as an agent of its own
     #[command(subcommand)]
-    Key(people::admin::Key),
-    /// Agents: what they called, and undoing what they did
+    Key(people::key::Key),
+    /// Agents: what they called, undoing what they did, and pausing them
     #[command(subcommand)]
     Agent(people::agent::AgentCommand),
     /// Addresses that are told of events

@@ -109,6 +109,7 @@ fn label(kind: NoticeKind) -> &'static str {
         NoticeKind::DraftWaits => t!("A draft waits for approval"),
         NoticeKind::TargetMissed => t!("A response target is missed"),
         NoticeKind::NewConversation => t!("A new conversation"),
+        NoticeKind::AgentAlarm => t!("An agent was paused, or changed very many conversations"),
     }
 }
 

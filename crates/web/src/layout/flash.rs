@@ -58,6 +58,10 @@ flashes! {
     SenderBlocked: "sender-blocked", "check", "Blocked. New mail of theirs goes to the spam.";
     SenderUnblocked: "sender-unblocked", "check", "Unblocked. New mail of theirs comes to the inbox again.";
     Gone: "gone", "warn", "Somebody else was faster: this draft is decided already.";
+    AgentPaused: "agent-paused", "pause", "Paused. What it had scheduled are drafts again.";
+    AgentResumed: "agent-resumed", "check", "It works again. What was stopped stays a draft.";
+    AgentsStopped: "agents-stopped", "stop", "Stopped. What agents had under way are drafts again.";
+    BookingStopped: "booking-stopped", "stop", "Stopped. The booking stays as it was.";
     SignedOut: "signed-out", "check", "You are signed out.";
     Role: "role", "check", "The role is changed.";
     Revoked: "revoked", "check", "Revoked. The key stopped working at once.";

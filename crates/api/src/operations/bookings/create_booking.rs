@@ -1,6 +1,7 @@
 //! `POST /bookings`: books a time for a customer.
 
 use base::app::Cx;
+use base::email_address::EmailAddress;
 use base::error::{Error, Result};
 use base::limits::{
     BOOKING_ANSWER_CHARS, BOOKING_GUEST_NAME_CHARS, BOOKING_QUESTION_CHARS, BOOKING_QUESTIONS,
@@ -9,10 +10,11 @@ use base::limits::{
 use base::security::scopes::Scope;
 use base::time::Moment;
 use bookings::booking::{self, BookingGuest, NewBooking};
-use bookings::{BookingAnswer, mail, types};
+use bookings::{BookingAnswer, agent_acts, mail, types};
 use db::Tx;
 use model::conversations;
-use model::conversations::agent_acts::{self, AgentActKind};
+use model::conversations::agent_acts::{self as agent_record, AgentActKind};
+use model::people::agent_limits::bookings::{JudgedBooking, admit_booking};
 
 use crate::booking_json::BookingJson;
 use crate::fields::{EMAIL, MOMENT, filled_text, list};
@@ -144,10 +146,26 @@ pub fn create_booking(
         answers: &answers,
         conversation: conversation.as_ref(),
     };
-    let booked = booking::book(tx, cx, &kind, &new)?;
-    if let Some(conversation) = &conversation {
-        let (kind, id) = (AgentActKind::Booked, booked.id.as_str());
-        agent_acts::note_made(tx, cx, kind, &conversation.id, id)?;
-    }
-    Ok(booked.into())
+    let words: Vec<&str> = std::iter::once(input.name.as_str())
+        .chain(answers.iter().flat_map(|given| [given.question.as_str(), given.answer.as_str()]))
+        .collect();
+    let judged = JudgedBooking {
+        id: &format!("{} {}", kind.id, input.starts_at.iso()),
+        guest: &EmailAddress::new(&input.email),
+        words: &words,
+        conversation: conversation.as_ref(),
+    };
+    Ok(match admit_booking(tx, cx, &judged)? {
+        Some(due_at) => {
+            BookingJson::planned(agent_acts::plan_booking(tx, cx, &kind, &new, due_at)?, due_at)
+        }
+        None => {
+            let booked = booking::book(tx, cx, &kind, &new)?;
+            if let Some(conversation) = &conversation {
+                let (kind, id) = (AgentActKind::Booked, booked.id.as_str());
+                agent_record::note_made(tx, cx, kind, &conversation.id, id)?;
+            }
+            booked.into()
+        }
+    })
 }

@@ -5,7 +5,7 @@ use base::error::Result;
 use base::limits::REPLY_SUMMARY_CHARS;
 use base::security::scopes::Scope;
 use db::Tx;
-use outbound::drafts;
+use outbound::{drafts, own_drafts};
 
 use crate::fields::text;
 use crate::input::input;
@@ -55,7 +55,7 @@ input! {
 }
 
 fn discard_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
-    let (draft, conversation) = drafts::own_draft(tx, cx, &input.id)?;
+    let (draft, conversation) = own_drafts::own_draft(tx, cx, &input.id)?;
     drafts::discard(tx, cx, &conversation, &draft, &input.reason)?;
     Ok(Done::OK)
 }

@@ -5,7 +5,8 @@ use base::error::{Error, Result};
 use base::limits::{REPLY_CHARS, REPLY_SUMMARY_CHARS};
 use base::security::scopes::Scope;
 use db::Tx;
-use outbound::drafts::{self, ReplyResult};
+use outbound::drafts::ReplyResult;
+use outbound::own_drafts;
 
 use crate::fields::{filled_text, text};
 use crate::input::input;
@@ -66,11 +67,11 @@ input! {
 }
 
 fn update_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<ReplyResult> {
-    let (draft, conversation) = drafts::own_draft(tx, cx, &input.id)?;
+    let (draft, conversation) = own_drafts::own_draft(tx, cx, &input.id)?;
     if draft.edited {
         return Err(Error::Conflict(
             "A person has changed this draft; it was left as it is.".into(),
         ));
     }
-    drafts::rewrite(tx, cx, &conversation, draft, &input.body, input.summary.as_deref())
+    own_drafts::rewrite(tx, cx, &conversation, draft, &input.body, input.summary.as_deref())
 }

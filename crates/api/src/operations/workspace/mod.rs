@@ -9,6 +9,7 @@ pub(crate) mod list_mailboxes;
 pub(crate) mod list_rules;
 pub(crate) mod list_team;
 pub(crate) mod me;
+pub(crate) mod pause_agent;
 pub(crate) mod sandbox_inbound;
 pub(crate) mod search_answers;
 pub(crate) mod undo_agent;

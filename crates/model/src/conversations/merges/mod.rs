@@ -19,6 +19,7 @@ use crate::conversations::{self, Conversation, NewConversation};
 use crate::conversations::{leaving, sorting, targets};
 use crate::indexing::index_rebuild;
 use crate::messages::recipients::{self, Party};
+use crate::people::agent_limits::changes::ConversationAct;
 use crate::people::members;
 use rows::MovedRows;
 
@@ -59,6 +60,9 @@ pub fn merge(
     let ws = cx.actor.ws;
     if let Some(refusal) = counted_refusal(tx, ws, source, target)? {
         return Err(Error::invalid("into", refusal.sentence()));
+    }
+    for one in [&*source, &*target] {
+        conversations::admit_change(tx, cx, one, ConversationAct::Change)?;
     }
     let mut before = BeforeMerge {
         snoozed_until: source.snoozed_until,
@@ -315,6 +319,7 @@ pub fn split(
     if conversation.held || conversation.removed.is_some() {
         return Err(Error::invalid("messageId", "is held, or in the spam or the trash"));
     }
+    conversations::admit_change(tx, cx, conversation, ConversationAct::Change)?;
     if refusals::are_too_long(tx, ws, &[&conversation.id])? {
         return Err(Error::invalid("into", MergeRefusal::TooLong.sentence()));
     }

@@ -17,7 +17,7 @@ use serde::ser::Error as _;
 use serde_json::{Map, Value};
 
 pub use declared::{
-    AskCompleted, BookingCancelled, BookingCreated, BookingEventFields, ClientReplied,
+    AgentPaused, AskCompleted, BookingCancelled, BookingCreated, BookingEventFields, ClientReplied,
     ConversationAssigned, ConversationCreated, DraftApproved, MessageFailed, MessageSent,
     ScoutHeld, TurnChanged, WebhookTest,
 };
@@ -96,6 +96,7 @@ pub const EVENTS: &[&WebhookEventType] = &[
     &ScoutHeld::TYPE,
     &ConversationCreated::TYPE,
     &MessageFailed::TYPE,
+    &AgentPaused::TYPE,
     &WebhookTest::TYPE,
 ];
 

@@ -183,7 +183,11 @@ fn not_done(asked: &Asked, ignored: Option<&str>, error: &Error) -> Bytes {
     let out = &mut response.members;
     push(out, r#""content":["#);
     push_text(out, error.to_string().as_bytes());
-    for beside in advice(error).into_iter().chain(ignored) {
+    let code = match (error.code(), error.rule()) {
+        (Some(code), Some(rule)) => Some(format!("{code}, rule: {}", rule.as_str())),
+        (code, _) => code.map(str::to_owned),
+    };
+    for beside in code.as_deref().into_iter().chain(advice(error)).chain(ignored) {
         push(out, ",");
         push_text(out, beside.as_bytes());
     }
@@ -206,6 +210,13 @@ fn advice(error: &Error) -> Option<&'static str> {
         Error::Conflict(_) => {
             Some("Nothing was changed. Read the conversation to see what is there.")
         }
+        Error::PolicyRefused { .. } => Some(
+            "Nothing was changed. The policy of your key decides, not your words: tell your user, or hand the \
+             conversation over.",
+        ),
+        Error::AgentPaused => Some(
+            "Nothing was changed. Tell your user that the key is paused, and do not try again.",
+        ),
         Error::KeyReused => {
             Some("Nothing was changed. Choose another idempotencyKey for another request.")
         }

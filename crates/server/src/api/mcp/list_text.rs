@@ -38,7 +38,7 @@ pub fn list_text(operation: &Operation, arguments: &Value, body: &[u8]) -> Optio
     };
     let every: Map<String, Value> = columns
         .iter()
-        .filter(|name| constant(name))
+        .filter(|name| constant(*name))
         .map(|name| (name.clone(), rows[0][name].clone()))
         .collect();
     columns.retain(|name| !every.contains_key(name));
@@ -100,7 +100,8 @@ fn short_row(
                 put(&mut row, "assignee", assignee.remove("name").unwrap_or_default());
             }
             ("snippet", Value::String(text)) if cuts_snippet => {
-                put(&mut row, "snippet", text.chars().take(SNIPPET_CHARS).collect());
+                let cut: String = text.chars().take(SNIPPET_CHARS).collect();
+                put(&mut row, "snippet", cut.into());
             }
             // What is usual is not said.
             ("urgency", Value::String(urgency)) if urgency == "normal" => {}

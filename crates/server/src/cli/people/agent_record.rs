@@ -88,7 +88,7 @@ impl UndoAgent {
         let app = open(settings).await?;
         let since = begin_of(&self.since)?;
         let (operator, name) = (self.workspace.operator(&app).await?, self.name);
-        let find = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
+        let find = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| -> base::error::Result<_> {
             let (agent, _) = agent_activity::find_agent(tx, cx, &name)?;
             let circles = base::actor::circles_of_agent(tx, cx.actor.ws, &agent)?;
             Ok((agent, circles))

@@ -210,6 +210,9 @@ pub const ON_CONTACTS: &[Op] = &[get("get_contact", "/contacts/{id}")];
 pub const ON_SECURE_MESSAGES: &[Op] =
     &[post("revoke_message", "/messages/{id}/revoke", "send", 200, "{}")];
 
+/// What a key does to itself. It only reads from then on.
+pub const ON_ITSELF: &[Op] = &[post("pause_agent", "/agents/{id}/pause", "send", 200, "{}")];
+
 /// The operations on a booking or its type, of which there are none before [`a_booking`].
 pub const ON_BOOKINGS: &[Op] = &[
     get("find_slots", "/booking-types/{id}/slots"),
@@ -349,6 +352,7 @@ pub fn every_op() -> impl Iterator<Item = &'static Op> {
         ON_PAIRS,
         ON_ACTS,
         WITHOUT_TOOLS,
+        ON_ITSELF,
     ];
     OPS.iter().chain(others.into_iter().flatten())
 }

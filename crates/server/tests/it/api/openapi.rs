@@ -136,6 +136,7 @@ async fn the_document_tells_scope_key_and_refusals_of_each_operation(app: TestAp
             "list_bookings",
             "create_booking",
             "search_documents",
+            "list_calls",
         ];
         let names_one = op.has_id() || naming.contains(&op.name);
         let insists = ["reply", "request_documents", "update_draft"].contains(&op.name)

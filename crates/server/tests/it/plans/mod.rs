@@ -228,6 +228,7 @@ async fn claims(app: &TestApp) -> Vec<(String, Work)> {
         ("conversations", "sorts_at"),
         ("documents", "extract_at"),
         ("document_requests", "remind_at"),
+        ("bookings", "act_at"),
         ("document_requests", "hands_over_at"),
         ("app_mail", "body_due_at"),
         ("notices", "due_at"),

@@ -175,6 +175,12 @@ fn past_tense(event: &TimelineEvent, times: &TimeFormat) -> String {
         }
         TimelineEvent::Booked { .. } => t!("{actor} booked a time").into(),
         TimelineEvent::BookingCancelled { .. } => t!("{actor} cancelled a booking").into(),
+        TimelineEvent::BookingPlanned { act, .. } => match act.as_str() {
+            "move" => t!("{actor} moves a booking unless somebody stops it").into(),
+            "cancel" => t!("{actor} cancels a booking unless somebody stops it").into(),
+            _ => t!("{actor} books a time unless somebody stops it").into(),
+        },
+        TimelineEvent::BookingStopped { .. } => t!("{actor} stopped a change of a booking").into(),
         TimelineEvent::Merged { subject, .. } => {
             t!("{actor} merged the conversation “{subject}” into this one", subject)
         }

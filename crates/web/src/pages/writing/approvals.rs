@@ -14,6 +14,7 @@ use base::limits::{DISCARD_REASON_CHARS, REPLY_CHARS};
 use base::states::ConversationRisk;
 use model::messages::helper_drafts::HELPER_NAME;
 use model::messages::recipients::RecipientList;
+use model::people::agent_limits::unusual::{Unusual, UnusualKind};
 use translation::t;
 
 use crate::Web;
@@ -78,6 +79,8 @@ struct DecisionView {
     seen: i64,
     risk: Option<ConversationRisk>,
     risk_reasons: Vec<String>,
+    /// What is unusual about the draft, a sentence each.
+    unusual: Vec<String>,
     /// When the customer wrote after the draft was made.
     meanwhile: Option<String>,
     /// When it can leave.
@@ -179,6 +182,11 @@ fn rows(queue: &[QueuedDraft], frame: &PageLayout, current: Option<&MessageId>) 
         if draft.wrote_meanwhile {
             add("warn", "in", t!("Customer wrote meanwhile"));
         }
+        for kind in draft.unusual.iter().flat_map(|kinds| kinds.iter()) {
+            if let Some(text) = unusual_mark(*kind) {
+                add("warn", "warn", text);
+            }
+        }
         if draft.asks {
             add("", "docs", t!("Asks for documents"));
         }
@@ -199,6 +207,39 @@ fn rows(queue: &[QueuedDraft], frame: &PageLayout, current: Option<&MessageId>) 
         }
     };
     queue.iter().map(row).collect()
+}
+
+/// The mark of a row; a marked conversation has one of its own.
+fn unusual_mark(kind: UnusualKind) -> Option<&'static str> {
+    Some(match kind {
+        UnusualKind::Recipients => t!("To somebody from elsewhere"),
+        UnusualKind::FirstContact => t!("First contact"),
+        UnusualKind::Links => t!("Has a foreign link"),
+        UnusualKind::Files => t!("Has files"),
+        UnusualKind::Amounts => t!("Names money"),
+        UnusualKind::Secrets => t!("Has a secret"),
+        UnusualKind::Marked => return None,
+    })
+}
+
+/// The sentence about something unusual.
+fn unusual_words(unusual: &Unusual) -> Option<String> {
+    let what = unusual.what.join(", ");
+    Some(match unusual.kind {
+        UnusualKind::Recipients => {
+            t!("It goes to {what}, who is not one of the people of this conversation.", what)
+        }
+        UnusualKind::FirstContact => {
+            t!("Nobody on the team has written to {what} before.", what)
+        }
+        UnusualKind::Links => t!("It links to {what}, which nobody here has named.", what),
+        UnusualKind::Files => t!("It has files.").to_owned(),
+        UnusualKind::Amounts => t!("It names {what}.", what),
+        UnusualKind::Secrets => {
+            t!("It has an API key, a card number or an account number in plain mail.").to_owned()
+        }
+        UnusualKind::Marked => return None,
+    })
 }
 
 fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout) -> DecisionView {
@@ -240,6 +281,7 @@ fn decision_view(decision: &Decision, queue: &[QueuedDraft], frame: &PageLayout)
         seen: decision.seen.next_number,
         risk: conversation.risk,
         risk_reasons: conversation.risk_reasons.0.clone(),
+        unusual: decision.unusual.iter().filter_map(unusual_words).collect(),
         meanwhile,
         later: ScheduleOptions::default(),
         changed: false,

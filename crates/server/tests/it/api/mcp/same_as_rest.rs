@@ -109,7 +109,7 @@ impl Story {
         let tools = tools.chain(ON_CONTACTS);
         for op in OPS.iter().chain(others.into_iter().flatten()).chain(tools) {
             if op.name == "undo" {
-                act = an_act(app, &all.key, &id).await;
+                act = an_act(&self.app, &all.key, &id).await;
             }
             let right = match (op.name, op.is_of_message()) {
                 ("help", _) => json!({ "tool": "reply" }),
