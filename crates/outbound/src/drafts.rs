@@ -263,7 +263,7 @@ pub fn discard(
     draft: &OutgoingMessage,
     reason: &str,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET discarded_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, &draft.id, &cx.now],
     )?;
@@ -332,7 +332,7 @@ pub fn send_automatic(
     if mailboxes::is_deleted(tx, cx.actor.ws, &conversation.mailbox)? {
         return Ok(message.id);
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET status = 'scheduled', sends_at = ?3, from_name = ?4, to_list = ?5,
             automatic = TRUE, unsubscribe = ?6, leads_to = ?7, auto_replied = ?8
          WHERE ws = ?1 AND id = ?2",

@@ -70,7 +70,7 @@ pub fn note_given_up(
     id: &MessageId,
     failure: &SendFailure,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET failed_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'failed'",
         &[&cx.actor.ws, id, &cx.now],
     )?;

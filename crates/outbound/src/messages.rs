@@ -104,7 +104,7 @@ pub fn insert(
     message: &NewMessage<'_>,
 ) -> Result<i64> {
     let serial = conversations::next_serial(tx, cx.actor.ws, &conversation.id)?;
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO messages (
             ws, id, conversation, mailbox, serial, at, counted_at, direction, status, header_id,
             header_key, answers, from_name, from_email, to_list, cc_list, bcc_list, subject, text, attachments, raw_hash,
@@ -243,7 +243,7 @@ pub fn address(
     recipients: &RecipientList,
 ) -> Result<()> {
     let RecipientList { to, cc, bcc } = recipients;
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET to_list = ?3, cc_list = ?4, bcc_list = ?5 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, id, &Json(to), &Json(cc), &Json(bcc)],
     )?;
@@ -289,13 +289,16 @@ pub fn with_words(
 
 /// Marks received mail that no person wrote.
 pub fn mark_auto_reply(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
-    tx.exec("UPDATE messages SET auto_reply = TRUE WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    tx.exec_soon("UPDATE messages SET auto_reply = TRUE WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
     Ok(())
 }
 
 /// Marks received mail that an automatic reply must not answer.
 pub fn mark_no_automatic_reply(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
-    tx.exec("UPDATE messages SET no_automatic_reply = TRUE WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
+    tx.exec_soon(
+        "UPDATE messages SET no_automatic_reply = TRUE WHERE ws = ?1 AND id = ?2",
+        &[&ws, id],
+    )?;
     Ok(())
 }
 

@@ -165,15 +165,15 @@ pub fn begin_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, act: &TriageAct) -> Result<Und
 
 pub(crate) fn begin_act(tx: &mut Tx<'_>, cx: &Cx<'_>, kind: ActKind) -> Result<UndoId> {
     let (ws, me) = (cx.actor.ws, person(cx)?);
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM undo_steps WHERE ws = ?1 AND undo IN (
              SELECT id FROM undos WHERE ws = ?1 AND person = ?2
          )",
         &[&ws, &me],
     )?;
-    tx.exec("DELETE FROM undos WHERE ws = ?1 AND person = ?2", &[&ws, &me])?;
+    tx.exec_soon("DELETE FROM undos WHERE ws = ?1 AND person = ?2", &[&ws, &me])?;
     let id = UndoId::new(cx.ids, cx.now);
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO undos (ws, person, id, act, changed, created_at)
          VALUES (?1, ?2, ?3, ?4, 0, ?5)",
         &[&ws, &me, &id, &kind, &cx.now],
@@ -256,13 +256,19 @@ pub fn triage_one(
         return Ok(true);
     }
     let (ws, me) = (cx.actor.ws, person(cx)?);
-    let after = StateAfter::of(&conversations::load(tx, cx.actor, id)?);
-    tx.exec(
+    let after = match act {
+        // These change what they were given.
+        TriageAct::Close | TriageAct::Reopen | TriageAct::Snooze(_) => {
+            StateAfter::of(&conversation)
+        }
+        _ => StateAfter::of(&conversations::load(tx, cx.actor, id)?),
+    };
+    tx.exec_soon(
         "INSERT INTO undo_steps (ws, undo, conversation, before, after)
          VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (ws, undo, conversation) DO NOTHING",
         &[&ws, undo, &conversation.id, &Json(&before), &Json(&after)],
     )?;
-    tx.exec(
+    tx.exec_soon(
         "UPDATE undos SET changed = changed + 1 WHERE ws = ?1 AND person = ?2 AND id = ?3",
         &[&ws, &me, undo],
     )?;
@@ -404,7 +410,7 @@ fn unread(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId) -> Result<Option<i6
         "SELECT read_at FROM read_marks WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
         &[&ws, &me, id],
     )?;
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM read_marks WHERE ws = ?1 AND person = ?2 AND conversation = ?3",
         &[&ws, &me, id],
     )?;

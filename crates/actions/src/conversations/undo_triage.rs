@@ -49,7 +49,10 @@ pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
         &[&ws, id, &(TRIAGED_AT_ONCE as i64)],
     )?;
     if steps.is_empty() {
-        tx.exec("DELETE FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3", &[&ws, &me, id])?;
+        tx.exec_soon(
+            "DELETE FROM undos WHERE ws = ?1 AND person = ?2 AND id = ?3",
+            &[&ws, &me, id],
+        )?;
         return Ok(false);
     }
     if kind.is_merge() {
@@ -57,7 +60,7 @@ pub fn undo_triage(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &UndoId) -> Result<bool> {
         steps.reverse();
     }
     for (conversation, before, after) in &steps {
-        tx.exec(
+        tx.exec_soon(
             "DELETE FROM undo_steps WHERE ws = ?1 AND undo = ?2 AND conversation = ?3",
             &[&ws, id, conversation],
         )?;
@@ -173,7 +176,7 @@ fn read_again(
     read_at: Option<i64>,
 ) -> Result<()> {
     let Some(read_at) = read_at else { return Ok(()) };
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO read_marks (ws, person, conversation, read_at) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (ws, person, conversation) DO NOTHING",
         &[&cx.actor.ws, &person(cx)?, id, &read_at],

@@ -43,10 +43,8 @@ pub fn writing_settings(
 
 /// The format that the actor writes in.
 pub fn own_format(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<TextFormat> {
-    let (plain,): (bool,) = tx.one(
-        "SELECT plain_text FROM users WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, own_id(cx)?],
-    )?;
+    let found = signatures::writing_of(tx, cx.actor.ws, own_id(cx)?)?;
+    let (_, plain) = found.ok_or(Error::NotFound("person"))?;
     Ok(if plain { TextFormat::Plain } else { TextFormat::Markdown })
 }
 

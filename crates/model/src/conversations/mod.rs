@@ -276,7 +276,7 @@ pub fn assign(
     admit_change(tx, cx, conversation, act)?;
     let from = conversation.assignee_named(tx, cx.actor.ws)?;
     let id = to.map_or("", |to| to.id.as_str());
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET assignee = ?3, assigned_by_rule = ?4 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &id, &matches!(cx.actor.who, Principal::Rule { .. })],
     )?;
@@ -323,7 +323,7 @@ pub fn set_status(
 }
 
 fn note_reopened(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET reopened_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &cx.now],
     )?;
@@ -345,7 +345,7 @@ pub fn settle(
     if conversation.announced_turn == Some(turn) {
         return Ok(());
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET announced_turn = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &turn],
     )?;
@@ -372,7 +372,7 @@ pub fn announce_turn(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversati
     if previous == Some(turn) {
         return Ok(());
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET announced_turn = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &turn],
     )?;
@@ -393,11 +393,11 @@ pub fn end_hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -
         return Ok(());
     }
     conversation.held = false;
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET held = FALSE WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id],
     )?;
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET withheld = NULL
          WHERE ws = ?1 AND conversation = ?2 AND withheld IS NOT NULL",
         &[&cx.actor.ws, &conversation.id],
@@ -407,7 +407,7 @@ pub fn end_hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -
 
 /// Takes the warning of the scam check off.
 pub fn clear_risk(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversation) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET risk = NULL, risk_reasons = '[]' WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id],
     )?;
@@ -457,7 +457,7 @@ pub fn set_merged(
     conversation: &mut Conversation,
     into: Option<&ConversationId>,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET merged_into = ?3, sorts_at = NULL, answer_due_at = NULL,
              resolve_due_at = NULL, target_due_at = NULL
          WHERE ws = ?1 AND id = ?2",
@@ -474,7 +474,7 @@ pub fn wait_since(
     conversation: &mut Conversation,
     since: Option<i64>,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET waiting_since = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &since],
     )?;
@@ -539,7 +539,7 @@ fn list_in_view(
         (None, None, Status::Waiting) => View::Waiting,
         (None, None, Status::Closed) => View::Closed,
     };
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET status = ?3, snoozed_until = ?4, view = ?5,
              waiting_since = CASE WHEN ?5 = 'closed' THEN NULL ELSE waiting_since END
          WHERE ws = ?1 AND id = ?2",
@@ -584,7 +584,7 @@ pub fn count_topic(
 
 /// Writes down whether a draft of the conversation waits for a person.
 pub fn note_drafts(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET has_draft = EXISTS (
              SELECT 1 FROM messages m
              WHERE m.ws = ?1 AND m.conversation = ?2 AND m.status = 'draft'
@@ -598,7 +598,7 @@ pub fn note_drafts(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) ->
 
 /// Resets read marks at or after a time, because a mail of that time has been fetched only now.
 pub fn mark_unread(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &ConversationId, at: i64) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM read_marks
          WHERE ws = ?1 AND person IN (SELECT id FROM users WHERE ws = ?1)
            AND conversation = ?2 AND read_at >= ?3",

@@ -226,7 +226,7 @@ pub fn schedule(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Re
     if conversation.circle.is_sandbox() {
         return Ok(());
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET sorts_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &cx.now],
     )?;
@@ -393,7 +393,7 @@ fn put_topic(
     by: Option<&str>,
 ) -> Result<()> {
     let id = topic.map(|topic| &topic.id);
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET topic = ?3, topic_by = ?4, topic_reasons = '[]'
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &id, &by],
@@ -476,7 +476,7 @@ fn put_urgency(
     urgency: Option<Urgency>,
     by: Option<&str>,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET urgency = ?3, urgency_by = ?4, urgency_reasons = '[]'
          WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &urgency, &by],

@@ -86,7 +86,7 @@ fn ensure(tx: &mut Tx<'_>, cx: &Cx<'_>, circle: &Circle, tag: &TagName) -> Resul
     }
     let circle = if circle.is_closed() { circle.clone() } else { Circle::team() };
     let made = TagListing { id: TagId::new(cx.ids, cx.now), name: tag.name.clone(), circle };
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO tags (ws, id, name, folded, created_at, circle)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         &[&cx.actor.ws, &made.id, &made.name, &tag.folded, &cx.now, &made.circle],
@@ -206,11 +206,12 @@ fn count(
 
 /// Writes the names that lists show.
 pub fn save_names(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
-    tx.exec(
+    search_index::tags(tx, cx.actor.ws, &conversation.id, &conversation.tags)?;
+    tx.exec_soon(
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &conversation.tags],
     )?;
-    search_index::tags(tx, cx.actor.ws, &conversation.id, &conversation.tags)
+    Ok(())
 }
 
 type TaggedConversation = (ConversationId, Circle, Json<Vec<String>>, MailboxId, i64);
@@ -253,7 +254,7 @@ pub fn merge(
         }
         write_name(tx, ws, conversation, tags, old, new)?;
     }
-    tx.exec("DELETE FROM tags WHERE ws = ?1 AND id = ?2", &[&ws, from])?;
+    tx.exec_soon("DELETE FROM tags WHERE ws = ?1 AND id = ?2", &[&ws, from])?;
     Ok(true)
 }
 
@@ -272,11 +273,12 @@ fn write_name(
             renamed.push(tag.to_owned());
         }
     }
-    tx.exec(
+    search_index::tags(tx, ws, conversation, &renamed)?;
+    tx.exec_soon(
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
         &[&ws, conversation, &Json(&renamed)],
     )?;
-    search_index::tags(tx, ws, conversation, &renamed)
+    Ok(())
 }
 
 /// 1 when the conversation did not have the other tag yet, otherwise 0.
@@ -288,7 +290,7 @@ fn move_over(
     from: &TagId,
     to: &TagId,
 ) -> Result<i64> {
-    tx.exec(
+    tx.exec_soon(
         "DELETE FROM conversation_tags WHERE ws = ?1 AND tag = ?2 AND conversation = ?3",
         &[&ws, from, conversation],
     )?;

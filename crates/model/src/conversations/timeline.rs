@@ -261,7 +261,7 @@ pub fn record(
     event: &TimelineEvent,
 ) -> Result<()> {
     let stored = StoredColumns::of(event);
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO timeline_events (ws, conversation, id, at, actor_name, event, data, actor)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         &[

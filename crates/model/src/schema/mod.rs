@@ -428,6 +428,13 @@ pub const MIGRATIONS: &[Migration] = &[
         postgres: "",
     },
     Migration {
+        version: 61,
+        name: "rows of the word index spread, and word lists written anew",
+        both: include_str!("061_index_rows.sql"),
+        sqlite: include_str!("061_index_rows.sqlite.sql"),
+        postgres: include_str!("061_index_rows.postgres.sql"),
+    },
+    Migration {
         version: 62,
         name: "the undo time that people choose, and answers on their way",
         both: include_str!("062_sending.sql"),

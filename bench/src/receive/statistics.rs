@@ -31,7 +31,7 @@ const CLIENTS: usize = 16;
 const CONNECTIONS: usize = 16;
 
 #[derive(Args, Clone, Debug)]
-pub struct GrownOptions {
+pub struct StatisticsOptions {
     /// A PostgreSQL on which databases can be made
     #[arg(long, env = "MAILROOM_BENCH_POSTGRES", value_name = "URL")]
     postgres: String,
@@ -50,12 +50,12 @@ pub struct GrownOptions {
 }
 
 /// Measures everything; true when every goal is met.
-pub fn run(options: &GrownOptions) -> Result<bool, String> {
+pub fn run(options: &StatisticsOptions) -> Result<bool, String> {
     let mut customers = Customers::new(1)?;
     let names = customers.names()?;
     let mails = (0..MAILS).map(|number| customers.write(number, INBOX));
     let mails = mails.collect::<Result<Vec<_>, _>>()?;
-    let place = BenchDatabase::new(DatabaseKind::Postgres, Some(&options.postgres), "grown")?;
+    let place = BenchDatabase::new(DatabaseKind::Postgres, Some(&options.postgres), "statistics")?;
     let workspace = workspace::set(&place, 0, Vec::new())?;
     database::count_tables(&place.url)?;
     let smtp = free_address()?;
@@ -79,7 +79,7 @@ pub fn run(options: &GrownOptions) -> Result<bool, String> {
 }
 
 fn start(
-    options: &GrownOptions,
+    options: &StatisticsOptions,
     place: &BenchDatabase,
     workspace: &BenchWorkspace,
     names: SocketAddr,
@@ -95,7 +95,7 @@ fn start(
 
 /// The rate of each figure.
 fn measure(
-    options: &GrownOptions,
+    options: &StatisticsOptions,
     when: &str,
     workspace: &BenchWorkspace,
     server: &Server,
@@ -107,7 +107,7 @@ fn measure(
         let driving = drive(server.address, &requests, CLIENTS, options.seconds);
         let pace = runtime.block_on(driving)?;
         let rps = round(pace.per_second);
-        println!("{}", json!({ "figure": format!("grown-{name}"), "when": when, "rps": rps }));
+        println!("{}", json!({ "figure": format!("statistics-{name}"), "when": when, "rps": rps }));
         rates.push(pace.per_second);
     }
     Ok(rates)
