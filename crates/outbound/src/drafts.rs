@@ -29,7 +29,7 @@ use model::messages::written_text::WrittenText;
 use model::people::notifications::facts::{self, NoticeKind};
 
 use crate::messages::{self, NewMessage, OutgoingMessage};
-use crate::scheduling::{self, MessageTimes, Writer};
+use crate::scheduling::{self, MessageTimes, WriterKind};
 
 /// Other open drafts that the result of a reply lists.
 const LISTED_DRAFTS: i64 = 20;
@@ -115,7 +115,7 @@ pub fn send(
     draft: &DraftContent<'_>,
 ) -> Result<ReplyResult> {
     scheduling::must_not_wait_with_offer(draft.times, draft.offer.is_some())?;
-    let leaves_at = draft.times.departure(tx, cx, conversation, Writer::Person)?;
+    let leaves_at = draft.times.departure(tx, cx, conversation, WriterKind::Person)?;
     draft.times.check_follow_up(cx, leaves_at)?;
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
