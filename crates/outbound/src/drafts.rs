@@ -32,7 +32,7 @@ use model::people::agent_limits::{self, PolicyNote};
 use model::people::notifications::facts::{self, NoticeKind};
 
 use crate::messages::{self, NewMessage, OutgoingMessage};
-use crate::scheduling::{self, MessageTimes, Writer};
+use crate::scheduling::{self, MessageTimes, WriterKind};
 
 /// Other open drafts that the result of a reply lists.
 const LISTED_DRAFTS: i64 = 20;
@@ -177,7 +177,7 @@ pub fn send(
     draft: &DraftContent<'_>,
 ) -> Result<ReplyResult> {
     scheduling::must_not_wait_with_offer(draft.times, draft.offer.is_some())?;
-    let leaves_at = draft.times.departure(tx, cx, conversation, Writer::Person)?;
+    let leaves_at = draft.times.departure(tx, cx, conversation, WriterKind::Person)?;
     let words = draft.words(conversation);
     let judged = judged(tx, cx, conversation, draft, &words)?;
     if let Some(note) = agent_limits::messages::judge_sending(tx, cx, conversation, &judged)? {

@@ -45,7 +45,7 @@ impl MessageTimes {
         tx: &mut Tx<'_>,
         cx: &Cx<'_>,
         conversation: &Conversation,
-        writer: Writer,
+        writer: WriterKind,
     ) -> Result<i64> {
         let earliest = cx.now + undo_window(tx, cx, conversation, writer)?;
         match self.leaves_at {
@@ -79,19 +79,19 @@ impl MessageTimes {
 
 /// Who wrote a message, as far as its undo window goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writer {
+pub enum WriterKind {
     /// Somebody who can be asked how long they want to be able to stop it.
     Person,
     /// A key, a rule or the helper, whoever approved it.
     Software,
 }
 
-impl Writer {
+impl WriterKind {
     /// Who wrote a draft, by its author.
-    pub fn of(author: Option<&str>) -> Writer {
+    pub fn of(author: Option<&str>) -> WriterKind {
         match author.and_then(MemberId::parse) {
-            Some(MemberId::User(_)) => Writer::Person,
-            _ => Writer::Software,
+            Some(MemberId::User(_)) => WriterKind::Person,
+            _ => WriterKind::Software,
         }
     }
 }
@@ -101,11 +101,11 @@ fn undo_window(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
-    writer: Writer,
+    writer: WriterKind,
 ) -> Result<i64> {
     match (&cx.actor.who, writer) {
         _ if conversation.circle.is_sandbox() => Ok(UNDO_SANDBOX_MS),
-        (Principal::Person { id, .. }, Writer::Person) => {
+        (Principal::Person { id, .. }, WriterKind::Person) => {
             Ok(undo_time::of_person(tx, cx.actor.ws, id)? * 1_000)
         }
         // The policy of an agent may ask for longer.

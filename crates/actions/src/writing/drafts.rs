@@ -22,7 +22,7 @@ use model::messages::written_text::{TextFormat, WrittenText};
 use model::webhooks::events::{self, DraftApproved, DraftAuthor, EventActor};
 use outbound::drafts;
 use outbound::messages::{self, OutgoingMessage};
-use outbound::scheduling::{self, MessageTimes, Writer};
+use outbound::scheduling::{self, MessageTimes, WriterKind};
 
 use crate::writing::autosaves::{Autosave, AutosaveKey, AutosaveKind, autosave, load_autosave};
 use crate::writing::compose::{recipient_line, take_unassigned};
@@ -103,7 +103,7 @@ fn departure(
     message: &OutgoingMessage,
     leaves_at: Option<i64>,
 ) -> Result<i64> {
-    let writer = Writer::of(message.author.as_deref());
+    let writer = WriterKind::of(message.author.as_deref());
     if leaves_at.is_none() {
         return MessageTimes::default().departure(tx, cx, conversation, writer);
     }

@@ -53,6 +53,7 @@ pub(crate) static ACT_JOB: RowJob = RowJob {
     rule: ACT_ROWS.clearing(Queue::BookingActs, notify_owners),
     rows: ACT_ROWS,
     at_once: AT_ONCE,
+    together: 1,
     is_outward: true,
     run: act,
 };

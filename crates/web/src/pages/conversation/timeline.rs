@@ -9,7 +9,7 @@ use base::states::{Direction, MessageStatus};
 use model::conversations::Conversation;
 use model::conversations::mentions::split_mentions;
 use model::messages::helper_drafts::DraftSource;
-use outbound::scheduling::Writer;
+use outbound::scheduling::WriterKind;
 use translation::{sentence, t};
 
 use crate::layout::file_kinds::kind_and_size;
@@ -340,7 +340,7 @@ pub fn view(
     MessageView {
         id: message.id.to_string(),
         is_agent: avatar.is_agent() && !is_helper,
-        is_by_software: Writer::of(message.author.as_deref()) == Writer::Software,
+        is_by_software: WriterKind::of(message.author.as_deref()) == WriterKind::Software,
         is_helper,
         sources: message.sources.iter().flatten().map(source_view).collect(),
         avatar,

@@ -71,7 +71,8 @@ async fn a_message_is_sent_now_by_whoever_may_stop_it(app: TestApp) {
     let browser = app.signed_in(&app.owner).await;
     let fields = [("seen", "9"), ("to", "ann@shop.example"), ("body", "By sea.")];
     browser.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
-    let page = browser.get("/leaving").await.is(200).shows("Send now");
+    let page = browser.get("/leaving").await.is(200);
+    page.shows("Send now");
     let now = page.between("formaction=\"", "\"").to_owned();
     let bo = app.person("Bo").await;
     let other = app.signed_in(&bo).await;
