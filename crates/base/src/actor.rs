@@ -183,6 +183,22 @@ pub fn authenticate(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<(Actor, 
     Ok((actor, found.plan))
 }
 
+/// The circles that an agent's key sees, whether it works or is revoked.
+pub fn circles_of_agent(tx: &mut Tx<'_>, ws: i64, agent: &AgentId) -> Result<Circles> {
+    let found: Option<(bool, Circle, InboxCircles)> = tx.opt(
+        "SELECT a.livemode, CASE WHEN a.sees_private = TRUE THEN a.made_by ELSE 'team' END,
+                (SELECT string_agg(x.mailbox, ' ') FROM mailbox_access x
+                 WHERE x.ws = a.ws AND x.holder = a.id AND x.may_see = TRUE)
+         FROM agents a WHERE a.ws = ?1 AND a.id = ?2",
+        &[&ws, agent],
+    )?;
+    let (livemode, private, inboxes) = found.ok_or(Error::NotFound("agent"))?;
+    Ok(match livemode {
+        true => Circles::of_agent(private, inboxes),
+        false => Circles::only(Circle::sandbox()),
+    })
+}
+
 /// What the calls of a key or token are counted for: the tokens of one app together.
 pub fn counted_as(tx: &mut Tx<'_>, key: &KeyHash, now: i64) -> Result<KeyHash> {
     if !key.is_access_token() {

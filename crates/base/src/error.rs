@@ -143,6 +143,17 @@ impl ValidationErrors {
         self.0.push(ValidationError { field: field.into(), sentence: sentence.into() });
     }
 
+    /// The first thing that is wrong; empty if nothing is.
+    pub fn first_sentence(&self) -> String {
+        self.0.first().map(|problem| problem.sentence.clone()).unwrap_or_default()
+    }
+
+    /// Everything that is wrong, as one text.
+    pub fn sentences(&self) -> String {
+        let sentences: Vec<&str> = self.0.iter().map(|problem| problem.sentence.as_str()).collect();
+        sentences.join(" ")
+    }
+
     /// These problems and others.
     pub fn and(mut self, others: ValidationErrors) -> ValidationErrors {
         self.0.extend(others.0);

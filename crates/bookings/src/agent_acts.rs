@@ -208,12 +208,7 @@ pub fn run_due(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<bool> {
 }
 
 /// A held booking takes the place of another in everybody's calendar.
-fn take_over(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    held: &Booking,
-    old: &BookingId,
-) -> Result<()> {
+fn take_over(tx: &mut Tx<'_>, cx: &Cx<'_>, held: &Booking, old: &BookingId) -> Result<()> {
     let ws = cx.actor.ws;
     let old = booking::of_circle(tx, cx, old)?;
     if old.status != BookingStatus::Booked || old.starts_at <= cx.now || held.starts_at <= cx.now {
@@ -244,7 +239,8 @@ fn take_over(
         &[&ws, &held.id],
     )?;
     tx.wake(Queue::BookingReminders);
-    let (before, now) = (booking::of_circle(tx, cx, &old.id)?, booking::of_circle(tx, cx, &held.id)?);
+    let (before, now) =
+        (booking::of_circle(tx, cx, &old.id)?, booking::of_circle(tx, cx, &held.id)?);
     tell_cancelled(tx, cx, &before)?;
     tell_created(tx, cx, &now)?;
     mail::invite(tx, cx, &kind, &now, Some((&before, former.as_slice())))
@@ -252,10 +248,8 @@ fn take_over(
 
 /// The agent that planned an act. Its limits were asked then.
 fn in_the_name_of(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: AgentId, circle: Circle) -> Result<Actor> {
-    let (name,): (String,) = tx.one(
-        "SELECT name FROM agents WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &agent],
-    )?;
+    let (name,): (String,) =
+        tx.one("SELECT name FROM agents WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, &agent])?;
     let who = Principal::Agent {
         id: agent,
         name,

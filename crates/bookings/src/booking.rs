@@ -110,9 +110,10 @@ pub(super) fn insert_held(
 ) -> Result<BookingId> {
     let plan = BookingPlan { beside, ..BookingPlan::new(BookingStatus::Held) };
     let id = insert(tx, cx, kind, new, plan)?;
-    for table in ["bookings SET holds_until = ?3 WHERE ws = ?1 AND id = ?2",
-        "host_bookings SET holds_until = ?3 WHERE ws = ?1 AND booking = ?2"]
-    {
+    for table in [
+        "bookings SET holds_until = ?3 WHERE ws = ?1 AND id = ?2",
+        "host_bookings SET holds_until = ?3 WHERE ws = ?1 AND booking = ?2",
+    ] {
         tx.exec(&format!("UPDATE {table}"), &[&cx.actor.ws, &id, &holds_until])?;
     }
     tx.wake(Queue::BookingHolds);

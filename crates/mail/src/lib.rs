@@ -13,10 +13,8 @@
 
 mod attached_mail;
 mod body;
-mod compose;
 mod contact_card;
 mod content_hash;
-mod dkim;
 mod files;
 mod headers;
 mod html;
@@ -24,9 +22,9 @@ mod inspect;
 mod kind;
 mod limits;
 mod markdown;
-mod message_body;
 mod mime;
 mod original;
+mod outgoing;
 mod outgoing_words;
 mod page;
 mod parse;
@@ -50,21 +48,25 @@ pub use crate::headers::token::{
     AddressToken, LOOP_FIELD, loop_mark, message_of_id, message_of_loop_mark, reply_address,
     return_path, signed_message_id, token_of_address,
 };
+pub use crate::outgoing::compose::{
+    AutoSubmission, CalendarEntry, ComposedMail, InlineFile, compose,
+};
+pub use crate::outgoing::dkim::{DkimKey, dkim_record, dkim_sign};
+pub use crate::outgoing::message_body::{
+    EarlierWords, MessageBody, QuotedMail, QuotedMailRole, shown_address,
+};
 pub use crate::text::clean::clean_text;
 pub use crate::text::filename::safe_filename;
 pub use crate::text::text_links::{TextBlock, TextSegment, text_blocks};
 pub use attached_mail::{CalendarPart, attached_mail, calendar_part};
 pub use body::text_of_html;
-pub use compose::{AutoSubmission, CalendarEntry, ComposedMail, InlineFile, compose};
 pub use contact_card::{ContactCard, contact_cards};
 pub use content_hash::{content_hash, header_bytes};
-pub use dkim::{DkimKey, dkim_record, dkim_sign};
 pub use files::AttachedFile;
 pub use html::Link;
 pub use inspect::{Inspection, inspect, inspect_text};
 pub use kind::{Bounce, MailKind};
 pub use markdown::{PictureUrls, markdown_html, markdown_pictures, markdown_text};
-pub use message_body::{EarlierWords, MessageBody, QuotedMail, QuotedMailRole, shown_address};
 pub use original::{OriginalMail, original};
 pub use outgoing_words::{MoneyAmount, SecretKind, link_hosts, money_amounts, written_secrets};
 pub use page::{

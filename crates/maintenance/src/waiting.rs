@@ -6,6 +6,7 @@ use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{ConversationId, MessageId};
 use db::Tx;
+use model::conversations::leaving;
 
 /// The queues by their names, and what is in them.
 const QUEUES: &[(&str, &str)] = &[
@@ -50,6 +51,7 @@ pub fn stop_overdue(tx: &mut Tx<'_>, now: i64) -> Result<u64> {
             "UPDATE conversations SET has_draft = TRUE WHERE ws = ?1 AND id = ?2",
             &[ws, conversation],
         )?;
+        leaving::note(tx, *ws, conversation)?;
     }
     tx.wake(Queue::Pages);
     Ok(overdue.len() as u64)

@@ -11,8 +11,9 @@ use base::states::{Direction, MessageStatus};
 use base::string_enum::string_enum;
 use base::time::Moment;
 use bookings::offers::{self, CheckedOffer};
-use db::Tx;
+use db::{Json, Tx};
 use mail::AutoSubmission;
+use model::conversations::agent_acts::{self, AgentActKind};
 use model::conversations::follow_ups;
 use model::conversations::timeline::{self, TimelineEvent};
 use model::conversations::{self, Conversation, NewConversation};
@@ -31,7 +32,7 @@ use model::people::agent_limits::{self, PolicyNote};
 use model::people::notifications::facts::{self, NoticeKind};
 
 use crate::messages::{self, NewMessage, OutgoingMessage};
-use crate::scheduling::{self, MessageTimes};
+use crate::scheduling::{self, MessageTimes, WriterKind};
 
 /// Other open drafts that the result of a reply lists.
 const LISTED_DRAFTS: i64 = 20;
@@ -53,8 +54,15 @@ pub struct ReplyResult {
     pub note: String,
     /// The other drafts of the conversation that wait for a person.
     pub other_drafts: Vec<MessageId>,
+    /// The addresses that it goes to, and those that get a copy.
+    pub to: Vec<String>,
+    pub cc: Vec<String>,
     /// Why it is a draft although it was to be sent.
     pub policy: Option<PolicyNote>,
+}
+
+pub(crate) fn addresses(parties: &[Party]) -> Vec<String> {
+    parties.iter().map(|party| party.email.clone()).collect()
 }
 
 /// The input of a new message.
@@ -144,6 +152,7 @@ fn wait_for_person(
     unusual::note_of_draft(tx, cx, conversation, &message.id, judged)?;
     agent_limits::messages::count_draft(tx, cx, conversation, &message.id)?;
     conversations::note_drafts(tx, cx, conversation)?;
+    agent_acts::note_made(tx, cx, AgentActKind::Wrote, &conversation.id, message.id.as_str())?;
     let (place, assignee) = (conversation.notice_place(), conversation.assignee.as_ref());
     facts::note_for_team(tx, cx, place, NoticeKind::DraftWaits, assignee)?;
     Ok(ReplyResult {
@@ -153,6 +162,8 @@ fn wait_for_person(
         request_id: message.request,
         note: "Waits for a person to approve it.".into(),
         other_drafts,
+        to: addresses(&draft.recipients.to),
+        cc: addresses(&draft.recipients.cc),
         policy,
     })
 }
@@ -166,7 +177,7 @@ pub fn send(
     draft: &DraftContent<'_>,
 ) -> Result<ReplyResult> {
     scheduling::must_not_wait_with_offer(draft.times, draft.offer.is_some())?;
-    let leaves_at = draft.times.departure(cx, conversation)?;
+    let leaves_at = draft.times.departure(tx, cx, conversation, WriterKind::Person)?;
     let words = draft.words(conversation);
     let judged = judged(tx, cx, conversation, draft, &words)?;
     if let Some(note) = agent_limits::messages::judge_sending(tx, cx, conversation, &judged)? {
@@ -177,6 +188,7 @@ pub fn send(
     let message = write(tx, cx, conversation, draft)?;
     unusual::note_of_draft(tx, cx, conversation, &message.id, &judged)?;
     agent_limits::messages::count_message(tx, cx, conversation, &message.id)?;
+    agent_acts::note_made(tx, cx, AgentActKind::Wrote, &conversation.id, message.id.as_str())?;
     let written = draft.content();
     scheduling::schedule_at(tx, cx, conversation, &message, &written, leaves_at)?;
     let sends_at = Moment(leaves_at);
@@ -196,6 +208,8 @@ pub fn send(
             false => "Waits until an owner or admin sets up a server for outgoing mail.".into(),
         },
         other_drafts,
+        to: addresses(&draft.recipients.to),
+        cc: addresses(&draft.recipients.cc),
         policy: None,
     })
 }
@@ -249,7 +263,7 @@ pub fn discard(
     draft: &OutgoingMessage,
     reason: &str,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET discarded_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, &draft.id, &cx.now],
     )?;
@@ -318,7 +332,7 @@ pub fn send_automatic(
     if mailboxes::is_deleted(tx, cx.actor.ws, &conversation.mailbox)? {
         return Ok(message.id);
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET status = 'scheduled', sends_at = ?3, from_name = ?4, to_list = ?5,
             automatic = TRUE, unsubscribe = ?6, leads_to = ?7, auto_replied = ?8
          WHERE ws = ?1 AND id = ?2",

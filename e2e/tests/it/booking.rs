@@ -11,9 +11,9 @@ use bookings::types::{self, BookingType};
 use bookings::{Booking, BookingFilter, BookingStatus, local_time, zone_or_utc};
 use serde_json::json;
 
-use crate::axe::{axe, violations};
-use crate::browser::{Browser, Kind};
-use crate::test_server::TestServer;
+use crate::support::axe::{axe, violations};
+use crate::support::browser::{Browser, Kind};
+use crate::support::test_server::TestServer;
 
 /// Where the guest is; the host is in Berlin.
 const GUEST_ZONE: &str = "America/New_York";

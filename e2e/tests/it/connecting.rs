@@ -12,8 +12,8 @@ use testing::{
 };
 use transport::mail_oauth::{OAuthClient, OAuthClients};
 
-use crate::browser::{Browser, Kind};
-use crate::new_workspace::NewWorkspaceServer;
+use crate::support::browser::{Browser, Kind};
+use crate::support::new_workspace::NewWorkspaceServer;
 
 /// The whole way must take less.
 const FIVE_MINUTES: Duration = Duration::from_secs(5 * 60);
@@ -156,7 +156,7 @@ impl SubmissionServer {
     /// The same with where it asks about access tokens.
     fn start_with(dovecot: &Dovecot, token_info: &[String]) -> SubmissionServer {
         let folder = tempfile::tempdir().unwrap();
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/smtp_server.py");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/support/smtp_server.py");
         let python = std::env::var("MAILROOM_TEST_PYTHON").unwrap_or_else(|_| SYSTEM_PYTHON.into());
         let (certificate, key) = dovecot.certificate();
         let mut process = Command::new(python)

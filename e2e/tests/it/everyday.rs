@@ -1,7 +1,7 @@
 //! Lists, search and settings in a browser.
 
-use crate::browser::{Browser, pages};
-use crate::test_server::TestServer;
+use crate::support::browser::{Browser, pages};
+use crate::support::test_server::TestServer;
 
 #[tokio::test]
 async fn a_key_made_in_the_app_works_over_rest() {

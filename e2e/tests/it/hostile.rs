@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use mail::Attachment;
 use tokio::net::TcpListener;
 
-use crate::browser::Browser;
-use crate::test_server::TestServer;
+use crate::support::browser::Browser;
+use crate::support::test_server::TestServer;
 
 /// `EVIL` stands for an address that counts its visitors.
 const ATTACKS: &[&str] = &[

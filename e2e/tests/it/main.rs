@@ -4,16 +4,13 @@
 
 mod answering;
 mod approving;
-mod axe;
 mod booking;
-mod browser;
 mod connecting;
 mod drafting;
 mod everyday;
 mod hostile;
 mod keyboard;
 mod morning;
-mod new_workspace;
 mod notifications;
 mod oauth;
 mod offline;
@@ -25,7 +22,7 @@ mod rich_text;
 mod rules;
 mod send_later;
 mod sorting;
-mod test_server;
+mod support;
 mod uploading;
 mod webhook;
 mod writing;

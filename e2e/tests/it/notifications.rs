@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 use thirtyfour::prelude::*;
 
-use crate::axe::{axe, violations};
-use crate::browser::{Browser, Kind};
-use crate::test_server::TestServer;
+use crate::support::axe::{axe, violations};
+use crate::support::browser::{Browser, Kind};
+use crate::support::test_server::TestServer;
 
 /// A browser without a maker's push service says what one with it would.
 const SUBSCRIBES: &str = "PushManager.prototype.subscribe = async (wish) => ({ toJSON: () => ({

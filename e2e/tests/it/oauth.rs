@@ -9,9 +9,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 
-use crate::axe::{axe, violations};
-use crate::browser::Browser;
-use crate::test_server::TestServer;
+use crate::support::axe::{axe, violations};
+use crate::support::browser::Browser;
+use crate::support::test_server::TestServer;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use crate::axe::{axe, violations};
-use crate::browser::Browser;
-use crate::test_server::TestServer;
+use crate::support::axe::{axe, violations};
+use crate::support::browser::Browser;
+use crate::support::test_server::TestServer;
 
 /// An authenticator that holds passkeys and has verified whoever is there.
 async fn plug_in_authenticator(browser: &Browser) {

@@ -9,9 +9,9 @@ use base::limits::UNDO_LIVE_MS;
 use serde_json::json;
 use thirtyfour::prelude::*;
 
-use crate::axe::{axe, violations};
-use crate::browser::{Browser, Kind};
-use crate::test_server::TestServer;
+use crate::support::axe::{axe, violations};
+use crate::support::browser::{Browser, Kind};
+use crate::support::test_server::TestServer;
 
 /// Ann is sent a protected message; the address of its page.
 async fn protected(server: &TestServer, browser: &Browser) -> String {

@@ -2,9 +2,9 @@
 
 use mail::Attachment;
 
-use crate::axe::{axe, violations};
-use crate::browser::{Browser, Kind};
-use crate::test_server::TestServer;
+use crate::support::axe::{axe, violations};
+use crate::support::browser::{Browser, Kind};
+use crate::support::test_server::TestServer;
 
 const HTML: &str = "From: Ann <ann@shop.example>\r\nX-Mailer: Quill\r\nContent-Type: text/html\r\n\r\n\
     <p>Words as sent</p>";

@@ -2,9 +2,9 @@
 
 use thirtyfour::prelude::Key;
 
-use crate::axe::{axe, violations};
-use crate::browser::Browser;
-use crate::test_server::TestServer;
+use crate::support::axe::{axe, violations};
+use crate::support::browser::Browser;
+use crate::support::test_server::TestServer;
 
 #[tokio::test]
 async fn a_rule_assigns_and_the_report_shows_it() {

@@ -4,8 +4,8 @@ use actions::writing::autosaves::{self, AutosaveKey};
 use base::ids::ConversationId;
 use thirtyfour::prelude::*;
 
-use crate::browser::Browser;
-use crate::test_server::TestServer;
+use crate::support::browser::Browser;
+use crate::support::test_server::TestServer;
 
 /// Three days ahead on the reader's clock, as a field for a day and a time has it.
 const IN_THREE_DAYS: &str = "const at = new Date(Date.now() + 3 * 864e5); \
@@ -74,7 +74,7 @@ async fn a_draft_is_approved_for_a_time_and_offered_it_again_when_it_is_stopped(
     browser.click(".decide .later summary").await;
     choose(&browser, "#later-at").await;
     browser.click(".decide .later .menu-line button").await;
-    browser.says("Your message to Ann Shop leaves").await;
+    browser.says("To Ann Shop").await;
     assert_eq!(server.latest(&id).await.0, "scheduled");
 
     browser.goto(&format!("{}/conversations/{id}", server.address)).await;

@@ -3,8 +3,8 @@
 use api::operations::SetSortingInput;
 use api::operations::set_sorting;
 
-use crate::browser::Browser;
-use crate::test_server::TestServer;
+use crate::support::browser::Browser;
+use crate::support::test_server::TestServer;
 
 #[tokio::test]
 async fn topics_are_made_decided_on_learned_and_forgotten() {

@@ -9,9 +9,9 @@ use api::operations::{DocumentItemInput, RequestDocumentsInput};
 use serde_json::json;
 use thirtyfour::prelude::*;
 
-use crate::axe::{axe, violations};
-use crate::browser::{Browser, Kind};
-use crate::test_server::TestServer;
+use crate::support::axe::{axe, violations};
+use crate::support::browser::{Browser, Kind};
+use crate::support::test_server::TestServer;
 
 /// A request for these documents: the conversation and the page's address.
 async fn asked(server: &TestServer, labels: &[&str]) -> (String, String) {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::browser::Browser;
-use crate::test_server::TestServer;
+use crate::support::browser::Browser;
+use crate::support::test_server::TestServer;
 
 /// Listens on this machine and answers every request with the status it is told.
 async fn receiver(status: Arc<AtomicU16>) -> String {

@@ -90,7 +90,9 @@ pub fn find_agent(tx: &mut Tx<'_>, cx: &Cx<'_>, name: &str) -> Result<AgentId> {
     match found.as_slice() {
         [(id,)] => Ok(id.clone()),
         [] => Err(Error::NotFound("agent")),
-        _ => Err(Error::Conflict(format!("Several agents are called {name}. Name one by its id (agt_…)."))),
+        _ => Err(Error::Conflict(format!(
+            "Several agents are called {name}. Name one by its id (agt_…)."
+        ))),
     }
 }
 

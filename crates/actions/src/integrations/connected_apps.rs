@@ -67,7 +67,7 @@ pub fn change_app_scopes(
     if scopes.contains(&Scope::Record) {
         cx.actor.must_administer()?;
     }
-    let scopes = Scopes::new(scopes).to_row();
+    let scopes = Scopes::of_app(scopes).to_row();
     let changed = tx.exec(
         "UPDATE agents SET scopes = ?3 WHERE ws = ?1 AND id = ?2 AND scopes <> ?3",
         &[&cx.actor.ws, id, &scopes],

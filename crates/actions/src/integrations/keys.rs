@@ -56,7 +56,7 @@ pub fn make_key_with(
     if scopes.is_empty() {
         return Err(Error::invalid(
             "scopes",
-            "must name at least one of read, write, draft, send, record",
+            "must name at least one of read, write, draft, send, record, admin",
         ));
     }
     let kind = if livemode { "live" } else { "test" };

@@ -171,7 +171,7 @@ pub fn connect_app(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent) -> Result<St
     if consent.scopes.contains(&Scope::Record) {
         cx.actor.must_administer()?;
     }
-    let scopes = Scopes::new(&consent.scopes);
+    let scopes = Scopes::of_app(&consent.scopes);
     let agent = match find_connected(tx, cx, consent)? {
         Some(agent) => change_agent(tx, cx, consent, &agent, &scopes)?,
         None => make_agent(tx, cx, consent, &scopes)?,

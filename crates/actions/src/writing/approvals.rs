@@ -16,6 +16,7 @@ use crate::conversation_bookings::{MessageOffer, offer_of};
 use crate::conversations::timeline::{MessageEntry, attach_files};
 use crate::documents::document_requests::card;
 use crate::writing::drafts;
+use crate::writing::seen::SeenConversation;
 
 /// Drafts and scheduled messages that a page lists.
 const LISTED: i64 = 100;
@@ -70,8 +71,7 @@ pub struct Decision {
     pub mailbox: Mailbox,
     /// The customer's latest messages, newest first.
     pub said: Vec<MessageEntry>,
-    /// The next message's serial: a decision on this page has seen the messages before it.
-    pub seen: i64,
+    pub seen: SeenConversation,
     /// The times that the draft offers.
     pub offer: Option<MessageOffer>,
     /// What is unusual about it as it stands now, where no person wrote it.
@@ -116,10 +116,7 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
     let mut shown: Vec<&mut MessageEntry> = said.iter_mut().chain([&mut draft]).collect();
     attach_files(tx, cx, &mut shown)?;
     let mailbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
-    let (seen,): (i64,) = tx.one(
-        "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",
-        &[&ws, &conversation.id],
-    )?;
+    let seen = SeenConversation::now(tx, cx, &conversation.id)?;
     Ok(Decision {
         offer: offer_of(tx, cx, &draft.id)?,
         unusual: unusual_of(tx, cx, &conversation, &draft)?,
@@ -158,6 +155,8 @@ db::row! {
         pub conversation: ConversationId,
         /// `None` while it is held.
         pub sends_at: Option<i64>,
+        /// For how long it can be stopped in all.
+        pub waits: Option<i64> = "m.sends_at - m.scheduled_at",
         /// Who holds it in the queue.
         pub held_by: Option<String> = "CASE WHEN m.held_at IS NOT NULL THEN m.held_by END",
         pub author: Option<String>,

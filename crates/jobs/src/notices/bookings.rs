@@ -29,6 +29,7 @@ pub(crate) static HOLD_JOB: RowJob = RowJob {
     },
     rows: HOLD_ROWS,
     at_once: AT_ONCE,
+    together: 1,
     is_outward: false,
     run: end_hold,
 };
@@ -40,6 +41,7 @@ pub(crate) static REMINDER_JOB: RowJob = RowJob {
     rule: REMINDER_ROWS.clearing(Queue::BookingReminders, notify_owners),
     rows: REMINDER_ROWS,
     at_once: AT_ONCE,
+    together: 1,
     is_outward: true,
     run: remind,
 };
@@ -51,6 +53,7 @@ pub(crate) static ACT_JOB: RowJob = RowJob {
     rule: ACT_ROWS.clearing(Queue::BookingActs, notify_owners),
     rows: ACT_ROWS,
     at_once: AT_ONCE,
+    together: 1,
     is_outward: true,
     run: act,
 };

@@ -243,7 +243,7 @@ impl SendMessages {
         let (ws, message, attempts) = (claimed.actor.ws, claimed.message.clone(), claimed.attempts);
         let lapses = self.runtime.app.clock.now() + LEASE_MS;
         let renewed = self.runtime.app.store.write(move |tx| {
-            tx.exec(
+            tx.exec_soon(
                 "UPDATE messages SET sends_at = ?3, lease_until = ?3
                  WHERE ws = ?1 AND id = ?2 AND status = 'sending' AND attempts = ?4
                    AND held_at IS NULL",
@@ -371,7 +371,7 @@ fn is_stopped(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
 
 fn claim(tx: &mut Tx<'_>, ws: i64, id: &str, now: i64) -> Result<()> {
     tx.wake(Queue::Pages);
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET status = 'sending', sends_at = ?3, lease_until = ?3,
             attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, ?4)
          WHERE ws = ?1 AND id = ?2",
@@ -439,7 +439,7 @@ fn end_here(tx: &mut Tx<'_>, app: &App, job: &DueJob) -> Result<()> {
         Some(_) => Ok(()),
         None => {
             tx.wake(Queue::Pages);
-            tx.exec(RULE.abandon, &job.args(&[]))?;
+            tx.exec_soon(RULE.abandon, &job.args(&[]))?;
             Ok(())
         }
     }
@@ -488,7 +488,7 @@ fn try_again(
     if let Some(reason) = waits.and_then(RelayOutcome::reason) {
         send_failure::keep(tx, cx.actor.ws, &claimed.message, &reason.failure())?;
     }
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET sends_at = ?3, lease_until = NULL
          WHERE ws = ?1 AND id = ?2 AND status = 'sending' AND attempts = ?4 AND held_at IS NULL",
         &[

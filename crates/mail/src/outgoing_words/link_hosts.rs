@@ -30,7 +30,9 @@ fn host_of_word(word: &str) -> Option<String> {
     }
     // `https:evil.example` leads there in browsers, too.
     for scheme in ["http:", "https:"] {
-        if let Some(start) = word.get(..scheme.len()).filter(|start| start.eq_ignore_ascii_case(scheme)) {
+        if let Some(start) =
+            word.get(..scheme.len()).filter(|start| start.eq_ignore_ascii_case(scheme))
+        {
             return host_of(word[start.len()..].trim_start_matches(['/', '\\']), true);
         }
     }
@@ -45,7 +47,8 @@ fn host_of(rest: &str, has_scheme: bool) -> Option<String> {
         return None;
     }
     let host = authority.rsplit('@').next().unwrap_or_default();
-    let host = if host.starts_with('[') { host } else { host.split(':').next().unwrap_or_default() };
+    let host =
+        if host.starts_with('[') { host } else { host.split(':').next().unwrap_or_default() };
     let host = host.trim_end_matches('.').to_lowercase();
     let looks_like_one = || {
         let is_domain = has_labels(&host);
@@ -57,9 +60,8 @@ fn host_of(rest: &str, has_scheme: bool) -> Option<String> {
 
 /// Two labels or more, the last of letters.
 fn has_labels(host: &str) -> bool {
-    let is_label = |label: &str| {
-        !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-')
-    };
+    let is_label =
+        |label: &str| !label.is_empty() && label.chars().all(|c| c.is_alphanumeric() || c == '-');
     let Some((_, ending)) = host.rsplit_once('.') else { return false };
     let is_ending = ending.chars().count() >= 2
         && (ending.chars().all(char::is_alphabetic) || ending.starts_with("xn--"));

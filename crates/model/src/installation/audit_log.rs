@@ -68,6 +68,7 @@ actions! {
     TeamChanged: "team-changed", "changed the team";
     TeamRemoved: "team-removed", "removed the team";
     SignatureChanged: "signature-changed", "changed the signature of";
+    SendingRulesChanged: "sending-rules-changed", "changed how messages are sent:";
     SecureRulesChanged: "secure-rules-changed", "changed the rules of";
     TagRenamed: "tag-renamed", "renamed the tag";
     TagsMerged: "tags-merged", "merged the tag";

@@ -420,4 +420,25 @@ pub const MIGRATIONS: &[Migration] = &[
         sqlite: "",
         postgres: "",
     },
+    Migration {
+        version: 60,
+        name: "what agents did, and what they asked for",
+        both: include_str!("060_agent_acts.sql"),
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
+        version: 61,
+        name: "rows of the word index spread, and word lists written anew",
+        both: include_str!("061_index_rows.sql"),
+        sqlite: include_str!("061_index_rows.sqlite.sql"),
+        postgres: include_str!("061_index_rows.postgres.sql"),
+    },
+    Migration {
+        version: 62,
+        name: "the undo time that people choose, and answers on their way",
+        both: include_str!("062_sending.sql"),
+        sqlite: "",
+        postgres: "",
+    },
 ];

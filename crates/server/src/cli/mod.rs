@@ -83,7 +83,7 @@ enum Command {
     /// API keys; each acts as an agent of its own
     #[command(subcommand)]
     Key(people::key::Key),
-    /// Agents: pause one and what it has under way, and let it work again
+    /// Agents: what they called, undoing what they did, and pausing them
     #[command(subcommand)]
     Agent(people::agent::AgentCommand),
     /// Addresses that are told of events

@@ -130,14 +130,12 @@ fn field(rule: PolicyRule, policy: &AgentPolicy) -> PolicyField {
 /// What a field is called, and what it means.
 fn words(rule: PolicyRule) -> (&'static str, &'static str) {
     match rule {
-        PolicyRule::Recipients => (
-            t!("Whom it may write to"),
-            t!("A message to anybody else waits as a draft."),
-        ),
-        PolicyRule::Domains => (
-            t!("Listed domains"),
-            t!("With commas between, such as customer.example."),
-        ),
+        PolicyRule::Recipients => {
+            (t!("Whom it may write to"), t!("A message to anybody else waits as a draft."))
+        }
+        PolicyRule::Domains => {
+            (t!("Listed domains"), t!("With commas between, such as customer.example."))
+        }
         PolicyRule::FirstContact => (
             t!("First message to somebody"),
             t!("Nobody on the team has written to this person yet."),
@@ -150,38 +148,29 @@ fn words(rule: PolicyRule) -> (&'static str, &'static str) {
             t!("Drafts an hour"),
             t!("What comes on top is refused, so that drafts do not bury the queue."),
         ),
-        PolicyRule::BookingsPerHour => (
-            t!("Bookings an hour"),
-            t!("Made, moved and cancelled ones together."),
-        ),
+        PolicyRule::BookingsPerHour => {
+            (t!("Bookings an hour"), t!("Made, moved and cancelled ones together."))
+        }
         PolicyRule::BulkPerMinutes => (
             t!("Many conversations at once"),
-            t!("So many conversations changed in so many minutes pause it and tell people, such as 50/5."),
+            t!(
+                "So many conversations changed in so many minutes pause it and tell people, such as 50/5."
+            ),
         ),
-        PolicyRule::Links => (
-            t!("Links"),
-            t!("A message with another link waits as a draft."),
-        ),
-        PolicyRule::Files => (
-            t!("Files"),
-            t!("Whether files may go out with its messages."),
-        ),
+        PolicyRule::Links => (t!("Links"), t!("A message with another link waits as a draft.")),
+        PolicyRule::Files => (t!("Files"), t!("Whether files may go out with its messages.")),
         PolicyRule::AmountAbove => (
             t!("Amounts of money"),
             t!("A message that names more waits as a draft, such as 50 EUR."),
         ),
-        PolicyRule::Hours => (
-            t!("Hours"),
-            t!("Outside office hours it may read, tag and draft."),
-        ),
+        PolicyRule::Hours => (t!("Hours"), t!("Outside office hours it may read, tag and draft.")),
         PolicyRule::MarkedMail => (
             t!("Marked mail"),
             t!("Mail that a check marked as a risk, or as words meant for an agent."),
         ),
-        PolicyRule::PerCustomerPerDay => (
-            t!("Messages to one customer in 24 hours"),
-            t!("What comes on top waits as a draft."),
-        ),
+        PolicyRule::PerCustomerPerDay => {
+            (t!("Messages to one customer in 24 hours"), t!("What comes on top waits as a draft."))
+        }
         PolicyRule::UndoMinutes => (
             t!("Minutes in which it can be stopped"),
             t!("Its messages and bookings wait so long before they leave."),
@@ -276,7 +265,8 @@ impl AgentPage {
                 field.value = value.clone();
             }
             let problem = problems.0.iter().find(|problem| problem.field == field.name);
-            field.error = problem.map_or_else(String::new, |problem| sentence(&problem.sentence).into_owned());
+            field.error = problem
+                .map_or_else(String::new, |problem| sentence(&problem.sentence).into_owned());
         }
     }
 }

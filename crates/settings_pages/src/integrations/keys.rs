@@ -17,7 +17,7 @@ use web::forms::form::{PostedForm, form};
 use web::layout::filters;
 use web::layout::flash::Flash;
 use web::layout::page_layout::PageLayout;
-use web::layout::responses::{self, PageError, PageResult};
+use web::layout::responses::{self, FormOutcome, PageError, PageResult};
 use web::layout::wording::{Avatar, DisplayTime};
 use web::visitor::Visitor;
 
@@ -124,18 +124,18 @@ pub async fn make(State(web): State<Arc<Web>>, posted: PostedForm<NewKeyForm>) -
     let chosen = form.scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
     let scopes: Vec<Scope> = [Scope::Read].into_iter().chain(form.scopes).collect();
     let wanted = name.clone();
-    let made =
-        web.act(&visitor, move |tx, cx, _| {
+    let made = web
+        .act(&visitor, move |tx, cx, _| {
             let profile = if live { PolicyProfile::Agent } else { PolicyProfile::Program };
             keys::make_key_with(tx, cx, &wanted, &scopes, live, profile)
         })
         .await;
-    match made {
+    match made.or_problems()? {
         Ok(made) => {
             let page = build(&web, &visitor).await?;
             responses::page(&KeysPage { made: Some((name, made.key)), ..page })
         }
-        Err(PageError::Domain(Error::Invalid(_))) => {
+        Err(_) => {
             let page = build(&web, &visitor).await?;
             let name_error = if name.is_empty() {
                 t!("Give the agent a name. The team sees it beside every note and draft.")
@@ -145,7 +145,6 @@ pub async fn make(State(web): State<Arc<Web>>, posted: PostedForm<NewKeyForm>) -
             };
             responses::again(&KeysPage { name, scopes: chosen, live, name_error, ..page })
         }
-        Err(refusal) => Err(refusal),
     }
 }
 

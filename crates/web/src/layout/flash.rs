@@ -36,6 +36,8 @@ macro_rules! flashes {
 flashes! {
     Stopped: "stopped", "stop", "Stopped. It is a draft again, nothing was sent.";
     TakenBack: "taken-back", "stop", "Stopped, nothing was sent. You can go on writing it.";
+    LeavesNow: "leaves-now", "leaving", "It leaves now.";
+    NotSentNow: "not-sent-now", "warn", "It does not leave: it was stopped, is held in the queue, or failed.";
     TooLate: "too-late", "warn", "Too late: it has left already.";
     Kept: "kept", "approve", "Kept as a draft. It waits under To approve.";
     TextKept: "text-kept", "warn", "You were signed out, so nothing was sent. Your text is here.";
@@ -162,6 +164,7 @@ impl Flash {
         matches!(
             self,
             Flash::TooLate
+                | Flash::NotSentNow
                 | Flash::Gone
                 | Flash::ResumeFirst
                 | Flash::NothingTriaged

@@ -20,9 +20,11 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings/{id}/cancel",
     tool: Some(Tool {
         name: "cancel_booking",
-        about: "Calls an appointment off: customer and host get a cancellation at once, and the time \
+        about: "Cancels an appointment; both sides are told, with the reason.",
+        help: "Calls an appointment off: customer and host get a cancellation at once, and the time \
                 is free again. Use it when the customer or your user says so; for another time use \
                 move_booking. The reason is sent to both. Cancelling it again changes nothing.",
+        hints: &[],
         example: r#"{
             "id": "bkg_01kag2b3c4d5e6f7g8h9j0kmnp",
             "reason": "The order has arrived."

@@ -13,6 +13,7 @@ use bookings::booking::{self, BookingGuest, NewBooking};
 use bookings::{BookingAnswer, agent_acts, mail, types};
 use db::Tx;
 use model::conversations;
+use model::conversations::agent_acts::{self as agent_record, AgentActKind};
 use model::people::agent_limits::bookings::{JudgedBooking, admit_booking};
 
 use crate::booking_json::BookingJson;
@@ -26,12 +27,15 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings",
     tool: Some(Tool {
         name: "create_booking",
-        about: "Books a time for a customer who has agreed to it: an invitation leaves at once, to \
+        about: "Books a time that the customer agreed to; invitations leave at once. To offer \
+                times use reply.",
+        help: "Books a time for a customer who has agreed to it: an invitation leaves at once, to \
                 them and to the host. Use it only when your user or the customer named the time; to \
                 let the customer choose, reply with booking instead. Take startsAt from find_slots. \
                 When somebody was faster, the error names the next free times and nothing was \
                 booked. Give an idempotencyKey, so that a repeat after a timeout books nothing \
                 twice.",
+        hints: &[("startsAt", "of find_slots")],
         example: r#"{
             "typeId": "bkt_01kag0v1b3n5m7k9j2h4g6f8ds",
             "startsAt": "2026-11-24T09:00:00Z",
@@ -155,6 +159,13 @@ pub fn create_booking(
         Some(due_at) => {
             BookingJson::planned(agent_acts::plan_booking(tx, cx, &kind, &new, due_at)?, due_at)
         }
-        None => booking::book(tx, cx, &kind, &new)?.into(),
+        None => {
+            let booked = booking::book(tx, cx, &kind, &new)?;
+            if let Some(conversation) = &conversation {
+                let (kind, id) = (AgentActKind::Booked, booked.id.as_str());
+                agent_record::note_made(tx, cx, kind, &conversation.id, id)?;
+            }
+            booked.into()
+        }
     })
 }

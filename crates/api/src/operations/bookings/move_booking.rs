@@ -20,11 +20,13 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings/{id}/move",
     tool: Some(Tool {
         name: "move_booking",
-        about: "Gives an appointment another time: customer and host get the change at once, as one \
+        about: "Gives an appointment another time; both sides are told. It gets a new id.",
+        help: "Gives an appointment another time: customer and host get the change at once, as one \
                 entry of their calendars. It becomes a new booking with a new id, and the old one is \
                 cancelled. Use it when the customer or your user named the time, taken from \
                 find_slots. When it is not free, the error names the next free times and nothing was \
                 changed.",
+        hints: &[],
         example: r#"{
             "id": "bkg_01kag2b3c4d5e6f7g8h9j0kmnp",
             "startsAt": "2026-11-25T13:00:00Z"

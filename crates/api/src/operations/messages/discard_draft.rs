@@ -18,8 +18,10 @@ pub const OPERATION: Operation = Operation {
     path: "/messages/{id}/discard",
     tool: Some(Tool {
         name: "discard_draft",
-        about: "Takes back a draft that you wrote. Use it when nobody should approve it any \
+        about: "Takes back a draft of yours.",
+        help: "Takes back a draft that you wrote. Use it when nobody should approve it any \
                 more. The customer never gets it; the timeline keeps your reason.",
+        hints: &[],
         example: r#"{
             "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x",
             "reason": "Bruno wrote that the parcel came."

@@ -19,9 +19,11 @@ pub const OPERATION: Operation = Operation {
     path: "/messages/{id}/update",
     tool: Some(Tool {
         name: "update_draft",
-        about: "Changes a draft that you wrote, while it waits. Use it instead of writing a \
+        about: "Rewrites a draft of yours.",
+        help: "Changes a draft that you wrote, while it waits. Use it instead of writing a \
                 second one when it is wrong or the customer wrote again. One that a person \
                 has changed is left as it is, and you are told.",
+        hints: &[],
         example: r#"{
             "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x",
             "body": "Hello Bruno, your parcel left today and should be with you on Friday."

@@ -16,8 +16,10 @@ pub const OPERATION: Operation = Operation {
     path: "/me",
     tool: Some(Tool {
         name: "whoami",
-        about: "Who you are here, what your key and its policy allow, live or sandbox, and the time. Use \
+        about: "Who you are here: your scopes and policy, live or sandbox, the time. Use it once.",
+        help: "Who you are here, what your key and its policy allow, live or sandbox, and the time. Use \
                 it once when you begin. The customer notices nothing.",
+        hints: &[],
         example: "{}",
         list: None,
         destructive: false,

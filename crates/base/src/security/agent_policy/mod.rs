@@ -178,7 +178,10 @@ impl AgentPolicy {
         ];
         for (rule, number, most) in numbers {
             if number.is_some_and(|number| !(0..=most).contains(&number)) {
-                errors.add(rule.as_str(), format!("must be none, or a whole number from 0 to {most}"));
+                errors.add(
+                    rule.as_str(),
+                    format!("must be none, or a whole number from 0 to {most}"),
+                );
             }
         }
         let undo = crate::limits::UNDO_MINUTES..=MOST_UNDO_MINUTES;
@@ -232,7 +235,8 @@ impl AgentPolicy {
 
     /// The fields in which it differs from another, as `field=value`, for the audit log.
     pub fn changes_from(&self, before: &AgentPolicy) -> Vec<String> {
-        let changed = PolicyRule::ALL.iter().filter(|rule| self.typed(**rule) != before.typed(**rule));
+        let changed =
+            PolicyRule::ALL.iter().filter(|rule| self.typed(**rule) != before.typed(**rule));
         changed.map(|rule| format!("{}={}", rule.as_str(), self.typed(*rule))).collect()
     }
 }

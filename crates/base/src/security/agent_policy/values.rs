@@ -123,7 +123,10 @@ impl PolicyValue for Option<BulkLimit> {
     }
 
     fn typed(&self) -> String {
-        self.map_or_else(|| NONE.to_owned(), |bulk| format!("{}/{}", bulk.conversations, bulk.minutes))
+        self.map_or_else(
+            || NONE.to_owned(),
+            |bulk| format!("{}/{}", bulk.conversations, bulk.minutes),
+        )
     }
 }
 

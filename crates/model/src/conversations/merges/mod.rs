@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::conversations::tags::{self, TagName};
 use crate::conversations::timeline::{self, TimelineEvent};
 use crate::conversations::{self, Conversation, NewConversation};
-use crate::conversations::{sorting, targets};
+use crate::conversations::{leaving, sorting, targets};
 use crate::indexing::index_rebuild;
 use crate::messages::recipients::{self, Party};
 use crate::people::agent_limits::changes::ConversationAct;
@@ -90,6 +90,7 @@ pub fn merge(
     rows::mark_unread(tx, ws, source, &target.id)?;
     conversations::set_merged(tx, cx, source, Some(&target.id))?;
     *target = conversations::load_itself(tx, cx.actor, target.id.as_str())?;
+    leaving::refresh_view(tx, cx, target)?;
     take_on(tx, cx, source, target, &mut before)?;
     standing::open_target(tx, cx, stood, target, &mut before)?;
     sorting::schedule(tx, cx, target)?;
@@ -113,7 +114,7 @@ fn lead_on(
     let led: Vec<(ConversationId,)> =
         tx.all("SELECT id FROM conversations WHERE ws = ?1 AND merged_into = ?2", &[&ws, from])?;
     for (id,) in &led {
-        tx.exec(
+        tx.exec_soon(
             "UPDATE conversations SET merged_into = ?3 WHERE ws = ?1 AND id = ?2",
             &[&ws, id, to],
         )?;
@@ -168,7 +169,7 @@ fn set_reference(
     conversation: &mut Conversation,
     reference: Option<&str>,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET reference = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &reference],
     )?;
@@ -183,7 +184,7 @@ fn save(
     target: &Conversation,
     before: &BeforeMerge,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO merges (ws, source, target, merged_at, before) VALUES (?1, ?2, ?3, ?4, ?5)",
         &[&cx.actor.ws, &source.id, &target.id, &cx.now, &Json(before)],
     )?;
@@ -219,7 +220,7 @@ pub fn undo_merge(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Conversation
     rows::drop_participants(tx, ws, &target.id, &before.participants, merged_at)?;
     forget_merge(tx, ws, &source.id)?;
     for led in &before.led_to_source {
-        tx.exec(
+        tx.exec_soon(
             "UPDATE conversations SET merged_into = ?4
              WHERE ws = ?1 AND id = ?2 AND merged_into = ?3",
             &[&ws, led, &target.id, &source.id],
@@ -238,6 +239,7 @@ pub fn undo_merge(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &str) -> Result<Conversation
     }
     for parted in [&source, &target] {
         sort_again(tx, cx, parted)?;
+        leaving::note(tx, ws, &parted.id)?;
         targets::refresh(tx, cx, &parted.id)?;
     }
     for (on, of) in [(&source.id, &target.id), (&target.id, &source.id)] {
@@ -256,7 +258,7 @@ fn sort_again(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Resu
 fn forget_merge(tx: &mut Tx<'_>, ws: i64, source: &ConversationId) -> Result<()> {
     for table in ["merges", "merged_items"] {
         let sql = format!("DELETE FROM {table} WHERE ws = ?1 AND source = ?2");
-        tx.exec(&sql, &[&ws, source])?;
+        tx.exec_soon(&sql, &[&ws, source])?;
     }
     Ok(())
 }
@@ -270,7 +272,7 @@ pub fn forget_participant(tx: &mut Tx<'_>, ws: i64, email: &EmailAddress) -> Res
     )?;
     for (source, mut before) in found {
         before.participants.retain(|address| address != email.as_str());
-        tx.exec(
+        tx.exec_soon(
             "UPDATE merges SET before = ?3 WHERE ws = ?1 AND source = ?2",
             &[&ws, &source, &before],
         )?;
@@ -353,6 +355,7 @@ pub fn split(
     recount::recount(tx, ws, &new.id)?;
     let origin = (conversation.assignee.as_ref(), conversation.status);
     settle_split(tx, cx, &mut new, direction, origin)?;
+    leaving::note(tx, ws, &conversation.id)?;
     sort_again(tx, cx, conversation)?;
     sorting::schedule(tx, cx, &new)?;
     targets::refresh(tx, cx, &conversation.id)?;

@@ -37,7 +37,9 @@ pub fn admit_booking(
     booking: &JudgedBooking<'_>,
 ) -> Result<Option<i64>> {
     let Some((agent, policy)) = limits_of(cx.actor) else { return Ok(None) };
-    if booking.conversation.is_some_and(Conversation::is_marked) && policy.marked_mail != MarkedMailRule::Allow {
+    if booking.conversation.is_some_and(Conversation::is_marked)
+        && policy.marked_mail != MarkedMailRule::Allow
+    {
         return Err(refusal(PolicyRule::MarkedMail, HAND_OVER));
     }
     admit_guest(tx, cx, booking)?;
@@ -45,12 +47,15 @@ pub fn admit_booking(
     if policy.links != LinkRule::Anyone
         && let Some(host) = has_link()
     {
-        let sentence = format!("A booking's words are mailed without approval, so they must not link to {host}.");
+        let sentence = format!(
+            "A booking's words are mailed without approval, so they must not link to {host}."
+        );
         return Err(refusal(PolicyRule::Links, sentence));
     }
     let has_secret = booking.words.iter().any(|words| !written_secrets(words).is_empty());
     if policy.secrets != SecretRule::Allow && has_secret {
-        let sentence = "A booking's words are mailed, so they must not have a key, card or account number.";
+        let sentence =
+            "A booking's words are mailed, so they must not have a key, card or account number.";
         return Err(refusal(PolicyRule::Secrets, sentence));
     }
     if policy.hours == HoursRule::Office
@@ -61,8 +66,9 @@ pub fn admit_booking(
     }
     if recent_acts::is_used_up(tx, cx, agent, ActKind::Booking, policy.bookings_per_hour)? {
         let most = policy.bookings_per_hour.unwrap_or_default();
-        let sentence =
-            format!("This key has made, moved and cancelled {most} bookings within an hour, which is all it may.");
+        let sentence = format!(
+            "This key has made, moved and cancelled {most} bookings within an hour, which is all it may."
+        );
         return Err(refusal(PolicyRule::BookingsPerHour, sentence));
     }
     if policy.bookings_per_hour.is_some() {

@@ -48,8 +48,8 @@ pub fn admit_change(
                 return Err(Error::AgentPaused);
             }
             note(tx, cx, agent, place)?;
-            let reached = before < limit.conversations
-                && count(tx, cx, agent, limit)? >= limit.conversations;
+            let reached =
+                before < limit.conversations && count(tx, cx, agent, limit)? >= limit.conversations;
             if reached { pause(tx, cx, agent, place) } else { Ok(()) }
         }
         None => {
@@ -59,12 +59,7 @@ pub fn admit_change(
     }
 }
 
-fn note(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    agent: &AgentId,
-    place: NoticePlace<'_>,
-) -> Result<()> {
+fn note(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, place: NoticePlace<'_>) -> Result<()> {
     recent_acts::note(tx, cx, agent, ActKind::Change, place.conversation.as_str(), "")
 }
 
@@ -90,22 +85,12 @@ fn is_counted(
 }
 
 /// The service pauses the agent, not the agent itself.
-fn pause(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    agent: &AgentId,
-    place: NoticePlace<'_>,
-) -> Result<()> {
+fn pause(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, place: NoticePlace<'_>) -> Result<()> {
     let system = system(cx, place.circle);
     pausing::pause(tx, &Cx { actor: &system, ..*cx }, agent, PauseReason::Bulk)
 }
 
-fn alarm_once(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    agent: &AgentId,
-    place: NoticePlace<'_>,
-) -> Result<()> {
+fn alarm_once(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, place: NoticePlace<'_>) -> Result<()> {
     if count(tx, cx, agent, ALARM)? < ALARM.conversations {
         return Ok(());
     }

@@ -30,7 +30,8 @@ pub fn admit_draft(
     admit_words(policy, conversation, message)?;
     if recent_acts::is_used_up(tx, cx, agent, ActKind::Draft, policy.drafts_per_hour)? {
         let most = policy.drafts_per_hour.unwrap_or_default();
-        let sentence = format!("This key has written {most} drafts within an hour, which is all it may.");
+        let sentence =
+            format!("This key has written {most} drafts within an hour, which is all it may.");
         return Err(refusal(PolicyRule::DraftsPerHour, sentence));
     }
     Ok(())
@@ -168,7 +169,10 @@ impl Judged<'_> {
             [] => Ok(None),
             [one, ..] => {
                 let who = recipient_words(self.policy.recipients);
-                draft(PolicyRule::Recipients, format!("This key writes only to {who}, and {one} is not one"))
+                draft(
+                    PolicyRule::Recipients,
+                    format!("This key writes only to {who}, and {one} is not one"),
+                )
             }
         }
     }
@@ -179,16 +183,19 @@ impl Judged<'_> {
         }
         let first = unusual::first_contacts(tx, cx, self.conversation, self.message.recipients)?;
         match first.first() {
-            Some(one) => {
-                draft(PolicyRule::FirstContact, format!("Nobody on the team has written to {one} before"))
-            }
+            Some(one) => draft(
+                PolicyRule::FirstContact,
+                format!("Nobody on the team has written to {one} before"),
+            ),
             None => Ok(None),
         }
     }
 
     fn words(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Judgement {
         let words = self.message.words;
-        if let Some(host) = forbidden_hosts(tx, cx, self.policy.links, self.conversation, words)?.first() {
+        if let Some(host) =
+            forbidden_hosts(tx, cx, self.policy.links, self.conversation, words)?.first()
+        {
             let why = format!("The text has a link to {host}, which this key may not link to");
             return draft(PolicyRule::Links, why);
         }
@@ -208,9 +215,8 @@ impl Judged<'_> {
         let Some(limit) = &self.policy.amount_above else { return Ok(None) };
         let sums = money_amounts(self.message.words);
         // What another currency is worth is not known here.
-        let above = sums
-            .iter()
-            .find(|sum| sum.currency != limit.currency || sum.value > limit.value);
+        let above =
+            sums.iter().find(|sum| sum.currency != limit.currency || sum.value > limit.value);
         match above {
             Some(sum) => draft(
                 PolicyRule::AmountAbove,

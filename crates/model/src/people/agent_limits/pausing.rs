@@ -33,7 +33,9 @@ pub fn pause(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, reason: PauseReason)
     }
     let stopped = stop_what_waits(tx, cx, agent)?;
     let detail = match (reason, stopped) {
-        (PauseReason::Bulk, _) => "changed more conversations at once than its policy allows".into(),
+        (PauseReason::Bulk, _) => {
+            "changed more conversations at once than its policy allows".into()
+        }
         (_, 0) => String::new(),
         (_, stopped) => format!("{stopped} messages became drafts again"),
     };
@@ -183,7 +185,6 @@ fn tell_people_of_last(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, name: &str
         &[&cx.actor.ws, &id],
     )?;
     let Some((conversation, mailbox, circle)) = found else { return Ok(()) };
-    let place =
-        NoticePlace { conversation: &conversation, mailbox: &mailbox, circle: &circle };
+    let place = NoticePlace { conversation: &conversation, mailbox: &mailbox, circle: &circle };
     tell_people(tx, cx, name, place)
 }

@@ -72,10 +72,16 @@ pub fn find(
         add(UnusualKind::Files, vec![String::new()]);
     }
     let sums = money_amounts(message.words);
-    add(UnusualKind::Amounts, sums.iter().map(|sum| format!("{} {}", sum.written, sum.currency)).collect());
+    add(
+        UnusualKind::Amounts,
+        sums.iter().map(|sum| format!("{} {}", sum.written, sum.currency)).collect(),
+    );
     if !message.is_secure {
         let kinds = written_secrets(message.words);
-        add(UnusualKind::Secrets, kinds.into_iter().map(|kind| secret_name(kind).to_owned()).collect());
+        add(
+            UnusualKind::Secrets,
+            kinds.into_iter().map(|kind| secret_name(kind).to_owned()).collect(),
+        );
     }
     if conversation.is_marked() {
         add(UnusualKind::Marked, vec![String::new()]);

@@ -64,7 +64,14 @@ pub fn note_by(
         MailNotice::AtOnce => (cx.now + settles(kind), false),
         MailNotice::Digest => (NoticeSettings::of(tx, ws, person)?.next_digest(cx.now), true),
     };
-    write(tx, cx, place, kind, person, &Planned { channel: NoticeChannel::Mail, due_at, batched, by })
+    write(
+        tx,
+        cx,
+        place,
+        kind,
+        person,
+        &Planned { channel: NoticeChannel::Mail, due_at, batched, by },
+    )
 }
 
 /// Notes something for whoever has the conversation. Where no person has it, for everybody who chose to be

@@ -48,10 +48,9 @@ impl NotifiedConversation {
                 t!("New conversation from {writer}", writer)
             }
             (NoticeKind::NewConversation, _, None) => t!("New conversation").into(),
-            (NoticeKind::AgentAlarm, Some(by), _) => t!(
-                "Look at the agent {by}: it was paused, or changed very many conversations",
-                by
-            ),
+            (NoticeKind::AgentAlarm, Some(by), _) => {
+                t!("Look at the agent {by}: it was paused, or changed very many conversations", by)
+            }
             (NoticeKind::AgentAlarm, None, _) => {
                 t!("Look at an agent: it was paused, or changed very many conversations").into()
             }

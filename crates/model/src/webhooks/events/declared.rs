@@ -4,7 +4,8 @@
 use base::actor::Actor;
 use base::assignee::Assignee;
 use base::ids::{
-    AgentId, BookingId, BookingTypeId, ConversationId, MailboxId, MessageId, RequestId, UserId, WebhookId,
+    AgentId, BookingId, BookingTypeId, ConversationId, MailboxId, MessageId, RequestId, UserId,
+    WebhookId,
 };
 use base::security::agent_policy::PauseReason;
 use base::time::Moment;

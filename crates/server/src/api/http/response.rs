@@ -20,7 +20,7 @@ pub fn refusal(status: StatusCode, sentence: &str, rate: RateStatus) -> ApiRespo
 }
 
 fn with_body(status: StatusCode, body: &ErrorBody, rate: RateStatus) -> ApiResponse {
-    let body = serde_json::to_vec(body).unwrap_or_default().into();
+    let body = serde_json::json!(body).to_string().into();
     ApiResponse { status, body, rate, extra: Vec::new() }
 }
 

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::cli::Json;
 use crate::cli::command::{
-    CommandResult, WorkspaceArgs, link_works, open, person, print, sentence, workspaces,
+    CommandResult, WorkspaceArgs, link_works, open, person, print, sentence, word_of, workspaces,
 };
 use crate::settings::Settings;
 
@@ -195,9 +195,10 @@ impl MailboxCommand {
 
 #[derive(Subcommand)]
 pub enum Workspace {
-    /// Set the plan: free (no API and webhooks), pro or team
+    /// Set the plan; free has no API and no webhooks
     SetPlan {
-        plan: String,
+        #[arg(value_parser = word_of!(Plan))]
+        plan: Plan,
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
@@ -217,8 +218,6 @@ impl Workspace {
         let app = open(settings).await?;
         match self {
             Workspace::SetPlan { plan, workspace } => {
-                let plan =
-                    Plan::parse(&plan).ok_or("plan: must be free, pro or team".to_owned())?;
                 let operator = workspace.operator(&app).await?;
                 app.act(&operator, move |tx, cx| setup::set_plan(tx, cx, plan))
                     .await

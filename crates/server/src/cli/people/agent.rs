@@ -1,14 +1,19 @@
-//! The brake: agents that are paused and let work again.
+//! Agents: what they asked for, undoing what they did, and the brake: pausing them.
 
 use actions::integrations::agent_policy;
 use clap::Subcommand;
 use serde_json::json;
 
 use crate::cli::command::{CommandResult, WorkspaceArgs, open, print, sentence};
+use crate::cli::people::agent_record::{ShowActivity, UndoAgent};
 use crate::settings::Settings;
 
 #[derive(Subcommand)]
 pub enum AgentCommand {
+    /// Show what an agent called, the latest first: arguments, outcome, and why it was refused
+    Activity(ShowActivity),
+    /// Undo what an agent did since a time, and list what cannot be undone
+    Undo(UndoAgent),
     /// Pause an agent: its key only reads, and what it has scheduled becomes drafts again
     Pause {
         /// The agent's name, or its id (agt_…)
@@ -27,11 +32,13 @@ pub enum AgentCommand {
 
 impl AgentCommand {
     pub async fn run(self, settings: &Settings) -> CommandResult {
-        let app = open(settings).await?;
         let (name, workspace, pauses) = match self {
+            AgentCommand::Activity(show) => return show.run(settings).await,
+            AgentCommand::Undo(undo) => return undo.run(settings).await,
             AgentCommand::Pause { name, workspace } => (name, workspace, true),
             AgentCommand::Resume { name, workspace } => (name, workspace, false),
         };
+        let app = open(settings).await?;
         let operator = workspace.operator(&app).await?;
         app.act(&operator, move |tx, cx| {
             let agent = agent_policy::find_agent(tx, cx, &name)?;

@@ -7,7 +7,7 @@ use base::security::scopes::Scope;
 use clap::Subcommand;
 use serde_json::json;
 
-use crate::cli::command::{CommandResult, WorkspaceArgs, open, person, print, sentence};
+use crate::cli::command::{CommandResult, WorkspaceArgs, open, person, print, sentence, word_of};
 use crate::settings::Settings;
 
 #[derive(Subcommand)]
@@ -17,9 +17,9 @@ pub enum Key {
         /// The agent's name, shown beside what it does
         #[arg(long)]
         name: String,
-        /// Of read, write, draft, send, record, with commas between
-        #[arg(long, value_delimiter = ',')]
-        scopes: Vec<String>,
+        /// What it may do, with commas between
+        #[arg(long, value_delimiter = ',', value_parser = word_of!(Scope))]
+        scopes: Vec<Scope>,
         /// The owner or admin who makes it; it sees their private inboxes too
         #[arg(long, value_name = "EMAIL")]
         by: String,
@@ -27,8 +27,8 @@ pub enum Key {
         #[arg(long)]
         test: bool,
         /// The limits that it begins with: agent, or program for none
-        #[arg(long, value_name = "PROFILE", default_value = "program")]
-        profile: String,
+        #[arg(long, default_value = "program", value_parser = word_of!(PolicyProfile))]
+        profile: PolicyProfile,
         #[command(flatten)]
         workspace: WorkspaceArgs,
     },
@@ -61,15 +61,6 @@ impl Key {
         let app = open(settings).await?;
         match self {
             Key::Create { name, scopes, by, test, profile, workspace } => {
-                let parse = |text: &String| {
-                    Scope::parse(text.trim()).ok_or_else(|| {
-                        format!("scopes: {text} is not one of {}", Scope::NAMES.join(", "))
-                    })
-                };
-                let scopes = scopes.iter().map(parse).collect::<Result<Vec<Scope>, String>>()?;
-                let profile = PolicyProfile::parse(profile.trim()).ok_or_else(|| {
-                    format!("profile: {profile} is not one of {}", PolicyProfile::NAMES.join(", "))
-                })?;
                 let maker = person(&app, &workspace.operator(&app).await?, by).await?;
                 let made = app
                     .act(&maker, move |tx, cx| {
@@ -83,10 +74,7 @@ impl Key {
             }
             Key::List { workspace } => {
                 let operator = workspace.operator(&app).await?;
-                let listed = app
-                    .read(&operator, keys::list_keys)
-                    .await
-                    .map_err(sentence)?;
+                let listed = app.read(&operator, keys::list_keys).await.map_err(sentence)?;
                 let lines = listed.iter().map(|key| {
                     let kind = if key.livemode { "live" } else { "test" };
                     let state = match (key.revoked_at, key.paused_at) {
@@ -122,11 +110,9 @@ impl Key {
             Key::Revoke { id, workspace } => {
                 let operator = workspace.operator(&app).await?;
                 let id = AgentId::parse(&id).ok_or("There is no such key.".to_owned())?;
-                app.act(&operator, move |tx, cx| {
-                    keys::revoke_key(tx, cx, &id)
-                })
-                .await
-                .map_err(sentence)?;
+                app.act(&operator, move |tx, cx| keys::revoke_key(tx, cx, &id))
+                    .await
+                    .map_err(sentence)?;
                 print(workspace.output, &json!({ "ok": true }), "Revoked.");
             }
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod admin;
 pub(crate) mod agent;
+mod agent_record;
 pub(crate) mod key;
 pub(crate) mod person;
 pub(crate) mod team;

@@ -289,8 +289,44 @@ pub const ON_PAIRS: &[Op] = &[
     ),
 ];
 
+/// The operations of agents on their own work, and the one that explains tools.
+pub const ON_ACTS: &[Op] = &[
+    get("help", "/help"),
+    post(
+        "update_conversations",
+        "/conversations/batch",
+        "write",
+        200,
+        r#"{
+            "ids": ["{id}"],
+            "status": "open",
+            "addTags": ["shipping"],
+            "removeTags": ["new"],
+            "assignee": "me",
+            "topic": null,
+            "snoozeUntil": null
+        }"#,
+    ),
+    post("undo", "/undo/{id}", "write", 200, "{}"),
+    post(
+        "hand_over",
+        "/conversations/{id}/handover",
+        "read",
+        200,
+        r#"{ "reason": "The account is another one.", "to": "Olive" }"#,
+    ),
+];
+
+/// The operations that are no tool.
+pub const WITHOUT_TOOLS: &[Op] = &[
+    get("list_calls", "/calls"),
+    post("undo_agent", "/agents/{id}/undo", "admin", 200, r#"{ "since": "2026-11-15" }"#),
+];
+
 /// The operations of which a repeat makes a second item (API section 7).
-pub const CREATING: [&str; 7] = [
+pub const CREATING: [&str; 9] = [
+    "update_conversations",
+    "hand_over",
     "add_note",
     "reply",
     "start_conversation",
@@ -314,6 +350,8 @@ pub fn every_op() -> impl Iterator<Item = &'static Op> {
         ON_DOCUMENTS,
         ON_CONTACTS,
         ON_PAIRS,
+        ON_ACTS,
+        WITHOUT_TOOLS,
         ON_ITSELF,
     ];
     OPS.iter().chain(others.into_iter().flatten())

@@ -125,10 +125,19 @@ async fn the_document_tells_scope_key_and_refusals_of_each_operation(app: TestAp
             "search_documents",
             "get_reports",
             "list_events",
+            "list_calls",
+            "help",
         ];
         let takes_input = op.method == "POST" || asking.contains(&op.name);
         expected.extend(takes_input.then_some("400"));
-        let naming = ["sandbox_inbound", "start_conversation", "list_bookings", "create_booking"];
+        let naming = [
+            "sandbox_inbound",
+            "start_conversation",
+            "list_bookings",
+            "create_booking",
+            "search_documents",
+            "list_calls",
+        ];
         let names_one = op.has_id() || naming.contains(&op.name);
         let insists = ["reply", "request_documents", "update_draft"].contains(&op.name)
             || op.name.ends_with("_booking");

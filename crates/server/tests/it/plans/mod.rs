@@ -2,6 +2,7 @@
 //! that grew in one process, analysed when it was nearly empty, never, in part, and as it is.
 
 mod growth;
+mod statements;
 mod work;
 
 use std::collections::BTreeMap;

@@ -103,6 +103,7 @@ fn past_tense(event: &TimelineEvent, times: &TimeFormat) -> String {
         }
         TimelineEvent::Approved { edited: false, .. } => t!("{actor} approved the draft").into(),
         TimelineEvent::Undone { .. } => t!("{actor} stopped the message").into(),
+        TimelineEvent::SentNow { .. } => t!("{actor} let the message leave at once").into(),
         TimelineEvent::Discarded { reason, .. } => match reason.as_str() {
             "" => t!("{actor} discarded the draft").into(),
             reason => t!("{actor} discarded the draft: {reason}", reason),
@@ -164,6 +165,13 @@ fn past_tense(event: &TimelineEvent, times: &TimeFormat) -> String {
         TimelineEvent::SecureRevoked { .. } => t!("{actor} took the protected message back").into(),
         TimelineEvent::LinkAsked { email, .. } => {
             t!("{actor} was asked by {email} for a new link to the protected message", email)
+        }
+        TimelineEvent::HandedOver { to: None } => t!("{actor} handed this over to the team").into(),
+        TimelineEvent::HandedOver { to: Some(to) } => {
+            t!("{actor} handed this over to {name}", name = to)
+        }
+        TimelineEvent::NoteHidden { .. } => {
+            t!("{actor} hid a note, undoing what its agent did").into()
         }
         TimelineEvent::Booked { .. } => t!("{actor} booked a time").into(),
         TimelineEvent::BookingCancelled { .. } => t!("{actor} cancelled a booking").into(),

@@ -8,6 +8,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
 use base::ids::{AgentId, MessageId};
+use base::limits::UNDO_LIVE_MS;
 use bookings::agent_acts::{self, BookingAct, PlannedAct};
 use translation::{sentence, t};
 
@@ -16,7 +17,7 @@ use crate::forms::form::PostedForm;
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
-use crate::layout::responses::{PageError, PageResult};
+use crate::layout::responses::{FormOutcome, PageResult};
 use crate::layout::wording::{Avatar, paragraphs};
 use crate::page_version::PartVersion;
 use crate::pages::lists::conversation_list::subject;
@@ -53,6 +54,7 @@ struct ScheduledMessageView {
     held_by: Option<String>,
     leaves: String,
     seconds: i64,
+    of: i64,
     iso: String,
     paragraphs: Vec<Vec<String>>,
 }
@@ -77,6 +79,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
             held_by: message.held_by.map(|by| sentence(&by).into_owned()),
             leaves: frame.times.leaving(sends_at),
             seconds: ((sends_at - frame.times.now) / 1_000).max(0),
+            of: message.waits.unwrap_or(UNDO_LIVE_MS) / 1_000,
             iso: base::time::Moment(sends_at).iso(),
             paragraphs: paragraphs(&message.text),
         }
@@ -132,6 +135,23 @@ pub async fn stop_booking(
     }
 }
 
+/// Lets a message leave at once. Whoever presses again sees that it has left.
+pub async fn send_now(
+    State(web): State<Arc<Web>>,
+    Path(id): Path<String>,
+    posted: PostedForm,
+) -> PageResult {
+    let id = MessageId::parse(&id).ok_or(Error::NotFound("message"))?;
+    let sent = web.act(&posted.visitor, move |tx, cx, _| drafts::send_now(tx, cx, &id)).await;
+    match sent {
+        Ok(conversation) => {
+            web.redirect(&format!("/conversations/{conversation}"), Flash::LeavesNow)
+        }
+        Err(PageError::Domain(Error::Invalid(_))) => web.redirect("/leaving", Flash::NotSentNow),
+        Err(refusal) => Err(refusal),
+    }
+}
+
 pub async fn stop(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
@@ -146,7 +166,7 @@ pub async fn stop(
             Ok((conversation.id.to_string(), stopped))
         })
         .await;
-    match stopped {
+    match stopped.or_problems()? {
         Ok((conversation, StoppedMessage::Draft { leaves_at: None })) => {
             web.redirect(&format!("/conversations/{conversation}"), Flash::Stopped)
         }
@@ -158,7 +178,6 @@ pub async fn stop(
         Ok((conversation, StoppedMessage::InComposer)) => {
             web.redirect(&format!("/conversations/{conversation}#body"), Flash::TakenBack)
         }
-        Err(PageError::Domain(Error::Invalid(_))) => web.redirect("/leaving", Flash::TooLate),
-        Err(refusal) => Err(refusal),
+        Err(_) => web.redirect("/leaving", Flash::TooLate),
     }
 }

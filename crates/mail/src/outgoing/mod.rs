@@ -1,0 +1,5 @@
+//! Mail that leaves: its body, its bytes, its signature.
+
+pub mod compose;
+pub mod dkim;
+pub mod message_body;

@@ -1,0 +1,6 @@
+//! Signing in.
+
+mod openid;
+mod own_sign_in;
+mod sign_in;
+mod steps;
