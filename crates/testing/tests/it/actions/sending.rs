@@ -56,7 +56,7 @@ async fn question(app: &TestApp) -> FiledMail {
 
 async fn answer(app: &TestApp, by: &Actor, mail: &FiledMail, close: bool) -> MessageId {
     let id = mail.conversation.to_string();
-    let sent = app.act(by, move |tx, cx| compose::send_reply(tx, cx, &id, &reply(close))).await;
+    let sent = app.act(by, move |tx, cx| send_reply(tx, cx, &id, &reply(close))).await;
     sent.message_id
 }
 
@@ -134,7 +134,7 @@ async fn what_keys_write_keeps_its_window_whoever_approves_it(app: TestApp) {
     app.act(&app.owner, |tx, cx| writing_settings::choose_undo(tx, cx, Some(10))).await;
     let draft = MessageId::parse(&app.draft(&key, &mail.conversation, "By sea.").await).unwrap();
     let leaves = app
-        .act(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &draft, 1, "By sea."))
+        .act(&app.owner, move |tx, cx| approve_draft(tx, cx, &draft, 1, "By sea."))
         .await;
     assert_eq!(leaves, app.now() + UNDO);
     app.schedule(&key, &mail.conversation, "And by land.").await;

@@ -17,7 +17,7 @@ use crate::forms::form::PostedForm;
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
-use crate::layout::responses::{FormOutcome, PageResult};
+use crate::layout::responses::{FormOutcome, PageError, PageResult};
 use crate::layout::wording::{Avatar, paragraphs};
 use crate::page_version::PartVersion;
 use crate::pages::lists::conversation_list::subject;
