@@ -11,7 +11,7 @@ use base::states::{Direction, MessageStatus};
 use base::string_enum::string_enum;
 use base::time::Moment;
 use bookings::offers::{self, CheckedOffer};
-use db::{Json, Tx};
+use db::Tx;
 use mail::AutoSubmission;
 use model::conversations::agent_acts::{self, AgentActKind};
 use model::conversations::follow_ups;
