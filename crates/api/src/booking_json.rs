@@ -86,7 +86,7 @@ pub struct BookingJson {
 
 impl BookingJson {
     /// A booking whose change by an agent can be stopped until a time.
-    pub fn planned(booking: Booking, due_at: i64) -> BookingJson {
+    pub fn to_come(booking: Booking, due_at: i64) -> BookingJson {
         let at = Moment(due_at);
         let sentence = format!(
             "Happens at {} UTC unless somebody stops it; nobody outside is told before.",

@@ -142,7 +142,7 @@ fn plan(
 }
 
 /// The acts that can still be stopped, the next one first.
-pub fn planned(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<PlannedAct>> {
+pub fn list_planned(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<PlannedAct>> {
     let (first, second) = actor.circles.pair();
     Ok(tx.all(
         &format!(

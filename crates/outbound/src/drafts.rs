@@ -116,12 +116,12 @@ pub fn keep_as_draft(
         return Err(Error::invalid("sendAt", sentence));
     }
     let words = draft.words(conversation);
-    let judged = judged(tx, cx, conversation, draft, &words)?;
+    let judged = judge_content(tx, cx, conversation, draft, &words)?;
     wait_for_person(tx, cx, conversation, draft, &judged, None)
 }
 
 /// A message as its writer's limits see it.
-fn judged<'a>(
+fn judge_content<'a>(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
@@ -179,7 +179,7 @@ pub fn send(
     scheduling::must_not_wait_with_offer(draft.times, draft.offer.is_some())?;
     let leaves_at = draft.times.departure(tx, cx, conversation, WriterKind::Person)?;
     let words = draft.words(conversation);
-    let judged = judged(tx, cx, conversation, draft, &words)?;
+    let judged = judge_content(tx, cx, conversation, draft, &words)?;
     if let Some(note) = agent_limits::messages::judge_sending(tx, cx, conversation, &judged)? {
         return wait_for_person(tx, cx, conversation, draft, &judged, Some(note));
     }

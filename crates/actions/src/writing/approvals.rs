@@ -201,7 +201,7 @@ pub fn stop_agents(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<usize> {
     for message in &leaving {
         drafts::stop_message(tx, cx, &message.id)?;
     }
-    let planned = agent_acts::planned(tx, cx.actor)?;
+    let planned = agent_acts::list_planned(tx, cx.actor)?;
     for act in &planned {
         let booking = bookings::load(tx, cx.actor, act.id.as_str())?;
         agent_acts::stop(tx, cx, &booking)?;

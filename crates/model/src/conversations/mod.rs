@@ -1,6 +1,7 @@
 //! Conversations: loading one that the actor may see, and the changes every operation shares.
 
 pub mod agent_acts;
+mod agent_changes;
 pub mod circle_move;
 pub mod conversation_state;
 pub mod first_answer;
@@ -38,12 +39,14 @@ use db::{Json, Tx};
 use crate::conversations::timeline::{TimelineEvent, WokenBy};
 use crate::figures::counters::{self, Counter};
 use crate::figures::report_facts::{self, ReportMeasure, ReportPlace};
-use crate::people::agent_limits::changes::{self, ConversationAct};
+use crate::people::agent_limits::changes::ConversationAct;
 use crate::people::members;
 use crate::people::notifications::facts::{self, NoticePlace};
 use crate::webhooks::events::{
     self, ConversationAssigned, ConversationCreated, EventActor, Turn, TurnChanged,
 };
+
+pub use agent_changes::admit_change;
 
 /// Who decided where the sorting helper did.
 pub const HELPER: &str = "helper";
@@ -144,16 +147,6 @@ pub fn load_itself(tx: &mut Tx<'_>, actor: &Actor, id: &str) -> Result<Conversat
     .ok_or(Error::NotFound("conversation"))
 }
 
-/// Admits a change by whoever is asking: an agent has limits.
-pub fn admit_change(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    act: ConversationAct,
-) -> Result<()> {
-    changes::admit_change(tx, cx, conversation.notice_place(), conversation.is_marked(), act)
-}
-
 /// The initial values of a conversation.
 pub struct NewConversation<'a> {
     pub circle: &'a Circle,
@@ -215,11 +208,6 @@ impl Conversation {
     /// Where people are told that something happened.
     pub fn notice_place(&self) -> NoticePlace<'_> {
         NoticePlace { conversation: &self.id, mailbox: &self.mailbox, circle: &self.circle }
-    }
-
-    /// True for mail that a check marked, as a risk or as words meant for an agent.
-    pub fn is_marked(&self) -> bool {
-        self.held || self.risk.is_some()
     }
 
     /// Where it is counted in reports.

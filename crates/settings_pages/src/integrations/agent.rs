@@ -122,7 +122,7 @@ fn field(rule: PolicyRule, policy: &AgentPolicy) -> PolicyField {
         title: title.to_owned(),
         hint: hint.to_owned(),
         options: options(rule),
-        value: policy.typed(rule),
+        value: policy.to_typed(rule),
         error: String::new(),
     }
 }

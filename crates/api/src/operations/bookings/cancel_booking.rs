@@ -99,7 +99,7 @@ pub fn cancel_booking(
     let booking = match admit_booking(tx, cx, &judged)? {
         Some(due_at) => {
             let planned = agent_acts::plan_cancellation(tx, cx, &found, &input.reason, due_at)?;
-            BookingJson::planned(planned, due_at)
+            BookingJson::to_come(planned, due_at)
         }
         None => booking::cancel(tx, cx, &found, &input.reason)?.into(),
     };

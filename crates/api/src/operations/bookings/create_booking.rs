@@ -157,7 +157,7 @@ pub fn create_booking(
     };
     Ok(match admit_booking(tx, cx, &judged)? {
         Some(due_at) => {
-            BookingJson::planned(agent_acts::plan_booking(tx, cx, &kind, &new, due_at)?, due_at)
+            BookingJson::to_come(agent_acts::plan_booking(tx, cx, &kind, &new, due_at)?, due_at)
         }
         None => {
             let booked = booking::book(tx, cx, &kind, &new)?;

@@ -93,7 +93,7 @@ pub fn move_booking(tx: &mut Tx<'_>, cx: &Cx<'_>, input: MoveBookingInput) -> Re
     let starts_at = input.starts_at.0;
     Ok(match admit_booking(tx, cx, &judged)? {
         Some(due_at) => {
-            BookingJson::planned(agent_acts::plan_move(tx, cx, &found, starts_at, due_at)?, due_at)
+            BookingJson::to_come(agent_acts::plan_move(tx, cx, &found, starts_at, due_at)?, due_at)
         }
         None => booking::reschedule(tx, cx, &found, starts_at)?.into(),
     })

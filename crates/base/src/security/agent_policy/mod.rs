@@ -100,9 +100,9 @@ macro_rules! policy {
             }
 
             /// A field as it is typed.
-            pub fn typed(&self, rule: PolicyRule) -> String {
+            pub fn to_typed(&self, rule: PolicyRule) -> String {
                 match rule {
-                    $(PolicyRule::$rule => PolicyValue::typed(&self.$field),)*
+                    $(PolicyRule::$rule => PolicyValue::to_typed(&self.$field),)*
                 }
             }
         }
@@ -236,8 +236,8 @@ impl AgentPolicy {
     /// The fields in which it differs from another, as `field=value`, for the audit log.
     pub fn changes_from(&self, before: &AgentPolicy) -> Vec<String> {
         let changed =
-            PolicyRule::ALL.iter().filter(|rule| self.typed(**rule) != before.typed(**rule));
-        changed.map(|rule| format!("{}={}", rule.as_str(), self.typed(*rule))).collect()
+            PolicyRule::ALL.iter().filter(|rule| self.to_typed(**rule) != before.to_typed(**rule));
+        changed.map(|rule| format!("{}={}", rule.as_str(), self.to_typed(*rule))).collect()
     }
 }
 
@@ -245,7 +245,7 @@ impl AgentPolicy {
 mod tests {
     use super::*;
 
-    fn typed(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    fn as_typed(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
         pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
 
@@ -259,7 +259,7 @@ mod tests {
             assert!(policy.problems().0.is_empty());
             let all: Vec<(String, String)> = PolicyRule::ALL
                 .iter()
-                .map(|rule| (rule.as_str().to_owned(), policy.typed(*rule)))
+                .map(|rule| (rule.as_str().to_owned(), policy.to_typed(*rule)))
                 .collect();
             assert_eq!(AgentPolicy::of(PolicyProfile::Agent).with(&all), Ok(policy));
         }
@@ -271,7 +271,7 @@ mod tests {
     fn what_is_typed_changes_the_fields_that_it_names() {
         let agent = AgentPolicy::of(PolicyProfile::Agent);
         let changed = agent
-            .with(&typed(&[
+            .with(&as_typed(&[
                 ("recipients", "domains"),
                 ("domains", "Keller.example, other.example"),
                 ("messagesPerHour", "none"),
@@ -303,7 +303,7 @@ mod tests {
     fn every_problem_is_named_at_once() {
         let agent = AgentPolicy::of(PolicyProfile::Agent);
         let problems = agent
-            .with(&typed(&[
+            .with(&as_typed(&[
                 ("recipients", "everybody"),
                 ("colour", "red"),
                 ("draftsPerHour", "-1"),

@@ -18,7 +18,7 @@ pub trait PolicyValue: Sized {
     /// The value, or a sentence on what it must be.
     fn parse(typed: &str) -> Result<Self, String>;
 
-    fn typed(&self) -> String;
+    fn to_typed(&self) -> String;
 }
 
 /// So many conversations in so many minutes.
@@ -61,7 +61,7 @@ macro_rules! words {
                 $name::parse(typed).ok_or_else(names)
             }
 
-            fn typed(&self) -> String {
+            fn to_typed(&self) -> String {
                 self.as_str().to_owned()
             }
         })*
@@ -79,7 +79,7 @@ impl PolicyValue for bool {
         }
     }
 
-    fn typed(&self) -> String {
+    fn to_typed(&self) -> String {
         self.to_string()
     }
 }
@@ -92,7 +92,7 @@ impl PolicyValue for Option<i64> {
         typed.parse().map(Some).map_err(|_| "must be none or a whole number".into())
     }
 
-    fn typed(&self) -> String {
+    fn to_typed(&self) -> String {
         self.map_or_else(|| NONE.to_owned(), |number| number.to_string())
     }
 }
@@ -106,7 +106,7 @@ impl PolicyValue for Vec<String> {
         Ok(domains)
     }
 
-    fn typed(&self) -> String {
+    fn to_typed(&self) -> String {
         self.join(", ")
     }
 }
@@ -122,7 +122,7 @@ impl PolicyValue for Option<BulkLimit> {
         Ok(Some(BulkLimit { conversations: number(conversations)?, minutes: number(minutes)? }))
     }
 
-    fn typed(&self) -> String {
+    fn to_typed(&self) -> String {
         self.map_or_else(
             || NONE.to_owned(),
             |bulk| format!("{}/{}", bulk.conversations, bulk.minutes),
@@ -141,7 +141,7 @@ impl PolicyValue for Option<AmountLimit> {
         Ok(Some(AmountLimit { currency: currency.trim().to_uppercase(), value }))
     }
 
-    fn typed(&self) -> String {
+    fn to_typed(&self) -> String {
         match self {
             None => NONE.to_owned(),
             Some(AmountLimit { currency, value }) => format!("{value} {currency}"),

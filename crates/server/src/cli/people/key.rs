@@ -103,7 +103,7 @@ impl Key {
                     .map_err(sentence)?;
                 let lines = PolicyRule::ALL
                     .iter()
-                    .map(|rule| format!("{}={}", rule.as_str(), policy.typed(*rule)));
+                    .map(|rule| format!("{}={}", rule.as_str(), policy.to_typed(*rule)));
                 let lines: Vec<String> = lines.collect();
                 print(workspace.output, &json!({ "policy": policy }), &lines.join("\n"));
             }

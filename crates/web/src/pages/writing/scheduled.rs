@@ -63,7 +63,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let location = PageLocation::at(t!("Leaving soon"), "/leaving");
     let (mut frame, (messages, planned)) = web
         .page(&visitor, location, |tx, cx, _| {
-            Ok((approvals::leaving(tx, cx)?, agent_acts::planned(tx, cx.actor)?))
+            Ok((approvals::leaving(tx, cx)?, agent_acts::list_planned(tx, cx.actor)?))
         })
         .await?;
     frame.watch_live("page=leaving".into(), PartVersion::default(), PartVersion::default());
