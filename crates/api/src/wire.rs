@@ -440,12 +440,6 @@ pub struct ReplyResultJson {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub other_drafts: Vec<MessageId>,
-    /// The addresses that it goes to.
-    pub to: Vec<String>,
-    /// Those that get a copy, where there are any.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
-    pub cc: Vec<String>,
 }
 
 impl From<ReplyResult> for ReplyResultJson {
@@ -457,8 +451,6 @@ impl From<ReplyResult> for ReplyResultJson {
             request_id: result.request_id,
             note: Some(result.note),
             other_drafts: result.other_drafts,
-            to: result.to,
-            cc: result.cc,
         }
     }
 }

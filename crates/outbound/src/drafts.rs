@@ -11,7 +11,7 @@ use base::states::{Direction, MessageStatus};
 use base::string_enum::string_enum;
 use base::time::Moment;
 use bookings::offers::{self, CheckedOffer};
-use db::{Json, Tx};
+use db::Tx;
 use mail::AutoSubmission;
 use model::conversations::agent_acts::{self, AgentActKind};
 use model::conversations::follow_ups;
@@ -52,13 +52,6 @@ pub struct ReplyResult {
     pub note: String,
     /// The other drafts of the conversation that wait for a person.
     pub other_drafts: Vec<MessageId>,
-    /// The addresses that it goes to, and those that get a copy.
-    pub to: Vec<String>,
-    pub cc: Vec<String>,
-}
-
-fn addresses(parties: &[Party]) -> Vec<String> {
-    parties.iter().map(|party| party.email.clone()).collect()
 }
 
 /// The input of a new message.
@@ -113,8 +106,6 @@ pub fn keep_as_draft(
         request_id: message.request,
         note: "Waits for a person to approve it.".into(),
         other_drafts,
-        to: addresses(&draft.recipients.to),
-        cc: addresses(&draft.recipients.cc),
     })
 }
 
@@ -150,8 +141,6 @@ pub fn send(
             false => "Waits until an owner or admin sets up a server for outgoing mail.".into(),
         },
         other_drafts,
-        to: addresses(&draft.recipients.to),
-        cc: addresses(&draft.recipients.cc),
     })
 }
 
@@ -245,10 +234,6 @@ pub fn rewrite(
     search_index::draft(tx, cx.actor.ws, &draft.id)?;
     let mut other_drafts = waiting_drafts(tx, cx, conversation)?;
     other_drafts.retain(|id| *id != draft.id);
-    let (to, cc): (Json<Vec<Party>>, Json<Vec<Party>>) = tx.one(
-        "SELECT to_list, cc_list FROM messages WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &draft.id],
-    )?;
     Ok(ReplyResult {
         message_id: draft.id,
         status: ReplyStatus::Draft,
@@ -256,8 +241,6 @@ pub fn rewrite(
         request_id: draft.request,
         note: "Changed. Waits for a person to approve it.".into(),
         other_drafts,
-        to: addresses(&to),
-        cc: addresses(&cc),
     })
 }
 
