@@ -172,7 +172,7 @@ impl From<AgentUndo> for UndoneAct {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "HandedOver")]
-pub struct HandedOver {
+pub struct HandedOverConversation {
     #[schemars(extend("const" = true))]
     pub ok: bool,
     /// The note that says why.
