@@ -175,7 +175,7 @@ impl From<AgentUndo> for UndoneAct {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "HandedOver")]
-pub struct HandedOver {
+pub struct HandedOverConversation {
     #[schemars(extend("const" = true))]
     pub ok: bool,
     /// The note that says why.
@@ -454,12 +454,6 @@ pub struct ReplyResultJson {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     pub other_drafts: Vec<MessageId>,
-    /// The addresses that it goes to.
-    pub to: Vec<String>,
-    /// Those that get a copy, where there are any.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
-    pub cc: Vec<String>,
     /// Why it is a draft although it was to be sent: the rule of the key's policy, and a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<PolicyNote>,
@@ -474,8 +468,6 @@ impl From<ReplyResult> for ReplyResultJson {
             request_id: result.request_id,
             note: Some(result.note),
             other_drafts: result.other_drafts,
-            to: result.to,
-            cc: result.cc,
             policy: result.policy,
         }
     }

@@ -54,15 +54,8 @@ pub struct ReplyResult {
     pub note: String,
     /// The other drafts of the conversation that wait for a person.
     pub other_drafts: Vec<MessageId>,
-    /// The addresses that it goes to, and those that get a copy.
-    pub to: Vec<String>,
-    pub cc: Vec<String>,
     /// Why it is a draft although it was to be sent.
     pub policy: Option<PolicyNote>,
-}
-
-pub(crate) fn addresses(parties: &[Party]) -> Vec<String> {
-    parties.iter().map(|party| party.email.clone()).collect()
 }
 
 /// The input of a new message.
@@ -162,8 +155,6 @@ fn wait_for_person(
         request_id: message.request,
         note: "Waits for a person to approve it.".into(),
         other_drafts,
-        to: addresses(&draft.recipients.to),
-        cc: addresses(&draft.recipients.cc),
         policy,
     })
 }
@@ -208,8 +199,6 @@ pub fn send(
             false => "Waits until an owner or admin sets up a server for outgoing mail.".into(),
         },
         other_drafts,
-        to: addresses(&draft.recipients.to),
-        cc: addresses(&draft.recipients.cc),
         policy: None,
     })
 }

@@ -13,7 +13,7 @@ use model::messages::written_text::WrittenText;
 use model::people::agent_limits;
 use model::people::agent_limits::unusual::{self, JudgedMessage};
 
-use crate::drafts::{ReplyResult, ReplyStatus, addresses, waiting_drafts};
+use crate::drafts::{ReplyResult, ReplyStatus, waiting_drafts};
 use crate::messages::{self, OutgoingMessage};
 
 /// A draft that the actor wrote and that still waits for a person. Somebody else's is not found,
@@ -81,8 +81,6 @@ pub fn rewrite(
         request_id: draft.request,
         note: "Changed. Waits for a person to approve it.".into(),
         other_drafts,
-        to: addresses(&recipients.to),
-        cc: addresses(&recipients.cc),
         policy: None,
     })
 }

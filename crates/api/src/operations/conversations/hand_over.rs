@@ -10,7 +10,7 @@ use model::conversations::{self, handover};
 use crate::fields::filled_text;
 use crate::input::input;
 use crate::operations::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
-use crate::wire::HandedOver;
+use crate::wire::HandedOverConversation;
 
 pub const OPERATION: Operation = Operation {
     name: "hand_over",
@@ -41,7 +41,7 @@ pub const OPERATION: Operation = Operation {
     fields: HandOverInput::FIELDS,
     body_optional: false,
     success: 200,
-    output: |schemas| schemas.subschema_for::<HandedOver>(),
+    output: |schemas| schemas.subschema_for::<HandedOverConversation>(),
     example_input: r#"{ "reason": "The bank account in the mail is not the one on file." }"#,
     example_output: r#"{ "ok": true, "noteId": "not_01kag10a1b2c3d4e5f6g7h8j9k", "assignee": null }"#,
     run: |tx, cx, input| answer(&hand_over(tx, cx, parse_input(input)?)?),
@@ -61,8 +61,12 @@ input! {
     }
 }
 
-pub fn hand_over(tx: &mut Tx<'_>, cx: &Cx<'_>, input: HandOverInput) -> Result<HandedOver> {
+pub fn hand_over(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    input: HandOverInput,
+) -> Result<HandedOverConversation> {
     let mut conversation = conversations::load(tx, cx.actor, &input.id)?;
     let done = handover::hand_over(tx, cx, &mut conversation, &input.reason, input.to.as_deref())?;
-    Ok(HandedOver { ok: true, note_id: done.note, assignee: done.assignee })
+    Ok(HandedOverConversation { ok: true, note_id: done.note, assignee: done.assignee })
 }

@@ -47,7 +47,7 @@ pub const OPERATION: Operation = Operation {
 
 fn undo(tx: &mut Tx<'_>, cx: &Cx<'_>, input: PathInput) -> Result<UndoneAct> {
     let Principal::Agent { id: agent, .. } = &cx.actor.who else {
-        return Err(Error::Forbidden("Only a key undoes what it did.".into()));
+        return Err(Error::Forbidden("Only a key has an agent.".into()));
     };
     let act = UndoId::parse(&input.id).ok_or(Error::NotFound("act to undo"))?;
     Ok(agent_undo::undo_own(tx, cx, agent, &act)?.into())

@@ -59,7 +59,7 @@ input! {
 
 fn list_calls(tx: &mut Tx<'_>, cx: &Cx<'_>, input: ListCallsInput) -> Result<Vec<CallJson>> {
     let Principal::Agent { id: own, .. } = &cx.actor.who else {
-        return Err(Error::Forbidden("Only a key has calls.".into()));
+        return Err(Error::Forbidden("Only a key has an agent.".into()));
     };
     if input.key.as_deref().is_some_and(|key| AgentId::parse(key).as_ref() != Some(own)) {
         return Err(Error::NotFound("key"));

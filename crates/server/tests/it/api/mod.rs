@@ -39,6 +39,8 @@ use crate::support::{Answer, TestApp, TestKey, letter, request, text_of};
 
 /// Every scope there is (API section 5.5).
 pub const ALL: &str = "read write draft send record";
+/// The same, and the one that only keys made for it have.
+pub const ALL_AND_ADMIN: &str = "read write draft send record admin";
 pub const SCOPES: [&str; 5] = ["read", "write", "draft", "send", "record"];
 
 /// An operation as section 4 of the API document tells it, with a request that is right.

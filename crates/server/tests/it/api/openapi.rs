@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use super::limits::{BOOKING_TEXTS, IN_SANDBOX_TEXTS, LISTS, TEXTS};
 use super::schema::problems;
 use super::{
-    ALL, CREATING, IN_SANDBOX, ON_BOOKINGS, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS, Op, SENDING,
-    a_booking, a_secure_message, a_test_conversation, beside, every_op, fields_named, give_message,
-    op,
+    ALL, ALL_AND_ADMIN, CREATING, IN_SANDBOX, ON_BOOKINGS, ON_OWN_DRAFTS, ON_SECURE_MESSAGES, OPS,
+    Op, SENDING, a_booking, a_secure_message, a_test_conversation, beside, every_op, fields_named,
+    give_message, op,
 };
 use crate::support::{Answer, DAY, TestApp, TestKey, letter, nowhere, on_both, request};
 
@@ -300,9 +300,14 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
             "find_slots" => &["id", "from", "to", "zone", "limit"],
             "search_answers" => &["q", "language", "limit"],
             "get_reports" => &["from", "to", "mailbox"],
-            "search_documents" => &["q", "kind", "limit", "cursor"],
+            "search_documents" => &["q", "kind", "conversation", "from", "limit", "cursor"],
+            "help" => &["tool"],
+            "list_calls" => &["key", "since", "limit"],
             "list_events" => &["start", "limit", "cursor"],
-            "sandbox_inbound" | "start_conversation" | "create_booking" => &["Idempotency-Key"],
+            "sandbox_inbound"
+            | "start_conversation"
+            | "create_booking"
+            | "update_conversations" => &["Idempotency-Key"],
             name if CREATING.contains(&name) => &["id", "Idempotency-Key"],
             _ if op.has_id() => &["id"],
             _ => &[],
@@ -330,7 +335,7 @@ async fn the_document_tells_the_limits_that_hold(app: TestApp) {
 
 async fn what_the_document_requires_of_a_body_is_what_is_required(app: TestApp) {
     let document = document(&app).await;
-    let (live, test) = (app.key(ALL).await, app.test_key(ALL).await);
+    let (live, test) = (app.key(ALL_AND_ADMIN).await, app.test_key(ALL).await);
     for op in every_op().filter(|op| op.method == "POST") {
         let key = if IN_SANDBOX.iter().any(|own| own.name == op.name) { &test } else { &live };
         let schema = &described(&document, op)["requestBody"]["content"]["application/json"];

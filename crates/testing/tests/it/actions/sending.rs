@@ -133,9 +133,8 @@ async fn what_keys_write_keeps_its_window_whoever_approves_it(app: TestApp) {
     let mail = question(&app).await;
     app.act(&app.owner, |tx, cx| writing_settings::choose_undo(tx, cx, Some(10))).await;
     let draft = MessageId::parse(&app.draft(&key, &mail.conversation, "By sea.").await).unwrap();
-    let leaves = app
-        .act(&app.owner, move |tx, cx| approve_draft(tx, cx, &draft, 1, "By sea."))
-        .await;
+    let leaves =
+        app.act(&app.owner, move |tx, cx| approve_draft(tx, cx, &draft, 1, "By sea.")).await;
     assert_eq!(leaves, app.now() + UNDO);
     app.schedule(&key, &mail.conversation, "And by land.").await;
     app.pass(UNDO - 1).await;

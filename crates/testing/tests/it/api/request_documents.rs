@@ -19,7 +19,7 @@ async fn a_request_kept_as_a_draft_has_no_link_yet(app: TestApp) {
     let mail = app.mail("a@x.example", "Lamp", "text").await;
     let body = json!({ "documents": [{ "label": "Passport" }], "message": "One more paper." });
     let answer = app.on(&key, &mail.conversation, "document-requests", body).await.is(201).json();
-    assert_eq!(fields(&answer), ["messageId", "note", "requestId", "status", "to"]);
+    assert_eq!(fields(&answer), ["messageId", "note", "requestId", "status"]);
     assert_eq!(answer["status"], "draft");
     assert_eq!(answer["note"], "Waits for a person to approve it.");
     assert!(text_of(&answer, "requestId").starts_with("req_"));
@@ -43,7 +43,7 @@ async fn a_request_that_is_sent_has_its_checklist_and_link_under_the_text(app: T
         "send": true,
     });
     let answer = app.on(&key, &mail.conversation, "document-requests", body).await.is(201).json();
-    assert_eq!(fields(&answer), ["messageId", "note", "requestId", "sendsAt", "status", "to"]);
+    assert_eq!(fields(&answer), ["messageId", "note", "requestId", "sendsAt", "status"]);
     assert_eq!(answer["status"], "scheduled");
     assert_eq!(answer["sendsAt"], Moment(app.now() + UNDO).iso());
     let text = text_in(&app, &key, &mail.conversation, &answer).await;

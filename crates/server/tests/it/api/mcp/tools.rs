@@ -466,7 +466,9 @@ async fn a_list_goes_on_where_its_cursor_says(app: TestApp) {
         let cursor = page.get("nextCursor").map(|cursor| cursor.as_str().unwrap());
         let cursor = cursor.map(|cursor| format!("nextCursor: {cursor}"));
         let beside: Vec<&str> = cursor.as_deref().into_iter().chain(["count: 3"]).collect();
-        assert_eq!(texts(&answer["result"])[1..], beside);
+        let mut told = texts(&answer["result"]).split_off(1);
+        told.retain(|text| !text.starts_with("in every row: "));
+        assert_eq!(told, beside);
         let items = page["conversations"].as_array().unwrap().clone();
         subjects.extend(items.iter().map(|item| item["subject"].as_str().unwrap().to_owned()));
         match page.get("nextCursor") {
