@@ -3,13 +3,16 @@
 mod attack;
 mod authentication;
 mod client;
+mod compare;
 mod constant;
 mod crash;
 mod database;
 mod deliveries;
 mod filled;
+mod grown;
 mod guests;
 mod hosted;
+mod inbox_figures;
 mod lane;
 mod live;
 mod measure;
@@ -73,7 +76,11 @@ enum Command {
     Sorting(receive::sorting::SortingOptions),
     /// Measure lists, searches and reads on PostgreSQL after mail came in, before anything was
     /// analysed, a minute later, and when everything was
-    Grown(receive::grown::GrownOptions),
+    Statistics(receive::statistics::StatisticsOptions),
+    /// Measure an inbox that has lived: as it is, after a restart, and when its search index is new
+    Grown(grown::GrownOptions),
+    /// Measure two builds of the server in turns on the same mail, and print the ratios
+    Compare(compare::CompareOptions),
     /// Kill the server at random moments while clients work, and check that nothing promised is lost
     Crash(crash::CrashOptions),
     /// Attack the server with hostile HTML, silent connections and large bodies, and check its bounds
@@ -117,7 +124,9 @@ fn main() -> ExitCode {
         Some(Command::Protected(options)) => guests::protected::run(&options).map(drop),
         Some(Command::Receive(options)) => receive::run(&options).map(drop),
         Some(Command::Sorting(options)) => receive::sorting::run(&options).map(drop),
-        Some(Command::Grown(options)) => receive::grown::run(&options).map(drop),
+        Some(Command::Statistics(options)) => receive::statistics::run(&options).map(drop),
+        Some(Command::Grown(options)) => grown::run(&options).map(drop),
+        Some(Command::Compare(options)) => compare::run(&options),
         Some(Command::Crash(options)) => crash::run(options),
         Some(Command::Attack(options)) => attack::run(&options),
         Some(Command::Soak(options)) => soak::run(&options),

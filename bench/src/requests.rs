@@ -38,6 +38,15 @@ impl Requests {
         requests
     }
 
+    /// Any of some requests to the API.
+    pub fn of_paths(key: &str, paths: &[String]) -> Requests {
+        let mut requests = Requests::default();
+        for path in paths {
+            requests.push(key, "GET", path, "");
+        }
+        requests
+    }
+
     /// Pages of somebody who is signed in.
     pub fn of_pages(session: &str, paths: &[String]) -> Requests {
         let mut requests = Requests::default();

@@ -114,6 +114,7 @@ pub fn seed(url: &str, messages: usize, seed: u64) -> Result<Seeded, String> {
         reading: MailReading::new(&scratch.path().join("reading"), Arc::new(GeneratedMail)),
         limiter: Arc::new(RateLimiter::new(1)),
         agents: Arc::default(),
+        calls: Arc::default(),
         sorters: Arc::default(),
         background: base::concurrency::background_writes::BackgroundWrites::default(),
         scanner: None,

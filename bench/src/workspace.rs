@@ -131,6 +131,7 @@ pub fn app(store: Store, folder: &Path) -> Result<App, String> {
         reading: MailReading::new(&folder.join("reading"), Arc::new(GeneratedMail)),
         limiter: Arc::new(RateLimiter::new(1)),
         agents: Arc::default(),
+        calls: Arc::default(),
         sorters: Arc::default(),
         background: base::concurrency::background_writes::BackgroundWrites::default(),
         scanner: None,

@@ -1,10 +1,11 @@
 //! How fast mail comes in by SMTP, durable and with everything that is done to it, what memory that
 //! takes, and what a mail takes on disk.
 
-pub mod grown;
 mod mails;
 mod sender;
 pub mod sorting;
+pub mod statistics;
+mod threads;
 
 use std::fs;
 use std::net::SocketAddr;
@@ -25,6 +26,7 @@ use crate::workspace::{self, BenchDatabase, INBOX};
 
 pub use mails::{Customers, SampleMail};
 pub use sender::SmtpSender;
+pub use threads::MailThreads;
 
 /// Different mails; each is sent again and again under another Message-ID.
 const MAILS: usize = 4_000;

@@ -8,6 +8,7 @@ pub mod cursor;
 pub mod fields;
 pub mod idempotency;
 mod input;
+mod kept_arguments;
 pub mod operations;
 pub mod rules_json;
 mod string_format;

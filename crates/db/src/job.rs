@@ -66,7 +66,7 @@ impl Job {
     pub fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         let (closure, span) = (&mut self.closure, &self.span);
         self.answer = match catch_unwind(AssertUnwindSafe(|| span.in_scope(|| closure(tx)))) {
-            Ok(result) if result.is_ok && tx.has_failed() => {
+            Ok(result) if result.is_ok && (tx.has_failed() || !tx.settle()) => {
                 Err(StoreError::Commit(HAD_FAILED.into()))
             }
             Ok(result) => Ok(result),

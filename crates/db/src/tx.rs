@@ -92,6 +92,28 @@ impl<'c> Tx<'c> {
         self.note_failure(result)
     }
 
+    /// Runs a write whose outcome nothing here asks for. PostgreSQL gets it at once and is not waited for, which
+    /// would be a round trip: a failure is told by the next statement, or undoes the transaction in the end.
+    pub fn exec_soon(&mut self, sql: &str, args: &[&dyn Arg]) -> Result<(), StoreError> {
+        if ListExpansion::of(sql, args).is_some() {
+            return self.exec(sql, args).map(drop);
+        }
+        match &mut self.conn {
+            Conn::Sqlite(_) => self.exec(sql, args).map(drop),
+            Conn::Postgres(session) => {
+                let sent = session.execute_soon(sql, args).map_err(StoreError::from);
+                self.note_failure(sent)
+            }
+        }
+    }
+
+    /// Waits for the writes that were sent; false when one failed, and with it the transaction.
+    pub(crate) fn settle(&mut self) -> bool {
+        let Conn::Postgres(session) = &mut self.conn else { return true };
+        let settled = session.settle().map_err(StoreError::from);
+        self.note_failure(settled).is_ok()
+    }
+
     /// Defers a statement with a number and a text on SQLite until the other jobs of the batch have
     /// run, ordered by number: the full-text index then writes one segment. The transaction cannot
     /// read its own deferred writes.
@@ -138,6 +160,21 @@ impl<'c> Tx<'c> {
             Conn::Postgres(session) => session.each(sql, args, see),
         };
         self.note_failure(result)
+    }
+
+    /// Every row of a query of a table that only settings change. A transaction of PostgreSQL that asks again and
+    /// again, for one conversation after the other, asks the server once, until it changes the table itself.
+    pub fn known<T: FromRow>(
+        &mut self,
+        table: &'static str,
+        sql: &str,
+        args: &[&dyn Arg],
+    ) -> Result<Vec<T>, StoreError> {
+        let Conn::Postgres(session) = &mut self.conn else { return self.all(sql, args) };
+        let rows = session.query_known(table, sql, args).map_err(StoreError::from);
+        let read = rows
+            .and_then(|rows| rows.iter().map(|row| T::from_row(&mut Row::postgres(row))).collect());
+        self.note_failure(read)
     }
 
     /// The first row of a query, if it has one.

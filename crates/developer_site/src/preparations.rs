@@ -100,6 +100,12 @@ const DOCUMENT: Preparation = Preparation {
     input: r#"{ "limit": 1 }"#,
     outcome: Kept::MemberOnceThere("$DOCUMENT", "id"),
 };
+const ACT: Preparation = Preparation {
+    operation: "update_conversations",
+    id: "",
+    input: r#"{ "ids": ["$CONVERSATION"], "status": "closed" }"#,
+    outcome: Kept::Member("$UNDO", "undoId"),
+};
 const MAILBOX: Preparation = Preparation {
     operation: "list_mailboxes",
     id: "",
@@ -147,9 +153,12 @@ fn needs(operation: &Operation) -> Needs {
         "split_conversation" => {
             (&[CONVERSATION, SECOND_MESSAGE], &[("id", "$CONVERSATION"), ("messageId", "$MESSAGE")])
         }
+        "update_conversations" => (&[CONVERSATION], &[("ids", "$CONVERSATION")]),
+        "undo" => (&[CONVERSATION, ACT], &[("id", "$UNDO")]),
         "get_contact" => (&[CUSTOMER], &[("id", "mara@studio.test")]),
         "start_conversation" => (&[MAILBOX], &[("mailbox", "$MAILBOX")]),
         "update_draft" | "discard_draft" => (&[CONVERSATION, DRAFT], &[("id", "$DRAFT")]),
+        "pause_agent" => (&[], &[("id", "me")]),
         "stop_message" => (&[CONVERSATION, SCHEDULED], &[("id", "$MESSAGE")]),
         "revoke_message" => (&[CONVERSATION, PROTECTED, ALL_HAVE_LEFT], &[("id", "$MESSAGE")]),
         "download_document" | "read_document" => {
@@ -185,6 +194,7 @@ impl PreparedExample {
         for (field, value) in named_fields {
             match *field {
                 "id" => request.id = Some((*value).to_owned()),
+                "ids" => drop(request.input.insert("ids".to_owned(), vec![*value].into())),
                 field => drop(request.input.insert(field.to_owned(), (*value).into())),
             }
         }

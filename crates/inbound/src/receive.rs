@@ -13,6 +13,7 @@ use mail::{AuthorKind, Mail, Warning};
 use model::contacts::blocked_senders;
 use model::contacts::{self, ContactEvidence, ContactStanding};
 use model::conversations::followers;
+use model::conversations::leaving;
 use model::conversations::sorting;
 use model::conversations::targets;
 use model::conversations::timeline::{self, RetiredBy, TimelineEvent, WokenBy};
@@ -184,7 +185,7 @@ fn give_reference(
     conversation: &mut Conversation,
     reference: Option<String>,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET reference = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &reference],
     )?;
@@ -316,7 +317,7 @@ pub(super) fn warn(
     let Some(warning) = warning else { return Ok(()) };
     let risk = ConversationRisk::from(warning.risk);
     let reasons: Vec<&String> = warning.reasons.iter().take(RISK_REASONS).collect();
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET risk = ?3, risk_reasons = ?4 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &risk, &Json(reasons)],
     )?;
@@ -376,6 +377,7 @@ pub(super) fn announce(
         }
         InboundAnnouncement::Reply => {
             conversations::wake(tx, cx, conversation, WokenBy::Customer)?;
+            leaving::end(tx, cx, conversation)?;
             conversations::set_status(tx, cx, conversation, Status::Open)?;
             tell_people(tx, cx, conversation, message, NoticeKind::Reply)?;
         }
@@ -437,7 +439,7 @@ fn announce_beginning(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &mut Conversat
 
 /// Keeps a conversation from everybody who is told of mail until a person has looked at it.
 pub(super) fn hold(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET held = TRUE WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id],
     )?;

@@ -6,6 +6,7 @@ use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::{ConversationId, MessageId};
 use db::Tx;
+use model::conversations::leaving;
 
 /// The queues by their names, and what is in them.
 const QUEUES: &[(&str, &str)] = &[
@@ -17,6 +18,7 @@ const QUEUES: &[(&str, &str)] = &[
     ("reminders of protected messages", "secure_messages WHERE remind_at IS NOT NULL"),
     ("reminders of documents", "document_requests WHERE remind_at IS NOT NULL"),
     ("reminders of bookings", "bookings WHERE remind_at IS NOT NULL"),
+    ("bookings of agents", "bookings WHERE act_at IS NOT NULL"),
 ];
 
 /// How much waits in each queue.
@@ -49,6 +51,7 @@ pub fn stop_overdue(tx: &mut Tx<'_>, now: i64) -> Result<u64> {
             "UPDATE conversations SET has_draft = TRUE WHERE ws = ?1 AND id = ?2",
             &[ws, conversation],
         )?;
+        leaving::note(tx, *ws, conversation)?;
     }
     tx.wake(Queue::Pages);
     Ok(overdue.len() as u64)

@@ -53,7 +53,7 @@ pub fn remind(
     conversation: &Conversation,
     message: &MessageId,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE secure_messages SET remind_at = NULL WHERE ws = ?1 AND message = ?2",
         &[&cx.actor.ws, message],
     )?;

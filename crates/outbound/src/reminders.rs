@@ -38,7 +38,7 @@ pub fn remind(
     let conversation = conversations::load(tx, cx.actor, conversation.as_str())?;
     let goes_on = !missing.is_empty() && takes_mail(tx, ws, &conversation, &message, asked_at)?;
     let next = if goes_on { next_reminder(asked_at, cx.now) } else { None };
-    tx.exec(
+    tx.exec_soon(
         "UPDATE document_requests SET remind_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&ws, request, &next],
     )?;

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
+use base::concurrency::queue::Queue;
 use base::error::Result;
 use db::Tx;
 
 use super::fold::index_words;
-use super::{IndexRowKey, TAG_CHARS};
+use super::{HAS_OTHERS, IndexRowKey, IndexedText, TAG_CHARS};
 
 /// How long the list may grow, in bytes; then it is left empty.
 const CONVERSATION_WORDS_BYTES: usize = 64 * 1024;
@@ -49,8 +50,65 @@ pub(super) fn add(
         true => "UPDATE conversation_index SET words = ?2 WHERE num = ?1",
         false => "INSERT INTO conversation_index (num, words) VALUES (?1, ?2)",
     };
-    tx.exec(sql, &[&place.num, &text])?;
+    tx.exec_soon(sql, &[&place.num, &text])?;
     Ok(())
+}
+
+/// Says of a conversation that its list may have words that none of its rows has any more, and has the
+/// list written again. Until then a look at the rows follows whenever the list has a word.
+pub(super) fn mark_others(tx: &mut Tx<'_>, num: i64) -> Result<()> {
+    tx.exec_soon(
+        "UPDATE conversation_index SET words = '~' || words
+         WHERE num = ?1 AND words <> '' AND substr(words, 1, 1) <> '~'",
+        &[&num],
+    )?;
+    // Another time tells the job that more was lost since it looked.
+    tx.exec_soon(
+        "INSERT INTO index_rebuilds (name, next_num, due_at, words_only)
+         SELECT ?2, num, 0, TRUE FROM conversation_index WHERE num = ?1 AND words <> ''
+         ON CONFLICT (name) DO UPDATE SET due_at = index_rebuilds.due_at - 1",
+        &[&num, &format!("words of {num}")],
+    )?;
+    tx.wake(Queue::IndexRebuild);
+    Ok(())
+}
+
+/// The list of a conversation, made anew from all its rows.
+#[derive(Default)]
+pub struct NewWordList {
+    words: HashSet<String>,
+    text: String,
+}
+
+impl NewWordList {
+    pub fn add(&mut self, ws: i64, text: &IndexedText<'_>) {
+        for word in text.words(ws) {
+            let word = &word[TAG_CHARS as usize..];
+            if self.words.insert(word.to_owned()) {
+                self.text.push_str(word);
+                self.text.push('\n');
+            }
+        }
+    }
+
+    /// Puts it in the place of the list that was read before; false if that changed meanwhile.
+    pub fn replace(&self, tx: &mut Tx<'_>, num: i64, before: &str) -> Result<bool> {
+        let text = format!("\n{}", self.text);
+        let text = if text.len() > CONVERSATION_WORDS_BYTES { "" } else { &text };
+        let replaced = tx.exec(
+            "UPDATE conversation_index SET words = ?2 WHERE num = ?1 AND words = ?3",
+            &[&num, &text, &before],
+        )?;
+        Ok(replaced == 1)
+    }
+}
+
+/// The list of a conversation, if it may have words that its rows do not have.
+pub fn list_with_others(tx: &mut Tx<'_>, num: i64) -> Result<Option<String>> {
+    let list: Option<(String,)> =
+        tx.opt("SELECT words FROM conversation_index WHERE num = ?1", &[&num])?;
+    let list = list.map(|(list,)| list);
+    Ok(list.filter(|list| list.as_bytes().first() == Some(&HAS_OTHERS)))
 }
 
 /// The lines of a text with words that a conversation does not have; `None` where its list is too long

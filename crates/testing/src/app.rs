@@ -64,6 +64,7 @@ impl TestApp {
             reading: MailReading::new(&folder.path().join("reading"), Arc::new(TrustingParser)),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
             agents: Arc::default(),
+            calls: Arc::default(),
             sorters: Arc::default(),
             background: BackgroundWrites::default(),
             scanner: None,
@@ -111,6 +112,7 @@ impl TestApp {
             ids: Arc::new(Ids::with_seed(9)),
             limiter: Arc::new(RateLimiter::new(1_000_000)),
             agents: Arc::default(),
+            calls: Arc::default(),
             sorters: Arc::default(),
             background: BackgroundWrites::default(),
             ..self.app.clone()

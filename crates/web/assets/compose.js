@@ -9,6 +9,7 @@ const ADDRESS = /^[^\s@<>,;]+@[^\s@<>,;]+\.[^\s@<>,;]+$/;
 for (const field of document.querySelectorAll(".address input:is(#to, #cc, #bcc)")) makeChips(field);
 keepDraft();
 attachAtOnce();
+sayWhereItGoes();
 offerSaved();
 completeMentions();
 showSignature();
@@ -66,6 +67,15 @@ function keepDraft() {
 }
 
 // Files that were chosen are added without a second click.
+// Folded again, the line says whom the message goes to now.
+function sayWhereItGoes() {
+  const fold = document.querySelector("details.goes-to");
+  fold?.addEventListener("toggle", () => {
+    const to = fold.querySelector("[name='to']")?.value.trim();
+    if (to) fold.querySelector("[data-goes-to]").textContent = to;
+  });
+}
+
 function attachAtOnce() {
   const field = document.querySelector("[data-attach]");
   field?.addEventListener("change", () => {

@@ -27,7 +27,7 @@ async fn a_letter_is_found_answered_and_stopped_with_keys_alone() {
     browser.find("#body").await;
     browser.press("Typed with care").await;
     browser.press(Key::Control + Key::Enter).await;
-    browser.says("Your message to Bo Shop leaves at").await;
+    browser.says("To Bo Shop").await;
     assert_eq!(server.latest(received.conversation.as_str()).await.0, "scheduled");
     browser.press("z").await;
     browser.says("Stopped, nothing was sent.").await;
@@ -37,7 +37,7 @@ async fn a_letter_is_found_answered_and_stopped_with_keys_alone() {
         })
         .await;
     browser.press(Key::Control + Key::Enter).await;
-    browser.says("Your message to Bo Shop leaves at").await;
+    browser.says("To Bo Shop").await;
 
     browser.press("m").await;
     browser.says("gave this to Ines Marti").await;
@@ -148,6 +148,7 @@ async fn shift_ticks_rows_on_the_way_and_they_become_one_conversation() {
     browser.press(Key::Shift + "jj").await;
     browser.press("x").await;
     ticked(3).await;
+    browser.click(".bulk-acts > .menu:last-of-type > summary").await;
     browser.click(".bulk [value=merge]").await;
     browser.says("Merged 3 conversations into the oldest of them.").await;
     assert_eq!(browser.count(".rows .row").await, 1);

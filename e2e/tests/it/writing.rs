@@ -29,7 +29,7 @@ async fn files_and_a_saved_reply_go_into_a_letter() {
     browser.says("invoice.txt").await;
     assert_eq!(browser.text("#body").await, "First. Hello Ann");
     browser.click("[data-send]").await;
-    browser.says("Your message to Ann Shop leaves at").await;
+    browser.says("To Ann Shop").await;
     browser.says("invoice.txt").await;
     browser.close().await;
 }

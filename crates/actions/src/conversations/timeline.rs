@@ -140,6 +140,8 @@ db::row! {
         pub summary: Option<String>,
         pub revision: i64,
         pub sends_at: Option<i64>,
+        /// For how long it can be stopped in all, while it leaves.
+        pub waits: Option<i64> = "m.sends_at - m.scheduled_at",
         /// Who holds it in the queue.
         pub held_by: Option<String> = "CASE WHEN m.held_at IS NOT NULL THEN m.held_by END",
         outcome_code: Option<String>,
@@ -280,7 +282,7 @@ fn load(
     let notes: Vec<NoteEntry> = tx.all(
         &format!(
             "SELECT {} FROM notes
-             WHERE ws = ?1 AND conversation = ?2 AND (at, id) < (?3, ?4)
+             WHERE ws = ?1 AND conversation = ?2 AND (at, id) < (?3, ?4) AND hidden_at IS NULL
              ORDER BY at DESC, id DESC LIMIT ?5",
             NoteEntry::COLUMNS
         ),

@@ -1,4 +1,4 @@
-//! Document requests as the team sees them: their state, ending and renewing them.
+//! Document requests as the team sees them: asking, their state, ending and renewing them.
 
 use base::app::Cx;
 use base::concurrency::queue::Queue;
@@ -10,6 +10,10 @@ use model::conversations;
 use model::conversations::timeline::{self, TimelineEvent};
 use model::documents::document_requests;
 use model::mailboxes::inbox_access;
+use outbound::document_request::{self, NewDocumentRequest};
+use outbound::drafts::ReplyResult;
+
+use crate::writing::seen::{DecisionOutcome, SeenConversation, Writers, newer_than};
 
 /// How far a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +138,23 @@ pub(crate) fn card(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &RequestId) -> Result<Reque
         reminders_stopped: found.stopped_at.is_some(),
         items: items.collect(),
     })
+}
+
+/// Asks the customer for documents if nobody wrote meanwhile, or keeps it as a draft for the team.
+pub fn request_documents(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    id: &str,
+    request: &NewDocumentRequest,
+    seen: SeenConversation,
+) -> Result<DecisionOutcome<ReplyResult>> {
+    let conversation = conversations::load(tx, cx.actor, id)?;
+    if request.send
+        && let Some(newer) = newer_than(tx, cx, &conversation, seen, Writers::Everybody)?
+    {
+        return Ok(DecisionOutcome::Meanwhile(newer));
+    }
+    Ok(DecisionOutcome::Done(document_request::write(tx, cx, &conversation, request)?))
 }
 
 /// The conversation that a request belongs to, if the actor may see it.

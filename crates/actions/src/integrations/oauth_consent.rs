@@ -8,6 +8,7 @@ use base::limits::{
     CLIENT_DOCUMENT_MS, DOCUMENTS_PER_PERSON, OAUTH_CODE_KEPT_MS, OAUTH_CODE_MS, PERSON_NAME_CHARS,
     REGISTRATIONS_PER_NETWORK, UNUSED_CLIENT_MS, UNUSED_CLIENTS,
 };
+use base::security::agent_policy::{AgentPolicy, PolicyProfile};
 use base::security::api_key::{KEY_SECRET_CHARS, KeyHash};
 use base::security::redirect_uri::RedirectUri;
 use base::security::scopes::{Scope, Scopes};
@@ -170,7 +171,7 @@ pub fn connect_app(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent) -> Result<St
     if consent.scopes.contains(&Scope::Record) {
         cx.actor.must_administer()?;
     }
-    let scopes = Scopes::new(&consent.scopes);
+    let scopes = Scopes::of_app(&consent.scopes);
     let agent = match find_connected(tx, cx, consent)? {
         Some(agent) => change_agent(tx, cx, consent, &agent, &scopes)?,
         None => make_agent(tx, cx, consent, &scopes)?,
@@ -271,8 +272,8 @@ fn make_agent(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent, scopes: &Scopes) 
     tx.exec(
         "INSERT INTO agents (
             ws, id, name, key_hash, scopes, livemode, made_by, created_at, sees_private,
-            oauth_client
-         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            oauth_client, policy
+         ) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         &[
             &cx.actor.ws,
             &id,
@@ -284,6 +285,7 @@ fn make_agent(tx: &mut Tx<'_>, cx: &Cx<'_>, consent: &Consent, scopes: &Scopes) 
             &cx.now,
             &sees_private(cx, me),
             &consent.client.id,
+            &AgentPolicy::of(PolicyProfile::Agent).to_row()?,
         ],
     )?;
     Ok(id)

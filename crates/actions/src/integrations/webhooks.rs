@@ -12,7 +12,7 @@ use model::installation::audit_log::{self, Action};
 use model::installation::sealing;
 use model::mailboxes;
 use model::webhooks::State;
-use model::webhooks::events::EVENTS;
+use model::webhooks::events;
 use model::webhooks::webhook_signing;
 use serde::Serialize;
 use url::Url;
@@ -106,14 +106,12 @@ fn insert_webhook(
 /// Chooses the events that a webhook hears beside those that all hear, by their names.
 pub fn choose_events(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &WebhookId, names: &[String]) -> Result<()> {
     let circle = find(tx, cx, id)?;
-    let by_choice = || EVENTS.iter().filter(|event| event.by_choice).map(|event| event.name);
-    if let Some(unknown) = names.iter().find(|name| !by_choice().any(|known| known == *name)) {
-        let known: Vec<&str> = by_choice().collect();
-        let sentence = format!("{unknown} cannot be chosen; there are {}", known.join(", "));
+    let mut chosen = events::opt_in_names();
+    if let Some(unknown) = names.iter().find(|name| !chosen.contains(&name.as_str())) {
+        let sentence = format!("{unknown} cannot be chosen; there are {}", chosen.join(", "));
         return Err(Error::invalid("event", sentence));
     }
-    let chosen: Vec<&str> =
-        by_choice().filter(|known| names.iter().any(|name| name == known)).collect();
+    chosen.retain(|known| names.iter().any(|name| name == known));
     let (url,): (String,) = tx.one(
         "UPDATE webhooks SET chosen_events = ?3 WHERE ws = ?1 AND id = ?2 RETURNING url",
         &[&cx.actor.ws, id, &Json(&chosen)],

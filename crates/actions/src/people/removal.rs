@@ -146,7 +146,7 @@ fn oldest_owner(tx: &mut Tx<'_>, cx: &Cx<'_>, except: &UserId) -> Result<Option<
 
 /// Their conversations become unassigned; closed ones cause no event.
 fn give_back(tx: &mut Tx<'_>, cx: &Cx<'_>, person: &UserId) -> Result<()> {
-    for view in ["open", "waiting", "snoozed"] {
+    for view in ["open", "leaving", "waiting", "snoozed"] {
         let assigned: Vec<(ConversationId,)> = tx.all(
             "SELECT id FROM conversations
              WHERE ws = ?1 AND circle = 'team' AND assignee = ?2 AND view = ?3 LIMIT ?4",

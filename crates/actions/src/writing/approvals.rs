@@ -2,17 +2,21 @@
 
 use base::app::Cx;
 use base::error::{Error, Result};
-use base::ids::{ConversationId, MessageId};
+use base::ids::{AgentId, ConversationId, MessageId, UserId};
 use base::states::{ConversationRisk, MessageStatus};
-use db::Tx;
+use bookings::agent_acts;
+use db::{Json, Tx};
 use model::conversations::Conversation;
 use model::mailboxes::{self, Mailbox};
-use model::messages::helper_drafts;
+use model::messages::{helper_drafts, recipients};
+use model::people::agent_limits::unusual::{self, JudgedMessage, Unusual, UnusualKind};
 use outbound::messages;
 
 use crate::conversation_bookings::{MessageOffer, offer_of};
 use crate::conversations::timeline::{MessageEntry, attach_files};
 use crate::documents::document_requests::card;
+use crate::writing::drafts;
+use crate::writing::seen::SeenConversation;
 
 /// Drafts and scheduled messages that a page lists.
 const LISTED: i64 = 100;
@@ -32,6 +36,8 @@ db::row! {
         pub contact: String = "coalesce(c.contact_name, c.contact_email)",
         pub risk: Option<ConversationRisk> = "c.risk",
         pub asks: bool = "m.request IS NOT NULL",
+        /// What is unusual about it, as far as no person wrote it.
+        pub unusual: Option<Json<Vec<UnusualKind>>>,
         /// True when the customer wrote after the draft was made.
         pub wrote_meanwhile: bool = "EXISTS (
             SELECT 1 FROM messages n
@@ -65,10 +71,11 @@ pub struct Decision {
     pub mailbox: Mailbox,
     /// The customer's latest messages, newest first.
     pub said: Vec<MessageEntry>,
-    /// The next message's serial: a decision on this page has seen the messages before it.
-    pub seen: i64,
+    pub seen: SeenConversation,
     /// The times that the draft offers.
     pub offer: Option<MessageOffer>,
+    /// What is unusual about it as it stands now, where no person wrote it.
+    pub unusual: Vec<Unusual>,
 }
 
 impl Decision {
@@ -109,18 +116,36 @@ pub fn look_at_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Dec
     let mut shown: Vec<&mut MessageEntry> = said.iter_mut().chain([&mut draft]).collect();
     attach_files(tx, cx, &mut shown)?;
     let mailbox = mailboxes::seen_by(tx, cx.actor, &conversation.mailbox)?;
-    let (seen,): (i64,) = tx.one(
-        "SELECT next_serial FROM conversations WHERE ws = ?1 AND id = ?2",
-        &[&ws, &conversation.id],
-    )?;
+    let seen = SeenConversation::now(tx, cx, &conversation.id)?;
     Ok(Decision {
         offer: offer_of(tx, cx, &draft.id)?,
+        unusual: unusual_of(tx, cx, &conversation, &draft)?,
         draft,
         mailbox: mailbox.ok_or(Error::NotFound("draft"))?,
         conversation,
         said,
         seen,
     })
+}
+
+/// What is unusual about a draft that an agent or a helper wrote.
+fn unusual_of(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    draft: &MessageEntry,
+) -> Result<Vec<Unusual>> {
+    if draft.author.as_deref().is_some_and(|author| UserId::parse(author).is_some()) {
+        return Ok(Vec::new());
+    }
+    let recipients = recipients::of_message(tx, cx.actor.ws, &draft.id)?;
+    let judged = JudgedMessage {
+        recipients: &recipients,
+        words: &draft.text,
+        has_files: !draft.files.is_empty() || draft.forwards.is_some(),
+        is_secure: draft.secure,
+    };
+    unusual::find(tx, cx, conversation, &judged)
 }
 
 db::row! {
@@ -130,6 +155,8 @@ db::row! {
         pub conversation: ConversationId,
         /// `None` while it is held.
         pub sends_at: Option<i64>,
+        /// For how long it can be stopped in all.
+        pub waits: Option<i64> = "m.sends_at - m.scheduled_at",
         /// Who holds it in the queue.
         pub held_by: Option<String> = "CASE WHEN m.held_at IS NOT NULL THEN m.held_by END",
         pub author: Option<String>,
@@ -161,6 +188,25 @@ pub fn leaving(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<Vec<ScheduledMessage>> {
         )?);
     }
     Ok(leaving)
+}
+
+/// Stops all that agents have under way and that the actor sees: their messages are drafts again, and
+/// bookings stay as they were. What people send stays. Returns how many there were.
+pub fn stop_agents(tx: &mut Tx<'_>, cx: &Cx<'_>) -> Result<usize> {
+    let is_agents = |message: &ScheduledMessage| {
+        message.author.as_deref().is_some_and(|author| AgentId::parse(author).is_some())
+    };
+    let leaving: Vec<ScheduledMessage> =
+        leaving(tx, cx)?.into_iter().filter(|message| is_agents(message)).collect();
+    for message in &leaving {
+        drafts::stop_message(tx, cx, &message.id)?;
+    }
+    let planned = agent_acts::list_planned(tx, cx.actor)?;
+    for act in &planned {
+        let booking = bookings::load(tx, cx.actor, act.id.as_str())?;
+        agent_acts::stop(tx, cx, &booking)?;
+    }
+    Ok(leaving.len() + planned.len())
 }
 
 /// One scheduled message, while it can still be stopped.

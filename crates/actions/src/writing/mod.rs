@@ -11,4 +11,5 @@ pub mod drafts;
 pub mod library;
 pub mod saved_replies;
 pub mod secure_messages;
+pub mod seen;
 pub mod unsent_files;

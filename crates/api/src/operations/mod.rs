@@ -214,14 +214,18 @@ pub fn find_by_name(name: &str) -> Option<&'static Operation> {
 
 pub static OPERATIONS: &[Operation] = &[
     workspace::me::OPERATION,
+    workspace::help::OPERATION,
     conversations::list_conversations::OPERATION,
     conversations::get_conversation::OPERATION,
     workspace::get_contact::OPERATION,
     conversations::add_note::OPERATION,
+    conversations::hand_over::OPERATION,
     conversations::set_status::OPERATION,
     conversations::set_sorting::OPERATION,
     conversations::tag_conversation::OPERATION,
     conversations::assign_conversation::OPERATION,
+    conversations::update_conversations::OPERATION,
+    conversations::undo::OPERATION,
     conversations::merge_conversations::OPERATION,
     conversations::split_conversation::OPERATION,
     messages::reply::OPERATION,
@@ -249,8 +253,11 @@ pub static OPERATIONS: &[Operation] = &[
     bookings::create_booking::OPERATION,
     bookings::cancel_booking::OPERATION,
     bookings::move_booking::OPERATION,
+    workspace::list_calls::OPERATION,
+    workspace::undo_agent::OPERATION,
     workspace::list_events::OPERATION,
     workspace::sandbox_inbound::OPERATION,
+    workspace::pause_agent::OPERATION,
 ];
 
 /// The input of an operation that only the path says something to.

@@ -15,19 +15,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::runs::runtime::{BackgroundJob, JobRound, JobRuntime};
 
-/// Pages merged at once: this blocks other writers for a millisecond or two.
-const PAGES_AT_ONCE: i64 = 64;
 /// The pause between two rounds while there is more to do.
 const PAUSE_BETWEEN_MERGES_MS: i64 = 20;
-/// The rest after everything is done.
-const REST_MS: i64 = 180 * MINUTE_MS;
+/// The rest after everything is done. Meanwhile a level of the index gets at most eight segments more.
+const REST_MS: i64 = 30 * MINUTE_MS;
 /// How often PostgreSQL's table statistics are checked for growth.
 const STATISTICS_EVERY: Duration = Duration::from_secs(60);
 /// A table has grown when as many rows changed as it had when it was last analysed, and this many.
 const CHANGED_ROWS: i64 = 500;
-
-/// SQLite reports at least this many changes when segments were merged.
-const CHANGED: i64 = 2;
 
 /// Merges a little of the full-text index in each round.
 pub(crate) struct IndexMaintenance {
@@ -100,17 +95,7 @@ fn merge(tx: &mut Tx<'_>, now: i64) -> Result<usize> {
     let due: Option<(String,)> =
         tx.opt("SELECT name FROM index_maintenance WHERE due_at <= ?1", &[&now])?;
     let Some((name,)) = due else { return Ok(0) };
-    let before = changes(tx)?;
-    tx.exec(
-        "INSERT INTO message_index (message_index, rank) VALUES ('merge', ?1)",
-        &[&PAGES_AT_ONCE],
-    )?;
-    let rest = if changes(tx)? - before < CHANGED { REST_MS } else { PAUSE_BETWEEN_MERGES_MS };
+    let rest = if search::merge_some(tx)? { PAUSE_BETWEEN_MERGES_MS } else { REST_MS };
     tx.exec("UPDATE index_maintenance SET due_at = ?2 WHERE name = ?1", &[&name, &(now + rest)])?;
     Ok(1)
-}
-
-fn changes(tx: &mut Tx<'_>) -> Result<i64> {
-    let (changes,): (i64,) = tx.one("SELECT total_changes()", &[])?;
-    Ok(changes)
 }

@@ -1,12 +1,12 @@
 //! Indexes the words of older conversations again, a few at a time, when an update changed what search
-//! finds.
+//! finds, and writes the word lists of conversations again that lost words.
 
 use base::concurrency::future::BoxFuture;
 use base::concurrency::queue::Queue;
 use base::error::Result;
 use base::ids::ConversationId;
 use db::Tx;
-use model::indexing::index_rebuild;
+use model::indexing::{index_rebuild, word_lists};
 
 use crate::runs::runtime::{BackgroundJob, JobRound, JobRuntime};
 
@@ -32,8 +32,15 @@ impl BackgroundJob for RebuildIndex {
 
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
         Box::pin(async {
-            let now = self.runtime.app.clock.now();
-            let round = self.runtime.app.store.write_relaxed(move |tx| rebuild(tx, now)).await?;
+            let (now, store) = (self.runtime.app.clock.now(), &self.runtime.app.store);
+            // Nobody waits while a list is made: only its writing is a write.
+            let lists = store.read(move |tx| word_lists::lists_to_write(tx, now)).await?;
+            let count = lists.len();
+            if count > 0 {
+                store.write_relaxed(move |tx| word_lists::write_lists(tx, &lists, now)).await?;
+                return Ok(count.into());
+            }
+            let round = store.write_relaxed(move |tx| rebuild(tx, now)).await?;
             Ok(round.into())
         })
     }
@@ -43,7 +50,10 @@ impl BackgroundJob for RebuildIndex {
 fn rebuild(tx: &mut Tx<'_>, now: i64) -> Result<usize> {
     let lock = tx.pick("", " FOR UPDATE SKIP LOCKED");
     let due: Option<(String, i64)> = tx.opt(
-        &format!("SELECT name, next_num FROM index_rebuilds WHERE due_at <= ?1 LIMIT 1{lock}"),
+        &format!(
+            "SELECT name, next_num FROM index_rebuilds
+             WHERE words_only = FALSE AND due_at <= ?1 LIMIT 1{lock}"
+        ),
         &[&now],
     )?;
     let Some((name, mut next)) = due else { return Ok(0) };

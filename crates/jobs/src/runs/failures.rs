@@ -122,6 +122,40 @@ impl JobRuntime {
         under_way.join_all().await.into_iter().filter(|done| *done).count()
     }
 
+    /// As [`JobRuntime::run_each`], so many jobs in one transaction: what it reads of settings is read once, and
+    /// they are made durable together. Where one fails, they run one by one.
+    pub(crate) async fn run_together<F>(
+        &self,
+        rule: &'static JobRule,
+        jobs: Vec<DueJob>,
+        most: usize,
+        run: F,
+    ) -> usize
+    where
+        F: Fn(&mut Tx<'_>, &App, &DueJob) -> Result<bool> + Clone + Send + 'static,
+    {
+        let mut count = 0;
+        // One after the other: two at a time would count on the same rows and be in conflict.
+        for jobs in jobs.chunks(most) {
+            let (app, own, each) = (self.app.clone(), jobs.to_vec(), run.clone());
+            let work = move |tx: &mut Tx<'_>| {
+                let done = own.iter().map(|job| {
+                    let _span = job.span(rule.queue).entered();
+                    each(tx, &app, job)
+                });
+                done.collect::<Result<Vec<bool>>>()
+            };
+            let Ok(done) = self.app.store.write(work).await else {
+                count += self.run_each(rule, jobs.to_vec(), run.clone()).await;
+                continue;
+            };
+            for (job, _) in jobs.iter().zip(done).filter(|(_, done)| *done) {
+                count += usize::from(self.settle(rule, job.clone(), Ok(())).await);
+            }
+        }
+        count
+    }
+
     /// Runs a claimed job to its end, whether it succeeds, fails or panics.
     pub(crate) async fn run_claimed<F>(&self, rule: &'static JobRule, job: DueJob, work: F)
     where

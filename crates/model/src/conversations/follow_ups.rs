@@ -15,7 +15,7 @@ use crate::people::notifications::facts::{self, NoticeKind};
 
 /// Keeps with a message when its conversation comes back if nobody answers it.
 pub fn keep(tx: &mut Tx<'_>, ws: i64, message: &MessageId, at: i64) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "UPDATE messages SET follow_up_at = ?3 WHERE ws = ?1 AND id = ?2",
         &[&ws, message, &at],
     )?;

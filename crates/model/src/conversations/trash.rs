@@ -24,7 +24,7 @@ pub fn set_removed(
         return Ok(());
     }
     let erase_at = (to == Some(Removal::Trash)).then_some(cx.now + TRASH_MS);
-    tx.exec(
+    tx.exec_soon(
         "UPDATE conversations SET removed = ?3, erase_at = ?4 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &to, &erase_at],
     )?;

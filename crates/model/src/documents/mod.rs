@@ -162,7 +162,7 @@ fn insert(
         &[],
     )?;
     blobs::keep(tx, cx.actor.ws, document.blob)?;
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO documents (
             ws, id, num, circle, mailbox, conversation, message, title, filename, content_type,
             size, hash, fields, created_at, extract_at
@@ -189,7 +189,7 @@ fn insert(
 /// Keeps the text of a document, by which its conversation is found once it is described.
 pub fn keep_text(tx: &mut Tx<'_>, ws: i64, id: &DocumentId, text: &str) -> Result<()> {
     let text: String = text.chars().take(DOCUMENT_TEXT_CHARS).collect();
-    tx.exec("UPDATE documents SET text = ?3 WHERE ws = ?1 AND id = ?2", &[&ws, id, &text])?;
+    tx.exec_soon("UPDATE documents SET text = ?3 WHERE ws = ?1 AND id = ?2", &[&ws, id, &text])?;
     Ok(())
 }
 
@@ -205,7 +205,7 @@ pub fn describe(
         .opt("SELECT num, filename FROM documents WHERE ws = ?1 AND id = ?2", &[&ws, id])?
         .ok_or(Error::NotFound("document"))?;
     let title = title(kind, fields, &filename);
-    tx.exec(
+    tx.exec_soon(
         "UPDATE documents SET kind = ?3, fields = ?4, title = ?5 WHERE ws = ?1 AND id = ?2",
         &[&ws, id, &kind, &Json(fields), &title],
     )?;

@@ -147,7 +147,7 @@ pub fn add_participant(
     conversation: &ConversationId,
     email: &str,
 ) -> Result<()> {
-    tx.exec(
+    tx.exec_soon(
         "INSERT INTO participants (ws, conversation, email) VALUES (?1, ?2, ?3)
          ON CONFLICT (ws, conversation, email) DO NOTHING",
         &[&ws, conversation, &email],

@@ -213,6 +213,7 @@ fn answers(operation: &Operation, schemas: &mut SchemaGenerator) -> Value {
     let has_field = |name: &str| operation.fields.iter().any(|field| field.name == name);
     let names_one = has_field("conversationId")
         || has_field("conversation")
+        || has_field("key")
         || operation.name == "start_conversation";
     let books = operation.path.starts_with("/bookings") && operation.method == Method::Post;
     if has_field("onlyIfNoDraft") || operation.name == "update_draft" || books {

@@ -4,10 +4,12 @@ use base::app::Cx;
 use base::error::Result;
 use base::limits::BOOKING_REASON_CHARS;
 use base::security::scopes::Scope;
-use bookings::{booking, mail, types};
+use bookings::{BookingStatus, agent_acts, booking, mail, types};
 use db::Tx;
+use model::conversations;
+use model::people::agent_limits::bookings::{JudgedBooking, admit_booking};
 
-use crate::booking_json::CancelledBookingJson;
+use crate::booking_json::{BookingJson, CancelledBookingJson};
 use crate::fields::text;
 use crate::input::input;
 use crate::operations::{Access, Method, Operation, ScopeRule, Tool, answer, parse_input};
@@ -18,9 +20,11 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings/{id}/cancel",
     tool: Some(Tool {
         name: "cancel_booking",
-        about: "Calls an appointment off: customer and host get a cancellation at once, and the time \
+        about: "Cancels an appointment; both sides are told, with the reason.",
+        help: "Calls an appointment off: customer and host get a cancellation at once, and the time \
                 is free again. Use it when the customer or your user says so; for another time use \
                 move_booking. The reason is sent to both. Cancelling it again changes nothing.",
+        hints: &[],
         example: r#"{
             "id": "bkg_01kag2b3c4d5e6f7g8h9j0kmnp",
             "reason": "The order has arrived."
@@ -78,6 +82,26 @@ pub fn cancel_booking(
     let found = bookings::load(tx, cx.actor, &input.id)?;
     let kind = types::of_booking(tx, cx.actor.ws, &found.type_id)?;
     mail::must_write(tx, cx.actor, &kind, found.conversation.as_ref())?;
-    let booking = booking::cancel(tx, cx, &found, &input.reason)?.into();
+    // Cancelling it again changes nothing, and is told to nobody.
+    if found.status == BookingStatus::Cancelled {
+        return Ok(CancelledBookingJson { ok: true, booking: found.into() });
+    }
+    let conversation = match &found.conversation {
+        Some(id) => Some(conversations::load(tx, cx.actor, id.as_str())?),
+        None => None,
+    };
+    let judged = JudgedBooking {
+        id: &input.id,
+        guest: &found.guest_email,
+        words: &[input.reason.as_str()],
+        conversation: conversation.as_ref(),
+    };
+    let booking = match admit_booking(tx, cx, &judged)? {
+        Some(due_at) => {
+            let planned = agent_acts::plan_cancellation(tx, cx, &found, &input.reason, due_at)?;
+            BookingJson::to_come(planned, due_at)
+        }
+        None => booking::cancel(tx, cx, &found, &input.reason)?.into(),
+    };
     Ok(CancelledBookingJson { ok: true, booking })
 }

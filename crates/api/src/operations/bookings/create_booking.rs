@@ -1,6 +1,7 @@
 //! `POST /bookings`: books a time for a customer.
 
 use base::app::Cx;
+use base::email_address::EmailAddress;
 use base::error::{Error, Result};
 use base::limits::{
     BOOKING_ANSWER_CHARS, BOOKING_GUEST_NAME_CHARS, BOOKING_QUESTION_CHARS, BOOKING_QUESTIONS,
@@ -9,9 +10,11 @@ use base::limits::{
 use base::security::scopes::Scope;
 use base::time::Moment;
 use bookings::booking::{self, BookingGuest, NewBooking};
-use bookings::{BookingAnswer, mail, types};
+use bookings::{BookingAnswer, agent_acts, mail, types};
 use db::Tx;
 use model::conversations;
+use model::conversations::agent_acts::{self as agent_record, AgentActKind};
+use model::people::agent_limits::bookings::{JudgedBooking, admit_booking};
 
 use crate::booking_json::BookingJson;
 use crate::fields::{EMAIL, MOMENT, filled_text, list};
@@ -24,12 +27,15 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings",
     tool: Some(Tool {
         name: "create_booking",
-        about: "Books a time for a customer who has agreed to it: an invitation leaves at once, to \
+        about: "Books a time that the customer agreed to; invitations leave at once. To offer \
+                times use reply.",
+        help: "Books a time for a customer who has agreed to it: an invitation leaves at once, to \
                 them and to the host. Use it only when your user or the customer named the time; to \
                 let the customer choose, reply with booking instead. Take startsAt from find_slots. \
                 When somebody was faster, the error names the next free times and nothing was \
                 booked. Give an idempotencyKey, so that a repeat after a timeout books nothing \
                 twice.",
+        hints: &[("startsAt", "of find_slots")],
         example: r#"{
             "typeId": "bkt_01kag0v1b3n5m7k9j2h4g6f8ds",
             "startsAt": "2026-11-24T09:00:00Z",
@@ -140,5 +146,26 @@ pub fn create_booking(
         answers: &answers,
         conversation: conversation.as_ref(),
     };
-    Ok(booking::book(tx, cx, &kind, &new)?.into())
+    let words: Vec<&str> = std::iter::once(input.name.as_str())
+        .chain(answers.iter().flat_map(|given| [given.question.as_str(), given.answer.as_str()]))
+        .collect();
+    let judged = JudgedBooking {
+        id: &format!("{} {}", kind.id, input.starts_at.iso()),
+        guest: &EmailAddress::new(&input.email),
+        words: &words,
+        conversation: conversation.as_ref(),
+    };
+    Ok(match admit_booking(tx, cx, &judged)? {
+        Some(due_at) => {
+            BookingJson::to_come(agent_acts::plan_booking(tx, cx, &kind, &new, due_at)?, due_at)
+        }
+        None => {
+            let booked = booking::book(tx, cx, &kind, &new)?;
+            if let Some(conversation) = &conversation {
+                let (kind, id) = (AgentActKind::Booked, booked.id.as_str());
+                agent_record::note_made(tx, cx, kind, &conversation.id, id)?;
+            }
+            booked.into()
+        }
+    })
 }

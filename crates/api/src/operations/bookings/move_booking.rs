@@ -4,8 +4,10 @@ use base::app::Cx;
 use base::error::Result;
 use base::security::scopes::Scope;
 use base::time::Moment;
-use bookings::{booking, mail, types};
+use bookings::{agent_acts, booking, mail, types};
 use db::Tx;
+use model::conversations;
+use model::people::agent_limits::bookings::{JudgedBooking, admit_booking};
 
 use crate::booking_json::BookingJson;
 use crate::fields::MOMENT;
@@ -18,11 +20,13 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings/{id}/move",
     tool: Some(Tool {
         name: "move_booking",
-        about: "Gives an appointment another time: customer and host get the change at once, as one \
+        about: "Gives an appointment another time; both sides are told. It gets a new id.",
+        help: "Gives an appointment another time: customer and host get the change at once, as one \
                 entry of their calendars. It becomes a new booking with a new id, and the old one is \
                 cancelled. Use it when the customer or your user named the time, taken from \
                 find_slots. When it is not free, the error names the next free times and nothing was \
                 changed.",
+        hints: &[],
         example: r#"{
             "id": "bkg_01kag2b3c4d5e6f7g8h9j0kmnp",
             "startsAt": "2026-11-25T13:00:00Z"
@@ -76,5 +80,21 @@ pub fn move_booking(tx: &mut Tx<'_>, cx: &Cx<'_>, input: MoveBookingInput) -> Re
     let found = bookings::load(tx, cx.actor, &input.id)?;
     let kind = types::of_booking(tx, cx.actor.ws, &found.type_id)?;
     mail::must_write(tx, cx.actor, &kind, found.conversation.as_ref())?;
-    Ok(booking::reschedule(tx, cx, &found, input.starts_at.0)?.into())
+    let conversation = match &found.conversation {
+        Some(id) => Some(conversations::load(tx, cx.actor, id.as_str())?),
+        None => None,
+    };
+    let judged = JudgedBooking {
+        id: &input.id,
+        guest: &found.guest_email,
+        words: &[],
+        conversation: conversation.as_ref(),
+    };
+    let starts_at = input.starts_at.0;
+    Ok(match admit_booking(tx, cx, &judged)? {
+        Some(due_at) => {
+            BookingJson::to_come(agent_acts::plan_move(tx, cx, &found, starts_at, due_at)?, due_at)
+        }
+        None => booking::reschedule(tx, cx, &found, starts_at)?.into(),
+    })
 }

@@ -5,7 +5,7 @@ use base::error::Result;
 use base::limits::REPLY_SUMMARY_CHARS;
 use base::security::scopes::Scope;
 use db::Tx;
-use outbound::drafts;
+use outbound::{drafts, own_drafts};
 
 use crate::fields::text;
 use crate::input::input;
@@ -18,8 +18,10 @@ pub const OPERATION: Operation = Operation {
     path: "/messages/{id}/discard",
     tool: Some(Tool {
         name: "discard_draft",
-        about: "Takes back a draft that you wrote. Use it when nobody should approve it any \
+        about: "Takes back a draft of yours.",
+        help: "Takes back a draft that you wrote. Use it when nobody should approve it any \
                 more. The customer never gets it; the timeline keeps your reason.",
+        hints: &[],
         example: r#"{
             "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x",
             "reason": "Bruno wrote that the parcel came."
@@ -53,7 +55,7 @@ input! {
 }
 
 fn discard_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<Done> {
-    let (draft, conversation) = drafts::own_draft(tx, cx, &input.id)?;
+    let (draft, conversation) = own_drafts::own_draft(tx, cx, &input.id)?;
     drafts::discard(tx, cx, &conversation, &draft, &input.reason)?;
     Ok(Done::OK)
 }

@@ -19,9 +19,11 @@ pub const OPERATION: Operation = Operation {
     path: "/messages/{id}/revoke",
     tool: Some(Tool {
         name: "revoke_message",
-        about: "Closes the page of a secure message that has left, for everybody. Use it \
+        about: "Closes the page of a secure message that has left.",
+        help: "Closes the page of a secure message that has left, for everybody. Use it \
                 when it went to the wrong address or says something wrong. What the customer \
                 has read stays known to them.",
+        hints: &[],
         example: r#"{ "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x" }"#,
         list: None,
         destructive: true,

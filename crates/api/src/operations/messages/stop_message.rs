@@ -21,7 +21,8 @@ pub const OPERATION: Operation = Operation {
     path: "/messages/{id}/stop",
     tool: Some(Tool {
         name: "stop_message",
-        about: concat!(
+        about: "Stops an agent's scheduled message; it is a draft again.",
+        help: concat!(
             "Stops a scheduled message of an agent within its undo window (",
             undo_minutes!(),
             " minutes, ",
@@ -29,6 +30,7 @@ pub const OPERATION: Operation = Operation {
             " seconds in the sandbox). Use it as soon as a reply turns out wrong. The customer never \
              gets it; it is a draft again and waits for a person.",
         ),
+        hints: &[],
         example: r#"{ "id": "msg_01kag13z8m4s6y2t9r5w1q3n7x" }"#,
         list: None,
         destructive: false,

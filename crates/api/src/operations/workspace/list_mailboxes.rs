@@ -16,8 +16,10 @@ pub const OPERATION: Operation = Operation {
     path: "/mailboxes",
     tool: Some(Tool {
         name: "list_mailboxes",
-        about: "Lists the inboxes you can see, with their open conversations counted. Use it \
+        about: "The inboxes and how much is open in each.",
+        help: "Lists the inboxes you can see, with their open conversations counted. Use it \
                 for the ids that other tools take as mailbox. The customer notices nothing.",
+        hints: &[],
         example: r#"{}"#,
         list: Some("mailboxes"),
         destructive: false,

@@ -17,6 +17,7 @@ string_enum! {
         DraftWaits = "draft-waits",
         TargetMissed = "target-missed",
         NewConversation = "new-conversation",
+        AgentAlarm = "agent-alarm",
     }
 }
 
@@ -30,7 +31,7 @@ impl NoticeKind {
     /// mentions and of what they follow.
     pub fn usual(self) -> NoticeChoice {
         match self {
-            NoticeKind::Mentioned | NoticeKind::Followed => {
+            NoticeKind::Mentioned | NoticeKind::Followed | NoticeKind::AgentAlarm => {
                 NoticeChoice { browser: true, mail: MailNotice::AtOnce }
             }
             NoticeKind::Assigned

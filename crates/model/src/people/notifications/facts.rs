@@ -36,6 +36,18 @@ pub fn note(
     kind: NoticeKind,
     person: &UserId,
 ) -> Result<()> {
+    note_by(tx, cx, place, kind, person, cx.actor.name())
+}
+
+/// The same for what another did than the actor, or is to be looked at in another's doing.
+pub fn note_by(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    place: NoticePlace<'_>,
+    kind: NoticeKind,
+    person: &UserId,
+    by: &str,
+) -> Result<()> {
     let is_own = matches!(cx.actor.member(), Some(MemberId::User(actor)) if actor == *person);
     if is_own || place.circle.is_sandbox() {
         return Ok(());
@@ -44,7 +56,7 @@ pub fn note(
     let choice = choices::of(tx, ws, person, kind, place.mailbox)?;
     if choice.browser && push::has_browser(tx, ws, person)? {
         let due_at = cx.now + settles(kind);
-        let planned = Planned { channel: NoticeChannel::Browser, due_at, batched: false };
+        let planned = Planned { channel: NoticeChannel::Browser, due_at, batched: false, by };
         write(tx, cx, place, kind, person, &planned)?;
     }
     let (due_at, batched) = match choice.mail {
@@ -52,7 +64,14 @@ pub fn note(
         MailNotice::AtOnce => (cx.now + settles(kind), false),
         MailNotice::Digest => (NoticeSettings::of(tx, ws, person)?.next_digest(cx.now), true),
     };
-    write(tx, cx, place, kind, person, &Planned { channel: NoticeChannel::Mail, due_at, batched })
+    write(
+        tx,
+        cx,
+        place,
+        kind,
+        person,
+        &Planned { channel: NoticeChannel::Mail, due_at, batched, by },
+    )
 }
 
 /// Notes something for whoever has the conversation. Where no person has it, for everybody who chose to be
@@ -117,10 +136,12 @@ fn settles(kind: NoticeKind) -> i64 {
 }
 
 /// How and when a fact is to be told.
-struct Planned {
+struct Planned<'a> {
     channel: NoticeChannel,
     due_at: i64,
     batched: bool,
+    /// Who did it.
+    by: &'a str,
 }
 
 /// One row for each conversation and kind: what happens again before it was told changes its time only.
@@ -130,7 +151,7 @@ fn write(
     place: NoticePlace<'_>,
     kind: NoticeKind,
     person: &UserId,
-    planned: &Planned,
+    planned: &Planned<'_>,
 ) -> Result<()> {
     let ws = cx.actor.ws;
     let found: Option<(Option<i64>, Option<i64>, bool)> = tx.opt(
@@ -158,7 +179,7 @@ fn write(
             place.conversation,
             &planned.channel,
             &kind,
-            &cx.actor.name(),
+            &planned.by,
             &cx.now,
             &due_at,
             &batched,

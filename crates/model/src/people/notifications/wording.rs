@@ -48,6 +48,12 @@ impl NotifiedConversation {
                 t!("New conversation from {writer}", writer)
             }
             (NoticeKind::NewConversation, _, None) => t!("New conversation").into(),
+            (NoticeKind::AgentAlarm, Some(by), _) => {
+                t!("Look at the agent {by}: it was paused, or changed very many conversations", by)
+            }
+            (NoticeKind::AgentAlarm, None, _) => {
+                t!("Look at an agent: it was paused, or changed very many conversations").into()
+            }
         }
     }
 
@@ -64,7 +70,10 @@ impl NotifiedConversation {
             body: self.subject(names).unwrap_or_else(|| t!("Open Mailroom to see it.").into()),
             url: format!("/conversations/{}", self.id),
             tag: self.id.to_string(),
-            urgent: matches!(told.kind, NoticeKind::Mentioned | NoticeKind::Assigned),
+            urgent: matches!(
+                told.kind,
+                NoticeKind::Mentioned | NoticeKind::Assigned | NoticeKind::AgentAlarm
+            ),
             conversation: Some(self.id.clone()),
         }
     }

@@ -4,8 +4,10 @@
 use base::actor::Actor;
 use base::assignee::Assignee;
 use base::ids::{
-    BookingId, BookingTypeId, ConversationId, MailboxId, MessageId, RequestId, UserId, WebhookId,
+    AgentId, BookingId, BookingTypeId, ConversationId, MailboxId, MessageId, RequestId, UserId,
+    WebhookId,
 };
+use base::security::agent_policy::PauseReason;
 use base::time::Moment;
 use serde::Serialize;
 
@@ -212,6 +214,19 @@ event! {
         reason: &'a SendFailure,
     }
     |_, _| "A message could not be delivered"
+}
+
+event! {
+    "agent.paused", "An agent was paused: its key only reads now", opt_in;
+    AgentPaused {
+        agent_id: &'a AgentId,
+        agent_name: &'a str,
+        paused_by: EventActor<'a>,
+        reason: PauseReason,
+        /// Messages that had not left and are drafts again.
+        stopped: i64,
+    }
+    |event, name| format!("{name} paused the agent {}", event.agent_name)
 }
 
 event! {

@@ -3,8 +3,10 @@
 use base::actor::{Actor, Principal};
 use base::assignee::Assignee;
 use base::ids::{
-    BookingId, BookingTypeId, ConversationId, MailboxId, MessageId, RequestId, UserId, WebhookId,
+    AgentId, BookingId, BookingTypeId, ConversationId, MailboxId, MessageId, RequestId, UserId,
+    WebhookId,
 };
+use base::security::agent_policy::PauseReason;
 use base::time::Moment;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,7 +29,17 @@ macro_rules! ids {
     };
 }
 
-ids!(BookingId, BookingTypeId, ConversationId, MailboxId, MessageId, RequestId, UserId, WebhookId);
+ids!(
+    AgentId,
+    BookingId,
+    BookingTypeId,
+    ConversationId,
+    MailboxId,
+    MessageId,
+    RequestId,
+    UserId,
+    WebhookId
+);
 
 /// The schema of an id with a prefix such as `cnv_`.
 pub fn id_schema(prefix: &str) -> Value {
@@ -49,6 +61,18 @@ impl<T: EventValue> EventValue for Option<T> {
 impl EventValue for bool {
     fn schema() -> Value {
         json!({ "type": "boolean" })
+    }
+}
+
+impl EventValue for i64 {
+    fn schema() -> Value {
+        json!({ "type": "integer" })
+    }
+}
+
+impl EventValue for PauseReason {
+    fn schema() -> Value {
+        json!({ "type": "string", "enum": PauseReason::NAMES })
     }
 }
 

@@ -29,7 +29,9 @@ pub fn find(path: &str, method: &Method) -> Route {
         };
     }
     let mut allow = Vec::new();
-    for operation in OPERATIONS {
+    // `/conversations/batch` is no conversation.
+    let is_fixed = OPERATIONS.iter().any(|operation| operation.path == path);
+    for operation in OPERATIONS.iter().filter(|operation| !is_fixed || !operation.has_id()) {
         let Some(id) = operation.match_path(path) else { continue };
         if operation.method.name() == method.as_str() {
             return Route::Operation { operation, id: id.map(|id| decode(&id)) };
@@ -50,7 +52,9 @@ fn decode(id: &str) -> String {
 /// The shape of a path, for the log: no ids, and nothing that a stranger typed.
 pub fn shape(path: &str) -> &'static str {
     let inside = path.strip_prefix(super::PREFIX).unwrap_or("");
-    let known = OPERATIONS.iter().find(|operation| operation.match_path(inside).is_some());
+    // `/conversations/batch` is no conversation.
+    let fitting = OPERATIONS.iter().filter(|operation| operation.match_path(inside).is_some());
+    let known = fitting.min_by_key(|operation| operation.has_id());
     match known {
         Some(operation) => operation.path,
         None if inside == SPECIFICATION => SPECIFICATION,

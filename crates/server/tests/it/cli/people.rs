@@ -99,7 +99,7 @@ fn every_sending_service_is_connected_at_the_command_line() {
     let ses = services.iter().find(|one| one["service"] == "ses").unwrap();
     let id = ses["id"].as_str().unwrap();
     let wrong = operator.run(&["service", "secret", id, &key.replace("api-key", "secret")]);
-    assert!(wrong.err.contains("must hold an ARN"), "{}", wrong.err);
+    assert!(wrong.err.contains("not the ARN of the topic"), "{}", wrong.err);
     operator.text(&["service", "secret", id, &format!("--secret-file={arn}")]);
     assert!(operator.text(&["service", "list"]).contains("; 0 mails noted"));
 }

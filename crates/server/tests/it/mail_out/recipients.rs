@@ -1,6 +1,6 @@
 //! A message to several recipients: who has it does not get it again.
 
-use actions::writing::compose::{self, NewReply};
+use actions::writing::compose::NewReply;
 use model::messages::recipients::{Party, RecipientList};
 use model::messages::written_text::TextFormat;
 use outbound::scheduling::MessageTimes;
@@ -33,7 +33,7 @@ async fn letter_to_three(app: &TestApp) -> String {
         secure: None,
         times: MessageTimes::default(),
     };
-    app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &conversation, &letter)).await;
+    app.act(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &conversation, &letter)).await;
     id
 }
 

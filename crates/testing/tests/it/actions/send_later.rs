@@ -30,7 +30,7 @@ async fn approve_at(app: &TestApp, id: &MessageId, text: &str, at: i64) -> i64 {
     let (id, text) = (id.clone(), text.to_owned());
     app.act(&app.owner, move |tx, cx| {
         let (message, _) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
-        drafts::approve_draft_at(tx, cx, &id, message.revision, &text, Some(at))
+        testing::approve_draft_at(tx, cx, &id, message.revision, &text, Some(at))
     })
     .await
 }
@@ -85,7 +85,7 @@ async fn a_wrong_time_approves_nothing(app: TestApp) {
         let id = draft.clone();
         let refused = app
             .expect_refusal(&app.owner, move |tx, cx| {
-                drafts::approve_draft_at(tx, cx, &id, 1, "By sea.", Some(at))
+                testing::approve_draft_at(tx, cx, &id, 1, "By sea.", Some(at))
             })
             .await;
         assert!(matches!(refused, Error::Invalid(_)), "{refused}");
@@ -104,7 +104,7 @@ async fn a_draft_does_not_wait_beyond_its_own_reminder(app: TestApp) {
     let wanted = id.clone();
     let refused = app
         .expect_refusal(&app.owner, move |tx, cx| {
-            drafts::approve_draft_at(tx, cx, &wanted, 1, "Is it there?", Some(reminder))
+            testing::approve_draft_at(tx, cx, &wanted, 1, "Is it there?", Some(reminder))
         })
         .await;
     assert!(refused.to_string().contains("The reminder must come after"), "{refused}");
@@ -144,7 +144,7 @@ fn reply(times: MessageTimes) -> NewReply {
 async fn stopped_after(app: &TestApp, subject: &str, times: MessageTimes, wait: i64) -> Autosave {
     let mail = app.mail("ann@x.example", subject, "Where is it?").await;
     let (id, message) = (mail.conversation.to_string(), reply(times));
-    let sent = app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message)).await;
+    let sent = app.act(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &id, &message)).await;
     app.pass(wait).await;
     let id = sent.message_id;
     let stopped = app.act(&app.owner, move |tx, cx| drafts::stop_message(tx, cx, &id)).await;
@@ -162,7 +162,7 @@ async fn what_its_author_stops_comes_back_with_its_times(app: TestApp) {
 }
 
 async fn what_is_stopped_in_its_undo_window_had_no_time(app: TestApp) {
-    let saved = stopped_after(&app, "Lamp", MessageTimes::default(), MINUTE).await;
+    let saved = stopped_after(&app, "Lamp", MessageTimes::default(), 10 * SECOND).await;
     assert_eq!((saved.body.as_str(), saved.times), ("By sea.", MessageTimes::default()));
     // Of a chosen time that has almost come only the reminder is left.
     let (leaves, reminder) = (app.now() + DAY, app.now() + 2 * DAY);

@@ -35,7 +35,7 @@ async fn an_agent_changes_its_own_draft_and_a_person_approves_the_new_text(app: 
     let decision = app.act(&app.owner, move |tx, cx| approvals::look_at_draft(tx, cx, &seen)).await;
     assert_eq!(decision.draft.text, "It left on Tuesday.");
     let (text, revision) = (decision.draft.text.clone(), decision.draft.revision);
-    app.act(&app.owner, move |tx, cx| drafts::approve_draft(tx, cx, &id, revision, &text)).await;
+    app.act(&app.owner, move |tx, cx| testing::approve_draft(tx, cx, &id, revision, &text)).await;
     app.pass(DAY).await;
     let sent = app.outside.relay.attempts();
     assert_eq!(sent.len(), 1);

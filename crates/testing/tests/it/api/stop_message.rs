@@ -152,7 +152,7 @@ async fn a_stopped_message_can_be_approved_and_leaves_once(app: TestApp) {
     let id = MessageId::parse(&message).unwrap();
     app.act(&app.owner, move |tx, cx| {
         let (draft, _) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
-        drafts::approve_draft(tx, cx, &id, draft.revision, &draft.text)
+        testing::approve_draft(tx, cx, &id, draft.revision, &draft.text)
     })
     .await;
     app.pass(DAY).await;

@@ -8,6 +8,7 @@ mod booking_invitations;
 mod bookings;
 mod events;
 mod follow_ups;
+mod hijacked_agents;
 mod mail_languages;
 mod notifications;
 mod office_hours;

@@ -1,13 +1,13 @@
 //! What the page of a conversation shows of it.
 
 use actions::conversations::open_conversation::OpenConversation;
-use base::states::{Removal, Status};
+use base::states::{Removal, Status, View};
 use model::conversations::Conversation;
 use translation::t;
 
 use crate::layout::hrefs::contact_href;
 use crate::layout::wording::{
-    Avatar, DisplayTime, StatusLabel, TimeFormat, first_name, status_label,
+    Avatar, DisplayTime, StatusLabel, TimeFormat, first_name, leaving_label, status_label,
 };
 use crate::pages::conversation::event_words::risk_word;
 use crate::pages::conversation::snooze_times::snoozes;
@@ -15,6 +15,7 @@ use crate::pages::conversation::sorting::SortingView;
 use crate::pages::conversation::targets::{TargetView, target};
 use crate::pages::conversation::timeline::{self, TimelineChoice, TimelineRow};
 use crate::pages::lists::conversation_list::{ConversationFilter, subject};
+use crate::pages::writing::composer::{ComposerTab, ways_to_write};
 use crate::pages::writing::schedule_options::ScheduleOptions;
 
 pub struct ConvoView {
@@ -87,6 +88,16 @@ pub struct OtherView {
 }
 
 impl ConvoView {
+    /// The ways of writing in it, of which one is current.
+    pub fn modes(&self, current: &str, from: &str) -> Vec<ComposerTab> {
+        let place = format!("/conversations/{}", self.id);
+        let mut ways = ways_to_write((self.has_others, self.has_mail), &place, current);
+        for way in &mut ways {
+            way.href = format!("{}&{from}", way.href);
+        }
+        ways
+    }
+
     pub fn new(
         open: OpenConversation,
         times: &TimeFormat,
@@ -135,7 +146,10 @@ impl ConvoView {
                 ("follow", t!("Follow"))
             },
             inbox: open.mailbox.name.clone(),
-            status: status_label(conversation.status, conversation.snoozed_until.is_some()),
+            status: match conversation.view {
+                View::Leaving => leaving_label(),
+                _ => status_label(conversation.status, conversation.snoozed_until.is_some()),
+            },
             is_open: conversation.status == Status::Open,
             is_waiting: conversation.status == Status::Waiting,
             is_closed: conversation.status == Status::Closed,
@@ -156,7 +170,7 @@ impl ConvoView {
             newest: choice.is_older.then_some(here.clone()),
             here,
             others: others.collect(),
-            seen: open.seen,
+            seen: open.seen.next_number,
             back: format!("/inbox?{}", filter.full_query()),
             others_here: Vec::new(),
             has_others,

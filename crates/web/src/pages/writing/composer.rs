@@ -5,6 +5,7 @@ use actions::conversations::timeline::{self, FileLocation, MessageEntry, Timelin
 use actions::inboxes::writing_settings;
 use actions::writing::autosaves::{Autosave, AutosaveKind};
 use actions::writing::saved_replies::SavedReply;
+use actions::writing::seen::SeenConversation;
 use base::error::Error;
 use base::ids::{AttachmentId, DocumentId, MessageId, SavedReplyId};
 use base::limits::{NOTE_CHARS, REPLY_CHARS};
@@ -72,6 +73,8 @@ pub struct Composer {
 /// A way of writing.
 pub struct ComposerTab {
     pub href: String,
+    /// The field that it begins at.
+    pub field: &'static str,
     pub label: &'static str,
     pub current: bool,
 }
@@ -193,7 +196,7 @@ impl Composer {
             to: party_line(&to),
             cc: party_line(&cc),
             from_address: open.mailbox.address.to_string(),
-            seen: open.seen,
+            seen: open.seen.next_number,
             lock: (kind == AutosaveKind::Reply).then(|| ComposerLock::of(open)).flatten(),
             quotes: kind == AutosaveKind::Reply && open.has_mail() && !open.writing.always_secure,
             names: match kind {
@@ -253,6 +256,12 @@ impl Composer {
 
     pub fn is_note(&self) -> bool {
         self.kind == AutosaveKind::Note
+    }
+
+    /// Whom a reply goes to is one line until it is opened; what must be filled in first is open.
+    pub fn is_folded(&self) -> bool {
+        let is_reply = !self.is_new() && !self.is_note() && self.forward.is_none();
+        is_reply && self.to_error.is_empty() && !self.to.trim().is_empty()
     }
 
     pub fn is_new(&self) -> bool {
@@ -362,24 +371,38 @@ fn first_names(open: &OpenConversation) -> Vec<String> {
 
 /// The ways of writing in a conversation.
 fn tabs(open: &OpenConversation, composer: &Composer, to_sender: bool) -> Vec<ComposerTab> {
-    let has_others = open.has_others();
     let current = match composer.kind {
         AutosaveKind::Note => "note",
         AutosaveKind::Forward => "forward",
-        _ if to_sender || !has_others => "sender",
+        _ if to_sender || !open.has_others() => "sender",
         _ => "all",
     };
+    ways_to_write((open.has_others(), open.has_mail()), &composer.place, current)
+}
+
+/// The ways of writing, of which one is current: the same on every sheet. A reply may go to others than
+/// the customer, and there may be mail to pass on.
+pub fn ways_to_write(
+    (has_others, has_mail): (bool, bool),
+    place: &str,
+    current: &str,
+) -> Vec<ComposerTab> {
     let mut ways = Vec::new();
     if has_others {
         ways.push(("all", t!("Reply all")));
     }
     ways.push(("sender", t!("Reply")));
-    if open.has_mail() {
+    if has_mail {
         ways.push(("forward", t!("Forward")));
     }
     ways.extend([("note", t!("Note")), ("ask", t!("Documents")), ("times", t!("Times"))]);
     let tab = |(write, label): (&str, &'static str)| ComposerTab {
-        href: format!("{}?write={write}", composer.place),
+        href: format!("{place}?write={write}"),
+        field: match write {
+            "forward" => "to",
+            "ask" => "ask-message",
+            _ => "body",
+        },
         label,
         current: write == current,
     };
@@ -462,8 +485,7 @@ form! {
         body: String,
         format: TextFormat,
         recipients: RecipientLines,
-        /// The number of the next message, as the page showed it.
-        seen: Option<i64>,
+        seen: SeenConversation,
         from: ListQuery,
         /// The message that is passed on, and those of its files that go along.
         forwards: Option<MessageId>,

@@ -15,6 +15,7 @@ on_both!(
     a_stopped_message_is_in_the_composer_again,
     a_rich_draft_is_approved_as_it_is_formatted,
     a_signature_is_set_and_previewed,
+    the_time_to_stop_a_message_is_a_choice,
     plain_text_is_a_choice,
     saved_replies_have_folders_files_and_are_searched,
     people_are_completed_for_those_who_are_signed_in,
@@ -194,6 +195,38 @@ async fn a_signature_is_set_and_previewed(app: TestApp) {
         .shows(&long);
     let member = app.signed_in(&app.person("Bo").await).await;
     member.post(&inbox, &fields).await.is(403);
+}
+
+async fn the_time_to_stop_a_message_is_a_choice(app: TestApp) {
+    let path = format!("{}?write=reply", mail_to_three(&app).await);
+    let browser = app.signed_in(&app.owner).await;
+    let settings = "/settings/writing";
+    browser.get(&path).await.is(200).shows("Leaves 30 seconds after you press Send.");
+    let fields = [("undo", "60"), ("assign", "on")];
+    browser.post("/settings/writing/sending", &fields).await.goes_to(settings);
+    browser.get(settings).await.is(200).shows("As the workspace has it: 1 minute");
+    browser.get("/help").await.shows("Send (leaves after 1 minute)");
+    browser.post("/settings/writing/undo", &[("undo", "10")]).await.goes_to(settings);
+    browser.get(&path).await.is(200).shows("Leaves 10 seconds after you press Send.");
+    browser.get("/leaving").await.is(200).shows("for 10 seconds after you press Send");
+    browser.post("/settings/writing/undo", &[("undo", "11")]).await.is(422);
+    browser.post("/settings/writing/undo", &[("undo", "soon")]).await.is(422);
+    browser.get(&path).await.is(200).shows("Leaves 10 seconds");
+    browser.post("/settings/writing/undo", &[("undo", "")]).await.goes_to(settings);
+    let member = app.signed_in(&app.person("Bo").await).await;
+    member
+        .get(settings)
+        .await
+        .is(200)
+        .shows("As the workspace has it: 1 minute")
+        .hides("Sending, for everybody");
+    member.post("/settings/writing/sending", &fields).await.is(403);
+    browser
+        .get("/settings/audit")
+        .await
+        .is(200)
+        .shows("changed how messages are sent:")
+        .shows("60 s");
 }
 
 async fn plain_text_is_a_choice(app: TestApp) {

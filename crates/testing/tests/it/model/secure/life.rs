@@ -189,7 +189,7 @@ async fn an_inbox_can_send_secure_messages_only(app: TestApp) {
     assert_eq!(refused.error(), "secure: this inbox sends protected messages only");
     let before = base::ids::MessageId::parse(&before).unwrap();
     let refused = app.expect_refusal(&app.owner, move |tx, cx| {
-        drafts::approve_draft(tx, cx, &before, 1, "Written before")
+        testing::approve_draft(tx, cx, &before, 1, "Written before")
     });
     assert_eq!(refused.await.to_string(), "secure: this inbox sends protected messages only");
 }
@@ -286,13 +286,13 @@ async fn after_a_protected_answer_plain_mail_is_passed_on_and_protected_words_ar
     };
     let all = app.timeline(&key, &sent.conversation, "message").await;
     let (id, plain) = (sent.conversation.clone(), forward(&text_of(&all[0], "id")));
-    app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &plain)).await;
+    app.act(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &id, &plain)).await;
     app.pass(11 * MINUTE).await;
     let left = mails(&app).pop().unwrap();
     assert!(left.contains("Fwd: Lamps") && left.contains("Hello"), "{left}");
     let (id, protected) = (sent.conversation.clone(), forward(&answered));
     let refused = app
-        .expect_refusal(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &protected))
+        .expect_refusal(&app.owner, move |tx, cx| testing::send_reply(tx, cx, &id, &protected))
         .await;
     assert!(matches!(refused, Error::Invalid(problems) if problems.0[0].field == "send"));
 }
