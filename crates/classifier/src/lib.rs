@@ -15,7 +15,7 @@
 //!     ("The parcel has not arrived", Some("Delivery")),
 //!     ("Happy new year to all of you", None),
 //! ]
-//! .map(|(text, topic)| SorterExample::decided(text, topic))
+//! .map(|(text, topic)| SorterExample::from_decision(text, topic))
 //! .into();
 //! let model = TopicModel::learn(&examples);
 //! let sorted = model.sort("When do I get my money back?");
