@@ -85,9 +85,9 @@ pub struct BookingJson {
 }
 
 impl BookingJson {
-    /// A booking whose change by an agent can be stopped until a time.
-    pub fn to_come(booking: Booking, due_at: i64) -> BookingJson {
-        let at = Moment(due_at);
+    /// A booking whose change can be stopped until a time, where there is one.
+    pub fn leaving_at(booking: Booking, due_at: Option<i64>) -> BookingJson {
+        let Some(at) = due_at.map(Moment) else { return BookingJson::from(booking) };
         let sentence = format!(
             "Happens at {} UTC unless somebody stops it; nobody outside is told before.",
             at.clock_time()

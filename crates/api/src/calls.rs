@@ -2,6 +2,7 @@
 //! and the operation itself.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::actor::{Actor, Principal, authenticate, counted_as};
 use base::app::{App, Cx};
@@ -15,6 +16,7 @@ use base::security::api_key::KeyHash;
 use base::security::scopes::{Scope, Scopes};
 use bookings::types;
 use db::Tx;
+use model::people::agent_limits::{changes, pausing};
 use model::people::{agent_calls, api_keys};
 use serde_json::{Map, Value};
 
@@ -53,7 +55,8 @@ pub async fn call(app: &App, call: ApiCall) -> (Result<OperationOutput>, RateSta
         let _ = bookings::freshen_calendars(app, ws, &kind).await;
     }
     let checked = Arc::new(CheckedCall::new(call));
-    let (own, mut simulated) = (app.clone(), None);
+    let paused = Arc::new(AtomicBool::new(false));
+    let (own, pauses, mut simulated) = (app.clone(), paused.clone(), None);
     let work = move |tx: &mut Tx<'_>, cx: &Cx<'_>| {
         if checked.simulates() && !cx.actor.livemode() {
             // Counted once, however often the transaction has to be run.
@@ -66,13 +69,48 @@ pub async fn call(app: &App, call: ApiCall) -> (Result<OperationOutput>, RateSta
                 return Err(Error::TooMany(rate));
             }
         }
-        let answer = checked.run(tx, cx)?;
+        let answer = checked.run(tx, cx);
+        if let Err(error) = &answer {
+            let is_refusal = access == Access::Write && error.status() < 500;
+            pauses.store(is_refusal && was_paused_here(tx, cx), Ordering::Relaxed);
+        }
+        let answer = answer?;
         checked.record_activity(&own, cx);
         Ok(answer)
     };
     let (result, rate) = with_key(app, key, access, work).await;
+    let result = match result {
+        Err(error) if paused.load(Ordering::Relaxed) => {
+            Err(keep_pause(app, key).await.err().unwrap_or(error))
+        }
+        result => result,
+    };
     keep_record(app, record, &result);
     (result, rate)
+}
+
+/// True where this very transaction paused the agent of the key.
+fn was_paused_here(tx: &mut Tx<'_>, cx: &Cx<'_>) -> bool {
+    match &cx.actor.who {
+        Principal::Agent { id, paused: false, .. } => {
+            pausing::is_paused(tx, cx.actor.ws, id).unwrap_or(false)
+        }
+        _ => false,
+    }
+}
+
+/// Pauses the agent of a key once more, because the call that changed too much was refused in the end,
+/// and its pause went with all that it did.
+async fn keep_pause(app: &App, key: KeyHash) -> Result<()> {
+    let own = app.clone();
+    let pause = move |tx: &mut Tx<'_>| {
+        let (actor, _) = authenticate(tx, &key, own.clock.now())?;
+        match &actor.who {
+            Principal::Agent { id, .. } => changes::pause_for_burst(tx, &own.cx(&actor), id),
+            _ => Ok(()),
+        }
+    };
+    app.store.write(pause).await
 }
 
 /// The call as it is kept, before its outcome is known.
@@ -313,7 +351,9 @@ impl CheckedCall {
                 "This works in the sandbox alone. Use a test key (rk_test_…).".into(),
             ));
         }
-        if self.operation.access == Access::Write && is_paused(cx) {
+        // Pausing once more changes nothing and is answered alike.
+        let is_pause = self.operation.name == "pause_agent";
+        if self.operation.access == Access::Write && is_paused(cx) && !is_pause {
             return Err(Error::AgentPaused);
         }
         let scopes = scopes_of(cx);

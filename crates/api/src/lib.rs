@@ -12,4 +12,5 @@ mod kept_arguments;
 pub mod operations;
 pub mod rules_json;
 mod string_format;
+pub mod webhook_json;
 pub mod wire;

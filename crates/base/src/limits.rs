@@ -281,6 +281,9 @@ pub const SANDBOX_TEXT_CHARS: usize = 50_000;
 
 /// Webhooks of a workspace: each event is written once for every webhook that may receive it.
 pub const WEBHOOKS: i64 = 100;
+/// Names of events in one request, and characters of each.
+pub const EVENT_NAMES: usize = 40;
+pub const EVENT_NAME_CHARS: usize = 60;
 /// After a rotation the old secret of a webhook signs too, for this long.
 pub const OLD_SECRET_MS: i64 = DAY_MS;
 /// Deliveries on one page of a webhook's log.

@@ -14,6 +14,7 @@ use base::security::scopes::Scopes;
 use base::string_enum::string_enum;
 use base::time::Moment;
 use db::Tx;
+use model::conversations::agent_acts::{self as agent_record, AgentActKind};
 use model::conversations::timeline::TimelineEvent;
 use model::people::agent_limits::pausing;
 
@@ -128,7 +129,7 @@ fn plan(
     tx.exec(
         "UPDATE bookings SET act = ?3, act_at = ?4, act_by = ?5, act_of = ?6, act_reason = ?7
          WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, id, &act, &due_at, agent, of, &reason.trim()],
+        &[&cx.actor.ws, id, &act, &due_at, agent, of, &booking::clean_reason(reason)],
     )?;
     tx.wake(Queue::BookingActs);
     let booking = booking::of_circle(tx, cx, id)?;
@@ -138,6 +139,13 @@ fn plan(
         leaves_at: Moment(due_at),
     };
     record_in_timeline(tx, cx, &booking, &planned)?;
+    if let Some(conversation) = &booking.conversation {
+        let kind = match act {
+            BookingAct::Book => AgentActKind::Booked,
+            BookingAct::Move | BookingAct::Cancel | BookingAct::Stopped => AgentActKind::Rebooked,
+        };
+        agent_record::note_made(tx, cx, kind, conversation, id.as_str())?;
+    }
     Ok(booking)
 }
 
@@ -155,6 +163,15 @@ pub fn list_planned(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<PlannedAct>> {
         ),
         &[&actor.ws, first, second, &LISTED],
     )?)
+}
+
+/// True while something is under way for a booking.
+pub fn is_planned(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &BookingId) -> Result<bool> {
+    let found: Option<(i64,)> = tx.opt(
+        "SELECT act_at FROM bookings WHERE ws = ?1 AND id = ?2 AND act_at IS NOT NULL",
+        &[&cx.actor.ws, id],
+    )?;
+    Ok(found.is_some())
 }
 
 /// Stops an act: what it holds is given back, and what it would have changed stays as it is.

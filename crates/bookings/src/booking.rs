@@ -39,6 +39,15 @@ pub struct NewBooking<'a> {
 }
 
 impl NewBooking<'_> {
+    /// All that was written for it, as it is kept and mailed.
+    pub fn words(&self) -> Result<String> {
+        let answers = self.seen_answers();
+        let lines =
+            answers.iter().flat_map(|given| [given.question.as_str(), given.answer.as_str()]);
+        let name = self.guest_name()?;
+        Ok(std::iter::once(name.as_str()).chain(lines).collect::<Vec<_>>().join("\n"))
+    }
+
     /// The guest's name without letters that nobody sees.
     fn guest_name(&self) -> Result<String> {
         let name = ::mail::clean_text(self.guest.name).trim().to_owned();
@@ -48,11 +57,11 @@ impl NewBooking<'_> {
         }
     }
 
-    /// What the guest answered, likewise.
+    /// What the guest was asked and answered, likewise.
     fn seen_answers(&self) -> Vec<BookingAnswer> {
         let seen = |given: &BookingAnswer| BookingAnswer {
+            question: ::mail::clean_text(&given.question),
             answer: ::mail::clean_text(&given.answer),
-            ..given.clone()
         };
         self.answers.iter().map(seen).collect()
     }
@@ -446,6 +455,11 @@ fn write(
     Ok(())
 }
 
+/// Why a booking is cancelled, as it is kept and mailed.
+pub fn clean_reason(reason: &str) -> String {
+    ::mail::clean_text(reason).trim().to_owned()
+}
+
 /// Frees the time of a booking.
 pub(super) fn release(
     tx: &mut Tx<'_>,
@@ -474,7 +488,7 @@ pub(super) fn release(
             &booking.id,
             &cx.now,
             &cx.actor.member().as_ref().map_or("", |member| member.as_str()),
-            &reason.trim(),
+            &clean_reason(reason),
             &replaced_by,
             &sequence,
         ],

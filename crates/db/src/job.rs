@@ -66,9 +66,10 @@ impl Job {
     pub fn run(&mut self, tx: &mut Tx<'_>) -> bool {
         let (closure, span) = (&mut self.closure, &self.span);
         self.answer = match catch_unwind(AssertUnwindSafe(|| span.in_scope(|| closure(tx)))) {
-            Ok(result) if result.is_ok && (tx.has_failed() || !tx.settle()) => {
+            Ok(result) if result.is_ok && tx.has_failed() => {
                 Err(StoreError::Commit(HAD_FAILED.into()))
             }
+            Ok(result) if result.is_ok => tx.settle().map(|()| result),
             Ok(result) => Ok(result),
             Err(_) => Err(StoreError::Panicked),
         };

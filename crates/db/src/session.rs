@@ -209,7 +209,7 @@ impl Session {
     }
 
     /// As [`Session::query`], once in a write for the same rows of a table, until the write changes it.
-    pub(crate) fn query_known(
+    pub(crate) fn query_once(
         &mut self,
         table: &'static str,
         sql: &str,
@@ -232,8 +232,7 @@ impl Session {
 
     /// What was read of a table does not count once a statement may have changed it.
     fn forget_changed(&mut self, sql: &str) {
-        let is_read = sql.trim_start().starts_with("SELECT");
-        if !is_read && self.known_tables.iter().any(|table| sql.contains(table)) {
+        if self.known_tables.iter().any(|table| may_change(sql, table)) {
             self.forget_known();
         }
     }
@@ -385,6 +384,19 @@ fn with_args<T>(args: &[&dyn Arg], run: impl FnOnce(&[&(dyn ToSql + Sync)]) -> T
     run(&refs)
 }
 
+/// True for a statement that may change a table. The first words of most name the one that they change.
+fn may_change(sql: &str, table: &str) -> bool {
+    let mut words = sql.split(|c: char| c.is_ascii_whitespace() || c == '(');
+    let mut next = || words.find(|word| !word.is_empty());
+    let target = match next() {
+        Some("SELECT") => return false,
+        Some("UPDATE") => next(),
+        Some("INSERT" | "DELETE") => next().and_then(|_| next()),
+        _ => return sql.contains(table),
+    };
+    target == Some(table)
+}
+
 /// `?1` as PostgreSQL spells it, `$1`. A question mark inside quotes is left alone.
 fn dollars(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len());
@@ -400,7 +412,27 @@ fn dollars(sql: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::dollars;
+    use super::{dollars, may_change};
+
+    #[test]
+    fn a_statement_changes_the_table_that_it_begins_with() {
+        for sql in [
+            "UPDATE rules SET name = ?1",
+            "INSERT INTO rules(id) VALUES (?1)",
+            "\n  DELETE FROM rules\n WHERE id = ?1",
+            "WITH gone AS (DELETE FROM rules RETURNING id) SELECT id FROM gone",
+        ] {
+            assert!(may_change(sql, "rules"), "{sql}");
+        }
+        for sql in [
+            "SELECT id FROM rules FOR UPDATE",
+            "UPDATE rules_of_old SET name = ?1",
+            "UPDATE conversations SET rules = ?1 WHERE rule IN (SELECT id FROM rules)",
+            "INSERT INTO rule_jobs (rule) SELECT id FROM rules",
+        ] {
+            assert!(!may_change(sql, "rules"), "{sql}");
+        }
+    }
 
     #[test]
     fn arguments_are_renamed_outside_quotes_only() {

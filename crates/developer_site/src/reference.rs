@@ -102,6 +102,7 @@ fn id_words(operation: &Operation) -> String {
         "doc" => "document",
         "bkg" => "booking",
         "bkt" => "booking type",
+        "whk" => "webhook",
         _ => "conversation",
     };
     format!("The {kind}'s id, exactly as another answer gives it.")

@@ -29,7 +29,7 @@ use model::messages::recipients::{self, Party, RecipientList};
 use model::messages::{drafting_queue, helper_drafts};
 use model::people::notifications::facts::{self, NoticeKind};
 use model::rule_queue;
-use model::webhooks::events::{self, ClientReplied, ScoutHeld};
+use model::webhooks::events::{self, ClientReplied, MessageFlagged, ScoutHeld};
 use outbound::app_mail;
 use outbound::away_reply;
 use outbound::messages::{self, NewMessage};
@@ -132,7 +132,7 @@ pub fn file(
     if !begins && dates.arrived_at < cx.now {
         conversations::mark_unread(tx, cx, &conversation.id, dates.arrived_at)?;
     }
-    warn(tx, cx, &mut conversation, mail.warning.as_ref())?;
+    warn(tx, cx, &mut conversation, &id, mail.warning.as_ref())?;
     match (held, conversation.held) {
         (true, false) => hold(tx, cx, &conversation)?,
         (true, true) => {}
@@ -307,11 +307,12 @@ pub(super) fn index(
     search::index_mail(tx, cx.actor.ws, place, &text)
 }
 
-/// Marks a conversation with what the scam check found.
+/// Marks a conversation with what the scam check found in a message, and tells webhooks that chose it.
 pub(super) fn warn(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &mut Conversation,
+    message: &MessageId,
     warning: Option<&Warning>,
 ) -> Result<()> {
     let Some(warning) = warning else { return Ok(()) };
@@ -322,7 +323,14 @@ pub(super) fn warn(
         &[&cx.actor.ws, &conversation.id, &risk, &Json(reasons)],
     )?;
     conversation.risk = Some(risk);
-    Ok(())
+    // Nobody is told of spam.
+    if conversation.removed == Some(Removal::Spam) {
+        return Ok(());
+    }
+    let kinds: Vec<ConversationRisk> = warning.risks().into_iter().map(Into::into).collect();
+    let event =
+        MessageFlagged { conversation_id: &conversation.id, message_id: message, kinds: &kinds };
+    events::record(tx, cx, &conversation.circle, &event)
 }
 
 string_enum! {

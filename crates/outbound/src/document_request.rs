@@ -32,14 +32,7 @@ pub fn write(
     conversation: &Conversation,
     request: &NewDocumentRequest,
 ) -> Result<ReplyResult> {
-    let given = request.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
-    let text = match given {
-        Some(given) => given.to_owned(),
-        None => {
-            let reader = mail_language::of_conversation(tx, cx.actor.ws, &conversation.id)?;
-            reader.run(|| greeting(conversation))
-        }
-    };
+    let text = words(tx, cx, conversation, request)?;
     let draft = DraftContent {
         recipients: RecipientList::contact(conversation),
         text: &text,
@@ -59,6 +52,21 @@ pub fn write(
         document_requests::explain(tx, cx, request, &text)?;
     }
     Ok(result)
+}
+
+/// The words above the checklist.
+pub fn words(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    request: &NewDocumentRequest,
+) -> Result<String> {
+    let given = request.message.as_deref().map(str::trim).filter(|message| !message.is_empty());
+    if let Some(given) = given {
+        return Ok(given.to_owned());
+    }
+    let reader = mail_language::of_conversation(tx, cx.actor.ws, &conversation.id)?;
+    Ok(reader.run(|| greeting(conversation)))
 }
 
 fn greeting(conversation: &Conversation) -> String {

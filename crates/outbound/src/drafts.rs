@@ -28,6 +28,7 @@ use model::messages::helper_drafts;
 use model::messages::recipients::{Party, RecipientList};
 use model::messages::written_text::WrittenText;
 use model::people::agent_limits::unusual::{self, JudgedMessage};
+use model::people::agent_limits::words::{MessageWords, words_of_message};
 use model::people::agent_limits::{self, PolicyNote};
 use model::people::notifications::facts::{self, NoticeKind};
 
@@ -81,15 +82,9 @@ pub struct DraftContent<'a> {
 
 impl DraftContent<'_> {
     /// All that the recipients will read.
-    fn words(&self, conversation: &Conversation) -> String {
-        let asked = self.documents.iter().flat_map(|item| {
-            [item.label.as_str(), item.description.as_deref().unwrap_or_default()]
-        });
-        // The subject is the writer's own as long as nobody else has written.
-        let subject = Some(conversation.subject.as_str());
-        let subject = subject.filter(|_| conversation.last_direction.is_none());
-        let words = subject.into_iter().chain([self.text]).chain(asked);
-        words.collect::<Vec<_>>().join("\n")
+    fn words(&self, conversation: &Conversation) -> MessageWords {
+        let asked = self.documents.iter().map(RequestedDocument::words);
+        words_of_message(conversation, self.text, asked)
     }
 
     fn content(&self) -> WrittenText {
@@ -119,7 +114,7 @@ fn judge_content<'a>(
     cx: &Cx<'_>,
     conversation: &Conversation,
     draft: &'a DraftContent<'_>,
-    words: &'a str,
+    words: &'a MessageWords,
 ) -> Result<JudgedMessage<'a>> {
     Ok(JudgedMessage {
         recipients: &draft.recipients,
@@ -171,14 +166,16 @@ pub fn send(
     let leaves_at = draft.times.departure(tx, cx, conversation, WriterKind::Person)?;
     let words = draft.words(conversation);
     let judged = judge_content(tx, cx, conversation, draft, &words)?;
-    if let Some(note) = agent_limits::messages::judge_sending(tx, cx, conversation, &judged)? {
+    let policy = agent_limits::messages::judge_sending(tx, cx, conversation, &judged, leaves_at)?;
+    if let Some(note) = policy {
         return wait_for_person(tx, cx, conversation, draft, &judged, Some(note));
     }
     draft.times.check_follow_up(cx, leaves_at)?;
     let other_drafts = waiting_drafts(tx, cx, conversation)?;
     let message = write(tx, cx, conversation, draft)?;
     unusual::note_of_draft(tx, cx, conversation, &message.id, &judged)?;
-    agent_limits::messages::count_message(tx, cx, conversation, &message.id)?;
+    let recipients = &draft.recipients;
+    agent_limits::messages::count_message(tx, cx, conversation, &message.id, recipients)?;
     agent_acts::note_made(tx, cx, AgentActKind::Wrote, &conversation.id, message.id.as_str())?;
     let written = draft.content();
     scheduling::schedule_at(tx, cx, conversation, &message, &written, leaves_at)?;
@@ -256,7 +253,7 @@ pub fn discard(
         "UPDATE messages SET discarded_at = ?3 WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, &draft.id, &cx.now],
     )?;
-    search_index::draft(tx, cx.actor.ws, &draft.id)?;
+    search_index::draft(tx, cx, &draft.id)?;
     conversations::note_drafts(tx, cx, conversation)?;
     if draft.secure {
         secure::forget(tx, cx, &draft.id)?;

@@ -14,3 +14,4 @@ pub mod removals;
 pub mod scheduling;
 mod service_words;
 pub mod services;
+pub mod taking_back;

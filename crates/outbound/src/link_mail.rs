@@ -10,6 +10,7 @@ use mail::AutoSubmission;
 use model::conversations::Conversation;
 use model::guests::secure;
 use model::messages::recipients::{self, Party};
+use model::people::agent_limits::pausing;
 
 use crate::drafts::{self, Automatic};
 
@@ -58,7 +59,9 @@ pub fn remind(
         &[&cx.actor.ws, message],
     )?;
     let is_over = conversation.status == Status::Closed || conversation.held;
-    if is_over || !secure::is_open(tx, cx, message)? {
+    // Nobody is reminded in the name of an agent that may not act.
+    let is_halted = pausing::halt_of_writer(tx, cx.actor.ws, message)?.is_some();
+    if is_over || is_halted || !secure::is_open(tx, cx, message)? {
         return Ok(());
     }
     let emails = secure::recipients_left(tx, cx.actor.ws, message)?;

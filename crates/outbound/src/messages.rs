@@ -235,19 +235,25 @@ pub fn is_secure(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<bool> {
     Ok(secure)
 }
 
-/// Sets a message's recipients.
+/// Sets a draft's recipients, as a person gives them. With others than before it is a draft that a person
+/// edited, which the answer says.
 pub fn address(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &MessageId,
     recipients: &RecipientList,
-) -> Result<()> {
+) -> Result<bool> {
+    let before = recipients::of_message(tx, cx.actor.ws, id)?;
+    let edited = !before.has_addresses_of(recipients);
     let RecipientList { to, cc, bcc } = recipients;
     tx.exec_soon(
-        "UPDATE messages SET to_list = ?3, cc_list = ?4, bcc_list = ?5 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, id, &Json(to), &Json(cc), &Json(bcc)],
+        "UPDATE messages
+         SET to_list = ?3, cc_list = ?4, bcc_list = ?5, edited = (edited OR ?6)
+         WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &Json(to), &Json(cc), &Json(bcc), &edited],
     )?;
-    search_index::draft(tx, cx.actor.ws, id)
+    search_index::draft(tx, cx, id)?;
+    Ok(edited)
 }
 
 /// True when a server takes the mail of this conversation. Otherwise a person is refused, and what an
@@ -460,7 +466,7 @@ pub fn stop(
     let undone = TimelineEvent::Undone { message_id: message.id.clone() };
     timeline::record(tx, cx, &conversation.id, &undone)?;
     leaving::note(tx, cx.actor.ws, &conversation.id)?;
-    send_effects::take_back(tx, cx, conversation, &message.id)
+    send_effects::take_back(tx, cx, &conversation.id, &message.id)
 }
 
 /// The name of the mail's own bytes, where they were kept.

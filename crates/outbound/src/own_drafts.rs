@@ -6,18 +6,23 @@ use base::ids::MessageId;
 use base::states::MessageStatus;
 use db::Tx;
 use model::conversations::Conversation;
+use model::documents::document_requests::{self, RequestedDocument};
 use model::guests::secure::{self, ProtectedContent};
 use model::indexing::search_index;
 use model::messages::recipients;
 use model::messages::written_text::WrittenText;
 use model::people::agent_limits;
 use model::people::agent_limits::unusual::{self, JudgedMessage};
+use model::people::agent_limits::words::words_of_message;
 
 use crate::drafts::{ReplyResult, ReplyStatus, waiting_drafts};
 use crate::messages::{self, OutgoingMessage};
 
+/// Why an agent leaves a draft of its own alone.
+pub(crate) const EDITED: &str = "A person has changed this draft; it was left as it is.";
+
 /// A draft that the actor wrote and that still waits for a person. Somebody else's is not found,
-/// nor one that has left or was discarded.
+/// nor one that has left or was discarded. One that a person has changed is the person's.
 pub fn own_draft(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -31,6 +36,7 @@ pub fn own_draft(
     let me = cx.actor.member();
     let is_mine = message.author.as_deref() == me.as_ref().map(|me| me.as_str());
     match is_mine && message.status == MessageStatus::Draft {
+        true if message.edited => Err(Error::Conflict(EDITED.into())),
         true => Ok((message, conversation)),
         false => Err(not_found),
     }
@@ -46,9 +52,14 @@ pub fn rewrite(
     summary: Option<&str>,
 ) -> Result<ReplyResult> {
     let recipients = recipients::of_message(tx, cx.actor.ws, &draft.id)?;
+    let documents = match &draft.request {
+        Some(request) => document_requests::documents_of(tx, cx.actor.ws, request)?,
+        None => Vec::new(),
+    };
+    let asked = documents.iter().map(RequestedDocument::words);
     let judged = JudgedMessage {
         recipients: &recipients,
-        words: text,
+        words: &words_of_message(conversation, text, asked),
         has_files: draft.forwards.is_some(),
         is_secure: draft.secure,
     };
@@ -71,7 +82,7 @@ pub fn rewrite(
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, &draft.id, &text, &summary],
     )?;
-    search_index::draft(tx, cx.actor.ws, &draft.id)?;
+    search_index::draft(tx, cx, &draft.id)?;
     let mut other_drafts = waiting_drafts(tx, cx, conversation)?;
     other_drafts.retain(|id| *id != draft.id);
     Ok(ReplyResult {

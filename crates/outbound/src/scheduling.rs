@@ -4,8 +4,9 @@ use base::actor::Principal;
 use base::app::Cx;
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::ids::{MemberId, MessageId, UserId};
-use base::limits::{LATER_DAYS, LATER_MS, MINUTE_MS, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use base::ids::{AgentId, MailboxId, MemberId, MessageId, UserId};
+use base::limits::{LATER_DAYS, LATER_MS, MINUTE_MS, UNDO_CHOICES, UNDO_LIVE_MS, UNDO_SANDBOX_MS};
+use base::security::agent_policy::AgentPolicy;
 use base::states::MessageStatus;
 use bookings::offers;
 use db::Tx;
@@ -108,23 +109,55 @@ fn undo_window(
         (Principal::Person { id, .. }, WriterKind::Person) => {
             Ok(undo_time::of_person(tx, cx.actor.ws, id)? * 1_000)
         }
-        // The policy of an agent may ask for longer.
-        _ => {
-            let minutes = cx.actor.policy().and_then(|policy| policy.undo_minutes);
-            Ok(minutes.map_or(UNDO_LIVE_MS, |minutes| UNDO_LIVE_MS.max(minutes * MINUTE_MS)))
-        }
+        _ => Ok(software_window(cx.actor.policy())),
     }
 }
 
-/// The times that were chosen for a message that waits for them. A message that leaves within the
-/// longest undo window was given no time, or one that has come.
-pub fn chosen_times(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &MessageId) -> Result<MessageTimes> {
-    let (sends_at, follow_up_at): (Option<i64>, Option<i64>) = tx.one(
-        "SELECT sends_at, follow_up_at FROM messages WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, message],
+/// The times that were chosen for a message that waits for them. One that leaves after an undo window was
+/// given no time, and a time that comes before the actor could send it again has come.
+pub fn chosen_times(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    conversation: &Conversation,
+    message: &OutgoingMessage,
+) -> Result<MessageTimes> {
+    type Times = (Option<i64>, Option<i64>, Option<i64>);
+    let (sends_at, scheduled_at, follow_up_at): Times = tx.one(
+        "SELECT sends_at, scheduled_at, follow_up_at FROM messages WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &message.id],
     )?;
-    let window_ends = cx.now + UNDO_LIVE_MS;
-    Ok(MessageTimes { leaves_at: sends_at.filter(|at| *at > window_ends), follow_up_at })
+    let Some(at) = sends_at else { return Ok(MessageTimes { leaves_at: None, follow_up_at }) };
+    let writer = WriterKind::of(message.author.as_deref());
+    let window = undo_window(tx, cx, conversation, writer)?;
+    let waits = at - scheduled_at.unwrap_or(cx.now);
+    let is_chosen = at > cx.now + window && !is_undo_window(tx, cx, message, waits)?;
+    Ok(MessageTimes { leaves_at: is_chosen.then_some(at), follow_up_at })
+}
+
+/// True for a time that messages wait without being told to.
+fn is_undo_window(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    message: &OutgoingMessage,
+    waits: i64,
+) -> Result<bool> {
+    let fixed = UNDO_CHOICES.map(|seconds| seconds * 1_000);
+    if fixed.contains(&waits) || waits == UNDO_LIVE_MS || waits == UNDO_SANDBOX_MS {
+        return Ok(true);
+    }
+    let Some(agent) = message.author.as_deref().and_then(AgentId::parse) else { return Ok(false) };
+    let policy: Option<(Option<String>,)> = tx.opt(
+        "SELECT policy FROM agents WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, &agent],
+    )?;
+    let Some((policy,)) = policy else { return Ok(false) };
+    Ok(software_window(Some(&AgentPolicy::from_stored(policy.as_deref())?)) == waits)
+}
+
+/// How long what software writes can be stopped. The policy of an agent may ask for longer.
+fn software_window(policy: Option<&AgentPolicy>) -> i64 {
+    let minutes = policy.and_then(|policy| policy.undo_minutes);
+    minutes.map_or(UNDO_LIVE_MS, |minutes| UNDO_LIVE_MS.max(minutes * MINUTE_MS))
 }
 
 /// Refuses to let a message wait whose offered times may be taken meanwhile.
@@ -134,6 +167,12 @@ pub fn must_not_wait_with_offer(times: MessageTimes, offers_times: bool) -> Resu
         return Err(Error::invalid("sendAt", sentence));
     }
     Ok(())
+}
+
+/// True for people who may let what leaves from an inbox leave at once.
+pub fn may_send_now(tx: &mut Tx<'_>, cx: &Cx<'_>, mailbox: &MailboxId) -> Result<bool> {
+    let is_person = matches!(cx.actor.who, Principal::Person { .. });
+    Ok(is_person && inbox_access::may_send(tx, cx.actor, mailbox)?)
 }
 
 /// Lets a scheduled message leave at once. It is claimed once, whoever asks for it and how often: one
@@ -151,6 +190,9 @@ pub fn send_now(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &OutgoingMessage) -> Resu
              WHERE ws = ?1 AND id = ?2 AND leaves_at > ?3",
             &[&cx.actor.ws, &message.conversation, &cx.now],
         )?;
+        if message.secure {
+            secure::expire_after(tx, cx.actor.ws, &message.id, cx.now)?;
+        }
         tx.wake(Queue::Messages);
         let at_once = TimelineEvent::SentNow { message_id: message.id.clone() };
         return timeline::record(tx, cx, &message.conversation, &at_once);
@@ -209,7 +251,7 @@ pub fn schedule_at(
         return Err(Error::NotFound("draft"));
     }
     if text != message.text {
-        search_index::draft(tx, cx.actor.ws, &message.id)?;
+        search_index::draft(tx, cx, &message.id)?;
     }
     if message.secure {
         secure::open_links(tx, cx, (&conversation.id, &message.id), sends_at)?;

@@ -37,8 +37,12 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
     )?;
     let Some((conversation, message, event, only, created_at)) = due else { return Ok(false) };
     let workspaces: Vec<(WorkspaceId,)> =
-        tx.known("workspaces", "SELECT id FROM workspaces WHERE ws = ?1", &[&ws])?;
-    let Some((workspace,)) = workspaces.into_iter().next() else { return Ok(false) };
+        tx.read_once("workspaces", "SELECT id FROM workspaces WHERE ws = ?1", &[&ws])?;
+    let Some((workspace,)) = workspaces.into_iter().next() else {
+        // It was deleted meanwhile.
+        dequeue(tx, ws, id)?;
+        return Ok(true);
+    };
     let place: Option<(Circle, Option<i64>)> = tx.opt(
         "SELECT circle, sorts_at FROM conversations WHERE ws = ?1 AND id = ?2",
         &[&ws, &conversation],
@@ -58,7 +62,7 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
             return Ok(true);
         }
     }
-    tx.exec_soon("DELETE FROM rule_jobs WHERE ws = ?1 AND id = ?2", &[&ws, &id])?;
+    dequeue(tx, ws, id)?;
     let Some(mut conversation) = found.filter(|one| !one.held && one.removed.is_none()) else {
         return Ok(true);
     };
@@ -90,6 +94,11 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+fn dequeue(tx: &mut Tx<'_>, ws: i64, id: &str) -> Result<()> {
+    tx.exec_soon("DELETE FROM rule_jobs WHERE ws = ?1 AND id = ?2", &[&ws, &id])?;
+    Ok(())
 }
 
 fn sorts_at_of(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation) -> Result<Option<i64>> {

@@ -38,7 +38,7 @@ pub use row_key::{FIRST_ENTRY, IndexRowKey, ROWS_OF_CONVERSATION, SERIALS, messa
 pub use search_term::{
     SearchTerm, all_terms, any_term, conversations_with, search_term, those_with_all, those_without,
 };
-pub use segments::{begin_merging, merge_some};
+pub use segments::{begin_merging, merge_scattered, merge_some};
 
 /// Characters before each word that keep the words of workspaces apart.
 const TAG_CHARS: u32 = 4;
@@ -145,9 +145,10 @@ pub fn replace(
     ws: i64,
     place: IndexRowKey<'_>,
     text: &IndexedText<'_>,
+    now: i64,
 ) -> Result<()> {
-    remove(tx, ws, place)?;
-    extend(tx, ws, place, text)
+    extend(tx, ws, place, text)?;
+    conversation_words::mark_others(tx, place.num, now)
 }
 
 /// As [`replace`], where the words include those of before.
@@ -186,9 +187,9 @@ pub fn forget_mail(
 
 /// Takes a row out of the index, so that its words are not found any more. The list of its
 /// conversation's words is written again soon.
-pub fn remove(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>) -> Result<()> {
+pub fn remove(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>, now: i64) -> Result<()> {
     delete_row(tx, ws, place)?;
-    conversation_words::mark_others(tx, place.num)
+    conversation_words::mark_others(tx, place.num, now)
 }
 
 fn delete_row(tx: &mut Tx<'_>, ws: i64, place: IndexRowKey<'_>) -> Result<()> {
@@ -323,8 +324,8 @@ fn newest_in_sqlite(
 ) -> Result<Option<i64>> {
     const NEWEST: &str = "SELECT rowid FROM message_index
         WHERE message_index MATCH ?1 AND rowid BETWEEN ?2 AND ?3 ORDER BY rowid DESC LIMIT 1";
-    let (first, last) = row_key::rowids_of(num);
-    let last = if below >= SERIALS { last } else { row_key::rowid(num, below) - 1 };
+    let (first, _) = row_key::rowids_of(num);
+    let last = row_key::rowid(num, below) - 1;
     let found: Option<(i64,)> = tx.opt(NEWEST, &[&expression, &first, &last])?;
     let serial = found.map(|(rowid,)| row_key::serial(num, rowid));
     if serial.is_none_or(|serial| serial < below) {

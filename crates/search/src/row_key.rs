@@ -3,9 +3,10 @@
 //! A row's number leads from a posting to its conversation without a look-up, and the rows of a
 //! conversation stand side by side: 44 bits for the conversation, then one that says that it is not a
 //! mail, one that says that the number is spread, and 18 for the place within the conversation. FTS5 keeps
-//! the numbers of deleted rows in hash tables whose slot is the number modulo a size that is a power of two
-//! as long as a table is small. So each conversation begins at another place: if all began at 0, the deleted
-//! rows of all conversations would fall on the same few slots, and every look would walk all of them.
+//! the numbers of deleted rows in hash tables: on the page that is the number modulo their count, 1, 3, 7 and
+//! so on, at the slot that is the quotient modulo the slots of a page, a power of two as long as there is one
+//! page. So each conversation begins at another place: if all began at 0, the deleted rows of all
+//! conversations would fall on the same few slots, and every look would walk all of them.
 
 use base::ids::ConversationId;
 
@@ -46,8 +47,11 @@ impl IndexRowKey<'_> {
     }
 }
 
-/// The number of a row, also of the one behind the last.
+/// The number of a row, also of the one behind the last mail and behind the last row of all.
 pub(crate) fn rowid(num: i64, serial: i64) -> i64 {
+    if serial >= SERIALS {
+        return (num + 1) << SERIAL_BITS;
+    }
     let (kind, place) = (serial & FIRST_ENTRY, serial & (FIRST_ENTRY - 1));
     num << SERIAL_BITS | kind | SPREAD | (start(num) + place.min(ROWS_OF_CONVERSATION))
 }
@@ -67,16 +71,18 @@ pub(crate) fn rowids_of(num: i64) -> (i64, i64) {
     (first, first | (SERIALS - 1))
 }
 
-/// Where the rows of a conversation begin. Fibonacci hashing: neighbours are far apart at every size.
+/// Where the rows of a conversation begin, as if drawn by lot: the middle of a square, of 16 bits that
+/// Fibonacci hashing gives. Without the square, neighbours or every ninth conversation would share few slots.
 fn start(num: i64) -> i64 {
-    (((num & 0xFF_FFFF) * 2_654_435_761) >> 16) & (STARTS - 1)
+    let hash = (((num & 0xFF_FFFF) * 2_654_435_761) >> 16) & 0xFFFF;
+    ((hash * hash) >> 8) & (STARTS - 1)
 }
 
 /// The number of the row of a message, as SQL of its conversation's number and its serial.
 pub fn message_rowid_sql(num: &str, serial: &str) -> String {
+    let hash = format!("(((({num} & 16777215) * 2654435761) >> 16) & 65535)");
     format!(
-        "({num} << {SERIAL_BITS} | {SPREAD}
-          | (((({num} & 16777215) * 2654435761 >> 16) & {}) + {serial}))",
+        "(({num} << {SERIAL_BITS}) | {SPREAD} | (((({hash} * {hash}) >> 8) & {}) + {serial}))",
         STARTS - 1
     )
 }
@@ -98,7 +104,9 @@ mod tests {
                 assert!(rowid > last && rowid <= rowids_of(num).1);
                 last = rowid;
             }
-            assert!(rowid(num, SERIALS) > rowid(num, FIRST_ENTRY - 1));
+            let behind = [FIRST_ENTRY - 1, FIRST_ENTRY, SERIALS - 1, SERIALS];
+            assert!(behind.map(|serial| rowid(num, serial)).is_sorted());
+            assert_eq!(rowid(num, SERIALS) - 1, rowids_of(num).1);
         }
     }
 
@@ -109,12 +117,21 @@ mod tests {
         }
     }
 
-    /// The sizes that FTS5 gives a table of one page.
+    /// The tables that FTS5 makes: their pages, and the slots of each.
+    const TABLES: [(i64, i64); 7] =
+        [(1, 32), (1, 64), (1, 128), (1, 256), (3, 505), (7, 505), (15, 505)];
+
+    /// By lot, 63 of 100 slots are used.
     #[test]
     fn the_same_serial_of_many_conversations_falls_on_many_slots() {
-        for slots in [32, 64, 128, 256, 512] {
-            let used: HashSet<i64> = (100..100 + slots).map(|num| rowid(num, 1) % slots).collect();
-            assert!(used.len() as i64 > slots / 2, "{} of {slots}", used.len());
+        for (pages, slots) in TABLES {
+            for step in 1..=20 {
+                let rows = (0..pages * slots).map(|place| rowid(100 + step * place, 1));
+                let used: HashSet<(i64, i64)> =
+                    rows.map(|row| (row % pages, row / pages % slots)).collect();
+                let (used, all) = (used.len() as i64, pages * slots);
+                assert!(2 * used > all, "{used} of {all}, every {step}th conversation");
+            }
         }
     }
 }

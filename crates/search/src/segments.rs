@@ -18,14 +18,22 @@ const SMALL_PAGES: u64 = 2_048;
 /// The row that says which segments there are.
 const STRUCTURE: i64 = 10;
 
-/// Merges a little of the indexes; false when nothing is left to do. Levels of two segments come first and those
-/// of which a tenth of the rows was deleted, then what lies scattered.
+/// Merges a little of the indexes: what was begun, levels of two segments, and those of which a tenth of the
+/// rows was deleted. False when nothing is left to do.
 pub fn merge_some(tx: &mut Tx<'_>) -> Result<bool> {
     let mut is_done = true;
     for index in INDEXES {
-        if merge(tx, index, PAGES_AT_ONCE)? {
-            is_done = false;
-        } else if is_scattered(&segments(tx, index)?) {
+        is_done &= !merge(tx, index, PAGES_AT_ONCE)?;
+    }
+    Ok(!is_done)
+}
+
+/// Has all segments of an index that lies scattered merged into one by the steps that follow; false where
+/// none does. Each mail may scatter a small index again, so a while has to pass until this is done again.
+pub fn merge_scattered(tx: &mut Tx<'_>) -> Result<bool> {
+    let mut is_done = true;
+    for index in INDEXES {
+        if is_scattered(&segments(tx, index)?) {
             is_done &= !merge(tx, index, -PAGES_AT_ONCE)?;
         }
     }

@@ -94,6 +94,10 @@ impl TestApp {
         self.call(Method::Post, key, path, body).await
     }
 
+    pub async fn delete(&self, key: &TestKey, path: &str) -> Answer {
+        self.call(Method::Delete, key, path, Value::Null).await
+    }
+
     async fn call(&self, method: Method, key: &TestKey, path: &str, body: Value) -> Answer {
         let call = TestCall { method, path: path.to_owned(), key: key.key.clone(), body };
         self.client.call(&self.app, call).await

@@ -1,5 +1,5 @@
 // What every page adds to itself: the reader's time zone, the keyboard, countdowns, menus that
-// close, changes shown while editing, and copying. Pages work without it.
+// close, changes shown while editing, names of files, and copying. Pages work without it.
 
 rememberZone();
 countDown();
@@ -13,6 +13,7 @@ openAtMessage();
 completeOperators();
 keepSelection();
 filterMenus();
+nameFiles();
 focusNews();
 document.addEventListener("mailroom:fresh", countDown);
 document.addEventListener("mailroom:fresh", growFrames);
@@ -496,6 +497,15 @@ function completeOperators() {
     if (!option) return;
     event.preventDefault();
     put(option);
+  });
+}
+
+// Beside a field for files stands which of them were chosen.
+function nameFiles() {
+  document.addEventListener("change", ({ target }) => {
+    const place = target.closest(".pick-file")?.nextElementSibling;
+    if (!place?.matches("[data-file-names]") || target.files.length === 0) return;
+    place.lastChild.textContent = [...target.files].map((file) => file.name).join(", ");
   });
 }
 

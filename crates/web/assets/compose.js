@@ -66,16 +66,19 @@ function keepDraft() {
   body.setSelectionRange(body.value.length, body.value.length);
 }
 
-// Files that were chosen are added without a second click.
-// Folded again, the line says whom the message goes to now.
+// Folded again, the line says whom the message goes to now, and who gets a copy.
 function sayWhereItGoes() {
   const fold = document.querySelector("details.goes-to");
   fold?.addEventListener("toggle", () => {
-    const to = fold.querySelector("[name='to']")?.value.trim();
-    if (to) fold.querySelector("[data-goes-to]").textContent = to;
+    for (const said of fold.querySelectorAll("[data-goes-to]")) {
+      said.textContent = fold.querySelector(`[name="${said.dataset.goesTo}"]`).value.trim();
+      const copies = said.closest("[data-copies]");
+      if (copies) copies.hidden = said.textContent === "";
+    }
   });
 }
 
+// Files that were chosen are added without a second click.
 function attachAtOnce() {
   const field = document.querySelector("[data-attach]");
   field?.addEventListener("change", () => {

@@ -159,7 +159,7 @@ async fn answer(morning: &Morning<'_>, browser: &Browser, name: &str, numbers: R
         let text = format!("Yes to number {number}");
         browser.write("#body", &text).await;
         browser.press(Key::Control + Key::Enter).await;
-        browser.says(&format!("To Quinn {number:02}")).await;
+        browser.sends_to(&format!("Quinn {number:02}")).await;
         assert_eq!(morning.server.latest(id).await, ("scheduled".into(), text));
     }
 }

@@ -17,8 +17,8 @@ async fn without_scripts_one_reads_answers_stops_and_approves() {
     browser.click(".answer .btn.primary").await;
     browser.write("#body", "They left on Tuesday.").await;
     browser.click("[data-send]").await;
-    browser.says("To Ann Shop").await;
-    browser.click(".undo .btn").await;
+    browser.sends_to("Ann Shop").await;
+    browser.click(".toast.leaves .btn").await;
     browser.says("Stopped, nothing was sent.").await;
     assert_eq!(browser.value("#body").await, "They left on Tuesday.");
     browser.write("#body", "They left on **Wednesday**.").await;
@@ -30,7 +30,7 @@ async fn without_scripts_one_reads_answers_stops_and_approves() {
         "Wednesday"
     );
     browser.click("[data-send]").await;
-    browser.says("To Ann Shop").await;
+    browser.sends_to("Ann Shop").await;
     assert_eq!(server.latest(&id).await, ("scheduled".into(), "They left on Wednesday.".into()));
     browser.goto(&format!("{}/conversations/{id}", server.address)).await;
     browser.click(".head-acts .menu:has([name=to]) > summary").await;

@@ -3,8 +3,8 @@
 use base::app::Cx;
 use base::assignee::Assignee;
 use base::error::{Error, Result};
-use base::ids::ConversationId;
-use base::states::Status;
+use base::ids::{ConversationId, MailboxId};
+use base::states::{MessageStatus, Status};
 use db::Tx;
 use model::conversations::merges;
 use model::conversations::topics::{self, Topic};
@@ -14,6 +14,7 @@ use model::messages::attachments::OutgoingAttachment;
 use model::messages::recipients::{self, RecipientList};
 use model::people::members;
 use model::people::members::Team;
+use outbound::scheduling;
 
 use crate::conversations::picture_senders::among_picture_senders;
 use crate::conversations::pins::pins;
@@ -125,7 +126,8 @@ pub fn read_conversation(
     let found = conversations::load(tx, cx.actor, id)?;
     let ws = cx.actor.ws;
     let marks = reader_marks(tx, cx, &found.id)?;
-    let TimelineEntries { entries, older } = read_part(tx, cx, &found.id, part, marks.read_at)?;
+    let TimelineEntries { mut entries, older } = read_part(tx, cx, &found.id, part, marks.read_at)?;
+    note_sending_right(tx, cx, &found.mailbox, &mut entries)?;
     let seen = SeenConversation { next_number: marks.next_serial };
     let mailbox = mailboxes::seen_by(tx, cx.actor, &found.mailbox)?;
     let place = AutosaveKey::Conversation(found.id.clone());
@@ -154,6 +156,26 @@ pub fn read_conversation(
         older,
         seen,
     })
+}
+
+/// Notes which messages wait and may be let go at once.
+fn note_sending_right(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    mailbox: &MailboxId,
+    entries: &mut [TimelineEntry],
+) -> Result<()> {
+    let messages = entries.iter_mut().filter_map(|entry| match entry {
+        TimelineEntry::Message(message) => Some(message),
+        TimelineEntry::Note(_) | TimelineEntry::Event(_) => None,
+    });
+    let is_waiting = |message: &&mut Box<MessageEntry>| {
+        message.status == Some(MessageStatus::Scheduled)
+    };
+    let mut waiting = messages.filter(is_waiting).peekable();
+    let may_send_now = waiting.peek().is_some() && scheduling::may_send_now(tx, cx, mailbox)?;
+    waiting.for_each(|message| message.may_send_now = may_send_now);
+    Ok(())
 }
 
 /// Those who sent HTML here and whose remote pictures the reader always sees.

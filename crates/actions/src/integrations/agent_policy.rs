@@ -54,11 +54,7 @@ pub fn show_agent(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &AgentId) -> Result<LimitedA
         &[&cx.actor.ws, id],
     )?;
     let row = found.ok_or(Error::NotFound("agent"))?;
-    let (leaving,): (i64,) = tx.one(
-        "SELECT CAST(count(*) AS BIGINT) FROM messages
-         WHERE ws = ?1 AND author = ?2 AND status = 'scheduled' AND approved IS NULL",
-        &[&cx.actor.ws, id],
-    )?;
+    let leaving = pausing::count_waiting(tx, cx.actor.ws, id)?;
     let (sent_of_late,): (i64,) = tx.one(
         "SELECT CAST(count(*) AS BIGINT) FROM agent_counts
          WHERE ws = ?1 AND agent = ?2 AND kind = 'message' AND at > ?3",

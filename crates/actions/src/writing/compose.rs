@@ -25,6 +25,7 @@ use crate::conversations::timeline::FileLocation;
 use crate::sign_in::sessions::own_id;
 use crate::writing::autosaves::{AutosaveKey, forget_autosave, too_long};
 use crate::writing::seen::{DecisionOutcome, NewerMessage, SeenConversation, Writers, newer_than};
+use crate::writing::sent_before::{PostedMessage, begun_since, written_since};
 
 /// A message as a person wrote it.
 #[derive(Clone, Debug)]
@@ -50,6 +51,29 @@ impl NewReply {
         let in_the_clear = self.forwards.as_ref().map(|_| false);
         SecureSendOptions { secure: self.secure.or(in_the_clear), days: None }
     }
+
+    fn words(&self) -> WrittenText {
+        WrittenText::new(&self.body, self.format)
+    }
+
+    /// As it is compared with what the same form wrote before.
+    fn posted<'a>(
+        &'a self,
+        words: &'a WrittenText,
+        place: &'a AutosaveKey,
+        offer: Option<&'a OfferInput>,
+    ) -> PostedMessage<'a> {
+        PostedMessage {
+            words,
+            recipients: &self.recipients,
+            sends: self.send,
+            forwards: self.forwards.as_ref().map(|forwarded| &forwarded.id),
+            secure: self.secure_wish().secure,
+            offer,
+            documents: &[],
+            place: Some(place),
+        }
+    }
 }
 
 /// A message that is passed on, and those of its files that go along.
@@ -60,7 +84,7 @@ pub struct ForwardedMessage {
 }
 
 /// Sends a message after the undo window or at its time, or keeps it as a draft for the team. A reply
-/// is sent only if nobody wrote meanwhile.
+/// is sent only if nobody wrote meanwhile. A form that comes again is answered with what it wrote.
 pub fn send_reply(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -69,23 +93,26 @@ pub fn send_reply(
     seen: SeenConversation,
 ) -> Result<DecisionOutcome<ReplyResult>> {
     let mut conversation = conversations::load(tx, cx.actor, id)?;
+    let place = AutosaveKey::Conversation(conversation.id.clone());
+    if let Some(forwarded) = &message.forwards {
+        add_forwarded_files(tx, cx, &conversation, forwarded)?;
+    }
+    let words = message.words();
+    let posted = message.posted(&words, &place, None);
+    if let Some(written) = written_since(tx, cx, &conversation, &posted, seen)? {
+        return Ok(DecisionOutcome::Done(written));
+    }
     if let Some(newer) = meanwhile(tx, cx, &conversation, message, seen)? {
         return Ok(DecisionOutcome::Meanwhile(newer));
     }
     check(message)?;
-    if let Some(forwarded) = &message.forwards {
-        add_forwarded_files(tx, cx, &conversation, forwarded)?;
-    }
-    let place = AutosaveKey::Conversation(conversation.id.clone());
     let result = write(tx, cx, &conversation, message, &place, None)?;
     let mut effects = SendEffects::default();
     if message.send && message.forwards.is_none() {
-        effects.assigned = take_unassigned(tx, cx, &conversation)?;
+        effects.assigned = take_unassigned(tx, cx, &mut conversation)?;
     }
     if message.send && message.close {
-        let Conversation { status, snoozed_until, .. } = conversation;
-        effects.closed =
-            (status != Status::Closed).then_some(BeforeClosing { status, snoozed_until });
+        effects.closed = BeforeClosing::of(cx, &conversation);
         conversations::set_status(tx, cx, &mut conversation, Status::Closed)?;
     }
     effects.keep(tx, cx.actor.ws, &result.message_id)?;
@@ -101,16 +128,21 @@ pub fn offer_times(
     offer: &OfferInput,
     seen: SeenConversation,
 ) -> Result<DecisionOutcome<ReplyResult>> {
-    let conversation = conversations::load(tx, cx.actor, id)?;
+    let mut conversation = conversations::load(tx, cx.actor, id)?;
+    let place = AutosaveKey::Conversation(conversation.id.clone());
+    let words = message.words();
+    let posted = message.posted(&words, &place, Some(offer));
+    if let Some(written) = written_since(tx, cx, &conversation, &posted, seen)? {
+        return Ok(DecisionOutcome::Done(written));
+    }
     if let Some(newer) = meanwhile(tx, cx, &conversation, message, seen)? {
         return Ok(DecisionOutcome::Meanwhile(newer));
     }
     check(message)?;
     let offer = offers::check(tx, cx, offer)?;
-    let place = AutosaveKey::Conversation(conversation.id.clone());
     let result = write(tx, cx, &conversation, message, &place, Some(offer))?;
     if message.send {
-        let assigned = take_unassigned(tx, cx, &conversation)?;
+        let assigned = take_unassigned(tx, cx, &mut conversation)?;
         SendEffects { assigned, closed: None }.keep(tx, cx.actor.ws, &result.message_id)?;
     }
     Ok(DecisionOutcome::Done(result))
@@ -135,7 +167,7 @@ fn meanwhile(
 pub(crate) fn take_unassigned(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    conversation: &Conversation,
+    conversation: &mut Conversation,
 ) -> Result<Option<String>> {
     let (is_wanted,): (bool,) =
         tx.one("SELECT answer_assigns FROM workspaces WHERE ws = ?1", &[&cx.actor.ws])?;
@@ -147,7 +179,9 @@ pub(crate) fn take_unassigned(
         return Ok(None);
     };
     conversations::assign(tx, cx, conversation, Some(&me))?;
-    Ok(Some(me.id.as_str().to_owned()))
+    let taken_by = me.id.as_str().to_owned();
+    conversation.assignee = Some(me.id);
+    Ok(Some(taken_by))
 }
 
 /// The first mail to somebody, as a person wrote it.
@@ -157,6 +191,8 @@ pub struct FirstMail {
     pub mailbox: String,
     pub subject: String,
     pub message: NewReply,
+    /// When its form was shown, if that is known: what the form began since is not begun again.
+    pub opened_at: Option<i64>,
 }
 
 /// Starts a conversation with a first mail. Once it has left, the conversation waits for them.
@@ -176,6 +212,14 @@ pub fn send_first_mail(
     if !problems.0.is_empty() {
         return Err(Error::Invalid(problems));
     }
+    if let Some(opened_at) = first.opened_at {
+        let words = first.message.words();
+        let posted = first.message.posted(&words, &AutosaveKey::New, None);
+        let begun = begun_since(tx, cx, (&mailbox.id, subject), &posted, opened_at)?;
+        if let Some(begun) = begun {
+            return Ok(begun);
+        }
+    }
     let recipients = &first.message.recipients;
     let conversation = drafts::begin_conversation(tx, cx, &mailbox, subject, recipients)?;
     let result = write(tx, cx, &conversation, &first.message, &AutosaveKey::New, None)?;
@@ -191,7 +235,7 @@ fn write(
     place: &AutosaveKey,
     offer: Option<CheckedOffer>,
 ) -> Result<ReplyResult> {
-    let written = WrittenText::new(&message.body, message.format);
+    let written = message.words();
     let wish = message.secure_wish();
     let me = own_id(cx)?;
     let is_secure = secure::days_of(tx, cx, conversation, wish)?.is_some();

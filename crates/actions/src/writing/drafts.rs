@@ -48,16 +48,17 @@ pub fn approve_draft(
     seen: SeenDraft,
     approval: &DraftApproval<'_>,
 ) -> Result<DecisionOutcome<i64>> {
-    let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
+    let (message, mut conversation) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_person(cx)?;
     let newer = newer_than(tx, cx, &conversation, seen.conversation, Writers::Customer)?;
     if let Some(newer) = newer {
         return Ok(DecisionOutcome::Meanwhile(newer));
     }
     must_be_seen(&message, seen.revision)?;
-    if let Some(recipients) = approval.recipients {
-        set_recipients(tx, cx, id, recipients)?;
-    }
+    let readdressed = match approval.recipients {
+        Some(recipients) => set_recipients(tx, cx, id, recipients)?,
+        None => false,
+    };
     let message = messages::with_words(tx, cx, message)?;
     let text = check_text(approval.text.unwrap_or_else(|| source_text(&message)))?;
     let sends_at = departure(tx, cx, &conversation, &message, approval.leaves_at)?;
@@ -68,18 +69,20 @@ pub fn approve_draft(
         }
         None => {
             approve_written(tx, cx, &conversation, &message, text, sends_at)?;
-            message.edited || text != source_text(&message)
+            message.edited || readdressed || text != source_text(&message)
         }
     };
-    if message.author.is_none() {
+    let me = cx.actor.member();
+    let is_own = message.author.as_deref() == me.as_ref().map(|me| me.as_str());
+    if message.author.is_none() || is_own {
         // It goes out in the name of whoever approves it.
-        let assigned = take_unassigned(tx, cx, &conversation)?;
+        let assigned = take_unassigned(tx, cx, &mut conversation)?;
         SendEffects { assigned, closed: None }.keep(tx, cx.actor.ws, id)?;
     }
     let fate = if edited { DraftFate::Edited } else { DraftFate::AsIs };
     tx.exec(
-        "UPDATE messages SET approved = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, id, &fate],
+        "UPDATE messages SET approved = ?3, edited = (edited OR ?4) WHERE ws = ?1 AND id = ?2",
+        &[&cx.actor.ws, id, &fate, &edited],
     )?;
     let approved = TimelineEvent::Approved { message_id: id.clone(), edited };
     timeline::record(tx, cx, &conversation.id, &approved)?;
@@ -107,7 +110,7 @@ fn departure(
     if leaves_at.is_none() {
         return MessageTimes::default().departure(tx, cx, conversation, writer);
     }
-    let kept = scheduling::chosen_times(tx, cx, &message.id)?;
+    let kept = scheduling::chosen_times(tx, cx, conversation, message)?;
     let times = MessageTimes { leaves_at, ..kept };
     let offer = offers::of_message(tx, cx.actor.ws, &message.id)?;
     scheduling::must_not_wait_with_offer(times, offer.is_some())?;
@@ -188,7 +191,7 @@ pub fn edit_draft(
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, id, &written.text, &written.markdown, &edited],
     )?;
-    search_index::draft(tx, cx.actor.ws, id)?;
+    search_index::draft(tx, cx, id)?;
     Ok(message.revision + 1)
 }
 
@@ -202,15 +205,16 @@ pub fn address_draft(
 ) -> Result<()> {
     let (message, _) = messages::load_outgoing(tx, cx.actor, id)?;
     must_be_seen(&message, revision)?;
-    set_recipients(tx, cx, id, recipients)
+    set_recipients(tx, cx, id, recipients).map(drop)
 }
 
+/// Answers whether they are others than before.
 fn set_recipients(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     id: &MessageId,
     recipients: &RecipientList,
-) -> Result<()> {
+) -> Result<bool> {
     match recipients.problem() {
         Some(sentence) => Err(Error::invalid("to", sentence)),
         None => messages::address(tx, cx, id, recipients),
@@ -245,7 +249,7 @@ pub enum StoppedMessage {
 /// are drafts again.
 pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<StoppedMessage> {
     let (message, conversation) = messages::load_outgoing(tx, cx.actor, id)?;
-    let times = scheduling::chosen_times(tx, cx, id)?;
+    let times = scheduling::chosen_times(tx, cx, &conversation, &message)?;
     messages::stop(tx, cx, &conversation, &message)?;
     let draft = StoppedMessage::Draft { leaves_at: times.leaves_at };
     let Principal::Person { id: me, .. } = &cx.actor.who else { return Ok(draft) };
@@ -277,7 +281,7 @@ pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<Stop
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, id, &cx.now],
     )?;
-    search_index::draft(tx, cx.actor.ws, id)?;
+    search_index::draft(tx, cx, id)?;
     conversations::note_drafts(tx, cx, &conversation)?;
     Ok(StoppedMessage::InComposer)
 }

@@ -3,6 +3,7 @@
 //! refreshed by ANALYZE when tables have grown, because autovacuum skips small tables and runs late
 //! on tables that grow quickly.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use base::app::App;
@@ -17,7 +18,8 @@ use crate::runs::runtime::{BackgroundJob, JobRound, JobRuntime};
 
 /// The pause between two rounds while there is more to do.
 const PAUSE_BETWEEN_MERGES_MS: i64 = 20;
-/// The rest after everything is done. Meanwhile a level of the index gets at most eight segments more.
+/// The rest after everything is done. Meanwhile a level of the index gets at most eight segments more. What
+/// lies scattered is put together as seldom, however much mail comes in.
 const REST_MS: i64 = 30 * MINUTE_MS;
 /// How often PostgreSQL's table statistics are checked for growth.
 const STATISTICS_EVERY: Duration = Duration::from_secs(60);
@@ -26,7 +28,15 @@ const CHANGED_ROWS: i64 = 500;
 
 /// Merges a little of the full-text index in each round.
 pub(crate) struct IndexMaintenance {
-    pub runtime: JobRuntime,
+    runtime: JobRuntime,
+    /// When this process last began to put together what lies scattered.
+    gathered_at: AtomicI64,
+}
+
+impl IndexMaintenance {
+    pub fn new(runtime: JobRuntime) -> IndexMaintenance {
+        IndexMaintenance { runtime, gathered_at: AtomicI64::new(0) }
+    }
 }
 
 impl BackgroundJob for IndexMaintenance {
@@ -41,8 +51,13 @@ impl BackgroundJob for IndexMaintenance {
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
         Box::pin(async {
             let now = self.runtime.app.clock.now();
-            let merged = self.runtime.app.store.write_relaxed(move |tx| merge(tx, now)).await?;
-            Ok(merged.into())
+            let is_rested = now - self.gathered_at.load(Ordering::Relaxed) >= REST_MS;
+            let store = &self.runtime.app.store;
+            let merged = store.write_relaxed(move |tx| merge(tx, now, is_rested)).await?;
+            if merged == MergeRound::Gathers {
+                self.gathered_at.store(now, Ordering::Relaxed);
+            }
+            Ok(usize::from(merged != MergeRound::NotDue).into())
         })
     }
 }
@@ -91,11 +106,27 @@ fn grown_tables(tx: &mut Tx<'_>) -> Result<Vec<(String,)>> {
     )?)
 }
 
-fn merge(tx: &mut Tx<'_>, now: i64) -> Result<usize> {
+/// What a round did.
+#[derive(Clone, Copy, PartialEq)]
+enum MergeRound {
+    NotDue,
+    Merges,
+    /// It began to put together what lies scattered.
+    Gathers,
+    Rests,
+}
+
+fn merge(tx: &mut Tx<'_>, now: i64, is_rested: bool) -> Result<MergeRound> {
     let due: Option<(String,)> =
         tx.opt("SELECT name FROM index_maintenance WHERE due_at <= ?1", &[&now])?;
-    let Some((name,)) = due else { return Ok(0) };
-    let rest = if search::merge_some(tx)? { PAUSE_BETWEEN_MERGES_MS } else { REST_MS };
-    tx.exec("UPDATE index_maintenance SET due_at = ?2 WHERE name = ?1", &[&name, &(now + rest)])?;
-    Ok(1)
+    let Some((name,)) = due else { return Ok(MergeRound::NotDue) };
+    let (round, pause) = if search::merge_some(tx)? {
+        (MergeRound::Merges, PAUSE_BETWEEN_MERGES_MS)
+    } else if is_rested && search::merge_scattered(tx)? {
+        (MergeRound::Gathers, PAUSE_BETWEEN_MERGES_MS)
+    } else {
+        (MergeRound::Rests, REST_MS)
+    };
+    tx.exec("UPDATE index_maintenance SET due_at = ?2 WHERE name = ?1", &[&name, &(now + pause)])?;
+    Ok(round)
 }

@@ -8,6 +8,7 @@ use db::Tx;
 
 use crate::contacts;
 use crate::contacts::contact_addresses;
+use crate::people::agent_limits::recent_acts;
 
 /// Forgets somebody with whom no conversation of the circle is left.
 pub fn forget_last(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &EmailAddress) -> Result<()> {
@@ -25,6 +26,7 @@ pub fn forget_last(tx: &mut Tx<'_>, ws: i64, circle: &Circle, email: &EmailAddre
             &[&ws, circle, email],
         )?;
     }
+    recent_acts::forget_mailed(tx, ws, email)?;
     // Whoever belongs to an inbox belongs to the team, and sees the contact by the team's mail.
     if contacts::is_in(tx, ws, &Circle::team(), email)? {
         return Ok(());

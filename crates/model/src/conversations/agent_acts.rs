@@ -10,11 +10,12 @@ use base::string_enum::string_enum;
 use db::{Json, Tx};
 
 use crate::conversations::Conversation;
-use crate::conversations::conversation_state::ConversationState;
+use crate::conversations::conversation_state::{ConversationState, LaterWork};
 
 string_enum! {
     /// What an agent did to a conversation: changed its status, tags, assignee, topic, urgency or snooze, or
-    /// made something in it. What it wrote is a message, as a draft or to be sent.
+    /// made something in it. What it wrote is a message, as a draft or to be sent; what it withdrew is one
+    /// that an agent wrote. An appointment that it moved or cancelled was rebooked.
     AgentActKind {
         Changed = "changed",
         Noted = "noted",
@@ -22,6 +23,8 @@ string_enum! {
         Split = "split",
         Wrote = "wrote",
         Booked = "booked",
+        Rebooked = "rebooked",
+        Withdrew = "withdrew",
     }
 }
 
@@ -168,6 +171,63 @@ pub fn steps_since(
         ),
         &[&actor.ws, agent, &since, first, second, &most],
     )?)
+}
+
+/// The timeline events by which a conversation gets another place.
+const MOVES: &[&str] = &[
+    "status",
+    "snoozed",
+    "follow-up",
+    "held",
+    "released",
+    "spam",
+    "not-spam",
+    "deleted",
+    "restored",
+    "merged",
+    "merge-undone",
+];
+
+/// What others did to a conversation since an act of an agent. What undoing the agent's acts wrote into the
+/// timeline does not count, nor what Mailroom and its rules did.
+pub fn later_work(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    agent: &AgentId,
+    conversation: &ConversationId,
+    since: i64,
+) -> Result<LaterWork> {
+    let ws = cx.actor.ws;
+    let events: Vec<(String,)> = tx.all(
+        "SELECT DISTINCT e.event FROM timeline_events e
+         WHERE e.ws = ?1 AND e.conversation = ?2 AND e.at > ?4 AND e.at < ?5
+           AND e.actor <> '' AND e.actor <> ?3
+           AND NOT EXISTS (
+               SELECT 1 FROM agent_acts a
+               WHERE a.ws = e.ws AND a.agent = ?3 AND a.undone_at = e.at
+           )",
+        &[&ws, conversation, agent, &since, &cx.now],
+    )?;
+    let note: Option<(i64,)> = tx.opt(
+        "SELECT at FROM notes
+         WHERE ws = ?1 AND conversation = ?2 AND at > ?4 AND author <> ?3 AND hidden_at IS NULL
+         LIMIT 1",
+        &[&ws, conversation, agent, &since],
+    )?;
+    let message: Option<(i64,)> = tx.opt(
+        "SELECT at FROM messages
+         WHERE ws = ?1 AND conversation = ?2 AND at > ?4 AND direction = 'outbound'
+           AND author <> ?3 AND discarded_at IS NULL
+         LIMIT 1",
+        &[&ws, conversation, agent, &since],
+    )?;
+    let wrote = note.is_some() || message.is_some();
+    Ok(LaterWork {
+        assigned: events.iter().any(|(event,)| event == "assigned"),
+        moved: events.iter().any(|(event,)| MOVES.contains(&event.as_str())),
+        wrote,
+        any: wrote || !events.is_empty(),
+    })
 }
 
 /// A step is undone once.

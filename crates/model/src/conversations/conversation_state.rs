@@ -53,11 +53,26 @@ pub struct ConversationState {
     pub last_message_at: i64,
 }
 
+/// What others than its agent did to a conversation since an act of it.
+#[derive(Clone, Copy, Debug)]
+pub struct LaterWork {
+    /// They gave it to somebody or to nobody.
+    pub assigned: bool,
+    /// They closed, opened, snoozed, released or removed it.
+    pub moved: bool,
+    /// They wrote a note or a message in it.
+    pub wrote: bool,
+    /// They did any of these, or changed it otherwise.
+    pub any: bool,
+}
+
 /// An act of the past on one conversation.
 pub struct PastChange<'a> {
     pub before: &'a ConversationState,
     pub after: &'a ConversationState,
     pub acted_at: i64,
+    /// What others did since.
+    pub later: LaterWork,
 }
 
 impl StatusState {
@@ -114,7 +129,7 @@ pub fn put_back(
     conversation: &mut Conversation,
     act: &PastChange<'_>,
 ) -> Result<Vec<ChangedPart>> {
-    let PastChange { before, after, acted_at } = *act;
+    let PastChange { before, after, acted_at, later } = *act;
     let now = ConversationState::of(conversation);
     let mut left = Vec::new();
     let (added, removed) = (beyond(&after.tags, &before.tags), beyond(&before.tags, &after.tags));
@@ -146,13 +161,15 @@ pub fn put_back(
         }
     }
     if after.assignee != before.assignee {
-        match now.assignee == after.assignee {
+        match now.assignee == after.assignee && !later.assigned {
             true => give_back(tx, cx, conversation, before.assignee.as_ref())?,
             false => left.push(ChangedPart::Assignee),
         }
     }
     if !after.standing.is_so(&before.standing) {
-        let is_quiet = conversation.last_message_at == after.last_message_at;
+        let is_quiet = conversation.last_message_at == after.last_message_at
+            && !later.moved
+            && !later.wrote;
         // The mail that was withheld was dropped when it was closed, and the sorting helper learned from it.
         let was_held = before.standing.held && !after.standing.held;
         match now.standing.is_so(&after.standing) && is_quiet && !was_held {

@@ -206,7 +206,7 @@ fn count(
 
 /// Writes the names that lists show.
 pub fn save_names(tx: &mut Tx<'_>, cx: &Cx<'_>, conversation: &Conversation) -> Result<()> {
-    search_index::tags(tx, cx.actor.ws, &conversation.id, &conversation.tags)?;
+    search_index::tags(tx, cx, &conversation.id, &conversation.tags)?;
     tx.exec_soon(
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &conversation.id, &conversation.tags],
@@ -228,10 +228,10 @@ fn list_tagged(tx: &mut Tx<'_>, ws: i64, id: &TagId) -> Result<Option<Vec<Tagged
 }
 
 /// Writes a tag's new name on every conversation that has it. `false` when they are too many.
-pub fn respell(tx: &mut Tx<'_>, ws: i64, id: &TagId, old: &str, new: &str) -> Result<bool> {
-    let Some(tagged) = list_tagged(tx, ws, id)? else { return Ok(false) };
+pub fn respell(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &TagId, old: &str, new: &str) -> Result<bool> {
+    let Some(tagged) = list_tagged(tx, cx.actor.ws, id)? else { return Ok(false) };
     for (conversation, _, tags, ..) in &tagged {
-        write_name(tx, ws, conversation, tags, old, new)?;
+        write_name(tx, cx, conversation, tags, old, new)?;
     }
     Ok(true)
 }
@@ -252,7 +252,7 @@ pub fn merge(
             let tag = tag.as_str();
             report_facts::count_label(tx, cx, labelled, ReportMeasure::Tagged, tag, change)?;
         }
-        write_name(tx, ws, conversation, tags, old, new)?;
+        write_name(tx, cx, conversation, tags, old, new)?;
     }
     tx.exec_soon("DELETE FROM tags WHERE ws = ?1 AND id = ?2", &[&ws, from])?;
     Ok(true)
@@ -260,7 +260,7 @@ pub fn merge(
 
 fn write_name(
     tx: &mut Tx<'_>,
-    ws: i64,
+    cx: &Cx<'_>,
     conversation: &ConversationId,
     tags: &[String],
     old: &str,
@@ -273,10 +273,10 @@ fn write_name(
             renamed.push(tag.to_owned());
         }
     }
-    search_index::tags(tx, ws, conversation, &renamed)?;
+    search_index::tags(tx, cx, conversation, &renamed)?;
     tx.exec_soon(
         "UPDATE conversations SET tags = ?3 WHERE ws = ?1 AND id = ?2",
-        &[&ws, conversation, &Json(&renamed)],
+        &[&cx.actor.ws, conversation, &Json(&renamed)],
     )?;
     Ok(())
 }

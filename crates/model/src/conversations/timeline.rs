@@ -88,7 +88,7 @@ pub enum TimelineEvent {
     /// A draft was approved.
     Approved {
         message_id: MessageId,
-        /// Its text is not as it was drafted.
+        /// Its text or its recipients are not as they were drafted.
         edited: bool,
     },
     /// A message was stopped in its undo window.

@@ -115,7 +115,7 @@ pub fn file(
     // A mail is found by the names of its files. What is read in a file gets a row of its own once, because
     // rows that are replaced make every search slower.
     if document.message.is_none() {
-        search_index::document(tx, cx.actor.ws, &id, &[document.filename])?;
+        search_index::document(tx, (cx.actor.ws, cx.now), &id, &[document.filename])?;
     }
     if extract_at.is_some() {
         tx.wake(Queue::Documents);
@@ -142,7 +142,7 @@ pub fn file_unread(
     document: &NewDocument<'_>,
 ) -> Result<DocumentId> {
     let (id, _) = insert(tx, cx, conversation, document, None)?;
-    describe(tx, cx.actor.ws, &id, DocumentKind::Other, &DocumentFields::default())?;
+    describe(tx, (cx.actor.ws, cx.now), &id, DocumentKind::Other, &DocumentFields::default())?;
     Ok(id)
 }
 
@@ -196,7 +196,7 @@ pub fn keep_text(tx: &mut Tx<'_>, ws: i64, id: &DocumentId, text: &str) -> Resul
 /// Stores a document's kind and fields, the title derived from them, and its search words.
 pub fn describe(
     tx: &mut Tx<'_>,
-    ws: i64,
+    (ws, now): (i64, i64),
     id: &DocumentId,
     kind: DocumentKind,
     fields: &DocumentFields,
@@ -212,7 +212,7 @@ pub fn describe(
     let texts = indexed_texts(&title, &filename, fields);
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     search::reindex_document(tx, ws, num, &texts)?;
-    search_index::document(tx, ws, id, &texts)
+    search_index::document(tx, (ws, now), id, &texts)
 }
 
 /// The texts by which a document is found.

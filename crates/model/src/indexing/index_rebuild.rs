@@ -2,7 +2,8 @@
 
 use base::error::Result;
 use base::ids::{ConversationId, DocumentId, NoteId};
-use db::{Json, Tx};
+use db::{FromRow, Json, Tx};
+use search::NewWordList;
 
 use crate::documents::{self, DocumentFields};
 use crate::indexing::search_index;
@@ -60,39 +61,59 @@ pub fn rebuild(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Resul
 
 db::row! {
     /// A document that has a row in its conversation.
-    pub(super) struct NamedDocument from "d" {
+    struct NamedDocument from "d" {
         id: DocumentId,
         title: String,
         filename: String,
         fields: Json<DocumentFields>,
-        pub text: Option<String>,
+        text: Option<String>,
     }
 }
 
 impl NamedDocument {
-    pub(super) fn words(&self) -> Vec<String> {
+    fn words(&self) -> Vec<String> {
         documents::indexed_texts(&self.title, &self.filename, &self.fields)
     }
 }
 
 /// The documents of a conversation that have a row of their own: not those that came in on a protected
 /// page, of which their request tells, nor files of a mail that nobody has read, of which the mail does.
-pub(super) fn documents_of(
+fn documents_of(
     tx: &mut Tx<'_>,
     ws: i64,
     conversation: &ConversationId,
 ) -> Result<Vec<NamedDocument>> {
+    let sql = documents_sql(tx);
+    Ok(tx.all(&sql, &[&ws, conversation])?)
+}
+
+/// Adds the words of these documents to a list, one after the other, because their texts are long.
+pub(super) fn list_document_words(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    conversation: &ConversationId,
+    list: &mut NewWordList,
+) -> Result<()> {
+    let sql = documents_sql(tx);
+    tx.each(&sql, &[&ws, conversation], |row| {
+        let document = NamedDocument::from_row(row)?;
+        let words = document.words();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        list.add(ws, &search_index::document_text(document.text.as_deref(), &words));
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn documents_sql(tx: &Tx<'_>) -> String {
     let indexed = tx.pick(
         "EXISTS (SELECT 1 FROM document_index i WHERE i.rowid = d.num)",
         "EXISTS (SELECT 1 FROM document_index i WHERE i.num = d.num)",
     );
-    Ok(tx.all(
-        &format!(
-            "SELECT {} FROM documents d
-             WHERE d.ws = ?1 AND d.conversation = ?2 AND {indexed}
-               AND (d.message IS NULL OR d.kind IS NOT NULL)",
-            NamedDocument::COLUMNS
-        ),
-        &[&ws, conversation],
-    )?)
+    format!(
+        "SELECT {} FROM documents d
+         WHERE d.ws = ?1 AND d.conversation = ?2 AND {indexed}
+           AND (d.message IS NULL OR d.kind IS NOT NULL)",
+        NamedDocument::COLUMNS
+    )
 }

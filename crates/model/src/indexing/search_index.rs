@@ -1,5 +1,6 @@
 //! What search knows of a conversation: its messages, drafts, notes, documents and tags.
 
+use base::app::Cx;
 use base::error::Result;
 use base::ids::{ConversationId, DocumentId, MessageId, NoteId};
 use db::{Json, Tx};
@@ -8,6 +9,8 @@ use search::{HAS_FILE, HAS_NOTE, IndexRowKey, IndexedText, NewWordList};
 use crate::messages::attachments::AttachmentInfo;
 use crate::messages::recipients::Party;
 
+/// Messages of a conversation that are in memory at once.
+const MESSAGES_AT_ONCE: i64 = 100;
 /// Messages of a very long conversation that quoted lines are compared with, the latest.
 const COMPARED: i64 = 20;
 /// The entry of a conversation's tags; the others are named by the id of a note or document.
@@ -17,6 +20,8 @@ db::row! {
     /// A message as search knows it.
     struct FoundMessage from "m" {
         num: i64 = "c.num",
+        id: MessageId,
+        at: i64,
         conversation: ConversationId,
         serial: i64,
         discarded_at: Option<i64>,
@@ -79,11 +84,12 @@ pub fn new_draft(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
 }
 
 /// Brings the index up to date with a draft that was changed or discarded.
-pub fn draft(tx: &mut Tx<'_>, ws: i64, id: &MessageId) -> Result<()> {
+pub fn draft(tx: &mut Tx<'_>, cx: &Cx<'_>, id: &MessageId) -> Result<()> {
+    let ws = cx.actor.ws;
     let message = load(tx, ws, id)?;
     match message.discarded_at {
-        Some(_) => search::remove(tx, ws, message.place()),
-        None => search::replace(tx, ws, message.place(), &message.text()),
+        Some(_) => search::remove(tx, ws, message.place(), cx.now),
+        None => search::replace(tx, ws, message.place(), &message.text(), cx.now),
     }
 }
 
@@ -162,7 +168,12 @@ pub(super) fn note_text<'a>(author: &'a str, body: &'a str) -> IndexedText<'a> {
 }
 
 /// Makes a document findable in its conversation by its name, what was read in it, and its text.
-pub fn document(tx: &mut Tx<'_>, ws: i64, id: &DocumentId, words: &[&str]) -> Result<()> {
+pub fn document(
+    tx: &mut Tx<'_>,
+    (ws, now): (i64, i64),
+    id: &DocumentId,
+    words: &[&str],
+) -> Result<()> {
     let (conversation, text): (Option<ConversationId>, Option<String>) =
         tx.one("SELECT conversation, text FROM documents WHERE ws = ?1 AND id = ?2", &[&ws, id])?;
     let Some(conversation) = conversation else { return Ok(()) };
@@ -170,7 +181,7 @@ pub fn document(tx: &mut Tx<'_>, ws: i64, id: &DocumentId, words: &[&str]) -> Re
     let text = document_text(text.as_deref(), words);
     match entry.is_new {
         true => search::add(tx, ws, entry.place(&conversation), &text),
-        false => search::replace(tx, ws, entry.place(&conversation), &text),
+        false => search::replace(tx, ws, entry.place(&conversation), &text, now),
     }
 }
 
@@ -186,10 +197,11 @@ pub(super) fn document_text<'a>(text: Option<&'a str>, words: &[&'a str]) -> Ind
 /// Makes a conversation findable by its tags, before its row says them.
 pub fn tags(
     tx: &mut Tx<'_>,
-    ws: i64,
+    cx: &Cx<'_>,
     conversation: &ConversationId,
     tags: &[String],
 ) -> Result<()> {
+    let ws = cx.actor.ws;
     let entry = entry(tx, ws, conversation, TAGS)?;
     let (place, text) = (entry.place(conversation), tags_text(tags));
     if entry.is_new {
@@ -197,7 +209,7 @@ pub fn tags(
     }
     match entry.tags.iter().all(|tag| tags.contains(tag)) {
         true => search::extend(tx, ws, place, &text),
-        false => search::replace(tx, ws, place, &text),
+        false => search::replace(tx, ws, place, &text, cx.now),
     }
 }
 
@@ -304,11 +316,9 @@ pub fn item(
 
 /// Writes the rows of a conversation's messages again; returns how many.
 pub fn messages(tx: &mut Tx<'_>, ws: i64, conversation: &ConversationId) -> Result<usize> {
-    let messages = messages_of(tx, ws, conversation)?;
-    for message in &messages {
-        search::extend(tx, ws, message.place(), &message.text())?;
-    }
-    Ok(messages.len())
+    each_message(tx, ws, conversation, |tx, message| {
+        search::extend(tx, ws, message.place(), &message.text())
+    })
 }
 
 /// Adds the words of a conversation's messages to a list.
@@ -318,24 +328,40 @@ pub(super) fn list_message_words(
     conversation: &ConversationId,
     list: &mut NewWordList,
 ) -> Result<()> {
-    for message in messages_of(tx, ws, conversation)? {
+    each_message(tx, ws, conversation, |_, message| {
         list.add(ws, &message.text());
-    }
+        Ok(())
+    })?;
     Ok(())
 }
 
-fn messages_of(
+/// Shows the messages of a conversation, a page after the other; returns how many they are.
+fn each_message(
     tx: &mut Tx<'_>,
     ws: i64,
     conversation: &ConversationId,
-) -> Result<Vec<FoundMessage>> {
-    Ok(tx.all(
-        &format!(
-            "SELECT {} FROM messages m
-             JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
-             WHERE m.ws = ?1 AND m.conversation = ?2 AND m.discarded_at IS NULL",
-            FoundMessage::COLUMNS
-        ),
-        &[&ws, conversation],
-    )?)
+    mut see: impl FnMut(&mut Tx<'_>, &FoundMessage) -> Result<()>,
+) -> Result<usize> {
+    let sql = format!(
+        "SELECT {} FROM messages m
+         JOIN conversations c ON c.ws = m.ws AND c.id = m.conversation
+         WHERE m.ws = ?1 AND m.conversation = ?2 AND m.discarded_at IS NULL AND (m.at, m.id) > (?3, ?4)
+         ORDER BY m.at, m.id LIMIT ?5",
+        FoundMessage::COLUMNS
+    );
+    let (mut count, mut after) = (0, (i64::MIN, String::new()));
+    loop {
+        let page: Vec<FoundMessage> =
+            tx.all(&sql, &[&ws, conversation, &after.0, &after.1, &MESSAGES_AT_ONCE])?;
+        for message in &page {
+            see(tx, message)?;
+        }
+        count += page.len();
+        match page.last() {
+            Some(last) if page.len() as i64 == MESSAGES_AT_ONCE => {
+                after = (last.at, last.id.to_string());
+            }
+            _ => return Ok(count),
+        }
+    }
 }

@@ -114,7 +114,7 @@ fn retire_one(
          WHERE ws = ?1 AND id = ?2 AND status = 'draft'",
         &[&cx.actor.ws, message, &cx.now],
     )?;
-    search_index::draft(tx, cx.actor.ws, message)?;
+    search_index::draft(tx, cx, message)?;
     let outcome = match by {
         RetiredBy::Customer => DraftOutcome::Retired,
         RetiredBy::Team => DraftOutcome::Overtaken,

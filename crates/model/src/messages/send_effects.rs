@@ -2,15 +2,16 @@
 
 use base::app::Cx;
 use base::error::Result;
-use base::ids::{MemberId, MessageId};
+use base::ids::{ConversationId, MemberId, MessageId};
 use base::states::Status;
 use db::{Json, Tx};
 use serde::{Deserialize, Serialize};
 
+use crate::conversations::conversation_state::{StatusState, put_status_back};
 use crate::conversations::{self, Conversation};
 
 /// What sending a message changed in its conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SendEffects {
     /// Who got the conversation, which nobody had.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -20,11 +21,29 @@ pub struct SendEffects {
     pub closed: Option<BeforeClosing>,
 }
 
-/// The state of a conversation before it was closed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A conversation before it was closed with the message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BeforeClosing {
-    pub status: Status,
-    pub snoozed_until: Option<i64>,
+    pub standing: StatusState,
+    /// When it was opened again for the last time.
+    pub reopened_at: Option<i64>,
+    pub closed_at: i64,
+}
+
+impl BeforeClosing {
+    /// `None` where it is closed already.
+    pub fn of(cx: &Cx<'_>, conversation: &Conversation) -> Option<BeforeClosing> {
+        (conversation.status != Status::Closed).then(|| BeforeClosing {
+            standing: StatusState::of(conversation),
+            reopened_at: conversation.reopened_at,
+            closed_at: cx.now,
+        })
+    }
+
+    /// True while nobody opened it since.
+    fn is_still_closed(&self, conversation: &Conversation) -> bool {
+        conversation.status == Status::Closed && conversation.reopened_at == self.reopened_at
+    }
 }
 
 impl SendEffects {
@@ -45,7 +64,7 @@ impl SendEffects {
 pub fn take_back(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    conversation: &Conversation,
+    conversation: &ConversationId,
     message: &MessageId,
 ) -> Result<()> {
     let ws = cx.actor.ws;
@@ -53,15 +72,15 @@ pub fn take_back(
         tx.one("SELECT send_effects FROM messages WHERE ws = ?1 AND id = ?2", &[&ws, message])?;
     let Some(Json(SendEffects { assigned, closed })) = effects else { return Ok(()) };
     tx.exec("UPDATE messages SET send_effects = NULL WHERE ws = ?1 AND id = ?2", &[&ws, message])?;
-    let mut conversation = conversations::load_itself(tx, cx.actor, conversation.id.as_str())?;
+    let mut conversation = conversations::load_itself(tx, cx.actor, conversation.as_str())?;
     let assignee = conversation.assignee.as_ref().map(MemberId::as_str);
     if assigned.is_some() && assignee == assigned.as_deref() {
         conversations::assign(tx, cx, &conversation, None)?;
+        conversation.assignee = None;
     }
     match closed {
-        Some(before) if conversation.status == Status::Closed => {
-            let BeforeClosing { status, snoozed_until } = before;
-            conversations::put_back(tx, cx, &mut conversation, status, snoozed_until)
+        Some(before) if before.is_still_closed(&conversation) => {
+            put_status_back(tx, cx, &mut conversation, &before.standing, before.closed_at)
         }
         _ => Ok(()),
     }

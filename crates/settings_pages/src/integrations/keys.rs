@@ -100,6 +100,7 @@ fn scope_word(scope: &str) -> &str {
         "draft" => text_in_context("scope", "draft"),
         "send" => text_in_context("scope", "send"),
         "record" => text_in_context("scope", "record"),
+        "admin" => text_in_context("scope", "administer"),
         other => other,
     }
 }

@@ -38,6 +38,9 @@ flashes! {
     TakenBack: "taken-back", "stop", "Stopped, nothing was sent. You can go on writing it.";
     LeavesNow: "leaves-now", "leaving", "It leaves now.";
     NotSentNow: "not-sent-now", "warn", "It does not leave: it was stopped, is held in the queue, or failed.";
+    HasLeft: "has-left", "check", "It has left already.";
+    StoppedBefore: "stopped-before", "stop", "It was stopped already. Nothing was sent.";
+    MayNotSend: "may-not-send", "warn", "It was not sent now: you may not send from this inbox.";
     TooLate: "too-late", "warn", "Too late: it has left already.";
     Kept: "kept", "approve", "Kept as a draft. It waits under To approve.";
     TextKept: "text-kept", "warn", "You were signed out, so nothing was sent. Your text is here.";
@@ -165,6 +168,7 @@ impl Flash {
             self,
             Flash::TooLate
                 | Flash::NotSentNow
+                | Flash::MayNotSend
                 | Flash::Gone
                 | Flash::ResumeFirst
                 | Flash::NothingTriaged

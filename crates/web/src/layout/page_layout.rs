@@ -131,6 +131,8 @@ pub struct LeavingToast {
     /// The seconds that it could be stopped in when it was sent.
     pub of: i64,
     pub iso: String,
+    /// The reader may let it leave at once.
+    pub may_send_now: bool,
 }
 
 /// Tags that are not folded in the navigation.
@@ -220,6 +222,7 @@ fn toast(message: ScheduledMessage, times: &TimeFormat) -> Option<LeavingToast> 
         seconds: (sends_at - times.now) / 1_000,
         of: waits / 1_000,
         iso: base::time::Moment(sends_at).iso(),
+        may_send_now: message.may_send_now,
     })
 }
 

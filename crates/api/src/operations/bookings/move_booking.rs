@@ -7,7 +7,10 @@ use base::time::Moment;
 use bookings::{agent_acts, booking, mail, types};
 use db::Tx;
 use model::conversations;
-use model::people::agent_limits::bookings::{JudgedBooking, admit_booking};
+use model::conversations::agent_acts::{self as agent_record, AgentActKind};
+use model::people::agent_limits::bookings::{
+    BookingDeed, JudgedBooking, admit_booking, count_booking,
+};
 
 use crate::booking_json::BookingJson;
 use crate::fields::MOMENT;
@@ -20,12 +23,14 @@ pub const OPERATION: Operation = Operation {
     path: "/bookings/{id}/move",
     tool: Some(Tool {
         name: "move_booking",
-        about: "Gives an appointment another time; both sides are told. It gets a new id.",
-        help: "Gives an appointment another time: customer and host get the change at once, as one \
-                entry of their calendars. It becomes a new booking with a new id, and the old one is \
-                cancelled. Use it when the customer or your user named the time, taken from \
-                find_slots. When it is not free, the error names the next free times and nothing was \
-                changed.",
+        about: "Gives an appointment another time; both sides are told. It gets a new id. With \
+                leavesAt in the answer it moves then.",
+        help: "Gives an appointment another time: customer and host get the change as one entry of \
+                their calendars. Where the key's limits have undoMinutes, the new time is held that \
+                long, people can stop it, and it moves at leavesAt; else at once. It becomes a new \
+                booking with a new id, and the old one is cancelled. Use it when the customer or \
+                your user named the time, taken from find_slots. When it is not free, the error \
+                names the next free times and nothing was changed.",
         hints: &[],
         example: r#"{
             "id": "bkg_01kag2b3c4d5e6f7g8h9j0kmnp",
@@ -38,9 +43,10 @@ pub const OPERATION: Operation = Operation {
     access: Access::Write,
     idempotent: false,
     title: "Move a booking",
-    about: "Gives an appointment another time: a new booking, and the old one cancelled, in one step. \
-            The host stays the same if they are free. When the time is not free, the answer is 409 \
-            and names the next ones.",
+    about: "Gives an appointment another time: a new booking, and the old one cancelled, in one step; \
+            where the key's policy has undoMinutes at `leavesAt`, unless somebody stops it. The host \
+            stays the same if they are free. When the time is not free, the answer is 409 and names \
+            the next ones.",
     fields: MoveBookingInput::FIELDS,
     body_optional: false,
     success: 200,
@@ -85,16 +91,22 @@ pub fn move_booking(tx: &mut Tx<'_>, cx: &Cx<'_>, input: MoveBookingInput) -> Re
         None => None,
     };
     let judged = JudgedBooking {
-        id: &input.id,
         guest: &found.guest_email,
-        words: &[],
+        words: "",
+        circle: &found.circle,
+        mailbox: conversation.as_ref().map_or(&kind.mailbox, |one| &one.mailbox),
         conversation: conversation.as_ref(),
     };
     let starts_at = input.starts_at.0;
-    Ok(match admit_booking(tx, cx, &judged)? {
-        Some(due_at) => {
-            BookingJson::to_come(agent_acts::plan_move(tx, cx, &found, starts_at, due_at)?, due_at)
-        }
-        None => booking::reschedule(tx, cx, &found, starts_at)?.into(),
-    })
+    let due_at = admit_booking(tx, cx, &judged)?;
+    let moved = match due_at {
+        Some(due_at) => agent_acts::plan_move(tx, cx, &found, starts_at, due_at)?,
+        None => booking::reschedule(tx, cx, &found, starts_at)?,
+    };
+    count_booking(tx, cx, BookingDeed::Moved, &moved.id, &found.guest_email)?;
+    if let (None, Some(conversation)) = (due_at, &conversation) {
+        let (kind, id) = (AgentActKind::Rebooked, moved.id.as_str());
+        agent_record::note_made(tx, cx, kind, &conversation.id, id)?;
+    }
+    Ok(BookingJson::leaving_at(moved, due_at))
 }

@@ -207,17 +207,42 @@ impl Changes {
         Ok((!is_so).then_some(to))
     }
 
-    /// What it is to the limits of an agent: giving a conversation to a person is handing it over.
-    fn kind(&self, assignee: Option<&Option<Assignee>>) -> ConversationAct {
-        let only_assigns = self.status.is_none()
+    /// What is left to do to a conversation, which may stand so already in parts.
+    fn left_for(&self, conversation: &Conversation) -> Changes {
+        let has = |tag: &TagName| {
+            conversation.tags.iter().any(|name| TagName::new(name).folded == tag.folded)
+        };
+        let is_added = |tag: &TagName| self.add.iter().any(|added| added.folded == tag.folded);
+        let is_other_topic = |topic: &Option<Topic>| {
+            let id = topic.as_ref().map(|topic| &topic.id);
+            let is_decided = sorting::is_by_member(conversation.topic_by.as_deref());
+            !is_decided || conversation.topic_id.as_ref() != id
+        };
+        Changes {
+            status: self.status.filter(|status| *status != conversation.status),
+            add: self.add.iter().filter(|tag| !has(tag)).cloned().collect(),
+            remove: self.remove.iter().filter(|tag| has(tag) && !is_added(tag)).cloned().collect(),
+            assignee: self.assignee.clone(),
+            topic: self.topic.clone().filter(is_other_topic),
+            snooze: self.snooze.filter(|until| *until != conversation.snoozed_until),
+        }
+    }
+
+    /// True where nothing but the assignee changes, if that does.
+    fn is_of_assignee_alone(&self) -> bool {
+        self.status.is_none()
             && self.add.is_empty()
             && self.remove.is_empty()
             && self.topic.is_none()
-            && self.snooze.is_none();
+            && self.snooze.is_none()
+    }
+
+    /// What it is to the limits of an agent: giving a conversation to a person is handing it over.
+    fn kind(&self, assignee: Option<&Option<Assignee>>) -> ConversationAct {
         let to_agent = |to: &Option<Assignee>| {
             to.as_ref().is_some_and(|to| matches!(to.id, MemberId::Agent(_)))
         };
-        match only_assigns && !assignee.is_some_and(to_agent) {
+        match self.is_of_assignee_alone() && !assignee.is_some_and(to_agent) {
             true => ConversationAct::HandOver,
             false => ConversationAct::Change,
         }
@@ -235,7 +260,7 @@ impl Changes {
     }
 }
 
-/// Changes one conversation, and keeps how it stood. False when it was so already.
+/// Changes one conversation, and keeps how it stood. False when it was so already; that counts as no change.
 fn apply(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -248,6 +273,10 @@ fn apply(
         return Err(refusal);
     }
     let assignee = changes.next_assignee(tx, cx, &conversation)?;
+    let changes = changes.left_for(&conversation);
+    if assignee.is_none() && changes.is_of_assignee_alone() {
+        return Ok(false);
+    }
     conversations::admit_change(tx, cx, &conversation, changes.kind(assignee.as_ref()))?;
     let before = ConversationState::of(&conversation);
     tags::change(tx, cx, &mut conversation, &changes.add, &changes.remove)?;

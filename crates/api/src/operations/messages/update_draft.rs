@@ -1,7 +1,7 @@
 //! `POST /messages/{id}/update`: an agent changes a draft of its own.
 
 use base::app::Cx;
-use base::error::{Error, Result};
+use base::error::Result;
 use base::limits::{REPLY_CHARS, REPLY_SUMMARY_CHARS};
 use base::security::scopes::Scope;
 use db::Tx;
@@ -68,10 +68,5 @@ input! {
 
 fn update_draft(tx: &mut Tx<'_>, cx: &Cx<'_>, input: Input) -> Result<ReplyResult> {
     let (draft, conversation) = own_drafts::own_draft(tx, cx, &input.id)?;
-    if draft.edited {
-        return Err(Error::Conflict(
-            "A person has changed this draft; it was left as it is.".into(),
-        ));
-    }
     own_drafts::rewrite(tx, cx, &conversation, draft, &input.body, input.summary.as_deref())
 }

@@ -24,7 +24,8 @@ pub const OPERATION: Operation = Operation {
     title: "Undo what an agent did",
     about: "Undoes what a key or connected app did since a time, of the last 30 days, as far as this key sees \
             it: status, tags, assignments, topics and snoozes are put back, notes hidden, merges parted, splits \
-            joined, drafts discarded, messages that have not left stopped. `left` lists what stays, and why. \
+            joined, drafts discarded, messages that have not left stopped, bookings cancelled (with the \
+            scope `send`: the guests are told). `left` lists what stays, and why. \
             With `more`, call again. `since` may also stand in the address.",
     fields: UndoAgentInput::FIELDS,
     body_optional: true,

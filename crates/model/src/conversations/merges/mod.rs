@@ -345,6 +345,7 @@ pub fn split(
             listed_at: counted_at,
         },
     )?;
+    carry_warning(tx, ws, conversation, &mut new)?;
     index_rebuild::forget(tx, ws, (conversation.num, &conversation.id))?;
     let moved = MovedRows::of_message(tx, ws, message)?;
     rows::carry_over(tx, ws, &moved, &conversation.id, &new.id)?;
@@ -365,6 +366,25 @@ pub fn split(
     let from = TimelineEvent::SplitFrom { conversation_id: conversation.id.clone() };
     timeline::record(tx, cx, &new.id, &from)?;
     conversations::load_itself(tx, cx.actor, new.id.as_str())
+}
+
+/// A warning does not say which message it is about, so both conversations carry it.
+fn carry_warning(
+    tx: &mut Tx<'_>,
+    ws: i64,
+    origin: &Conversation,
+    new: &mut Conversation,
+) -> Result<()> {
+    if origin.risk.is_none() {
+        return Ok(());
+    }
+    tx.exec_soon(
+        "UPDATE conversations SET risk = ?3, risk_reasons = ?4 WHERE ws = ?1 AND id = ?2",
+        &[&ws, &new.id, &origin.risk, &origin.risk_reasons],
+    )?;
+    new.risk = origin.risk;
+    new.risk_reasons = origin.risk_reasons.clone();
+    Ok(())
 }
 
 /// Where a message is that was split off from this conversation before.

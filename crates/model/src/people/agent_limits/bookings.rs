@@ -1,36 +1,47 @@
-//! Bookings that an agent makes, moves and cancels. They cannot be drafts, so what its policy does not allow
-//! is refused; the rest can be stopped for a while before anybody outside is told.
+//! Bookings that an agent makes, moves and cancels: each is a mail to the guest, so the rules for messages
+//! hold for it. A booking cannot be a draft, so what the policy does not allow is refused; the rest can be
+//! stopped for a while before anybody outside is told.
 
+use base::actor::Circle;
 use base::app::Cx;
 use base::email_address::EmailAddress;
 use base::error::Result;
+use base::ids::{BookingId, MailboxId};
 use base::limits::MINUTE_MS;
 use base::security::agent_policy::{
-    FirstContactRule, HoursRule, LinkRule, MarkedMailRule, PolicyRule, RecipientRule, SecretRule,
+    AgentPolicy, FirstContactRule, HoursRule, LinkRule, MarkedMailRule, PolicyRule, RecipientRule,
+    SecretRule,
 };
+use base::string_enum::string_enum;
 use db::Tx;
 use mail::{link_hosts, written_secrets};
 
-use super::messages::is_of_domains;
+use super::messages::{self, is_of_domains};
 use super::recent_acts::{self, ActKind};
 use super::unusual;
 use super::{HAND_OVER, limits_of, refusal};
 use crate::conversations::Conversation;
 use crate::mailboxes::office_hours;
-use crate::messages::recipients::Party;
+
+string_enum! {
+    /// What an agent does to a booking, as it is counted.
+    BookingDeed { Made = "made", Moved = "moved", Cancelled = "cancelled" }
+}
 
 /// A booking as far as it is judged.
 pub struct JudgedBooking<'a> {
-    /// Its id, or for one that is made what it is counted by.
-    pub id: &'a str,
     pub guest: &'a EmailAddress,
-    /// What the agent wrote that the guest will read: a name, a reason, answers.
-    pub words: &'a [&'a str],
+    /// What the agent wrote that the guest will read, as it is kept and mailed: a name, answers, a reason.
+    pub words: &'a str,
+    /// Whose contact the guest is.
+    pub circle: &'a Circle,
+    /// The inbox that writes to the guest.
+    pub mailbox: &'a MailboxId,
     pub conversation: Option<&'a Conversation>,
 }
 
-/// Refuses what the policy of whoever books does not allow, and counts the rest. Returns when the guest is
-/// told; `None` for at once.
+/// Refuses what the policy of whoever books does not allow. One that it allows is counted once it is
+/// written, by [`count_booking`]. Returns when the guest is told; `None` for at once.
 pub fn admit_booking(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -42,27 +53,18 @@ pub fn admit_booking(
     {
         return Err(refusal(PolicyRule::MarkedMail, HAND_OVER));
     }
-    admit_guest(tx, cx, booking)?;
-    let has_link = || booking.words.iter().find_map(|words| link_hosts(words).into_iter().next());
-    if policy.links != LinkRule::Anyone
-        && let Some(host) = has_link()
-    {
-        let sentence = format!(
-            "A booking's words are mailed without approval, so they must not link to {host}."
-        );
-        return Err(refusal(PolicyRule::Links, sentence));
-    }
-    let has_secret = booking.words.iter().any(|words| !written_secrets(words).is_empty());
-    if policy.secrets != SecretRule::Allow && has_secret {
-        let sentence =
-            "A booking's words are mailed, so they must not have a key, card or account number.";
-        return Err(refusal(PolicyRule::Secrets, sentence));
-    }
+    admit_guest(tx, cx, policy, booking)?;
+    admit_words(policy, booking.words)?;
+    let due_at = policy.undo_minutes.map(|minutes| cx.now + minutes * MINUTE_MS);
     if policy.hours == HoursRule::Office
-        && let Some(conversation) = booking.conversation
-        && office_hours::is_closed(tx, cx.actor.ws, &conversation.mailbox, cx.now)?
+        && office_hours::is_closed(tx, cx.actor.ws, booking.mailbox, due_at.unwrap_or(cx.now))?
     {
-        return Err(refusal(PolicyRule::Hours, "This key books only in office hours."));
+        let sentence =
+            "This key books only in office hours, and the guest would be told outside them.";
+        return Err(refusal(PolicyRule::Hours, sentence));
+    }
+    if let Some(why) = messages::enough_mails(tx, cx, [booking.guest.clone()])? {
+        return Err(refusal(PolicyRule::PerCustomerPerDay, format!("{why}.")));
     }
     if recent_acts::is_used_up(tx, cx, agent, ActKind::Booking, policy.bookings_per_hour)? {
         let most = policy.bookings_per_hour.unwrap_or_default();
@@ -71,24 +73,36 @@ pub fn admit_booking(
         );
         return Err(refusal(PolicyRule::BookingsPerHour, sentence));
     }
+    Ok(due_at)
+}
+
+/// Counts what was done to a booking. The same again is no other act.
+pub fn count_booking(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    deed: BookingDeed,
+    booking: &BookingId,
+    guest: &EmailAddress,
+) -> Result<()> {
+    let Some((agent, policy)) = limits_of(cx.actor) else { return Ok(()) };
     if policy.bookings_per_hour.is_some() {
-        let subject = booking.conversation.map_or("", |conversation| conversation.id.as_str());
-        recent_acts::note(tx, cx, agent, ActKind::Booking, subject, booking.id)?;
+        recent_acts::note(tx, cx, agent, ActKind::Booking, deed.as_str(), booking.as_str())?;
     }
-    Ok(policy.undo_minutes.map(|minutes| cx.now + minutes * MINUTE_MS))
+    messages::count_mails(tx, cx, [guest.clone()], &format!("{} {booking}", deed.as_str()))
 }
 
 /// Only somebody of the conversation is booked for, or whom else the policy names.
-fn admit_guest(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &JudgedBooking<'_>) -> Result<()> {
-    let Some((_, policy)) = limits_of(cx.actor) else { return Ok(()) };
-    let party = Party { name: None, email: booking.guest.to_string() };
-    let (is_of_conversation, is_known) = match booking.conversation {
-        Some(conversation) => (
-            unusual::is_of_conversation(tx, cx, conversation, booking.guest)?,
-            unusual::is_known(tx, cx, conversation, &party)?,
-        ),
-        None => (false, false),
+fn admit_guest(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    policy: &AgentPolicy,
+    booking: &JudgedBooking<'_>,
+) -> Result<()> {
+    let is_of_conversation = match booking.conversation {
+        Some(conversation) => unusual::is_of_conversation(tx, cx, conversation, booking.guest)?,
+        None => false,
     };
+    let is_known = unusual::is_known(tx, cx, booking.circle, booking.guest)?;
     let is_allowed = match policy.recipients {
         RecipientRule::Anyone => true,
         RecipientRule::Conversation => is_of_conversation,
@@ -98,20 +112,49 @@ fn admit_guest(tx: &mut Tx<'_>, cx: &Cx<'_>, booking: &JudgedBooking<'_>) -> Res
         }
     };
     if !is_allowed {
+        let who = messages::recipient_words(policy.recipients);
         let sentence = format!(
-            "This key books only for people of a conversation, and {} is none of the one that conversationId \
-             names. Name the conversation, or reply with booking so that the customer picks the time.",
+            "This key books only for {who}, and {} is not one. Name their conversation as conversationId, \
+             or reply with booking so that the customer picks the time.",
             booking.guest
         );
         return Err(refusal(PolicyRule::Recipients, sentence));
     }
-    if policy.first_contact == FirstContactRule::Approve && !is_of_conversation && !is_known {
+    if policy.first_contact == FirstContactRule::Approve && !is_known {
         let sentence = format!(
-            "Nobody on the team has written to {} before, and an invitation would be the first mail. Reply \
-             with booking instead: a person approves it.",
+            "Nobody on the team has written to {} before, and this would be the first mail. Reply with \
+             booking instead: a person approves it.",
             booking.guest
         );
         return Err(refusal(PolicyRule::FirstContact, sentence));
+    }
+    Ok(())
+}
+
+/// The words of a booking are mailed as they are: no person approves them.
+fn admit_words(policy: &AgentPolicy, words: &str) -> Result<()> {
+    if policy.links != LinkRule::Anyone
+        && let Some(host) = link_hosts(words).first()
+    {
+        let sentence = format!(
+            "A booking's words are mailed without approval, so they must not link to {host}."
+        );
+        return Err(refusal(PolicyRule::Links, sentence));
+    }
+    if policy.secrets != SecretRule::Allow && !written_secrets(words).is_empty() {
+        let sentence =
+            "A booking's words are mailed, so they must not have a key, card or account number.";
+        return Err(refusal(PolicyRule::Secrets, sentence));
+    }
+    if let Some(limit) = &policy.amount_above
+        && let Some(sum) = messages::sum_above(limit, words)
+    {
+        let sentence = format!(
+            "A booking's words are mailed without approval, and they name {} {}; above {} {} a person \
+             approves.",
+            sum.written, sum.currency, limit.value, limit.currency
+        );
+        return Err(refusal(PolicyRule::AmountAbove, sentence));
     }
     Ok(())
 }

@@ -8,6 +8,7 @@ use base::limits::MINUTE_MS;
 use base::security::agent_policy::{BulkLimit, MarkedMailRule, PauseReason, PolicyRule};
 use db::Tx;
 
+use super::alarms::{self, AlarmedAgent};
 use super::pausing;
 use super::recent_acts::{self, ActKind};
 use super::{HAND_OVER, limits_of, refusal};
@@ -21,6 +22,8 @@ pub const ALARM: BulkLimit = BulkLimit { conversations: 200, minutes: 5 };
 pub enum ConversationAct {
     /// It says something to the team, or gives the conversation to a person or to nobody.
     HandOver,
+    /// It takes back what an agent wrote, so that nobody gets it or reads it any more.
+    TakeBack,
     /// Anything else that changes it.
     Change,
 }
@@ -50,7 +53,7 @@ pub fn admit_change(
             note(tx, cx, agent, place)?;
             let reached =
                 before < limit.conversations && count(tx, cx, agent, limit)? >= limit.conversations;
-            if reached { pause(tx, cx, agent, place) } else { Ok(()) }
+            if reached { pause_for_burst(tx, cx, agent) } else { Ok(()) }
         }
         None => {
             note(tx, cx, agent, place)?;
@@ -84,9 +87,10 @@ fn is_counted(
     Ok(found.is_some())
 }
 
-/// The service pauses the agent, not the agent itself.
-fn pause(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, place: NoticePlace<'_>) -> Result<()> {
-    let system = system(cx, place.circle);
+/// Pauses an agent that changed as many conversations as it may. The service does, not the agent itself.
+pub fn pause_for_burst(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId) -> Result<()> {
+    let circle = if cx.actor.livemode() { Circle::team() } else { Circle::sandbox() };
+    let system = Actor::system(cx.actor.ws, cx.actor.workspace.clone(), circle);
     pausing::pause(tx, &Cx { actor: &system, ..*cx }, agent, PauseReason::Bulk)
 }
 
@@ -102,11 +106,6 @@ fn alarm_once(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, place: NoticePlace<
     if first == 0 {
         return Ok(());
     }
-    let name = cx.actor.name();
     tracing::warn!(agent = %agent, "an agent changed very many conversations");
-    pausing::tell_people(tx, cx, name, place)
-}
-
-fn system(cx: &Cx<'_>, circle: &Circle) -> Actor {
-    Actor::system(cx.actor.ws, cx.actor.workspace.clone(), circle.clone())
+    alarms::tell_people(tx, cx, AlarmedAgent { id: agent, name: cx.actor.name() }, place)
 }

@@ -5,11 +5,11 @@ use base::email_address::EmailAddress;
 use base::error::Result;
 use base::ids::{AgentId, MessageId};
 use base::security::agent_policy::{
-    AgentPolicy, FirstContactRule, HoursRule, LinkRule, MarkedMailRule, PolicyRule, RecipientRule,
-    SecretRule,
+    AgentPolicy, AmountLimit, FirstContactRule, HoursRule, LinkRule, MarkedMailRule, PolicyRule,
+    RecipientRule, SecretRule,
 };
 use db::Tx;
-use mail::{DomainName, money_amounts, written_secrets};
+use mail::{DomainName, MoneyAmount, money_amounts};
 
 use super::recent_acts::{self, ActKind};
 use super::unusual::{self, JudgedMessage};
@@ -63,17 +63,18 @@ pub fn count_draft(
     }
 }
 
-/// What becomes of a message that is to leave: `None` as asked, else why it is a draft. What may not even
-/// be a draft is refused there.
+/// What becomes of a message that is to leave at a time: `None` as asked, else why it is a draft. What may
+/// not even be a draft is refused there.
 pub fn judge_sending(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
     message: &JudgedMessage<'_>,
+    leaves_at: i64,
 ) -> Result<Option<PolicyNote>> {
     let Some((agent, policy)) = limits_of(cx.actor) else { return Ok(None) };
     admit_words(policy, conversation, message)?;
-    let judged = Judged { agent, policy, conversation, message };
+    let judged = Judged { agent, policy, conversation, message, leaves_at };
     for judge in [
         Judged::marked_mail,
         Judged::recipients,
@@ -90,20 +91,55 @@ pub fn judge_sending(
     Ok(None)
 }
 
+/// Counts a message, and the mail that each of its recipients gets.
 pub fn count_message(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
     message: &MessageId,
+    recipients: &RecipientList,
 ) -> Result<()> {
-    match limits_of(cx.actor) {
-        Some((agent, policy))
-            if policy.messages_per_hour.is_some() || policy.per_customer_per_day.is_some() =>
-        {
-            note(tx, cx, agent, ActKind::Message, conversation, message)
-        }
-        _ => Ok(()),
+    let Some((agent, policy)) = limits_of(cx.actor) else { return Ok(()) };
+    if policy.messages_per_hour.is_some() || policy.per_customer_per_day.is_some() {
+        note(tx, cx, agent, ActKind::Message, conversation, message)?;
     }
+    count_mails(tx, cx, recipients.everybody().map(Party::address), message.as_str())
+}
+
+/// Counts what leaves to each of some people, where their mail is limited.
+pub(super) fn count_mails(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    to: impl IntoIterator<Item = EmailAddress>,
+    id: &str,
+) -> Result<()> {
+    let Some((agent, policy)) = limits_of(cx.actor) else { return Ok(()) };
+    if policy.per_customer_per_day.is_none() {
+        return Ok(());
+    }
+    for address in to {
+        recent_acts::note(tx, cx, agent, ActKind::Mailed, address.as_str(), id)?;
+    }
+    Ok(())
+}
+
+/// Why an agent may not mail one of some people today: it has as often as it may.
+pub(super) fn enough_mails(
+    tx: &mut Tx<'_>,
+    cx: &Cx<'_>,
+    to: impl IntoIterator<Item = EmailAddress>,
+) -> Result<Option<String>> {
+    let Some((agent, policy)) = limits_of(cx.actor) else { return Ok(None) };
+    let Some(most) = policy.per_customer_per_day else { return Ok(None) };
+    recent_acts::take_turn(tx, cx.actor.ws, agent)?;
+    for address in to {
+        if recent_acts::mails_to(tx, cx, agent, &address, most.max(1))? >= most {
+            return Ok(Some(format!(
+                "This key has mailed {address} {most} times within a day, which is all it may"
+            )));
+        }
+    }
+    Ok(None)
 }
 
 fn note(
@@ -127,14 +163,19 @@ fn admit_words(
         return Err(refusal(PolicyRule::MarkedMail, HAND_OVER));
     }
     if policy.secrets == SecretRule::Protected
-        && !message.is_secure
-        && let Some(secret) = written_secrets(message.words).first()
+        && let Some(secret) = message.plain_secrets().first()
     {
         let name = unusual::secret_name(*secret);
-        let sentence = format!(
-            "The text has {name} in it, which plain mail must not have. Write it with secure: true, so \
-             that it stands on a protected page, or leave it out."
-        );
+        let sentence = match message.is_secure {
+            true => format!(
+                "The subject has {name} in it and stands in plain mail, although the text is on a \
+                 protected page. Leave it out of the subject."
+            ),
+            false => format!(
+                "The text has {name} in it, which plain mail must not have. Write it with secure: true, \
+                 so that it stands on a protected page, or leave it out."
+            ),
+        };
         return Err(refusal(PolicyRule::Secrets, sentence));
     }
     Ok(())
@@ -146,6 +187,7 @@ struct Judged<'a> {
     policy: &'a AgentPolicy,
     conversation: &'a Conversation,
     message: &'a JudgedMessage<'a>,
+    leaves_at: i64,
 }
 
 type Judgement = Result<Option<PolicyNote>>;
@@ -193,16 +235,15 @@ impl Judged<'_> {
     }
 
     fn words(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Judgement {
-        let words = self.message.words;
+        let words = self.message.words.all();
         if let Some(host) =
-            forbidden_hosts(tx, cx, self.policy.links, self.conversation, words)?.first()
+            forbidden_hosts(tx, cx, self.policy.links, self.conversation, &words)?.first()
         {
             let why = format!("The text has a link to {host}, which this key may not link to");
             return draft(PolicyRule::Links, why);
         }
         if self.policy.secrets == SecretRule::Draft
-            && !self.message.is_secure
-            && let Some(secret) = written_secrets(words).first()
+            && let Some(secret) = self.message.plain_secrets().first()
         {
             let why = format!("The text has {} in it", unusual::secret_name(*secret));
             return draft(PolicyRule::Secrets, why);
@@ -215,11 +256,7 @@ impl Judged<'_> {
             return draft(PolicyRule::Files, "This key may send no files");
         }
         let Some(limit) = &self.policy.amount_above else { return Ok(None) };
-        let sums = money_amounts(self.message.words);
-        // What another currency is worth is not known here.
-        let above =
-            sums.iter().find(|sum| sum.currency != limit.currency || sum.value > limit.value);
-        match above {
+        match sum_above(limit, &self.message.words.all()) {
             Some(sum) => draft(
                 PolicyRule::AmountAbove,
                 format!(
@@ -233,7 +270,7 @@ impl Judged<'_> {
 
     fn hours(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Judgement {
         if self.policy.hours == HoursRule::Office
-            && office_hours::is_closed(tx, cx.actor.ws, &self.conversation.mailbox, cx.now)?
+            && office_hours::is_closed(tx, cx.actor.ws, &self.conversation.mailbox, self.leaves_at)?
         {
             return draft(PolicyRule::Hours, "This key sends only in office hours");
         }
@@ -241,14 +278,10 @@ impl Judged<'_> {
     }
 
     fn rates(&self, tx: &mut Tx<'_>, cx: &Cx<'_>) -> Judgement {
-        let Judged { agent, policy, conversation, .. } = self;
-        if let Some(most) = policy.per_customer_per_day {
-            recent_acts::take_turn(tx, cx.actor.ws, agent)?;
-            let contact = conversation.contact_email.as_str();
-            if recent_acts::messages_to_customer(tx, cx, agent, contact, most.max(1))? >= most {
-                let why = format!("This key has sent this customer {most} messages within a day");
-                return draft(PolicyRule::PerCustomerPerDay, why);
-            }
+        let Judged { agent, policy, message, .. } = self;
+        if let Some(why) = enough_mails(tx, cx, message.recipients.everybody().map(Party::address))?
+        {
+            return draft(PolicyRule::PerCustomerPerDay, why);
         }
         if recent_acts::is_used_up(tx, cx, agent, ActKind::Message, policy.messages_per_hour)? {
             let most = policy.messages_per_hour.unwrap_or_default();
@@ -259,7 +292,14 @@ impl Judged<'_> {
     }
 }
 
-fn recipient_words(rule: RecipientRule) -> &'static str {
+/// A sum in a text that a person has to approve.
+pub(super) fn sum_above(limit: &AmountLimit, words: &str) -> Option<MoneyAmount> {
+    // What another currency is worth is not known here.
+    let is_above = |sum: &MoneyAmount| sum.currency != limit.currency || sum.value > limit.value;
+    money_amounts(words).into_iter().find(is_above)
+}
+
+pub(super) fn recipient_words(rule: RecipientRule) -> &'static str {
     match rule {
         RecipientRule::Conversation => "people of the conversation",
         RecipientRule::Contacts => "people whom the team has written to",
@@ -300,7 +340,9 @@ fn may_write_to(
     }
     match policy.recipients {
         RecipientRule::Conversation => Ok(false),
-        RecipientRule::Contacts => unusual::is_known(tx, cx, conversation, party),
+        RecipientRule::Contacts => {
+            unusual::is_known(tx, cx, &conversation.circle, &party.address())
+        }
         RecipientRule::Domains => Ok(is_of_domains(&policy.domains, &party.address())),
         RecipientRule::Anyone => Ok(true),
     }

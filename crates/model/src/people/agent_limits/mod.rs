@@ -7,14 +7,18 @@
 //! | `changes` | conversations that are changed: marked mail, and many at once |
 //! | `recent_acts` | what an agent did of late, counted |
 //! | `unusual` | what somebody should look at before they approve a draft |
+//! | `words` | the words of a message that are judged |
 //! | `pausing` | pausing an agent, and stopping what has not left |
+//! | `alarms` | telling people of an agent that was paused or changed too much |
 
+mod alarms;
 pub mod bookings;
 pub mod changes;
 pub mod messages;
 pub mod pausing;
-mod recent_acts;
+pub(crate) mod recent_acts;
 pub mod unusual;
+pub mod words;
 
 use base::actor::{Actor, Principal};
 use base::error::Error;

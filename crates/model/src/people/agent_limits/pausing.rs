@@ -5,19 +5,29 @@ use base::actor::Circle;
 use base::app::Cx;
 use base::concurrency::queue::Queue;
 use base::error::{Error, Result};
-use base::ids::{AgentId, ConversationId, MailboxId, MessageId, UserId};
+use base::ids::{AgentId, ConversationId, MessageId};
 use base::security::agent_policy::PauseReason;
 use db::Tx;
 
+use super::alarms::{self, AlarmedAgent};
 use super::recent_acts;
+use crate::conversations::leaving;
 use crate::conversations::timeline::{self, TimelineEvent};
 use crate::installation::audit_log::{self, Action};
-use crate::people::notifications::choices;
-use crate::people::notifications::facts::{self, NoticeKind, NoticePlace};
 use crate::webhooks::events::{self, AgentPaused, EventActor};
 
-/// Messages stopped in one transaction. The rest is stopped as it falls due.
+/// Messages stopped at once. The rest is stopped as it falls due, or when the agent is to work again.
 const STOPPED_AT_ONCE: i64 = 2_000;
+
+/// Holds for a message that can be stopped: no person approved it, no attempt is under way, and nobody
+/// has it yet.
+const CAN_BE_STOPPED: &str = "messages.approved IS NULL AND (
+     messages.status = 'scheduled'
+     OR messages.status = 'sending' AND messages.lease_until IS NULL AND NOT EXISTS (
+         SELECT 1 FROM recipient_outcomes o
+         WHERE o.ws = messages.ws AND o.message = messages.id AND o.refusal IS NULL
+     )
+ )";
 
 /// Pauses an agent and stops what it has under way. Pausing one that is paused changes nothing. The caller
 /// has made sure that the actor may.
@@ -49,11 +59,14 @@ pub fn pause(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, reason: PauseReason)
         stopped,
     };
     events::record(tx, cx, &circle, &event)?;
-    tell_people_of_last(tx, cx, agent, &name)
+    match livemode {
+        true => alarms::tell_people_of_last(tx, cx, AlarmedAgent { id: agent, name: &name }),
+        false => Ok(()),
+    }
 }
 
-/// Lets a paused agent work again. What it had under way stays stopped. The caller has made sure that the
-/// actor may.
+/// Lets a paused agent work again. What it had under way stays stopped, and what the pause left to be
+/// stopped as it falls due is stopped now. The caller has made sure that the actor may.
 pub fn resume(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId) -> Result<()> {
     let (name, _) = name_of(tx, cx, agent)?;
     let resumed = tx.exec(
@@ -64,6 +77,7 @@ pub fn resume(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId) -> Result<()> {
     if resumed == 0 {
         return Ok(());
     }
+    while stop_what_waits(tx, cx, agent)? == STOPPED_AT_ONCE {}
     recent_acts::forget_changes(tx, cx.actor.ws, agent)?;
     audit_log::record(tx, cx, &Circle::team(), Action::AgentResumed, &name, "")
 }
@@ -80,8 +94,7 @@ fn name_of(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId) -> Result<(String, boo
 /// a person approved is the person's and leaves. Returns how many messages there were.
 pub fn stop_what_waits(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId) -> Result<i64> {
     let waiting: Vec<(MessageId, ConversationId)> = tx.all(
-        "SELECT id, conversation FROM messages
-         WHERE ws = ?1 AND author = ?2 AND status = 'scheduled' AND approved IS NULL LIMIT ?3",
+        &format!("{} LIMIT ?3", waiting_messages()),
         &[&cx.actor.ws, agent, &STOPPED_AT_ONCE],
     )?;
     for (message, conversation) in &waiting {
@@ -99,6 +112,28 @@ pub fn stop_what_waits(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId) -> Result<
     Ok(waiting.len() as i64)
 }
 
+/// Messages of an agent's own that can still be stopped.
+pub fn count_waiting(tx: &mut Tx<'_>, ws: i64, agent: &AgentId) -> Result<i64> {
+    let (count,): (i64,) = tx.one(
+        &format!("SELECT CAST(count(*) AS BIGINT) FROM ({}) waiting", waiting_messages()),
+        &[&ws, agent],
+    )?;
+    Ok(count)
+}
+
+/// Each half names the rows of one index: what an agent scheduled, and what is being sent.
+fn waiting_messages() -> String {
+    format!(
+        "SELECT id, conversation FROM messages
+         WHERE ws = ?1 AND author = ?2 AND status = 'scheduled' AND {CAN_BE_STOPPED}
+         UNION ALL
+         SELECT id, conversation FROM messages
+         WHERE ws = ?1 AND author = ?2 AND status IN ('scheduled', 'sending')
+           AND status = 'sending' AND {CAN_BE_STOPPED}"
+    )
+}
+
+/// A message that leaves again begins anew, as if nobody had tried to send it.
 fn stop(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -106,44 +141,54 @@ fn stop(
     conversation: &ConversationId,
 ) -> Result<()> {
     let stopped = tx.exec(
-        "UPDATE messages SET status = 'draft', sends_at = NULL, held_at = NULL,
-            revision = revision + 1
-         WHERE ws = ?1 AND id = ?2 AND status = 'scheduled'",
+        &format!(
+            "UPDATE messages SET status = 'draft', sends_at = NULL, held_at = NULL, attempts = 0,
+                first_attempt_at = NULL, outcome_code = NULL, outcome_text = NULL,
+                revision = revision + 1
+             WHERE ws = ?1 AND id = ?2 AND {CAN_BE_STOPPED}"
+        ),
         &[&cx.actor.ws, message],
     )?;
     if stopped == 0 {
         return Ok(());
     }
-    tx.exec(
+    tx.exec_soon(
+        "DELETE FROM recipient_outcomes WHERE ws = ?1 AND message = ?2",
+        &[&cx.actor.ws, message],
+    )?;
+    tx.exec_soon(
         "UPDATE conversations SET has_draft = TRUE WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, conversation],
     )?;
-    timeline::record(tx, cx, conversation, &TimelineEvent::Undone { message_id: message.clone() })
+    let undone = TimelineEvent::Undone { message_id: message.clone() };
+    timeline::record(tx, cx, conversation, &undone)?;
+    leaving::note(tx, cx.actor.ws, conversation)
 }
 
 /// True for a message that is about to leave, of an agent that was paused or revoked as it scheduled it:
 /// the one may have overlapped the other.
 pub fn waits_in_vain(tx: &mut Tx<'_>, ws: i64, message: &str) -> Result<bool> {
     let found: Option<(MessageId,)> = tx.opt(
-        "SELECT m.id FROM messages m
-         JOIN agents a ON a.ws = m.ws AND a.id = m.author
-         WHERE m.ws = ?1 AND m.id = ?2 AND m.status = 'scheduled' AND m.approved IS NULL
-           AND (a.paused_at IS NOT NULL OR a.revoked_at IS NOT NULL)",
+        &format!(
+            "SELECT messages.id FROM messages
+             JOIN agents a ON a.ws = messages.ws AND a.id = messages.author
+             WHERE messages.ws = ?1 AND messages.id = ?2 AND {CAN_BE_STOPPED}
+               AND (a.paused_at IS NOT NULL OR a.revoked_at IS NOT NULL)"
+        ),
         &[&ws, &message],
     )?;
     Ok(found.is_some())
 }
 
-/// Makes a draft again of a scheduled message, whoever scheduled it.
+/// Makes a draft again of a message that can still be stopped, whoever scheduled it.
 pub fn stop_message(tx: &mut Tx<'_>, cx: &Cx<'_>, message: &str) -> Result<()> {
     let found: Option<(MessageId, ConversationId)> = tx.opt(
         "SELECT id, conversation FROM messages WHERE ws = ?1 AND id = ?2",
         &[&cx.actor.ws, &message],
     )?;
-    match found {
-        Some((message, conversation)) => stop(tx, cx, &message, &conversation),
-        None => Ok(()),
-    }
+    let Some((message, conversation)) = found else { return Ok(()) };
+    tx.wake(Queue::Pages);
+    stop(tx, cx, &message, &conversation)
 }
 
 /// True for an agent that does nothing any more, or nothing for now.
@@ -156,35 +201,33 @@ pub fn is_ended(tx: &mut Tx<'_>, ws: i64, agent: &AgentId) -> Result<bool> {
     Ok(found.is_none())
 }
 
-/// Tells owners and admins, and whoever chose to be told, each in the way that they chose.
-pub(super) fn tell_people(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    agent: &str,
-    place: NoticePlace<'_>,
-) -> Result<()> {
-    let admins: Vec<(UserId,)> = tx.all(
-        "SELECT id FROM users WHERE ws = ?1 AND role IN ('owner', 'admin') ORDER BY created_at, id",
-        &[&cx.actor.ws],
-    )?;
-    let mut people: Vec<UserId> = admins.into_iter().map(|(id,)| id).collect();
-    people.extend(choices::choosers(tx, cx.actor.ws, NoticeKind::AgentAlarm, place.mailbox)?);
-    people.sort();
-    people.dedup();
-    for person in &people {
-        facts::note_by(tx, cx, place, NoticeKind::AgentAlarm, person, agent)?;
-    }
-    Ok(())
+/// Why nothing more is sent in the name of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentHalt {
+    Paused,
+    Revoked,
 }
 
-/// Leads to the conversation that the agent worked on last, wherever it is.
-fn tell_people_of_last(tx: &mut Tx<'_>, cx: &Cx<'_>, agent: &AgentId, name: &str) -> Result<()> {
-    let Some(id) = recent_acts::last_changed(tx, cx.actor.ws, agent)? else { return Ok(()) };
-    let found: Option<(ConversationId, MailboxId, Circle)> = tx.opt(
-        "SELECT id, mailbox, circle FROM conversations WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &id],
+/// Whether the writer of a message is an agent that is halted. What a person approved is the person's.
+pub fn halt_of_writer(tx: &mut Tx<'_>, ws: i64, message: &MessageId) -> Result<Option<AgentHalt>> {
+    let found: Option<(bool,)> = tx.opt(
+        "SELECT a.revoked_at IS NOT NULL FROM messages m
+         JOIN agents a ON a.ws = m.ws AND a.id = m.author
+         WHERE m.ws = ?1 AND m.id = ?2 AND m.approved IS NULL
+           AND (a.paused_at IS NOT NULL OR a.revoked_at IS NOT NULL)",
+        &[&ws, message],
     )?;
-    let Some((conversation, mailbox, circle)) = found else { return Ok(()) };
-    let place = NoticePlace { conversation: &conversation, mailbox: &mailbox, circle: &circle };
-    tell_people(tx, cx, name, place)
+    Ok(found.map(|(is_revoked,)| match is_revoked {
+        true => AgentHalt::Revoked,
+        false => AgentHalt::Paused,
+    }))
+}
+
+/// True for an agent that was paused, also by what this transaction did.
+pub fn is_paused(tx: &mut Tx<'_>, ws: i64, agent: &AgentId) -> Result<bool> {
+    let found: Option<(AgentId,)> = tx.opt(
+        "SELECT id FROM agents WHERE ws = ?1 AND id = ?2 AND paused_at IS NOT NULL",
+        &[&ws, agent],
+    )?;
+    Ok(found.is_some())
 }

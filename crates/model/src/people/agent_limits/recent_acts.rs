@@ -1,6 +1,14 @@
 //! What an agent did of late. The rows of one agent take turns, so that its limits hold on several nodes.
+//!
+//! | kind | subject | id |
+//! |---|---|---|
+//! | `message`, `draft` | the conversation | the message |
+//! | `booking` | what was done | the booking |
+//! | `change` | the conversation | empty |
+//! | `mailed` | who was mailed | the message, or what was done to which booking |
 
 use base::app::Cx;
+use base::email_address::EmailAddress;
 use base::error::Result;
 use base::ids::AgentId;
 use base::limits::{DAY_MS, HOUR_MS};
@@ -11,15 +19,21 @@ use crate::figures::counting_turns::take_turns;
 
 string_enum! {
     /// What is counted.
-    ActKind { Message = "message", Draft = "draft", Booking = "booking", Change = "change" }
+    ActKind {
+        Message = "message",
+        Draft = "draft",
+        Booking = "booking",
+        Change = "change",
+        Mailed = "mailed",
+    }
 }
 
 impl ActKind {
-    /// How long an act counts: messages for the limit of a day as well.
+    /// How long an act counts.
     fn counts_for(self) -> i64 {
         match self {
-            ActKind::Message => DAY_MS,
-            ActKind::Draft | ActKind::Booking | ActKind::Change => HOUR_MS,
+            ActKind::Mailed => DAY_MS,
+            ActKind::Message | ActKind::Draft | ActKind::Booking | ActKind::Change => HOUR_MS,
         }
     }
 }
@@ -86,24 +100,31 @@ pub fn is_used_up(
     Ok(count >= limit)
 }
 
-/// Messages that an agent sent to the customer of a conversation within a day, in all of theirs.
-pub fn messages_to_customer(
+/// Mails that somebody got of an agent within a day, in all conversations, counted up to `most`.
+pub fn mails_to(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     agent: &AgentId,
-    contact: &str,
+    address: &EmailAddress,
     most: i64,
 ) -> Result<i64> {
     let (count,): (i64,) = tx.one(
         "SELECT CAST(count(*) AS BIGINT) FROM (
-             SELECT 1 AS one FROM agent_counts a
-             CROSS JOIN conversations c
-             WHERE a.ws = ?1 AND a.agent = ?2 AND a.kind = 'message' AND a.at > ?3
-               AND c.ws = a.ws AND c.id = a.subject AND c.contact_email = ?4 LIMIT ?5
+             SELECT 1 AS one FROM agent_counts
+             WHERE ws = ?1 AND agent = ?2 AND kind = 'mailed' AND subject = ?3 AND at > ?4 LIMIT ?5
          ) counted",
-        &[&cx.actor.ws, agent, &(cx.now - DAY_MS), &contact, &most],
+        &[&cx.actor.ws, agent, address, &(cx.now - DAY_MS), &most],
     )?;
     Ok(count)
+}
+
+/// Forgets that agents mailed somebody, who is forgotten.
+pub fn forget_mailed(tx: &mut Tx<'_>, ws: i64, address: &EmailAddress) -> Result<()> {
+    tx.exec_soon(
+        "DELETE FROM agent_counts WHERE ws = ?1 AND kind = 'mailed' AND subject = ?2",
+        &[&ws, address],
+    )?;
+    Ok(())
 }
 
 /// Forgets which conversations an agent changed, because a person looked at them.

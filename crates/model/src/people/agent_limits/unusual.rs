@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use base::actor::Principal;
+use base::actor::{Circle, Principal};
 use base::app::Cx;
 use base::email_address::EmailAddress;
 use base::error::Result;
@@ -12,9 +12,10 @@ use base::string_enum::string_enum;
 use db::{Json, Tx};
 use mail::{DomainName, SecretKind, link_hosts, money_amounts, organisation, written_secrets};
 
+use super::words::MessageWords;
 use crate::contacts::ContactStanding;
 use crate::conversations::Conversation;
-use crate::messages::recipients::{Party, RecipientList};
+use crate::messages::recipients::RecipientList;
 
 /// Messages of a conversation whose links are known there; the newest.
 const MESSAGES_READ: i64 = 20;
@@ -45,10 +46,17 @@ pub struct Unusual {
 pub struct JudgedMessage<'a> {
     pub recipients: &'a RecipientList,
     /// All that the recipients will read.
-    pub words: &'a str,
+    pub words: &'a MessageWords,
     pub has_files: bool,
-    /// Its words are kept on a protected page.
+    /// Its text is kept on a protected page; its subject is not.
     pub is_secure: bool,
+}
+
+impl JudgedMessage<'_> {
+    /// The secrets that would stand in plain mail.
+    pub(super) fn plain_secrets(&self) -> Vec<SecretKind> {
+        written_secrets(&self.words.in_plain_mail(self.is_secure))
+    }
 }
 
 /// All that is unusual about a message.
@@ -64,25 +72,24 @@ pub fn find(
             found.push(Unusual { kind, what });
         }
     };
+    let words = message.words.all();
     let strangers = strangers(tx, cx, conversation, message.recipients)?;
     add(UnusualKind::Recipients, strangers);
     add(UnusualKind::FirstContact, first_contacts(tx, cx, conversation, message.recipients)?);
-    add(UnusualKind::Links, foreign_hosts(tx, cx, conversation, message.words)?);
+    add(UnusualKind::Links, foreign_hosts(tx, cx, conversation, &words)?);
     if message.has_files {
         add(UnusualKind::Files, vec![String::new()]);
     }
-    let sums = money_amounts(message.words);
+    let sums = money_amounts(&words);
     add(
         UnusualKind::Amounts,
         sums.iter().map(|sum| format!("{} {}", sum.written, sum.currency)).collect(),
     );
-    if !message.is_secure {
-        let kinds = written_secrets(message.words);
-        add(
-            UnusualKind::Secrets,
-            kinds.into_iter().map(|kind| secret_name(kind).to_owned()).collect(),
-        );
-    }
+    let secrets = message.plain_secrets();
+    add(
+        UnusualKind::Secrets,
+        secrets.into_iter().map(|kind| secret_name(kind).to_owned()).collect(),
+    );
     if conversation.is_marked() {
         add(UnusualKind::Marked, vec![String::new()]);
     }
@@ -161,23 +168,23 @@ pub fn first_contacts(
 ) -> Result<Vec<String>> {
     let mut first = Vec::new();
     for party in recipients.everybody() {
-        if !is_known(tx, cx, conversation, party)? {
+        if !is_known(tx, cx, &conversation.circle, &party.address())? {
             first.push(party.email.clone());
         }
     }
     Ok(first)
 }
 
-/// True for somebody whom the team has written to.
+/// True for somebody whom the team has written to, as the people of a circle see it.
 pub(super) fn is_known(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
-    conversation: &Conversation,
-    party: &Party,
+    circle: &Circle,
+    address: &EmailAddress,
 ) -> Result<bool> {
     let standing: Option<(Option<ContactStanding>,)> = tx.opt(
         "SELECT standing FROM contacts WHERE ws = ?1 AND circle = ?2 AND email = ?3",
-        &[&cx.actor.ws, &conversation.circle, &party.address()],
+        &[&cx.actor.ws, circle, address],
     )?;
     Ok(standing.is_some_and(|(standing,)| standing.is_some()))
 }

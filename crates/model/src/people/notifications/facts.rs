@@ -48,12 +48,11 @@ pub fn note_by(
     person: &UserId,
     by: &str,
 ) -> Result<()> {
-    let is_own = matches!(cx.actor.member(), Some(MemberId::User(actor)) if actor == *person);
-    if is_own || place.circle.is_sandbox() {
+    if is_own(cx, person) || place.circle.is_sandbox() {
         return Ok(());
     }
     let ws = cx.actor.ws;
-    let choice = choices::of(tx, ws, person, kind, place.mailbox)?;
+    let choice = choices::of(tx, ws, person, kind, Some(place.mailbox))?;
     if choice.browser && push::has_browser(tx, ws, person)? {
         let due_at = cx.now + settles(kind);
         let planned = Planned { channel: NoticeChannel::Browser, due_at, batched: false, by };
@@ -74,6 +73,11 @@ pub fn note_by(
     )
 }
 
+/// True where the person is the one who acts.
+pub fn is_own(cx: &Cx<'_>, person: &UserId) -> bool {
+    matches!(cx.actor.member(), Some(MemberId::User(actor)) if actor == *person)
+}
+
 /// Notes something for whoever has the conversation. Where no person has it, for everybody who chose to be
 /// told of it.
 pub fn note_for_team(
@@ -89,7 +93,7 @@ pub fn note_for_team(
     if let Some(MemberId::User(person)) = assignee {
         return note(tx, cx, place, kind, person);
     }
-    for person in choices::choosers(tx, cx.actor.ws, kind, place.mailbox)? {
+    for person in choices::choosers(tx, cx.actor.ws, kind, Some(place.mailbox))? {
         note(tx, cx, place, kind, &person)?;
     }
     Ok(())

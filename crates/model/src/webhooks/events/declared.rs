@@ -8,6 +8,7 @@ use base::ids::{
     WebhookId,
 };
 use base::security::agent_policy::PauseReason;
+use base::states::ConversationRisk;
 use base::time::Moment;
 use serde::Serialize;
 
@@ -227,6 +228,17 @@ event! {
         stopped: i64,
     }
     |event, name| format!("{name} paused the agent {}", event.agent_name)
+}
+
+event! {
+    "message.flagged", "A message came in that looks dangerous or gives orders to software", opt_in;
+    MessageFlagged {
+        conversation_id: &'a ConversationId,
+        message_id: &'a MessageId,
+        /// What was found.
+        kinds: &'a [ConversationRisk],
+    }
+    |_, _| "A message came in that looks dangerous"
 }
 
 event! {

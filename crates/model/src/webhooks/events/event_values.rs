@@ -7,6 +7,7 @@ use base::ids::{
     WebhookId,
 };
 use base::security::agent_policy::PauseReason;
+use base::states::ConversationRisk;
 use base::time::Moment;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -73,6 +74,16 @@ impl EventValue for i64 {
 impl EventValue for PauseReason {
     fn schema() -> Value {
         json!({ "type": "string", "enum": PauseReason::NAMES })
+    }
+}
+
+impl EventValue for [ConversationRisk] {
+    fn schema() -> Value {
+        json!({
+            "type": "array",
+            "items": { "type": "string", "enum": ConversationRisk::NAMES },
+            "examples": [[ConversationRisk::Injection]],
+        })
     }
 }
 

@@ -18,8 +18,8 @@ use serde_json::{Map, Value};
 
 pub use declared::{
     AgentPaused, AskCompleted, BookingCancelled, BookingCreated, BookingEventFields, ClientReplied,
-    ConversationAssigned, ConversationCreated, DraftApproved, MessageFailed, MessageSent,
-    ScoutHeld, TurnChanged, WebhookTest,
+    ConversationAssigned, ConversationCreated, DraftApproved, MessageFailed, MessageFlagged,
+    MessageSent, ScoutHeld, TurnChanged, WebhookTest,
 };
 pub use event_values::{AskKind, DraftAuthor, EventActor, EventAuthor, id_schema};
 
@@ -97,6 +97,7 @@ pub const EVENTS: &[&WebhookEventType] = &[
     &ConversationCreated::TYPE,
     &MessageFailed::TYPE,
     &AgentPaused::TYPE,
+    &MessageFlagged::TYPE,
     &WebhookTest::TYPE,
 ];
 
@@ -144,7 +145,7 @@ fn is_chosen(
     circle: &Circle,
     event_type: &WebhookEventType,
 ) -> Result<bool> {
-    let found: Vec<(WebhookId,)> = tx.known(
+    let found: Vec<(WebhookId,)> = tx.read_once(
         "webhooks",
         "SELECT id FROM webhooks
          WHERE ws = ?1 AND circle = ?2 AND livemode = ?3 AND chosen_events LIKE ?4 LIMIT 1",
@@ -235,7 +236,7 @@ fn plan(
     id: &EventId,
     event_type: &WebhookEventType,
 ) -> Result<()> {
-    let hears: Vec<(i64,)> = tx.known(
+    let hears: Vec<(i64,)> = tx.read_once(
         "webhooks",
         "SELECT CAST(1 AS BIGINT) FROM webhooks
          WHERE ws = ?1 AND circle = ?2 AND livemode = ?3 LIMIT 1",

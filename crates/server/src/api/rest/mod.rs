@@ -85,6 +85,7 @@ async fn run(
                 url::form_urlencoded::parse(query.as_bytes()).into_owned().collect();
             (Value::Null, check_query(operation.fields, &pairs))
         }
+        operations::Method::Delete => (Value::Null, Ok(Map::new())),
         operations::Method::Post => match context.read_body(key, request).await {
             Ok(bytes) => parse_body(operation, &with_since(operation, &query, bytes)),
             Err(UnreadBody::Body(status)) => return context.refuse(status, &body_sentence(status)),

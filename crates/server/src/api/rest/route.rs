@@ -39,6 +39,7 @@ pub fn find(path: &str, method: &Method) -> Route {
         allow.push(match operation.method {
             operations::Method::Get => "GET, HEAD",
             operations::Method::Post => "POST",
+            operations::Method::Delete => "DELETE",
         });
     }
     if allow.is_empty() { Route::Nothing } else { Route::Other { allow: allow.join(", ") } }
@@ -79,6 +80,8 @@ mod tests {
         assert_eq!(found("/conversations/cnv_1/notes", Method::POST), "add_note Some(\"cnv_1\")");
         assert_eq!(found("/conversations/cnv_1/notes", Method::GET), "allow POST");
         assert_eq!(found("/conversations", Method::DELETE), "allow GET, HEAD, POST");
+        assert_eq!(found("/webhooks/whk_1", Method::DELETE), "delete_webhook Some(\"whk_1\")");
+        assert_eq!(found("/webhooks/whk_1", Method::GET), "allow DELETE");
         assert_eq!(found("/conversations/", Method::GET), "nothing");
         assert_eq!(found("/conversations/a/b", Method::GET), "nothing");
         assert_eq!(found("/openapi.json", Method::GET), "specification");

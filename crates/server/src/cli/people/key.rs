@@ -18,7 +18,7 @@ pub enum Key {
         #[arg(long)]
         name: String,
         /// What it may do, with commas between
-        #[arg(long, value_delimiter = ',', value_parser = word_of!(Scope))]
+        #[arg(long, alias = "scope", value_delimiter = ',', value_parser = word_of!(Scope))]
         scopes: Vec<Scope>,
         /// The owner or admin who makes it; it sees their private inboxes too
         #[arg(long, value_name = "EMAIL")]

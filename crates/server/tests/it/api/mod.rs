@@ -22,6 +22,7 @@ mod sandbox_rate;
 pub mod schema;
 mod scopes;
 mod visibility;
+mod webhooks;
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -321,12 +322,22 @@ pub const ON_ACTS: &[Op] = &[
 
 /// The operations that are no tool.
 pub const WITHOUT_TOOLS: &[Op] = &[
+    Op { scope: "admin", ..get("list_webhooks", "/webhooks") },
+    post(
+        "create_webhook",
+        "/webhooks",
+        "admin",
+        201,
+        r#"{ "url": "https://shop.example/hook", "events": ["message.flagged"] }"#,
+    ),
+    Op { method: "DELETE", ..post("delete_webhook", "/webhooks/{id}", "admin", 200, "") },
     get("list_calls", "/calls"),
     post("undo_agent", "/agents/{id}/undo", "admin", 200, r#"{ "since": "2026-11-15" }"#),
 ];
 
 /// The operations of which a repeat makes a second item (API section 7).
-pub const CREATING: [&str; 9] = [
+pub const CREATING: [&str; 10] = [
+    "create_webhook",
     "update_conversations",
     "hand_over",
     "add_note",

@@ -307,6 +307,7 @@ async fn the_document_tells_each_parameter_and_header(app: TestApp) {
             "sandbox_inbound"
             | "start_conversation"
             | "create_booking"
+            | "create_webhook"
             | "update_conversations" => &["Idempotency-Key"],
             name if CREATING.contains(&name) => &["id", "Idempotency-Key"],
             _ if op.has_id() => &["id"],

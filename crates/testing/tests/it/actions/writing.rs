@@ -136,6 +136,7 @@ async fn a_first_mail_starts_a_conversation_that_waits_for_them(app: TestApp) {
         mailbox: app.support.id.to_string(),
         subject: "Your order".into(),
         message: reply("It is **here**.", TextFormat::Markdown),
+        opened_at: None,
     };
     let bad = FirstMail { subject: " ".into(), ..first.clone() };
     let refused =

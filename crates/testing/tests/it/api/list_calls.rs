@@ -8,6 +8,7 @@ use testing::{DAY, HOUR, TestApp, fields, on_both, texts};
 on_both!(
     a_key_reads_its_own_calls_the_latest_first,
     those_who_administer_keys_read_what_was_asked_and_why_it_was_refused,
+    secrets_that_were_written_into_a_text_are_not_kept,
     arguments_of_a_private_inbox_are_its_persons_alone,
     calls_and_acts_are_forgotten_after_their_time
 );
@@ -51,6 +52,26 @@ async fn those_who_administer_keys_read_what_was_asked_and_why_it_was_refused(ap
     assert_eq!(asked, json!({ "body": "Hello", "id": mail.conversation }));
     assert!(calls[0].error.as_deref().unwrap().contains("lacks the scope write"));
     assert_eq!(calls[0].conversation.as_deref(), Some(mail.conversation.as_str()));
+}
+
+async fn secrets_that_were_written_into_a_text_are_not_kept(app: TestApp) {
+    let key = app.key("write").await;
+    let mail = app.mail("ann@x.example", "Lamp", "text").await;
+    for body in ["Her password is hunter2.", "Card 4111 1111 1111 1111", "Nothing secret"] {
+        app.on(&key, &mail.conversation, "notes", json!({ "body": body })).await.is(201);
+    }
+    app.app.background.finish().await;
+    let agent = key.id.clone();
+    let read = move |tx: &mut db::Tx<'_>, cx: &base::app::Cx<'_>| {
+        agent_activity::list_calls(tx, cx, &agent, &CallFilter::default())
+    };
+    let calls = app.act(&app.owner, read).await;
+    let mut asked: Vec<String> = calls
+        .iter()
+        .map(|call| serde_json::from_str::<Value>(&call.arguments).unwrap()["body"].to_string())
+        .collect();
+    asked.sort_unstable();
+    assert_eq!(asked, [r#""Nothing secret""#, r#""[secret]""#, r#""[secret]""#]);
 }
 
 async fn arguments_of_a_private_inbox_are_its_persons_alone(app: TestApp) {

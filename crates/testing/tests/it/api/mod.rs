@@ -1,5 +1,6 @@
 //! What a key may ask for, called as operations.
 
+mod agent_undo;
 mod conversations;
 mod cursor;
 mod drafts;
@@ -22,3 +23,4 @@ mod send_failures;
 mod send_later;
 mod stop_message;
 mod update_conversations;
+mod webhooks;

@@ -31,7 +31,7 @@ on_both!(
 );
 
 /// Mails of so many customers whom the team has written to.
-async fn known_customers(app: &TestApp, count: usize) -> Vec<FiledMail> {
+pub(super) async fn known_customers(app: &TestApp, count: usize) -> Vec<FiledMail> {
     let mut mails = Vec::new();
     for n in 0..count {
         mails.push(app.mail(&format!("ann{n}@shop.example"), "Lamp", "Where is it?").await);
@@ -40,7 +40,7 @@ async fn known_customers(app: &TestApp, count: usize) -> Vec<FiledMail> {
     mails
 }
 
-fn is_refused(answer: Answer, code: &str, rule: Option<&str>) {
+pub(super) fn is_refused(answer: Answer, code: &str, rule: Option<&str>) {
     let refused = answer.is(403).json();
     assert_eq!(refused["code"], code, "{refused}");
     assert_eq!(refused["rule"].as_str(), rule, "{refused}");
@@ -214,7 +214,7 @@ async fn a_booking_for_a_stranger_and_words_with_a_link_are_refused(app: TestApp
 }
 
 /// A booking of a known customer by an agent, in their conversation.
-async fn booked(app: &TestApp, key: &TestKey, starts_at: &str) -> (Value, FiledMail) {
+pub(super) async fn booked(app: &TestApp, key: &TestKey, starts_at: &str) -> (Value, FiledMail) {
     let kind = bookable(app, "talk", 30, &[&app.owner]).await;
     let mail = known_customers(app, 1).await.remove(0);
     let mut input = body(&kind, starts_at, "ann0@shop.example");
@@ -441,7 +441,12 @@ async fn a_key_pauses_itself_and_nobody_else(app: TestApp) {
     let path = |key: &TestKey| format!("/agents/{}/pause", key.id);
     app.post(&key, &path(&other), json!({})).await.is(404);
     app.post(&key, &path(&key), json!({})).await.is(200);
-    is_refused(app.post(&key, &path(&key), json!({})).await, "agent_paused", None);
+    // Once more changes nothing, and everything else is refused.
+    app.post(&key, &path(&key), json!({})).await.is(200);
+    app.post(&key, &path(&other), json!({})).await.is(404);
+    assert_eq!(app.count("audit_log WHERE action = 'agent-paused'").await, 1);
+    let update = json!({ "ids": [nowhere()], "status": "closed" });
+    is_refused(app.post(&key, "/conversations/batch", update).await, "agent_paused", None);
     let without = app.key("write").await;
     app.post(&without, &path(&without), json!({})).await.is(403);
     let member = app.person("Ben").await;

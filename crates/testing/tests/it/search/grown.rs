@@ -7,13 +7,17 @@ use base::error::{Error, Result};
 use base::ids::{ConversationId, short_base32};
 use db::Tx;
 use maintenance::{check, reindex};
+use model::indexing::word_lists;
 use serde_json::json;
 use testing::{HOUR, MINUTE, SECOND, TestApp, TestKey, file, letter, on_both};
 
 on_both!(
     a_grown_index_is_read_as_quickly_as_a_new_one,
     deleted_rows_are_spread_over_their_tables,
+    an_index_into_which_mail_comes_is_put_together_now_and_then,
     a_word_list_that_lost_words_is_written_again,
+    a_word_that_comes_while_its_list_is_made_is_found,
+    a_list_that_is_made_anew_has_no_words_of_hidden_notes,
     a_tag_more_loses_no_words,
     rows_with_numbers_of_before_are_found_replaced_and_written_anew
 );
@@ -176,6 +180,32 @@ fn steps(table: &DeletedRows, number: u64) -> usize {
     slots.take_while(|slot| slot.is_some_and(|deleted| deleted != number)).count()
 }
 
+/// Each mail is a segment more: putting a small index together for each would write it all the time.
+async fn an_index_into_which_mail_comes_is_put_together_now_and_then(app: TestApp) {
+    if app.app.store.is_shared() {
+        return;
+    }
+    let mails = (0..DELETED).map(|number| {
+        letter(&format!("c{number}@x.example"), &format!("Order {number}"), "The lamp is broken")
+    });
+    app.deliver_all(&app.support, mails.collect()).await;
+    app.pass(2 * HOUR).await;
+    assert_eq!(app.count(SEGMENTS).await, 1);
+    for segments in [1, 2] {
+        app.mail("ann@x.example", "Chair", "It is green").await;
+        app.exec("UPDATE index_maintenance SET due_at = 1").await;
+        app.pass(SECOND).await;
+        assert_eq!(app.count(SEGMENTS).await, segments);
+    }
+    app.pass(HOUR).await;
+    assert_eq!(app.count(SEGMENTS).await, 1);
+}
+
+/// FTS5 numbers the pages of a segment from its own number on, shifted so far, and tables of deleted rows
+/// beyond them.
+const SEGMENTS: &str = "(SELECT DISTINCT id >> 37 FROM message_index_data
+    WHERE id >> 37 BETWEEN 1 AND 65535) AS segments";
+
 async fn a_word_list_that_lost_words_is_written_again(app: TestApp) {
     let key = app.key("write draft").await;
     let mail = app.mail("ann@x.example", "Lamp", "It is broken").await;
@@ -185,8 +215,9 @@ async fn a_word_list_that_lost_words_is_written_again(app: TestApp) {
     app.post(&key, &format!("/messages/{draft}/update"), json!({ "body": "We send a train" }))
         .await
         .is(200);
-    assert_eq!(app.count(LISTS_WITH_OTHERS).await, 1);
     app.work().await;
+    assert_eq!(app.count(LISTS_WITH_OTHERS).await, 1, "it waits for what changes at once");
+    app.pass(MINUTE).await;
     assert_eq!(app.count(LISTS_WITH_OTHERS).await, 0);
     assert_eq!(app.count("index_rebuilds").await, 0);
     for (word, is_found) in
@@ -195,10 +226,45 @@ async fn a_word_list_that_lost_words_is_written_again(app: TestApp) {
         assert_eq!(app.search_subjects(&key, word).await.len(), usize::from(is_found), "{word}");
     }
     app.on(&key, &mail.conversation, "tags", json!({ "remove": ["Birds"] })).await.is(200);
-    app.work().await;
+    app.pass(MINUTE).await;
     assert!(app.search_subjects(&key, "birds").await.is_empty());
     assert_eq!(app.search_subjects(&key, "train").await, ["Lamp"]);
     assert_eq!(app.count(LISTS_WITH_OTHERS).await, 0);
+}
+
+async fn a_word_that_comes_while_its_list_is_made_is_found(app: TestApp) {
+    let key = app.key("write").await;
+    let mail = app.mail("ann@x.example", "Lamp", "It is broken").await;
+    app.on(&key, &mail.conversation, "tags", json!({ "add": ["Zeppelin"] })).await.is(200);
+    app.on(&key, &mail.conversation, "tags", json!({ "remove": ["Zeppelin"] })).await.is(200);
+    app.advance(MINUTE);
+    let (now, store) = (app.now(), &app.app.store);
+    let claimed = store.write(move |tx| word_lists::claim_lists(tx, now, now + MINUTE));
+    let claimed = claimed.await.unwrap();
+    assert_eq!(claimed.len(), 1);
+    let others = store.write(move |tx| word_lists::claim_lists(tx, now, now + MINUTE));
+    assert!(others.await.unwrap().is_empty(), "another process makes the same list");
+    let made = store.read(move |tx| word_lists::make_list(tx, &claimed[0])).await.unwrap();
+    // The list that search has names the word already.
+    app.on(&key, &mail.conversation, "tags", json!({ "add": ["Zeppelin"] })).await.is(200);
+    let made = [made];
+    store.write(move |tx| word_lists::write_lists(tx, &made)).await.unwrap();
+    assert_eq!(app.search_subjects(&key, "zeppelin").await, ["Lamp"]);
+    app.pass(2 * MINUTE).await;
+    assert_eq!(app.search_subjects(&key, "zeppelin").await, ["Lamp"]);
+    assert_eq!(app.count(LISTS_WITH_OTHERS).await, 0);
+}
+
+async fn a_list_that_is_made_anew_has_no_words_of_hidden_notes(app: TestApp) {
+    let key = app.key("write").await;
+    let mail = app.mail("ann@x.example", "Lamp", "It is broken").await;
+    app.on(&key, &mail.conversation, "notes", json!({ "body": "A heron called" })).await.is(201);
+    app.exec("UPDATE notes SET hidden_at = 1").await;
+    app.on(&key, &mail.conversation, "tags", json!({ "add": ["Birds"] })).await.is(200);
+    app.on(&key, &mail.conversation, "tags", json!({ "remove": ["Birds"] })).await.is(200);
+    app.pass(MINUTE).await;
+    assert_eq!(app.count("conversation_index WHERE words LIKE '%broken%'").await, 1);
+    assert_eq!(app.count("conversation_index WHERE words LIKE '%heron%'").await, 0);
 }
 
 async fn a_tag_more_loses_no_words(app: TestApp) {

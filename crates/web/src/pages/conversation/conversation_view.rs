@@ -15,8 +15,8 @@ use crate::pages::conversation::sorting::SortingView;
 use crate::pages::conversation::targets::{TargetView, target};
 use crate::pages::conversation::timeline::{self, TimelineChoice, TimelineRow};
 use crate::pages::lists::conversation_list::{ConversationFilter, subject};
-use crate::pages::writing::composer::{ComposerTab, ways_to_write};
 use crate::pages::writing::schedule_options::ScheduleOptions;
+use crate::pages::writing::ways_to_write::{ComposerTab, WaysToWrite};
 
 pub struct ConvoView {
     /// True while somebody chooses the message that is split off.
@@ -55,10 +55,7 @@ pub struct ConvoView {
     pub here: String,
     pub back: String,
     pub others_here: Vec<OtherHere>,
-    /// True when a reply to all goes to more than one.
-    pub has_others: bool,
-    /// True when there is a message to pass on.
-    pub has_mail: bool,
+    pub ways: WaysToWrite,
     pub sorting: SortingView,
     /// The response target that is due first.
     pub target: Option<TargetView>,
@@ -91,11 +88,11 @@ impl ConvoView {
     /// The ways of writing in it, of which one is current.
     pub fn modes(&self, current: &str, from: &str) -> Vec<ComposerTab> {
         let place = format!("/conversations/{}", self.id);
-        let mut ways = ways_to_write((self.has_others, self.has_mail), &place, current);
-        for way in &mut ways {
-            way.href = format!("{}&{from}", way.href);
+        let mut tabs = self.ways.tabs(&place, current);
+        for tab in &mut tabs {
+            tab.href = format!("{}&{from}", tab.href);
         }
-        ways
+        tabs
     }
 
     pub fn new(
@@ -106,7 +103,7 @@ impl ConvoView {
     ) -> ConvoView {
         let items = timeline::items(&open, times, choice);
         let here = format!("/conversations/{}?{}", open.conversation.id, filter.full_query());
-        let (has_others, has_mail) = (open.has_others(), open.has_mail());
+        let ways = WaysToWrite::of(&open);
         let sorting = SortingView::of(&open);
         let conversation = open.conversation;
         let contact = conversation.contact_name.clone().filter(|name| !name.is_empty());
@@ -173,8 +170,7 @@ impl ConvoView {
             seen: open.seen.next_number,
             back: format!("/inbox?{}", filter.full_query()),
             others_here: Vec::new(),
-            has_others,
-            has_mail,
+            ways,
             sorting,
             target: target(conversation.answer_due_at, conversation.resolve_due_at, times),
             later: ScheduleOptions::default(),

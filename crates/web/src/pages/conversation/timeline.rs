@@ -122,6 +122,8 @@ pub enum MessageProgress {
         /// The seconds that it could be stopped in when it was sent.
         of: i64,
         iso: String,
+        /// The reader may let it leave at once.
+        may_send_now: bool,
     },
     /// Somebody holds it in the queue.
     Held {
@@ -412,6 +414,7 @@ fn state(message: &MessageEntry, times: &TimeFormat) -> MessageProgress {
                 seconds: ((at - times.now) / 1_000).max(0),
                 of: message.waits.unwrap_or(UNDO_LIVE_MS) / 1_000,
                 iso: base::time::Moment(at).iso(),
+                may_send_now: message.may_send_now,
             }
         }
         Some(MessageStatus::Sending) => MessageProgress::Sending,

@@ -22,6 +22,7 @@ use crate::pages::lists::list_query::ListQuery;
 use crate::pages::writing::recipients::{RecipientLines, party_line};
 use crate::pages::writing::rich_text::to_html;
 use crate::pages::writing::schedule_options::{ScheduleChoice, ScheduleOptions};
+use crate::pages::writing::ways_to_write::{ComposerTab, WaysToWrite, reply_tab};
 
 /// Messages that a forward can choose among.
 const FORWARD_CHOICES: usize = 20;
@@ -55,6 +56,7 @@ pub struct Composer {
     pub forward: Option<ForwardView>,
     /// The first names that a note can mention.
     pub names: Vec<String>,
+    /// What the page showed of the conversation; of a first mail, when it was shown.
     pub seen: i64,
     pub body_error: String,
     pub to_error: String,
@@ -68,15 +70,6 @@ pub struct Composer {
     pub lock: Option<ComposerLock>,
     /// When it can leave, and when the conversation can come back unanswered.
     pub later: ScheduleOptions,
-}
-
-/// A way of writing.
-pub struct ComposerTab {
-    pub href: String,
-    /// The field that it begins at.
-    pub field: &'static str,
-    pub label: &'static str,
-    pub current: bool,
 }
 
 pub struct SavedReplyFolder {
@@ -374,39 +367,10 @@ fn tabs(open: &OpenConversation, composer: &Composer, to_sender: bool) -> Vec<Co
     let current = match composer.kind {
         AutosaveKind::Note => "note",
         AutosaveKind::Forward => "forward",
-        _ if to_sender || !open.has_others() => "sender",
-        _ => "all",
+        _ if to_sender => "sender",
+        _ => reply_tab(open, &composer.cc),
     };
-    ways_to_write((open.has_others(), open.has_mail()), &composer.place, current)
-}
-
-/// The ways of writing, of which one is current: the same on every sheet. A reply may go to others than
-/// the customer, and there may be mail to pass on.
-pub fn ways_to_write(
-    (has_others, has_mail): (bool, bool),
-    place: &str,
-    current: &str,
-) -> Vec<ComposerTab> {
-    let mut ways = Vec::new();
-    if has_others {
-        ways.push(("all", t!("Reply all")));
-    }
-    ways.push(("sender", t!("Reply")));
-    if has_mail {
-        ways.push(("forward", t!("Forward")));
-    }
-    ways.extend([("note", t!("Note")), ("ask", t!("Documents")), ("times", t!("Times"))]);
-    let tab = |(write, label): (&str, &'static str)| ComposerTab {
-        href: format!("{place}?write={write}"),
-        field: match write {
-            "forward" => "to",
-            "ask" => "ask-message",
-            _ => "body",
-        },
-        label,
-        current: write == current,
-    };
-    ways.into_iter().map(tab).collect()
+    WaysToWrite::of(open).tabs(&composer.place, current)
 }
 
 /// The message that is passed on: the chosen one, or the newest that came in.

@@ -15,3 +15,4 @@ pub mod schedule_options;
 pub mod scheduled;
 pub mod secure_text;
 pub mod unsent;
+pub mod ways_to_write;

@@ -52,6 +52,7 @@ form! {
         has_lock: bool = "lock",
         later: ScheduleChoice,
         follow_up: ScheduleChoice,
+        opened_at: Option<i64> = "seen",
         button: ReplyButton,
     }
 }
@@ -124,6 +125,7 @@ async fn build(
         (inbox.id.to_string(), label, inbox.id.as_str() == unsent.chosen)
     };
     composer.inboxes = unsent.inboxes.iter().map(label).collect();
+    composer.seen = frame.times.now;
     let composer = composer.with_times(&frame.times);
     Ok((frame, composer))
 }
@@ -159,6 +161,7 @@ pub async fn send(State(web): State<Arc<Web>>, upload: FormUpload<FirstMailForm>
     let first = FirstMail {
         mailbox: form.mailbox.clone(),
         subject: form.subject.clone(),
+        opened_at: form.opened_at,
         message: NewReply {
             body: form.body.clone(),
             format: form.format,

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use actions::writing::approvals;
-use actions::writing::drafts::{self, StoppedMessage};
+use actions::writing::drafts::StoppedMessage;
+use actions::writing::pressed_buttons::{
+    SendNowOutcome, StopOutcome, press_send_now, press_stop,
+};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;
-use base::ids::{AgentId, MessageId};
+use base::ids::MessageId;
 use base::limits::UNDO_LIVE_MS;
 use bookings::agent_acts::{self, BookingAct, PlannedAct};
 use translation::{sentence, t};
@@ -17,7 +20,7 @@ use crate::forms::form::PostedForm;
 use crate::layout::filters;
 use crate::layout::flash::Flash;
 use crate::layout::page_layout::{PageLayout, PageLocation};
-use crate::layout::responses::{FormOutcome, PageError, PageResult};
+use crate::layout::responses::{PageError, PageResult};
 use crate::layout::wording::{Avatar, paragraphs};
 use crate::page_version::PartVersion;
 use crate::pages::lists::conversation_list::subject;
@@ -56,14 +59,16 @@ struct ScheduledMessageView {
     seconds: i64,
     of: i64,
     iso: String,
+    may_send_now: bool,
     paragraphs: Vec<Vec<String>>,
 }
 
 pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
     let location = PageLocation::at(t!("Leaving soon"), "/leaving");
-    let (mut frame, (messages, planned)) = web
+    let (mut frame, (messages, planned, do_agents_send)) = web
         .page(&visitor, location, |tx, cx, _| {
-            Ok((approvals::leaving(tx, cx)?, agent_acts::list_planned(tx, cx.actor)?))
+            let planned = agent_acts::list_planned(tx, cx.actor)?;
+            Ok((approvals::leaving(tx, cx)?, planned, approvals::do_agents_send(tx, cx)?))
         })
         .await?;
     frame.watch_live("page=leaving".into(), PartVersion::default(), PartVersion::default());
@@ -76,6 +81,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
             contact: message.contact,
             avatar: Avatar::of(message.author.as_deref(), &message.author_name),
             author: message.author_name,
+            may_send_now: message.may_send_now && message.held_by.is_none(),
             held_by: message.held_by.map(|by| sentence(&by).into_owned()),
             leaves: frame.times.leaving(sends_at),
             seconds: ((sends_at - frame.times.now) / 1_000).max(0),
@@ -84,10 +90,7 @@ pub async fn page(State(web): State<Arc<Web>>, visitor: Visitor) -> PageResult {
             paragraphs: paragraphs(&message.text),
         }
     };
-    let of_agents = messages.iter().any(|message| {
-        message.author.as_deref().is_some_and(|author| AgentId::parse(author).is_some())
-    });
-    let has_of_agents = of_agents || !planned.is_empty();
+    let has_of_agents = do_agents_send || !planned.is_empty();
     let messages = messages.into_iter().map(view).collect();
     let act = |act: PlannedAct| PlannedActView {
         what: act_words(&act, &frame),
@@ -135,49 +138,48 @@ pub async fn stop_booking(
     }
 }
 
-/// Lets a message leave at once. Whoever presses again sees that it has left.
+/// Lets a message leave at once. Whoever presses again sees how it stands.
 pub async fn send_now(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
     posted: PostedForm,
 ) -> PageResult {
     let id = MessageId::parse(&id).ok_or(Error::NotFound("message"))?;
-    let sent = web.act(&posted.visitor, move |tx, cx, _| drafts::send_now(tx, cx, &id)).await;
-    match sent {
-        Ok(conversation) => {
-            web.redirect(&format!("/conversations/{conversation}"), Flash::LeavesNow)
-        }
-        Err(PageError::Domain(Error::Invalid(_))) => web.redirect("/leaving", Flash::NotSentNow),
-        Err(refusal) => Err(refusal),
-    }
+    let (conversation, outcome) =
+        web.act(&posted.visitor, move |tx, cx, _| press_send_now(tx, cx, &id)).await?;
+    let flash = match outcome {
+        SendNowOutcome::Leaves => Flash::LeavesNow,
+        SendNowOutcome::HasLeft => Flash::HasLeft,
+        SendNowOutcome::StoppedBefore => Flash::StoppedBefore,
+        SendNowOutcome::Stays => Flash::NotSentNow,
+        SendNowOutcome::MayNotSend => Flash::MayNotSend,
+    };
+    web.redirect(&format!("/conversations/{conversation}"), flash)
 }
 
+/// Stops a message. Whoever presses again sees how it stands.
 pub async fn stop(
     State(web): State<Arc<Web>>,
     Path(id): Path<String>,
     posted: PostedForm,
 ) -> PageResult {
     let id = MessageId::parse(&id).ok_or(Error::NotFound("message"))?;
-    let message_id = id.clone();
-    let stopped = web
-        .act(&posted.visitor, move |tx, cx, _| {
-            let (message, conversation) = outbound::messages::load_outgoing(tx, cx.actor, &id)?;
-            let stopped = drafts::stop_message(tx, cx, &message.id)?;
-            Ok((conversation.id.to_string(), stopped))
-        })
-        .await;
-    match stopped.or_problems()? {
-        Ok((conversation, StoppedMessage::Draft { leaves_at: None })) => {
-            web.redirect(&format!("/conversations/{conversation}"), Flash::Stopped)
+    let pressed = id.clone();
+    let (conversation, outcome) =
+        web.act(&posted.visitor, move |tx, cx, _| press_stop(tx, cx, &pressed)).await?;
+    let path = format!("/conversations/{conversation}");
+    match outcome {
+        StopOutcome::Stopped(StoppedMessage::Draft { leaves_at: None }) => {
+            web.redirect(&path, Flash::Stopped)
         }
         // The page offers the draft's time again.
-        Ok((conversation, StoppedMessage::Draft { leaves_at: Some(at) })) => {
-            let stopped = format!("stopped={message_id}&leaves={at}#{message_id}");
-            web.redirect(&format!("/conversations/{conversation}?{stopped}"), Flash::Stopped)
+        StopOutcome::Stopped(StoppedMessage::Draft { leaves_at: Some(at) }) => {
+            web.redirect(&format!("{path}?stopped={id}&leaves={at}#{id}"), Flash::Stopped)
         }
-        Ok((conversation, StoppedMessage::InComposer)) => {
-            web.redirect(&format!("/conversations/{conversation}#body"), Flash::TakenBack)
+        StopOutcome::Stopped(StoppedMessage::InComposer) => {
+            web.redirect(&format!("{path}#body"), Flash::TakenBack)
         }
-        Err(_) => web.redirect("/leaving", Flash::TooLate),
+        StopOutcome::StoppedBefore => web.redirect(&path, Flash::StoppedBefore),
+        StopOutcome::TooLate => web.redirect(&path, Flash::TooLate),
     }
 }

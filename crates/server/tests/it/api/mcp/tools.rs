@@ -155,6 +155,15 @@ async fn annotations_are_honest_and_all_are_set(app: TestApp) {
         assert_eq!(hint(name, "openWorldHint", true), reaches, "{name}");
         assert_eq!(hint(name, "destructiveHint", true), op.name == "record_sent", "{name}");
     }
+    // No mail goes out when a page is closed or a message stopped; an appointment is told by mail.
+    for (name, reaches) in [
+        ("revoke_message", false),
+        ("stop_message", false),
+        ("discard_draft", false),
+        ("cancel_booking", true),
+    ] {
+        assert_eq!(hint(name, "openWorldHint", true), reaches, "{name}");
+    }
 }
 
 async fn help_tells_what_happens_to_the_customer_and_gives_an_example(app: TestApp) {

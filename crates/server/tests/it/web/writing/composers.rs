@@ -9,6 +9,7 @@ use crate::web::browser::Browser;
 
 on_both!(
     a_reply_goes_to_all_unless_the_sender_alone_is_chosen,
+    recipients_that_were_chosen_stay_when_the_way_of_writing_changes,
     a_first_mail_is_written_kept_and_sent,
     a_message_is_forwarded_with_the_chosen_files,
     rich_text_is_shown_formatted_and_can_do_nothing,
@@ -49,6 +50,26 @@ async fn a_reply_goes_to_all_unless_the_sender_alone_is_chosen(app: TestApp) {
         .is(422)
         .shows("nonsense is not an e-mail address")
         .shows("Kept words");
+}
+
+async fn recipients_that_were_chosen_stay_when_the_way_of_writing_changes(app: TestApp) {
+    let path = mail_to_three(&app).await;
+    let browser = app.signed_in(&app.owner).await;
+    let ann = "Ann Shop <ann@shop.example>";
+    let copied = "cy@shop.example, Bo Shop <bo@shop.example>";
+    // The copies, the tab that leads back to the reply, and the one that begins it anew.
+    for (cc, back, anew) in [(copied, "all", "sender"), ("cy@shop.example", "sender", "all")] {
+        let typed =
+            [("kind", "reply"), ("body", "Half"), ("to", ann), ("cc", cc), ("bcc", "di@y.example")];
+        browser.post(&format!("{path}/autosave"), &typed).await.is(204);
+        for write in ["note", "ask", "reply"] {
+            let page = browser.get(&format!("{path}?write={write}")).await.is(200);
+            page.shows(&format!("{path}?write=reply")).hides(&format!("{path}?write={back}"));
+            page.shows(&format!("{path}?write={anew}"));
+        }
+        let page = browser.get(&format!("{path}?write=reply")).await.is(200);
+        page.shows("<span data-goes-to=\"cc\">cy@shop.example").shows("di@y.example");
+    }
 }
 
 async fn a_first_mail_is_written_kept_and_sent(app: TestApp) {

@@ -15,6 +15,7 @@ on_both!(
     opening_is_recorded_once_and_an_opened_message_is_not_recalled,
     a_message_that_nobody_opens_is_recalled_once_with_the_same_link,
     a_message_that_is_taken_back_is_closed_at_once_and_stays_so,
+    only_a_person_takes_back_what_a_person_approved,
     only_a_secure_message_that_has_left_is_taken_back,
     a_closed_page_can_ask_for_a_new_link_once_a_day_and_a_person_sends_it,
     a_message_that_is_stopped_has_no_page,
@@ -103,6 +104,7 @@ async fn a_message_that_is_taken_back_is_closed_at_once_and_stays_so(app: TestAp
     let events = app.timeline_events(&key, &sent.conversation).await;
     let revoked = events.iter().filter(|(name, _)| name == "secure-revoked").count();
     assert_eq!(revoked, 1);
+    assert_eq!(app.count("agent_acts WHERE kind = 'withdrew'").await, 1);
     app.pass(10 * DAY).await;
     assert_eq!(mails(&app).len(), 1, "nobody is reminded of it");
 }
@@ -117,6 +119,18 @@ async fn only_a_secure_message_that_has_left_is_taken_back(app: TestApp) {
     for (id, status) in [(plain, 400), (text_of(&waits, "messageId"), 400), ("msg_0".into(), 404)] {
         app.post(&key, &format!("/messages/{id}/revoke"), json!({})).await.is(status);
     }
+}
+
+async fn only_a_person_takes_back_what_a_person_approved(app: TestApp) {
+    let key = app.key("read draft send").await;
+    let mail = app.mail(ANN, "Lamps", "Hello").await;
+    let body = json!({ "body": "Hidden", "secure": true });
+    let made = app.on(&key, &mail.conversation, "replies", body).await.is(201).json();
+    let id = text_of(&made, "messageId");
+    app.approve(&app.owner, &json!({ "id": id }), Some("Hidden")).await;
+    app.pass(UNDO).await;
+    app.post(&key, &format!("/messages/{id}/revoke"), json!({})).await.is(403);
+    assert_eq!(link(&app, &token(&app)).await.state, LinkState::Open);
 }
 
 async fn a_closed_page_can_ask_for_a_new_link_once_a_day_and_a_person_sends_it(app: TestApp) {
