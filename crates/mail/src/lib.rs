@@ -68,7 +68,10 @@ pub use inspect::{Inspection, inspect, inspect_text};
 pub use kind::{Bounce, MailKind};
 pub use markdown::{PictureUrls, markdown_html, markdown_pictures, markdown_text};
 pub use original::{OriginalMail, original};
-pub use outgoing_words::{MoneyAmount, SecretKind, link_hosts, money_amounts, written_secrets};
+pub use outgoing_words::{
+    MoneyAmount, SecretKind, familiar_hosts, is_currency_code, link_hosts, money_amounts,
+    written_secrets,
+};
 pub use page::{
     ForwardedHtml, InlinePicture, MailPage, MailPictures, PageAddresses, PageState, RemotePictures,
     forwarded_html, inline_picture, mail_page, mail_pictures, quoted_button, remote_picture,

@@ -44,14 +44,13 @@ pub fn discard(
     note(tx, cx, conversation, draft)
 }
 
-/// Closes the page of a secure message that has left; doing it twice changes nothing.
+/// Closes the page of a secure message that has left, whoever wrote it; doing it twice changes nothing.
 pub fn revoke(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     conversation: &Conversation,
     message: &OutgoingMessage,
 ) -> Result<()> {
-    must_take_back(tx, cx, message)?;
     match secure::revoke(tx, cx, conversation, &message.id)? {
         true => note(tx, cx, conversation, message),
         false => Ok(()),

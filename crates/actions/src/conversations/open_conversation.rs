@@ -158,23 +158,24 @@ pub fn read_conversation(
     })
 }
 
-/// Notes which messages wait and may be let go at once.
+/// Notes that what waits in a conversation may be let go at once.
 fn note_sending_right(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
     mailbox: &MailboxId,
     entries: &mut [TimelineEntry],
 ) -> Result<()> {
-    let messages = entries.iter_mut().filter_map(|entry| match entry {
-        TimelineEntry::Message(message) => Some(message),
-        TimelineEntry::Note(_) | TimelineEntry::Event(_) => None,
-    });
-    let is_waiting = |message: &&mut Box<MessageEntry>| {
-        message.status == Some(MessageStatus::Scheduled)
+    let is_waiting = |entry: &TimelineEntry| {
+        matches!(entry, TimelineEntry::Message(message)
+            if message.status == Some(MessageStatus::Scheduled))
     };
-    let mut waiting = messages.filter(is_waiting).peekable();
-    let may_send_now = waiting.peek().is_some() && scheduling::may_send_now(tx, cx, mailbox)?;
-    waiting.for_each(|message| message.may_send_now = may_send_now);
+    if entries.iter().any(is_waiting) && scheduling::may_send_now(tx, cx, mailbox)? {
+        for entry in entries {
+            if let TimelineEntry::Message(message) = entry {
+                message.may_send_now = true;
+            }
+        }
+    }
     Ok(())
 }
 

@@ -160,7 +160,7 @@ db::row! {
         pub files: Vec<TimelineFile>,
         /// Its document request, with the state.
         pub asks: Option<RequestCard>,
-        /// It waits, and the reader may let it leave at once.
+        /// The reader may let it leave at once if it waits.
         pub may_send_now: bool,
         /// What a message of the drafting helper rests on; `None` for those of others.
         pub sources: Option<Vec<DraftSource>>,

@@ -205,8 +205,8 @@ fn note_rights(tx: &mut Tx<'_>, cx: &Cx<'_>, messages: &mut [ScheduledMessage]) 
     let mut known: Vec<(MailboxId, bool)> = Vec::new();
     for message in messages {
         let found = known.iter().find(|(mailbox, _)| *mailbox == message.mailbox);
-        message.may_send_now = match found {
-            Some((_, may_send_now)) => *may_send_now,
+        message.may_send_now = match found.map(|(_, may_send_now)| *may_send_now) {
+            Some(may_send_now) => may_send_now,
             None => {
                 let may_send_now = scheduling::may_send_now(tx, cx, &message.mailbox)?;
                 known.push((message.mailbox.clone(), may_send_now));

@@ -73,9 +73,9 @@ pub(super) fn currency_of(word: &str, side: Side) -> Option<&'static str> {
 
 /// Signs of currencies (Unicode: Sc).
 pub(super) fn is_money_sign(c: char) -> bool {
-    matches!(c, '$' | '¢'..='¥' | '֏' | '؋' | '߾' | '߿' | '৲' | '৳' | '৻' | '૱' | '௹' | '฿' | '៛'
-        | '\u{20a0}'..='\u{20cf}' | '\u{a838}' | '\u{11fdd}'..='\u{11fe0}' | '\u{1e2ff}'
-        | '\u{1ecb0}')
+    matches!(c, '$' | '¢'..='¥' | '\u{58f}' | '\u{60b}' | '\u{7fe}' | '\u{7ff}' | '\u{9f2}' | '\u{9f3}'
+        | '\u{9fb}' | '\u{af1}' | '\u{bf9}' | '\u{e3f}' | '\u{17db}' | '\u{20a0}'..='\u{20cf}'
+        | '\u{a838}' | '\u{11fdd}'..='\u{11fe0}' | '\u{1e2ff}' | '\u{1ecb0}')
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Secrets in a text: API keys by their known shapes, card numbers by their check digit (ISO/IEC 7812) and
 //! bank accounts by theirs (ISO 13616).
 
-use super::MOST_FOUND;
+use super::unmask::unmask_numbers;
 
 /// A secret that a text has in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,12 +45,22 @@ const KEY_SHAPES: &[(&str, usize)] = &[
 const PRIVATE_KEY: &str = "PRIVATE KEY-----";
 /// Digits of a card number.
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
+/// Letters, digits and signs behind the least of a key among which one digit is looked for.
+const KEY_REST: usize = 200;
+/// Digits of the groups that card numbers are written in.
+const CARD_GROUPS: [&[usize]; 3] = [&[4, 4, 4, 4], &[4, 6, 5], &[4, 6, 4]];
 /// Letters and digits of an IBAN.
 const IBAN_CHARS: std::ops::RangeInclusive<usize> = 15..=34;
+/// The letters and digits of the IBANs of each country (ISO 13616, the registry).
+const IBAN_LENGTHS: &str = "AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 \
+    CZ24 DE22 DJ27 DK18 DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 \
+    HU28 IE22 IL23 IQ23 IS26 IT27 JO30 KW30 KZ20 LB28 LC32 LI21 LT20 LU20 LV21 LY25 MC27 MD24 ME22 MK19 \
+    MN20 MR27 MT31 MU30 NI28 NL18 NO15 OM23 PK24 PL28 PS29 PT25 QA29 RO24 RS22 RU33 SA24 SC31 SD18 SE24 \
+    SI19 SK24 SM27 SO23 ST25 SV28 TL23 TN24 TR26 UA29 VA22 VG24 XK20 YE30";
 
 /// The kinds of secrets in a text, each once.
 pub fn written_secrets(text: &str) -> Vec<SecretKind> {
-    let text = crate::clean_text(text);
+    let text = unmask_numbers(text);
     let mut kinds = Vec::new();
     if has_api_key(&text) {
         kinds.push(SecretKind::ApiKey);
@@ -66,38 +76,100 @@ pub fn written_secrets(text: &str) -> Vec<SecretKind> {
 
 fn has_api_key(text: &str) -> bool {
     let is_key = |(start, rest): &(&str, usize)| {
-        let found = text.match_indices(start).take(MOST_FOUND);
-        found.into_iter().any(|(at, _)| {
+        text.match_indices(start).any(|(at, _)| {
             let is_apart = !text[..at].ends_with(|c: char| c.is_ascii_alphanumeric());
             let after = &text.as_bytes()[at + start.len()..];
             let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
-            let following = after.iter().take(*rest).take_while(is_part);
+            let following = after.iter().take(*rest + KEY_REST).take_while(is_part);
             // A word of letters alone is a word.
             is_apart
-                && following.clone().count() == *rest
-                && after.iter().take_while(is_part).any(u8::is_ascii_digit)
+                && following.clone().nth(*rest - 1).is_some()
+                && following.clone().any(u8::is_ascii_digit)
         })
     };
     text.contains(PRIVATE_KEY) || KEY_SHAPES.iter().any(is_key)
 }
 
 fn has_card_number(text: &str) -> bool {
+    let text = without_accounts(text);
     let is_run = |c: char| c.is_ascii_digit() || is_spacing(c);
-    text.split(|c| !is_run(c)).any(|run| {
+    let has_one = |run: &str| {
         let groups: Vec<&str> = run.split(is_spacing).filter(|group| !group.is_empty()).collect();
         // A number may stand beside others: every start of a group is tried.
-        (0..groups.len().min(MOST_FOUND)).any(|from| {
-            let mut digits = String::new();
-            groups[from..].iter().any(|group| {
-                digits.push_str(group);
-                CARD_DIGITS.contains(&digits.len()) && is_card(&digits)
+        (0..groups.len()).any(|from| starts_with_card(&groups[from..]))
+    };
+    text.split(|c| !is_run(c)).any(has_one) || has_grouped_card(&text)
+}
+
+fn starts_with_card(groups: &[&str]) -> bool {
+    let mut digits = String::new();
+    for group in groups {
+        digits.push_str(group);
+        if digits.len() > *CARD_DIGITS.end() {
+            return false;
+        }
+        if CARD_DIGITS.contains(&digits.len()) && is_card(&digits) {
+            return true;
+        }
+    }
+    false
+}
+
+/// True for the usual groups of a card number, whatever signs or lines part them.
+fn has_grouped_card(text: &str) -> bool {
+    text.split(char::is_alphabetic).any(|run| {
+        let groups: Vec<&str> =
+            run.split(|c: char| !c.is_ascii_digit()).filter(|group| !group.is_empty()).collect();
+        CARD_GROUPS.iter().any(|lengths| {
+            groups.windows(lengths.len()).any(|window| {
+                let fits = window.iter().map(|group| group.len()).eq(lengths.iter().copied());
+                fits && is_card(&window.concat())
             })
         })
     })
 }
 
+/// A text without what has the shape of an IBAN: its digits are no card number, also where one of them is
+/// wrong.
+fn without_accounts(text: &str) -> String {
+    let mut rest = String::with_capacity(text.len());
+    let mut from = 0;
+    for at in account_starts(text) {
+        if at >= from
+            && let Some(length) = shaped_iban_length(&text[at..])
+        {
+            rest.push_str(&text[from..at]);
+            rest.push_str("IBAN");
+            from = at + length;
+        }
+    }
+    rest.push_str(&text[from..]);
+    rest
+}
+
+/// The bytes of an IBAN by its country and length, whatever its check digits say.
+fn shaped_iban_length(text: &str) -> Option<usize> {
+    let known = IBAN_LENGTHS.split_whitespace().find(|known| known[..2].eq_ignore_ascii_case(&text[..2]))?;
+    let wanted: usize = known[2..].parse().ok()?;
+    let mut read = 0;
+    for (at, c) in text.char_indices() {
+        match c {
+            c if c.is_ascii_alphanumeric() => read += 1,
+            c if is_spacing(c) => continue,
+            _ => return None,
+        }
+        if read == wanted {
+            let after = &text[at + 1..];
+            let goes_on = after.starts_with(|c: char| c.is_ascii_alphanumeric());
+            return (!goes_on).then_some(at + 1);
+        }
+    }
+    None
+}
+
+/// Signs that part the groups of one number.
 fn is_spacing(c: char) -> bool {
-    matches!(c, ' ' | '-' | '\u{a0}' | '\u{2009}' | '\u{202f}' | '.')
+    matches!(c, ' ' | '\t' | '-' | '.' | '_' | '/' | '|' | '*' | '·' | '‐' | '–' | '—' | '−')
 }
 
 /// The check digit of Luhn, and a first digit that cards have.
@@ -123,23 +195,18 @@ fn is_card(digits: &str) -> bool {
 }
 
 fn has_iban(text: &str) -> bool {
+    account_starts(text).any(|at| begins_with_iban(&text[at..]))
+}
+
+/// Where two letters and two digits begin a word.
+fn account_starts(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
-    let mut tried = 0;
-    for at in 0..bytes.len() {
-        let is_start = bytes[at..].len() > 4
-            && bytes[at].is_ascii_alphabetic()
-            && bytes[at + 1].is_ascii_alphabetic()
-            && bytes[at + 2].is_ascii_digit()
-            && bytes[at + 3].is_ascii_digit()
-            && !at.checked_sub(1).is_some_and(|before| bytes[before].is_ascii_alphanumeric());
-        if is_start {
-            tried += 1;
-            if begins_with_iban(&text[at..]) || tried == 10 * MOST_FOUND {
-                return begins_with_iban(&text[at..]);
-            }
-        }
-    }
-    false
+    let is_start = |four: &[u8]| {
+        four[..2].iter().all(u8::is_ascii_alphabetic) && four[2..].iter().all(u8::is_ascii_digit)
+    };
+    bytes.windows(4).enumerate().filter(move |(_, four)| is_start(four)).map(|(at, _)| at).filter(
+        move |at| !at.checked_sub(1).is_some_and(|before| bytes[before].is_ascii_alphanumeric()),
+    )
 }
 
 fn begins_with_iban(text: &str) -> bool {
@@ -191,6 +258,14 @@ mod tests {
             ("IBAN DE89 3704 0044 0532 0130 00, thanks", SecretKind::BankAccount),
             ("gb29nwbk60161331926819", SecretKind::BankAccount),
             ("to (NO9386011117947)", SecretKind::BankAccount),
+            ("4111\u{200b}1111\u{ad}11111111", SecretKind::CardNumber),
+            ("４１１１ １１１１ １１１１ １１１１", SecretKind::CardNumber),
+            ("4111_1111_1111_1111 or 4111/1111/1111/1111", SecretKind::CardNumber),
+            ("4111,\n1111,\n1111,\n1111", SecretKind::CardNumber),
+            ("4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", SecretKind::CardNumber),
+            ("DE12 4111 1111 1111 1111", SecretKind::CardNumber),
+            ("D\u{2060}E89 3704 0044 0532 0130 00", SecretKind::BankAccount),
+            ("s\u{200d}k-proj4ABCdef123456789012345", SecretKind::ApiKey),
         ] {
             assert_eq!(written_secrets(text), [kind], "{text}");
         }
@@ -202,11 +277,24 @@ mod tests {
             "Order 20418 of 2026-11-18, invoice 4111 1111 1111 1112",
             "Call +49 30 1234567 or 0800 330 1000.",
             "IBAN DE89 3704 0044 0532 0130 01",
+            "DE89370400440532013001 and CH93 0076 2011 6238 5295 8",
             "sk-learn and eyJustice are words; key-features too",
             "DE12 is a road, and 1234567890123 is a bar code",
             "0000 0000 0000 0000",
         ] {
             assert!(written_secrets(text).is_empty(), "{text}: {:?}", written_secrets(text));
+        }
+    }
+
+    #[test]
+    fn a_secret_is_found_behind_any_number_of_others() {
+        let numbers = "20418 20419, DE12 sk-learn ".repeat(5_000);
+        let secret = format!("{numbers} 4111 1111 1111 1111");
+        assert_eq!(written_secrets(&secret), [SecretKind::CardNumber]);
+        let secret = format!("{numbers} DE89 3704 0044 0532 0130 00");
+        assert_eq!(written_secrets(&secret), [SecretKind::BankAccount]);
+        for piece in ["sk-", "1 ", "DE12 ", "D1", "4111 ", "a1"] {
+            written_secrets(&piece.repeat(200_000 / piece.len()));
         }
     }
 }

@@ -12,6 +12,7 @@ mod reading;
 mod seen;
 mod send_later;
 mod sending;
+mod sent_twice;
 mod snooze;
 mod topics;
 mod triage;

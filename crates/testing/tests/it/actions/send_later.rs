@@ -22,6 +22,7 @@ on_both!(
     a_stopped_draft_says_when_it_was_to_leave,
     what_its_author_stops_comes_back_with_its_times,
     what_is_stopped_in_its_undo_window_had_no_time,
+    a_time_within_the_longest_window_is_kept_if_it_is_beyond_ones_own,
     times_are_kept_with_an_unsent_text
 );
 
@@ -167,8 +168,14 @@ async fn what_is_stopped_in_its_undo_window_had_no_time(app: TestApp) {
     // Of a chosen time that has almost come only the reminder is left.
     let (leaves, reminder) = (app.now() + DAY, app.now() + 2 * DAY);
     let times = MessageTimes { leaves_at: Some(leaves), follow_up_at: Some(reminder) };
-    let saved = stopped_after(&app, "Shade", times, DAY - MINUTE).await;
+    let saved = stopped_after(&app, "Shade", times, DAY - 20 * SECOND).await;
     assert_eq!(saved.times, MessageTimes { leaves_at: None, follow_up_at: Some(reminder) });
+}
+
+async fn a_time_within_the_longest_window_is_kept_if_it_is_beyond_ones_own(app: TestApp) {
+    let times = MessageTimes { leaves_at: Some(app.now() + 7 * MINUTE), follow_up_at: None };
+    let saved = stopped_after(&app, "Lamp", times, MINUTE).await;
+    assert_eq!(saved.times, times);
 }
 
 async fn times_are_kept_with_an_unsent_text(app: TestApp) {

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use actions::writing::approvals;
 use actions::writing::drafts::StoppedMessage;
-use actions::writing::pressed_buttons::{
-    SendNowOutcome, StopOutcome, press_send_now, press_stop,
-};
+use actions::writing::pressed_buttons::{SendNowOutcome, StopOutcome, press_send_now, press_stop};
 use askama::Template;
 use axum::extract::{Path, State};
 use base::error::Error;

@@ -61,8 +61,8 @@ async fn a_reply_leaves_after_the_undo_window_unless_someone_stops_it(app: TestA
     other.get(&path).await.shows("Stopped. It is a draft again, nothing was sent.");
     let messages = app.timeline(&key, &received.conversation, "message").await;
     assert_eq!(messages[1]["status"], "draft");
-    other.post(&format!("/messages/{stop}"), &[]).await.goes_to("/leaving");
-    other.get("/leaving").await.shows("Too late");
+    other.post(&format!("/messages/{stop}"), &[]).await.goes_to(&path);
+    other.get(&path).await.shows("It was stopped already. Nothing was sent.");
 }
 
 async fn a_message_is_sent_now_by_whoever_may_stop_it(app: TestApp) {

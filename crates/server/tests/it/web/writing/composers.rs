@@ -14,6 +14,7 @@ on_both!(
     a_message_is_forwarded_with_the_chosen_files,
     rich_text_is_shown_formatted_and_can_do_nothing,
     a_stopped_message_is_in_the_composer_again,
+    a_form_that_is_posted_again_sends_once,
     a_rich_draft_is_approved_as_it_is_formatted,
     a_signature_is_set_and_previewed,
     the_time_to_stop_a_message_is_a_choice,
@@ -167,7 +168,40 @@ async fn a_stopped_message_is_in_the_composer_again(app: TestApp) {
     browser.post(&stop, &[]).await.goes_to(&format!("{path}#body"));
     let page = browser.get(&path).await.is(200);
     page.shows("Stopped, nothing was sent.").shows("Not **yet**").shows("bo@shop.example");
+    browser.post(&stop, &[]).await.goes_to(&path);
+    browser.get(&path).await.is(200).shows("It was stopped already. Nothing was sent.");
+    let now = stop.replace("/stop", "/now");
+    browser.post(&now, &[]).await.goes_to(&path);
+    browser.get(&path).await.is(200).shows("It was stopped already. Nothing was sent.");
     browser.get("/approvals").await.is(200).hides("Not **yet**");
+}
+
+async fn a_form_that_is_posted_again_sends_once(app: TestApp) {
+    let path = mail_to_three(&app).await;
+    let browser = app.signed_in(&app.owner).await;
+    let page = browser.get(&format!("{path}?write=reply")).await.is(200);
+    let seen = page.between("name=\"seen\" value=\"", "\"").to_owned();
+    let fields = [("seen", seen.as_str()), ("to", "ann@shop.example"), ("body", "By sea.")];
+    for _ in 0..2 {
+        browser.post(&format!("{path}/reply"), &fields).await.goes_to(&path);
+    }
+    let page = browser.get("/new").await.is(200);
+    let seen = page.between("name=\"seen\" value=\"", "\"").to_owned();
+    let mailbox = app.support.id.to_string();
+    let fields = [
+        ("seen", seen.as_str()),
+        ("mailbox", mailbox.as_str()),
+        ("to", "cy@shop.example"),
+        ("subject", "Your lamp"),
+        ("body", "It is here."),
+    ];
+    let mut begun = Vec::new();
+    for _ in 0..2 {
+        let answer = browser.post("/new", &fields).await.is(303);
+        begun.push(answer.answer.header("location").to_owned());
+    }
+    assert_eq!(begun[0], begun[1]);
+    assert_eq!(app.count("messages WHERE direction = 'outbound'").await, 2);
 }
 
 async fn a_rich_draft_is_approved_as_it_is_formatted(app: TestApp) {
