@@ -164,7 +164,7 @@ impl<'c> Tx<'c> {
 
     /// Every row of a query of a table that only settings change. A transaction of PostgreSQL that asks again and
     /// again, for one conversation after the other, asks the server once, until it changes the table itself.
-    pub fn known<T: FromRow>(
+    pub fn read_settings<T: FromRow>(
         &mut self,
         table: &'static str,
         sql: &str,

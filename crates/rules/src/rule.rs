@@ -97,5 +97,5 @@ pub fn all(tx: &mut Tx<'_>, ws: i64) -> Result<Vec<TeamRule>> {
         "SELECT {} FROM rules WHERE ws = ?1 ORDER BY place, id LIMIT ?2",
         TeamRule::COLUMNS
     );
-    Ok(tx.known("rules", &sql, &[&ws, &RULES])?)
+    Ok(tx.read_settings("rules", &sql, &[&ws, &RULES])?)
 }

@@ -37,7 +37,7 @@ pub fn run_due(tx: &mut Tx<'_>, app: &App, ws: i64, id: &str) -> Result<bool> {
     )?;
     let Some((conversation, message, event, only, created_at)) = due else { return Ok(false) };
     let workspaces: Vec<(WorkspaceId,)> =
-        tx.known("workspaces", "SELECT id FROM workspaces WHERE ws = ?1", &[&ws])?;
+        tx.read_settings("workspaces", "SELECT id FROM workspaces WHERE ws = ?1", &[&ws])?;
     let Some((workspace,)) = workspaces.into_iter().next() else { return Ok(false) };
     let place: Option<(Circle, Option<i64>)> = tx.opt(
         "SELECT circle, sorts_at FROM conversations WHERE ws = ?1 AND id = ?2",

@@ -37,7 +37,7 @@ db::row! {
 pub fn of(tx: &mut Tx<'_>, ws: i64, mailbox: &MailboxId) -> Result<Option<OfficeHours>> {
     let sql =
         format!("SELECT {} FROM office_hours WHERE ws = ?1 AND mailbox = ?2", OfficeHours::COLUMNS);
-    Ok(tx.known("office_hours", &sql, &[&ws, mailbox])?.pop())
+    Ok(tx.read_settings("office_hours", &sql, &[&ws, mailbox])?.pop())
 }
 
 /// The zone of an inbox: that of its office hours; without any, the one that the other inboxes of the team

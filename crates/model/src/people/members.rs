@@ -118,6 +118,6 @@ pub fn find_name(tx: &mut Tx<'_>, ws: i64, id: &MemberId) -> Result<Option<Assig
         MemberId::User(_) => ("users", "SELECT name FROM users WHERE ws = ?1 AND id = ?2"),
         MemberId::Agent(_) => ("agents", "SELECT name FROM agents WHERE ws = ?1 AND id = ?2"),
     };
-    let name: Option<(String,)> = tx.known(table, sql, &[&ws, id])?.pop();
+    let name: Option<(String,)> = tx.read_settings(table, sql, &[&ws, id])?.pop();
     Ok(name.map(|(name,)| Assignee::new(id.clone(), name)))
 }

@@ -144,7 +144,7 @@ fn is_chosen(
     circle: &Circle,
     event_type: &WebhookEventType,
 ) -> Result<bool> {
-    let found: Vec<(WebhookId,)> = tx.known(
+    let found: Vec<(WebhookId,)> = tx.read_settings(
         "webhooks",
         "SELECT id FROM webhooks
          WHERE ws = ?1 AND circle = ?2 AND livemode = ?3 AND chosen_events LIKE ?4 LIMIT 1",
@@ -235,7 +235,7 @@ fn plan(
     id: &EventId,
     event_type: &WebhookEventType,
 ) -> Result<()> {
-    let hears: Vec<(i64,)> = tx.known(
+    let hears: Vec<(i64,)> = tx.read_settings(
         "webhooks",
         "SELECT CAST(1 AS BIGINT) FROM webhooks
          WHERE ws = ?1 AND circle = ?2 AND livemode = ?3 LIMIT 1",
