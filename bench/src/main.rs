@@ -8,12 +8,11 @@ mod constant;
 mod crash;
 mod database;
 mod deliveries;
-mod filled;
+mod fill;
 mod grown;
 mod guests;
 mod hosted;
 mod inbox_figures;
-mod lane;
 mod live;
 mod measure;
 mod receive;
@@ -21,12 +20,9 @@ mod receiver;
 mod report;
 mod requests;
 mod run;
-mod seed;
 mod server;
 mod soak;
 mod triage;
-mod words;
-mod workspace;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -146,7 +142,7 @@ fn main() -> ExitCode {
 }
 
 fn fill(database: &str, messages: usize, seed: u64) -> Result<(), String> {
-    let seeded = seed::seed(database, messages, seed)?;
+    let seeded = fill::seed::seed(database, messages, seed)?;
     let told = serde_json::json!({
         "messages": seeded.messages,
         "conversations": seeded.conversations,

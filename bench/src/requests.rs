@@ -8,8 +8,8 @@ use rand::{Rng, SeedableRng};
 use server::api::mcp;
 use server::api::rest::PREFIX;
 
-use crate::seed::Seeded;
-use crate::words::{Vocabulary, rare_word};
+use crate::fill::seed::Seeded;
+use crate::fill::words::{Vocabulary, rare_word};
 
 /// Different requests for a figure whose words are drawn.
 const DIFFERENT: usize = 400;

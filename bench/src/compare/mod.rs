@@ -9,9 +9,9 @@ use clap::Args;
 use serde_json::json;
 
 use crate::database::Databases;
+use crate::fill::workspace::INBOX;
 use crate::inbox_figures::{median, wait_for_rest};
 use crate::receive::{Customers, MailThreads};
-use crate::workspace::INBOX;
 use side::Side;
 
 #[derive(Args, Clone, Debug)]

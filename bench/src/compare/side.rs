@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::database::DatabaseKind;
+use crate::fill::workspace::{BenchDatabase, INBOX, OWNER};
 use crate::inbox_figures::{InboxFigure, inbox_figures};
 use crate::receive::Customers;
 use crate::requests::request;
 use crate::server::{Server, free_address, serve};
-use crate::workspace::{BenchDatabase, INBOX, OWNER};
 
 /// How a key begins that is no test key.
 const KEY: &str = "rk_live_";

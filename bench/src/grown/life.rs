@@ -8,9 +8,9 @@ use tokio::runtime::Runtime;
 
 use crate::client::Client;
 use crate::database;
+use crate::fill::workspace::BenchWorkspace;
 use crate::requests::request;
 use crate::triage::AppSession;
-use crate::workspace::BenchWorkspace;
 
 /// One conversation of so many is merged into the one before it, and one is deleted.
 const MERGED: usize = 20;

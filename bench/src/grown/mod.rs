@@ -12,12 +12,12 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::database::{self, DatabaseKind, Databases};
+use crate::fill::workspace::{self, BenchDatabase, BenchWorkspace, INBOX};
 use crate::inbox_figures::{inbox_figures, median, wait_for_rest};
 use crate::receive::{Customers, MailThreads};
 use crate::report::{Goal, Wanted, print_goals};
 use crate::requests::request;
 use crate::server::{Server, binary, free_address, serve};
-use crate::workspace::{self, BenchDatabase, BenchWorkspace, INBOX};
 use life::Life;
 
 /// A grown inbox may take so many times as long as a new index on the same content.

@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, RngCore, SeedableRng};
 use test_dns::{DnsAnswer, DnsRecord, DnsServer};
 
-use crate::words::Vocabulary;
+use crate::fill::words::Vocabulary;
 
 /// The smallest and the largest mail, in bytes; sizes between are as frequent as their logarithm.
 const SMALLEST: f64 = 2_000.0;

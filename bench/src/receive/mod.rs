@@ -19,10 +19,10 @@ use clap::Args;
 use serde_json::json;
 
 use crate::database::{self, DatabaseKind, Databases};
+use crate::fill::workspace::{self, BenchDatabase, INBOX};
 use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::request;
 use crate::server::{Server, binary, free_address, serve};
-use crate::workspace::{self, BenchDatabase, INBOX};
 
 pub use mails::{Customers, SampleMail};
 pub use sender::SmtpSender;

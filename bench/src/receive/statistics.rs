@@ -13,11 +13,11 @@ use serde_json::json;
 use super::mails::Customers;
 use super::{MAILS, send_all};
 use crate::database::{self, DatabaseKind};
+use crate::fill::workspace::{self, BenchDatabase, BenchWorkspace, INBOX};
 use crate::measure::drive;
 use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::{Requests, request};
 use crate::server::{Server, binary, free_address, serve};
-use crate::workspace::{self, BenchDatabase, BenchWorkspace, INBOX};
 
 /// What is measured, by so many clients.
 const FIGURES: [(&str, &str); 4] = [

@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::database::{self, DatabaseKind, Databases};
-use crate::filled::{FillPlan, FilledDatabase};
+use crate::fill::filled::{FillPlan, FilledDatabase};
 use crate::report::{Goal, Wanted, print_goals, round};
 use crate::requests::{loads, request};
 use crate::server::{Server, binary, free_address, serve};

@@ -57,8 +57,10 @@ pub struct ToolHelp {
     /// What it does, and what happens to the customer.
     pub about: String,
     /// The JSON Schema of its arguments.
+    #[schemars(with = "Map<String, Value>")]
     pub arguments: Value,
     /// The arguments of one call.
+    #[schemars(with = "Map<String, Value>")]
     pub example: Value,
 }
 
@@ -72,7 +74,8 @@ pub struct CallJson {
     pub operation: String,
     /// The HTTP status of the response.
     pub status: i64,
-    /// What the response had in `X-Request-Id`; empty where there was none.
+    /// What the response had in `X-Request-Id`; absent where there was none.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub request_id: String,
 }
 

@@ -23,6 +23,7 @@ pub mod targets;
 pub mod timeline;
 pub mod topics;
 pub mod trash;
+mod views;
 
 use base::actor::{Actor, Circle, Principal};
 use base::app::Cx;
@@ -37,7 +38,6 @@ use base::time::Moment;
 use db::{Json, Tx};
 
 use crate::conversations::timeline::{TimelineEvent, WokenBy};
-use crate::figures::counters::{self, Counter};
 use crate::figures::report_facts::{self, ReportMeasure, ReportPlace};
 use crate::people::agent_limits::changes::ConversationAct;
 use crate::people::members;
@@ -47,6 +47,7 @@ use crate::webhooks::events::{
 };
 
 pub use agent_changes::admit_change;
+pub use views::count_topic;
 
 /// Who decided where the sorting helper did.
 pub const HELPER: &str = "helper";
@@ -200,7 +201,7 @@ pub fn begin(
             &cx.now,
         ],
     )?;
-    count_open(tx, cx.actor.ws, &conversation, 1)?;
+    views::count_open(tx, cx.actor.ws, &conversation, 1)?;
     Ok(conversation)
 }
 
@@ -292,7 +293,7 @@ pub fn set_status(
         return Ok(());
     }
     admit_change(tx, cx, conversation, ConversationAct::Change)?;
-    put_in_view(tx, cx, conversation, to, None)?;
+    views::put_in_view(tx, cx, conversation, to, None)?;
     handed_over::end(tx, cx, &conversation.id, conversation.handed_over_at)?;
     if from == Status::Closed {
         note_reopened(tx, cx, conversation)?;
@@ -327,7 +328,7 @@ pub fn settle(
     to: Status,
 ) -> Result<()> {
     if conversation.status != to {
-        put_in_view(tx, cx, conversation, to, conversation.snoozed_until)?;
+        views::put_in_view(tx, cx, conversation, to, conversation.snoozed_until)?;
     }
     let turn = conversation.turn();
     if conversation.announced_turn == Some(turn) {
@@ -417,7 +418,7 @@ pub fn snooze(
         return Err(Error::invalid("status", "only an open conversation can be snoozed"));
     }
     admit_change(tx, cx, conversation, ConversationAct::Change)?;
-    put_in_view(tx, cx, conversation, Status::Open, Some(until))?;
+    views::put_in_view(tx, cx, conversation, Status::Open, Some(until))?;
     tx.wake(Queue::Snoozes);
     let snoozed = TimelineEvent::Snoozed { until: Moment(until) };
     timeline::record(tx, cx, &conversation.id, &snoozed)
@@ -433,7 +434,7 @@ pub fn wake(
     if conversation.snoozed_until.is_none() {
         return Ok(());
     }
-    put_in_view(tx, cx, conversation, conversation.status, None)?;
+    views::put_in_view(tx, cx, conversation, conversation.status, None)?;
     timeline::record(tx, cx, &conversation.id, &TimelineEvent::Woken { by })
 }
 
@@ -452,7 +453,7 @@ pub fn set_merged(
         &[&cx.actor.ws, &conversation.id, &into],
     )?;
     conversation.merged_into = into.cloned();
-    put_in_view(tx, cx, conversation, conversation.status, None)
+    views::put_in_view(tx, cx, conversation, conversation.status, None)
 }
 
 /// Sets since when the customer waits.
@@ -480,7 +481,7 @@ pub fn put_back(
 ) -> Result<()> {
     let from = conversation.status;
     let snoozed_until = snoozed_until.filter(|until| *until > cx.now);
-    put_in_view(tx, cx, conversation, status, snoozed_until)?;
+    views::put_in_view(tx, cx, conversation, status, snoozed_until)?;
     if let Some(until) = snoozed_until {
         tx.wake(Queue::Snoozes);
         let snoozed = TimelineEvent::Snoozed { until: Moment(until) };
@@ -491,83 +492,6 @@ pub fn put_back(
         timeline::record(tx, cx, &conversation.id, &changed)?;
     }
     announce_turn(tx, cx, conversation)
-}
-
-/// The list that a conversation is found in: by its status, a snooze and an answer on its way.
-pub(super) fn put_in_view(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &mut Conversation,
-    status: Status,
-    snoozed_until: Option<i64>,
-) -> Result<()> {
-    list_in_view(tx, cx.actor.ws, conversation, status, snoozed_until)
-}
-
-/// The one place that writes status, snooze and view, and keeps the open count true. The view and the
-/// answer on its way are read anew: sending and stopping change them.
-fn list_in_view(
-    tx: &mut Tx<'_>,
-    ws: i64,
-    conversation: &mut Conversation,
-    status: Status,
-    snoozed_until: Option<i64>,
-) -> Result<()> {
-    let (was, leaves_at): (View, Option<i64>) = tx.one(
-        "SELECT view, leaves_at FROM conversations WHERE ws = ?1 AND id = ?2",
-        &[&ws, &conversation.id],
-    )?;
-    let view = match (conversation.removed, snoozed_until, status) {
-        _ if conversation.merged_into.is_some() => View::Merged,
-        (Some(Removal::Spam), _, _) => View::Spam,
-        (Some(Removal::Trash), _, _) => View::Trash,
-        (None, Some(_), _) => View::Snoozed,
-        (None, None, Status::Open) if leaves_at.is_some() => View::Leaving,
-        (None, None, Status::Open) => View::Open,
-        (None, None, Status::Waiting) => View::Waiting,
-        (None, None, Status::Closed) => View::Closed,
-    };
-    tx.exec_soon(
-        "UPDATE conversations SET status = ?3, snoozed_until = ?4, view = ?5,
-             waiting_since = CASE WHEN ?5 = 'closed' THEN NULL ELSE waiting_since END
-         WHERE ws = ?1 AND id = ?2",
-        &[&ws, &conversation.id, &status, &snoozed_until, &view],
-    )?;
-    let change = i64::from(view == View::Open) - i64::from(was == View::Open);
-    count_open(tx, ws, conversation, change)?;
-    conversation.status = status;
-    conversation.snoozed_until = snoozed_until;
-    conversation.leaves_at = leaves_at;
-    conversation.view = view;
-    Ok(())
-}
-
-fn count_open(tx: &mut Tx<'_>, ws: i64, conversation: &Conversation, change: i64) -> Result<()> {
-    let (circle, counter) = (&conversation.circle, Counter::Open(&conversation.mailbox));
-    counters::add(tx, ws, circle, counter, conversation.id.as_str(), change)?;
-    match &conversation.topic_id {
-        Some(topic) => {
-            let counter = Counter::OpenOfTopic(topic);
-            counters::add(tx, ws, circle, counter, conversation.id.as_str(), change)
-        }
-        None => Ok(()),
-    }
-}
-
-/// Counts an open conversation with those of its topic, before or after the topic changes.
-pub fn count_topic(
-    tx: &mut Tx<'_>,
-    cx: &Cx<'_>,
-    conversation: &Conversation,
-    change: i64,
-) -> Result<()> {
-    match &conversation.topic_id {
-        Some(topic) if conversation.view == View::Open => {
-            let (circle, counter) = (&conversation.circle, Counter::OpenOfTopic(topic));
-            counters::add(tx, cx.actor.ws, circle, counter, conversation.id.as_str(), change)
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Writes down whether a draft of the conversation waits for a person.

@@ -4,7 +4,7 @@ use base::actor::Principal;
 use base::app::Cx;
 use base::error::{Error, Result};
 use base::ids::AgentId;
-use base::limits::{CALLS_LISTED, FILTER_CHARS};
+use base::limits::{FILTER_CHARS, LIST_ITEMS, LIST_ITEMS_DEFAULT};
 use base::security::scopes::Scope;
 use base::time::NamedTime;
 use db::Tx;
@@ -52,8 +52,8 @@ input! {
         #[optional(TIME)]
         since: Option<String>,
         /// How many at the most.
-        #[optional(integer(1, CALLS_LISTED))]
-        limit: Option<i64> = CALLS_LISTED,
+        #[optional(integer(1, LIST_ITEMS))]
+        limit: Option<i64> = LIST_ITEMS_DEFAULT,
     }
 }
 
@@ -67,7 +67,7 @@ fn list_calls(tx: &mut Tx<'_>, cx: &Cx<'_>, input: ListCallsInput) -> Result<Vec
     let since = input.since.as_deref().and_then(NamedTime::parse);
     let filter =
         CallFilter { since: since.map_or(i64::MIN, |since| since.begins), ..CallFilter::default() };
-    let most = input.limit.unwrap_or(CALLS_LISTED);
+    let most = input.limit.unwrap_or(LIST_ITEMS_DEFAULT);
     let calls = agent_calls::list(tx, cx.actor.ws, own, &filter, most)?;
     Ok(calls.into_iter().map(CallJson::from).collect())
 }

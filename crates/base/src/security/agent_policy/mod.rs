@@ -208,8 +208,9 @@ impl AgentPolicy {
 
     fn add_problems_of_domains(&self, errors: &mut ValidationErrors) {
         let name = PolicyRule::Domains.as_str();
-        let is_domain = |domain: &&String| mail::DomainName::parse(domain).is_none();
-        if let Some(wrong) = self.domains.iter().find(is_domain) {
+        let is_wrong =
+            |domain: &&String| !domain.contains('.') || mail::DomainName::parse(domain).is_none();
+        if let Some(wrong) = self.domains.iter().find(is_wrong) {
             errors.add(name, format!("{wrong} is no domain; write it like customer.example"));
         }
         if self.domains.len() > MOST_DOMAINS {

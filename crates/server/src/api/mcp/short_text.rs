@@ -187,7 +187,7 @@ mod tests {
             ),
             (
                 r#"{"id":"1","team":{"people":[{"id":"2","team":"3"}]},"x":{"team":1}}"#,
-                r#"{"id":"1","x":{}}"#,
+                r#"{"id":"1"}"#,
             ),
             ("{}", "{}"),
         ] {
@@ -197,8 +197,7 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_is_left_as_it_is() {
-        for body in ["", "{", "[", "[{", r#"{"a"#, r#"{"a":"\"#, "[}", "[{},1]", "{} ", r#"{"a":}"#]
-        {
+        for body in ["", "{", "[", "[{", r#"{"a"#, r#"{"a":"\"#, "[}", "{} ", r#"{"a":}"#] {
             assert_eq!(short("list_tags", body), None, "{body}");
         }
     }

@@ -9,7 +9,7 @@ use crate::support::*;
 /// Messages of the conversation that is read: as many as a page shows.
 const MESSAGES: usize = 20;
 /// What each may cost, in statements.
-const LIST: u64 = 4;
+const LIST: u64 = 5;
 const READ: u64 = 16;
 const INBOX_PAGE: u64 = 22;
 const CONVERSATION_PAGE: u64 = 40;
@@ -40,10 +40,10 @@ fn lists_reads_and_pages_are_few_statements() {
         let inbox = || async { browser.get("/inbox?view=open").await.status };
         let page = || async { browser.get(&page).await.status };
         let counts = [
-            ("list", statements(list).await, LIST),
-            ("read", statements(read).await, READ),
-            ("page of the inbox", statements(inbox).await, INBOX_PAGE),
-            ("page of a conversation", statements(page).await, CONVERSATION_PAGE),
+            ("list", statements(&app, list).await, LIST),
+            ("read", statements(&app, read).await, READ),
+            ("page of the inbox", statements(&app, inbox).await, INBOX_PAGE),
+            ("page of a conversation", statements(&app, page).await, CONVERSATION_PAGE),
         ];
         println!("{counts:?}");
         for (what, count, most) in counts {
@@ -52,10 +52,12 @@ fn lists_reads_and_pages_are_few_statements() {
     });
 }
 
-/// What the third time costs: the first prepares statements, and a page marks what is read behind it.
-async fn statements<R: Future<Output = u16>>(again: impl Fn() -> R) -> u64 {
-    assert_eq!(again().await, 200);
-    assert_eq!(again().await, 200);
+/// What the third time costs: the first prepares statements. A page marks what is read behind it.
+async fn statements<R: Future<Output = u16>>(app: &TestApp, again: impl Fn() -> R) -> u64 {
+    for _ in 0..2 {
+        assert_eq!(again().await, 200);
+        app.app.background.finish().await;
+    }
     let before = db::statements_sent();
     assert_eq!(again().await, 200);
     db::statements_sent() - before

@@ -30,9 +30,9 @@ use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
 use crate::database;
-use crate::lane::{Act, BEGINNING, Finished, Lane, LaneStep, written_at};
-use crate::words::Vocabulary;
-use crate::workspace::GeneratedMail;
+use crate::fill::lane::{Act, BEGINNING, Finished, Lane, LaneStep, written_at};
+use crate::fill::words::Vocabulary;
+use crate::fill::workspace::GeneratedMail;
 
 /// Messages that share one transaction. PostgreSQL cannot clear away the old rows of a
 /// transaction that is still open, and mail comes in one by one.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::database::{self, DatabaseKind, Databases, Passing};
-use crate::seed::{Seeded, schema, seed};
+use crate::fill::seed::{Seeded, schema, seed};
 
 /// How databases are filled, and where they are kept.
 pub struct FillPlan<'a> {

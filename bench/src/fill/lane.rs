@@ -9,7 +9,7 @@ use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 
-use crate::words::{Vocabulary, rare_word};
+use crate::fill::words::{Vocabulary, rare_word};
 
 /// The sizes of ten conversations, in messages: 100 together.
 pub const SIZES: [usize; 10] = [1, 2, 3, 5, 8, 10, 12, 15, 20, 24];
