@@ -146,10 +146,8 @@ fn is_undo_window(
         return Ok(true);
     }
     let Some(agent) = message.author.as_deref().and_then(AgentId::parse) else { return Ok(false) };
-    let policy: Option<(Option<String>,)> = tx.opt(
-        "SELECT policy FROM agents WHERE ws = ?1 AND id = ?2",
-        &[&cx.actor.ws, &agent],
-    )?;
+    let policy: Option<(Option<String>,)> =
+        tx.opt("SELECT policy FROM agents WHERE ws = ?1 AND id = ?2", &[&cx.actor.ws, &agent])?;
     let Some((policy,)) = policy else { return Ok(false) };
     Ok(software_window(Some(&AgentPolicy::from_stored(policy.as_deref())?)) == waits)
 }

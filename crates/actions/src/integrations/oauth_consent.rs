@@ -310,8 +310,8 @@ db::row! {
     }
 }
 
-/// The limits that this client had when it was disconnected last, or else those that it had with
-/// somebody else of the workspace: connecting it again lifts no pause.
+/// The limits that this client had when the same person disconnected it last: connecting it again lifts
+/// no pause.
 fn earlier_limits(
     tx: &mut Tx<'_>,
     cx: &Cx<'_>,
@@ -320,8 +320,9 @@ fn earlier_limits(
     Ok(tx.opt(
         &format!(
             "SELECT {} FROM agents
-             WHERE ws = ?1 AND oauth_client = ?2 AND livemode = ?3 AND revoked_at IS NOT NULL
-             ORDER BY CASE WHEN made_by = ?4 THEN 0 ELSE 1 END, revoked_at DESC, id DESC LIMIT 1",
+             WHERE ws = ?1 AND oauth_client = ?2 AND livemode = ?3 AND made_by = ?4
+               AND revoked_at IS NOT NULL
+             ORDER BY revoked_at DESC, id DESC LIMIT 1",
             EarlierLimits::COLUMNS
         ),
         &[&cx.actor.ws, &consent.client.id, &consent.livemode, own_id(cx)?],

@@ -10,7 +10,7 @@ const OTHER: &str = "[other]";
 
 /// The side of a number on which a word stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum NumberSide {
     Before,
     Behind,
 }
@@ -58,11 +58,11 @@ pub fn is_currency_code(code: &str) -> bool {
 }
 
 /// The code of the currency that a word or a sign beside a number stands for.
-pub(super) fn currency_of(word: &str, side: Side) -> Option<&'static str> {
+pub(super) fn currency_of(word: &str, side: NumberSide) -> Option<&'static str> {
     let found = CURRENCIES.words.get(&word.to_lowercase()).filter(|(_, reading)| match reading {
         Reading::Always => true,
         Reading::InCapitals => !word.chars().any(char::is_lowercase),
-        Reading::BehindNumber => side == Side::Behind,
+        Reading::BehindNumber => side == NumberSide::Behind,
     });
     let is_unknown_sign = || {
         let mut signs = word.chars();
@@ -89,7 +89,7 @@ mod tests {
         for code in codes {
             assert!(code.len() == 3 && code.bytes().all(|c| c.is_ascii_uppercase()), "{code}");
             assert_eq!(codes.iter().filter(|other| *other == code).count(), 1, "{code}");
-            assert_eq!(currency_of(code, Side::Before), Some(*code));
+            assert_eq!(currency_of(code, NumberSide::Before), Some(*code));
         }
         assert!(is_currency_code("EUR") && !is_currency_code("eur") && !is_currency_code("BTC"));
     }
@@ -97,18 +97,18 @@ mod tests {
     #[test]
     fn a_word_is_a_currency_where_it_is_meant_as_one() {
         for (word, side, code) in [
-            ("€", Side::Before, Some("EUR")),
-            ("Euros", Side::Behind, Some("EUR")),
-            ("US$", Side::Before, Some("USD")),
-            ("ZŁ", Side::Behind, Some("PLN")),
-            ("Fr", Side::Behind, Some("CHF")),
-            ("Fr", Side::Before, None),
-            ("TRY", Side::Before, Some("TRY")),
-            ("try", Side::Before, None),
-            ("¤", Side::Before, Some(UNKNOWN)),
-            ("₠", Side::Behind, Some(UNKNOWN)),
-            ("lamps", Side::Behind, None),
-            ("", Side::Behind, None),
+            ("€", NumberSide::Before, Some("EUR")),
+            ("Euros", NumberSide::Behind, Some("EUR")),
+            ("US$", NumberSide::Before, Some("USD")),
+            ("ZŁ", NumberSide::Behind, Some("PLN")),
+            ("Fr", NumberSide::Behind, Some("CHF")),
+            ("Fr", NumberSide::Before, None),
+            ("TRY", NumberSide::Before, Some("TRY")),
+            ("try", NumberSide::Before, None),
+            ("¤", NumberSide::Before, Some(UNKNOWN)),
+            ("₠", NumberSide::Behind, Some(UNKNOWN)),
+            ("lamps", NumberSide::Behind, None),
+            ("", NumberSide::Behind, None),
         ] {
             assert_eq!(currency_of(word, side), code, "{word}");
         }

@@ -139,7 +139,9 @@ fn add_addressed(hosts: &mut HostList, part: &str) {
     }
     let end = part.find(|c| !is_host_char(c)).unwrap_or(part.len());
     let is_scheme = part[end..].starts_with(':')
-        && SCHEMES.iter().any(|scheme| scheme.trim_end_matches(':').eq_ignore_ascii_case(&part[..end]));
+        && SCHEMES
+            .iter()
+            .any(|scheme| scheme.trim_end_matches(':').eq_ignore_ascii_case(&part[..end]));
     if !is_scheme {
         let host = part[..end].trim_end_matches(|c: char| !c.is_alphanumeric());
         hosts.add(without_words_behind(host));
@@ -242,7 +244,8 @@ fn has_labels(host: &str) -> bool {
 /// A path, or a port.
 fn begins_path(after: &str) -> bool {
     let port = after.strip_prefix(':');
-    after.starts_with('/') || port.is_some_and(|port| port.starts_with(|c: char| c.is_ascii_digit()))
+    after.starts_with('/')
+        || port.is_some_and(|port| port.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// The bytes of the path, query and fragment that stand behind a host.
@@ -393,11 +396,15 @@ mod tests {
 
     #[test]
     fn more_hosts_than_are_looked_at_are_said_to_be_there() {
-        let many: String = (0..=MOST_FOUND).map(|number| format!("https://h{number}.example ")).collect();
+        let many: String =
+            (0..=MOST_FOUND).map(|number| format!("https://h{number}.example ")).collect();
         let hosts = link_hosts(&many);
         assert_eq!(hosts.len(), MOST_FOUND + 1);
         assert_eq!(hosts.last().map(String::as_str), Some(MORE_HOSTS));
-        assert_eq!(link_hosts(&format!("https://{}", "x".repeat(10_000))).last().unwrap(), MORE_HOSTS);
+        assert_eq!(
+            link_hosts(&format!("https://{}", "x".repeat(10_000))).last().unwrap(),
+            MORE_HOSTS
+        );
         assert_eq!(familiar_hosts(&many).len(), MOST_FOUND);
     }
 

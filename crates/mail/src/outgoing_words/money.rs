@@ -1,7 +1,7 @@
 //! Sums of money in a text: a number beside a currency, however it is grouped.
 
 use super::MOST_FOUND;
-use super::currencies::{Side, currency_of, is_money_sign};
+use super::currencies::{NumberSide, currency_of, is_money_sign};
 use super::unmask::unmask_numbers;
 
 /// A sum as it is written, and what it is worth.
@@ -137,7 +137,7 @@ fn read_words_behind(text: &str) -> WordsBehind {
         let Some(start) = gap_length(&text[at..]).map(|gap| at + gap) else { break };
         let word = first_word(&text[start..]);
         let (gap, next) = (&text[at..start], start + word.len());
-        if let Some((factor, code)) = currency_word(word, Side::Behind) {
+        if let Some((factor, code)) = currency_word(word, NumberSide::Behind) {
             if !belongs_beyond(gap, word, &text[next..], passed) {
                 behind.currency = Some((factor, code));
             }
@@ -164,7 +164,7 @@ fn belongs_beyond(gap: &str, word: &str, after: &str, passed: usize) -> bool {
     let is_code = word.chars().count() <= CODE_LETTERS;
     let is_next = starts_with_digit(after)
         || (passed > 0 && is_code && leads_to_number(&[' ', ':']))
-        || (parts_sums(gap) && leads_to_number(&[' ', ':', '.']));
+        || (passed == 0 && parts_sums(gap) && leads_to_number(&[' ', ':', '.']));
     !gap.is_empty() && is_next
 }
 
@@ -187,7 +187,7 @@ fn read_before(text: &str) -> Option<(f64, &'static str)> {
     let is_of_number_before = !gap.is_empty()
         && ends_with_digit(before.trim_end_matches(' '))
         && (ends_with_digit(before) || parts_sums(gap));
-    if is_of_number_before { None } else { currency_word(word, Side::Before) }
+    if is_of_number_before { None } else { currency_word(word, NumberSide::Before) }
 }
 
 /// Signs after which another sum begins.
@@ -219,7 +219,7 @@ fn first_word(text: &str) -> &str {
     let letters = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
     let sign = text[letters..].chars().next().filter(|c| is_money_sign(*c));
     let both = &text[..letters + sign.map_or(0, char::len_utf8)];
-    match letters == 0 || currency_of(both, Side::Behind).is_some() {
+    match letters == 0 || currency_of(both, NumberSide::Behind).is_some() {
         true => both,
         false => &text[..letters],
     }
@@ -230,14 +230,14 @@ fn last_word(text: &str) -> &str {
     let bare = text.strip_suffix(is_money_sign).unwrap_or(text);
     let letters = bare.trim_end_matches(char::is_alphabetic).len();
     let both = &text[letters..];
-    match bare.len() == text.len() || currency_of(both, Side::Before).is_some() {
+    match bare.len() == text.len() || currency_of(both, NumberSide::Before).is_some() {
         true => both,
         false => &text[bare.len()..],
     }
 }
 
 /// The currency of a word with the factor that it is written with: `EUR`, `kEUR`, `万円`.
-fn currency_word(word: &str, side: Side) -> Option<(f64, &'static str)> {
+fn currency_word(word: &str, side: NumberSide) -> Option<(f64, &'static str)> {
     if let Some(code) = currency_of(word, side) {
         return Some((1.0, code));
     }
@@ -257,8 +257,8 @@ fn factor_of(word: &str) -> Option<f64> {
     Some(match word.to_lowercase().as_str() {
         "dozen" | "dutzend" => 12.0,
         "hundred" | "hundert" | "百" => 1e2,
-        "k" | "t" | "tsd" | "td" | "thousand" | "thousands" | "grand" | "tausend" | "mille" | "mil"
-        | "mila" | "tys" | "тыс" | "тысяч" | "千" | "천" => 1e3,
+        "k" | "t" | "tsd" | "td" | "thousand" | "thousands" | "grand" | "tausend" | "mille"
+        | "mil" | "mila" | "tys" | "тыс" | "тысяч" | "千" | "천" => 1e3,
         "万" | "萬" | "만" => 1e4,
         "lakh" | "lakhs" | "lac" => 1e5,
         "m" | "mm" | "mn" | "mio" | "mln" | "mill" | "million" | "millions" | "millionen"

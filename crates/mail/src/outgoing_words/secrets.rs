@@ -149,7 +149,9 @@ fn without_accounts(text: &str) -> String {
 
 /// The bytes of an IBAN by its country and length, whatever its check digits say.
 fn shaped_iban_length(text: &str) -> Option<usize> {
-    let known = IBAN_LENGTHS.split_whitespace().find(|known| known[..2].eq_ignore_ascii_case(&text[..2]))?;
+    let known = IBAN_LENGTHS
+        .split_whitespace()
+        .find(|known| known[..2].eq_ignore_ascii_case(&text[..2]))?;
     let wanted: usize = known[2..].parse().ok()?;
     let mut read = 0;
     for (at, c) in text.char_indices() {

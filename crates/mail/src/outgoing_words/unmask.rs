@@ -9,9 +9,9 @@ use crate::text::invisible::takes_no_place;
 const ZEROS: &[char] = &[
     '\u{660}', '\u{6f0}', '\u{7c0}', '\u{966}', '\u{9e6}', '\u{a66}', '\u{ae6}', '\u{b66}',
     '\u{be6}', '\u{c66}', '\u{ce6}', '\u{d66}', '\u{de6}', '\u{e50}', '\u{ed0}', '\u{f20}',
-    '\u{1040}', '\u{1090}', '\u{17e0}', '\u{1810}', '\u{1946}', '\u{19d0}', '\u{1a80}',
-    '\u{1a90}', '\u{1b50}', '\u{1bb0}', '\u{1c40}', '\u{1c50}', '\u{a620}', '\u{a8d0}',
-    '\u{a900}', '\u{a9d0}', '\u{a9f0}', '\u{aa50}', '\u{abf0}',
+    '\u{1040}', '\u{1090}', '\u{17e0}', '\u{1810}', '\u{1946}', '\u{19d0}', '\u{1a80}', '\u{1a90}',
+    '\u{1b50}', '\u{1bb0}', '\u{1c40}', '\u{1c50}', '\u{a620}', '\u{a8d0}', '\u{a900}', '\u{a9d0}',
+    '\u{a9f0}', '\u{aa50}', '\u{abf0}',
 ];
 
 /// A text without what nobody sees, in plain forms of its letters (NFKC).
@@ -42,7 +42,8 @@ fn plain_digit(c: char) -> char {
         '\u{66c}' => '\'',
         c => {
             let values = ZEROS.iter().map(|zero| (c as u32).wrapping_sub(*zero as u32));
-            let digit = values.filter(|value| *value < 10).find_map(|value| char::from_digit(value, 10));
+            let digit =
+                values.filter(|value| *value < 10).find_map(|value| char::from_digit(value, 10));
             digit.unwrap_or(c)
         }
     }

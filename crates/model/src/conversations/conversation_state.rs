@@ -167,9 +167,8 @@ pub fn put_back(
         }
     }
     if !after.standing.is_so(&before.standing) {
-        let is_quiet = conversation.last_message_at == after.last_message_at
-            && !later.moved
-            && !later.wrote;
+        let is_quiet =
+            conversation.last_message_at == after.last_message_at && !later.moved && !later.wrote;
         // The mail that was withheld was dropped when it was closed, and the sorting helper learned from it.
         let was_held = before.standing.held && !after.standing.held;
         match now.standing.is_so(&after.standing) && is_quiet && !was_held {

@@ -18,6 +18,7 @@ pub const MOST_AN_HOUR: i64 = 10_000;
 pub const MOST_CONVERSATIONS: i64 = 10_000;
 pub const MOST_MINUTES: i64 = 60;
 pub const MOST_UNDO_MINUTES: i64 = 1_440;
+pub const MOST_AMOUNT: i64 = 1_000_000_000_000;
 /// Domains that a policy lists.
 pub const MOST_DOMAINS: usize = 50;
 
@@ -198,8 +199,7 @@ impl AgentPolicy {
             );
             errors.add(PolicyRule::BulkPerMinutes.as_str(), sentence);
         }
-        if self.amount_above.as_ref().is_some_and(|amount| !amount.is_sound()) {
-            let sentence = "must be none, or a sum from 0 on with its currency, such as 50 EUR";
+        if let Some(sentence) = self.amount_above.as_ref().and_then(AmountLimit::problem) {
             errors.add(PolicyRule::AmountAbove.as_str(), sentence);
         }
         self.add_problems_of_domains(&mut errors);
@@ -298,6 +298,38 @@ mod tests {
                 "amountAbove=50 EUR",
             ]
         );
+    }
+
+    #[test]
+    fn a_sum_has_a_known_currency_and_a_sane_value() {
+        let with = |typed: &str| {
+            AgentPolicy::of(PolicyProfile::Agent).with(&as_typed(&[("amountAbove", typed)]))
+        };
+        for (typed, currency, value) in
+            [("0 eur", "EUR", 0.0), ("12.5 KWD", "KWD", 12.5), ("1000000000000 VND", "VND", 1e12)]
+        {
+            let amount = with(typed).unwrap().amount_above;
+            assert_eq!(amount, Some(AmountLimit { currency: currency.into(), value }), "{typed}");
+        }
+        assert_eq!(with("none").unwrap().amount_above, None);
+        for typed in [
+            "50",
+            "50EUR",
+            "50 ABC",
+            "50 XXX",
+            "50 BTC",
+            "50 EURO",
+            "50 €",
+            "-1 EUR",
+            "NaN EUR",
+            "inf EUR",
+            "1e13 EUR",
+            "fifty EUR",
+        ] {
+            let problems = with(typed).unwrap_err();
+            assert_eq!(problems.0.len(), 1, "{typed}");
+            assert_eq!(problems.0[0].field, "amountAbove", "{typed}");
+        }
     }
 
     #[test]

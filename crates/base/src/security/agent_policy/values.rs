@@ -4,14 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    FirstContactRule, HoursRule, LinkRule, MOST_CONVERSATIONS, MOST_MINUTES, MarkedMailRule,
-    RecipientRule, SecretRule,
+    FirstContactRule, HoursRule, LinkRule, MOST_AMOUNT, MOST_CONVERSATIONS, MOST_MINUTES,
+    MarkedMailRule, RecipientRule, SecretRule,
 };
 
 /// The word for no limit.
 const NONE: &str = "none";
-/// Letters of a currency (ISO 4217).
-const CURRENCY_LETTERS: usize = 3;
 
 /// A value that somebody can type.
 pub trait PolicyValue: Sized {
@@ -46,10 +44,22 @@ pub struct AmountLimit {
 }
 
 impl AmountLimit {
-    pub(super) fn is_sound(&self) -> bool {
-        let letters = self.currency.len() == CURRENCY_LETTERS
-            && self.currency.bytes().all(|letter| letter.is_ascii_uppercase());
-        letters && self.value.is_finite() && self.value >= 0.0
+    /// What is wrong with it, as a sentence.
+    pub(super) fn problem(&self) -> Option<String> {
+        let AmountLimit { currency, value } = self;
+        // The bounds leave out what is no number.
+        let is_sound = (0.0..=MOST_AMOUNT as f64).contains(value);
+        if !mail::is_currency_code(currency) {
+            Some(format!(
+                "{currency} is no currency; write a sum with the three letters of ISO 4217, such as 50 EUR"
+            ))
+        } else if !is_sound {
+            Some(format!(
+                "must be none, or a sum from 0 to {MOST_AMOUNT} with its currency, such as 50 EUR"
+            ))
+        } else {
+            None
+        }
     }
 }
 

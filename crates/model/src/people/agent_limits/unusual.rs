@@ -10,7 +10,10 @@ use base::error::Result;
 use base::ids::MessageId;
 use base::string_enum::string_enum;
 use db::{Json, Tx};
-use mail::{DomainName, SecretKind, link_hosts, money_amounts, organisation, written_secrets};
+use mail::{
+    DomainName, SecretKind, familiar_hosts, link_hosts, money_amounts, organisation,
+    written_secrets,
+};
 
 use super::words::MessageWords;
 use crate::contacts::ContactStanding;
@@ -206,7 +209,8 @@ pub fn foreign_hosts(
          ORDER BY at DESC, id DESC LIMIT ?3",
         &[&cx.actor.ws, &conversation.id, &MESSAGES_READ],
     )?;
-    let mut known: HashSet<String> = texts.iter().flat_map(|(text,)| link_hosts(text)).collect();
+    let mut known: HashSet<String> =
+        texts.iter().flat_map(|(text,)| familiar_hosts(text)).collect();
     known.extend(organisation(conversation.contact_email.as_str()));
     hosts.retain(|host| !known.iter().any(|known| is_within(host, known)));
     Ok(hosts)

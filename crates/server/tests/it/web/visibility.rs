@@ -87,6 +87,7 @@ pub(super) const NAMING: &[(&str, &str, Form)] = &[
     ("GET", "/calendar/{booking}", &[]),
     ("POST", "/calendar/{booking}/move", &[("startsAt", "2026-11-17T09:00:00Z")]),
     ("POST", "/calendar/{booking}/cancel", &[("reason", "x")]),
+    ("POST", "/leaving/bookings/{booking}/stop", &[]),
     ("GET", "/inbox?mailbox={mailbox}", &[]),
     ("GET", "/live?conversation={id}", &[]),
     ("GET", "/live?mailbox={mailbox}", &[]),

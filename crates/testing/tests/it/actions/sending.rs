@@ -212,7 +212,7 @@ async fn what_changed_since_stays_when_an_answer_is_stopped(app: TestApp) {
     let mail = question(&app).await;
     let bo = app.person("Bo").await;
     let message = answer(&app, &bo, &mail, true).await;
-    let to = user(&app.owner).to_string();
+    let to = format!("user:{}", user(&app.owner));
     app.on(&key, &mail.conversation, "assign", json!({ "to": to })).await.is(200);
     app.on(&key, &mail.conversation, "status", json!({ "status": "waiting" })).await.is(200);
     stop(&app, &bo, &message).await;

@@ -72,9 +72,8 @@ async fn post(
     seen: SeenConversation,
 ) -> MessageId {
     let id = mail.conversation.to_string();
-    let outcome = app
-        .act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message, seen))
-        .await;
+    let outcome =
+        app.act(&app.owner, move |tx, cx| compose::send_reply(tx, cx, &id, &message, seen)).await;
     match outcome {
         DecisionOutcome::Done(result) => result.message_id,
         DecisionOutcome::Meanwhile(newer) => panic!("{newer:?}"),
@@ -171,9 +170,8 @@ fn passport() -> NewDocumentRequest {
 
 async fn ask(app: &TestApp, mail: &FiledMail, request: NewDocumentRequest, seen: SeenConversation) {
     let id = mail.conversation.to_string();
-    let asked = app
-        .act(&app.owner, move |tx, cx| request_documents(tx, cx, &id, &request, seen))
-        .await;
+    let asked =
+        app.act(&app.owner, move |tx, cx| request_documents(tx, cx, &id, &request, seen)).await;
     assert!(matches!(asked, DecisionOutcome::Done(_)));
 }
 
@@ -299,9 +297,8 @@ async fn whoever_reads_an_inbox_only_lets_nothing_leave_now(app: TestApp) {
 /// When the page of a protected message closes.
 async fn expires_at(app: &TestApp, message: &MessageId) -> i64 {
     let id = message.clone();
-    let states = app
-        .act(&app.owner, move |tx, cx| secure::states(tx, cx, std::slice::from_ref(&id)))
-        .await;
+    let states =
+        app.act(&app.owner, move |tx, cx| secure::states(tx, cx, std::slice::from_ref(&id))).await;
     states[message].expires_at.unwrap()
 }
 

@@ -88,10 +88,8 @@ async fn address(app: &TestApp, draft: &str, revision: i64, address: &str) {
     let id = MessageId::parse(draft).unwrap();
     let to = Party::from_addresses(&[address.to_owned()]);
     let recipients = RecipientList { to, ..RecipientList::default() };
-    app.act(&app.owner, move |tx, cx| {
-        drafts::address_draft(tx, cx, &id, revision, &recipients)
-    })
-    .await;
+    app.act(&app.owner, move |tx, cx| drafts::address_draft(tx, cx, &id, revision, &recipients))
+        .await;
 }
 
 async fn a_draft_whose_recipients_a_person_changed_is_theirs(app: TestApp) {

@@ -164,7 +164,7 @@ async fn a_key_administers_only_when_that_is_ticked(app: TestApp) {
     let keys = "/settings/keys";
     owner.post(keys, &[("name", "Robo"), ("scope", "draft"), ("works", "live")]).await.is(200);
     let page = owner.get(keys).await.is(200);
-    page.shows("Careful: it adds webhooks").shows("value=\"admin\"").hides("read, administer");
+    page.shows("Webhooks, and undoing").shows("value=\"admin\"").hides("read, administer");
     owner.post(keys, &[("name", "Ops"), ("scope", "admin"), ("works", "live")]).await.is(200);
     owner.get(keys).await.is(200).shows("read, administer");
 }

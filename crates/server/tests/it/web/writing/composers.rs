@@ -264,8 +264,8 @@ async fn the_time_to_stop_a_message_is_a_choice(app: TestApp) {
     browser.post("/settings/writing/undo", &[("undo", "10")]).await.goes_to(settings);
     browser.get(&path).await.is(200).shows("Leaves 10 seconds after you press Send.");
     browser.get("/leaving").await.is(200).shows("for 10 seconds after you press Send");
-    browser.post("/settings/writing/undo", &[("undo", "11")]).await.is(422);
-    browser.post("/settings/writing/undo", &[("undo", "soon")]).await.is(422);
+    browser.post("/settings/writing/undo", &[("undo", "11")]).await.is(400);
+    browser.post("/settings/writing/undo", &[("undo", "soon")]).await.is(400);
     browser.get(&path).await.is(200).shows("Leaves 10 seconds");
     browser.post("/settings/writing/undo", &[("undo", "")]).await.goes_to(settings);
     let member = app.signed_in(&app.person("Bo").await).await;
