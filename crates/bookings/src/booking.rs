@@ -41,11 +41,10 @@ pub struct NewBooking<'a> {
 impl NewBooking<'_> {
     /// All that was written for it, as it is kept and mailed.
     pub fn words(&self) -> Result<String> {
-        let answers = self.seen_answers();
-        let lines =
-            answers.iter().flat_map(|given| [given.question.as_str(), given.answer.as_str()]);
-        let name = self.guest_name()?;
-        Ok(std::iter::once(name.as_str()).chain(lines).collect::<Vec<_>>().join("\n"))
+        let (name, answers) = (self.guest_name()?, self.seen_answers());
+        let mut words = vec![name.as_str()];
+        words.extend(answers.iter().flat_map(|given| [given.question.as_str(), &given.answer]));
+        Ok(words.join("\n"))
     }
 
     /// The guest's name without letters that nobody sees.

@@ -73,7 +73,8 @@ fn create_webhook(
     let url = check_url(&input.url, true)?;
     let chosen = chosen_events(&input.events)?;
     let circle = if cx.actor.livemode() { Circle::team() } else { Circle::sandbox() };
-    let made = insert_webhook(tx, cx, &url, &circle, &maker_of_key(tx, cx)?)?;
+    let maker = maker_of_key(tx, cx)?;
+    let made = insert_webhook(tx, cx, &url, &circle, &maker)?;
     if !chosen.is_empty() {
         set_chosen_events(tx, cx, &made.id, &circle, &chosen)?;
     }
