@@ -6,6 +6,7 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
 
+use futures_util::future::join;
 use tokio_postgres::Error;
 
 /// Writes that may be on their way at one time.
@@ -49,6 +50,16 @@ impl SentWrites {
             outcome = outcome.and(done);
         }
         outcome
+    }
+
+    /// Waits for a statement that is sent behind all of them. Their answers are taken meanwhile: the
+    /// connection gives out no answer as long as one before it lies around.
+    pub async fn settle_with<T>(
+        &mut self,
+        statement: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let (settled, done) = join(self.settle(), statement).await;
+        settled.and(done)
     }
 
     /// Those of a transaction that is undone.

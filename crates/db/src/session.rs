@@ -147,12 +147,11 @@ impl Session {
         self.forget_changed(sql);
         let statement = self.prepare(sql)?;
         let begin = self.beginning();
-        let done = with_args(args, |args| {
-            let run = behind(&self.client, begin, self.client.execute(&statement, args));
-            self.runtime.run(run)
-        });
-        self.settle()?;
-        done
+        let Session { sent, client, runtime, .. } = self;
+        with_args(args, |args| {
+            let run = behind(client, begin, client.execute(&statement, args));
+            runtime.run(sent.settle_with(run))
+        })
     }
 
     /// Sends a write of a transaction that has begun, without waiting for the server: the next statement
@@ -196,11 +195,11 @@ impl Session {
         self.forget_changed(sql);
         let statement = self.prepare(sql)?;
         let begin = self.beginning();
+        let Session { sent, client, runtime, .. } = self;
         let rows = with_args(args, |args| {
-            let run = behind(&self.client, begin, self.client.query(&statement, args));
-            self.runtime.run(run)
+            let run = behind(client, begin, client.query(&statement, args));
+            runtime.run(sent.settle_with(run))
         });
-        self.settle()?;
         let rows = Arc::new(rows?);
         if let Some((answers, key)) = self.answers.as_mut().zip(key) {
             answers.keep(key, &rows);

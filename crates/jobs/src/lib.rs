@@ -151,7 +151,7 @@ fn all(runtime: &JobRuntime, ports: &Ports) -> Vec<Arc<dyn BackgroundJob>> {
         Arc::new(count_reports::CountReports { runtime: runtime() }),
         Arc::new(count_reports::BackfillReports { runtime: runtime() }),
         Arc::new(cleaning::expire_events::ExpireEvents { runtime: runtime() }),
-        Arc::new(cleaning::index_maintenance::IndexMaintenance::new(runtime())),
+        Arc::new(cleaning::index_maintenance::IndexMaintenance { runtime: runtime() }),
         Arc::new(cleaning::rebuild_index::RebuildIndex { runtime: runtime() }),
         Arc::new(cleaning::empty_trash::EmptyTrash { runtime: runtime() }),
         Arc::new(cleaning::erase_deleted::EraseDeleted { runtime: runtime() }),

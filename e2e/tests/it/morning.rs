@@ -146,7 +146,7 @@ async fn ten_answers(morning: &Morning<'_>, ines: &Browser, jonas: &Browser) {
         lists(browser, &["Question"], 0).await;
     }
     for id in &morning.questions {
-        assert_eq!(morning.server.latest(id).await.0, "sent");
+        ines.until("it has left", || async { morning.server.latest(id).await.0 == "sent" }).await;
     }
 }
 

@@ -57,7 +57,7 @@ impl NewReply {
     }
 
     /// As it is compared with what the same form wrote before.
-    fn posted<'a>(
+    fn posted_message<'a>(
         &'a self,
         words: &'a WrittenText,
         place: &'a AutosaveKey,
@@ -98,7 +98,7 @@ pub fn send_reply(
         add_forwarded_files(tx, cx, &conversation, forwarded)?;
     }
     let words = message.words();
-    let posted = message.posted(&words, &place, None);
+    let posted = message.posted_message(&words, &place, None);
     if let Some(written) = written_since(tx, cx, &conversation, &posted, seen)? {
         return Ok(DecisionOutcome::Done(written));
     }
@@ -131,7 +131,7 @@ pub fn offer_times(
     let mut conversation = conversations::load(tx, cx.actor, id)?;
     let place = AutosaveKey::Conversation(conversation.id.clone());
     let words = message.words();
-    let posted = message.posted(&words, &place, Some(offer));
+    let posted = message.posted_message(&words, &place, Some(offer));
     if let Some(written) = written_since(tx, cx, &conversation, &posted, seen)? {
         return Ok(DecisionOutcome::Done(written));
     }
@@ -214,7 +214,7 @@ pub fn send_first_mail(
     }
     if let Some(opened_at) = first.opened_at {
         let words = first.message.words();
-        let posted = first.message.posted(&words, &AutosaveKey::New, None);
+        let posted = first.message.posted_message(&words, &AutosaveKey::New, None);
         let begun = begun_since(tx, cx, (&mailbox.id, subject), &posted, opened_at)?;
         if let Some(begun) = begun {
             return Ok(begun);

@@ -3,7 +3,6 @@
 //! refreshed by ANALYZE when tables have grown, because autovacuum skips small tables and runs late
 //! on tables that grow quickly.
 
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use base::app::App;
@@ -28,15 +27,7 @@ const CHANGED_ROWS: i64 = 500;
 
 /// Merges a little of the full-text index in each round.
 pub(crate) struct IndexMaintenance {
-    runtime: JobRuntime,
-    /// When this process last began to put together what lies scattered.
-    gathered_at: AtomicI64,
-}
-
-impl IndexMaintenance {
-    pub fn new(runtime: JobRuntime) -> IndexMaintenance {
-        IndexMaintenance { runtime, gathered_at: AtomicI64::new(0) }
-    }
+    pub runtime: JobRuntime,
 }
 
 impl BackgroundJob for IndexMaintenance {
@@ -51,13 +42,8 @@ impl BackgroundJob for IndexMaintenance {
     fn run(&self) -> BoxFuture<'_, Result<JobRound>> {
         Box::pin(async {
             let now = self.runtime.app.clock.now();
-            let is_rested = now - self.gathered_at.load(Ordering::Relaxed) >= REST_MS;
-            let store = &self.runtime.app.store;
-            let merged = store.write_relaxed(move |tx| merge(tx, now, is_rested)).await?;
-            if merged == MergeRound::Gathers {
-                self.gathered_at.store(now, Ordering::Relaxed);
-            }
-            Ok(usize::from(merged != MergeRound::NotDue).into())
+            let merged = self.runtime.app.store.write_relaxed(move |tx| merge(tx, now)).await?;
+            Ok(usize::from(merged).into())
         })
     }
 }
@@ -106,27 +92,21 @@ fn grown_tables(tx: &mut Tx<'_>) -> Result<Vec<(String,)>> {
     )?)
 }
 
-/// What a round did.
-#[derive(Clone, Copy, PartialEq)]
-enum MergeRound {
-    NotDue,
-    Merges,
-    /// It began to put together what lies scattered.
-    Gathers,
-    Rests,
-}
-
-fn merge(tx: &mut Tx<'_>, now: i64, is_rested: bool) -> Result<MergeRound> {
-    let due: Option<(String,)> =
-        tx.opt("SELECT name FROM index_maintenance WHERE due_at <= ?1", &[&now])?;
-    let Some((name,)) = due else { return Ok(MergeRound::NotDue) };
-    let (round, pause) = if search::merge_some(tx)? {
-        (MergeRound::Merges, PAUSE_BETWEEN_MERGES_MS)
-    } else if is_rested && search::merge_scattered(tx)? {
-        (MergeRound::Gathers, PAUSE_BETWEEN_MERGES_MS)
+/// False when nothing was due.
+fn merge(tx: &mut Tx<'_>, now: i64) -> Result<bool> {
+    let due: Option<(String, i64)> =
+        tx.opt("SELECT name, gathered_at FROM index_maintenance WHERE due_at <= ?1", &[&now])?;
+    let Some((name, gathered_at)) = due else { return Ok(false) };
+    let (pause, gathered_at) = if search::merge_some(tx)? {
+        (PAUSE_BETWEEN_MERGES_MS, gathered_at)
+    } else if now - gathered_at >= REST_MS && search::merge_scattered(tx)? {
+        (PAUSE_BETWEEN_MERGES_MS, now)
     } else {
-        (MergeRound::Rests, REST_MS)
+        (REST_MS, gathered_at)
     };
-    tx.exec("UPDATE index_maintenance SET due_at = ?2 WHERE name = ?1", &[&name, &(now + pause)])?;
-    Ok(round)
+    tx.exec(
+        "UPDATE index_maintenance SET due_at = ?2, gathered_at = ?3 WHERE name = ?1",
+        &[&name, &(now + pause), &gathered_at],
+    )?;
+    Ok(true)
 }

@@ -334,15 +334,16 @@ fn claim_due(tx: &mut Tx<'_>, app: &App, free: &FreeSlots, last: i64) -> Result<
         if room == 0 {
             continue;
         }
-        for (id, places) in lane.due(tx, now, room)? {
+        for message in lane.due(tx, now, room)? {
             if claims.places() - before >= room {
                 break;
             }
-            if is_stopped(tx, app, lane.ws, &id)? {
+            if message.is_of_halted_agent && is_stopped(tx, app, lane.ws, &message.id)? {
                 continue;
             }
-            claim(tx, lane.ws, &id, now)?;
-            claims.jobs.push((DueJob::from((lane.ws, id)), places, lane.owner.clone()));
+            claim(tx, lane.ws, &message.id, now)?;
+            let places = message.places();
+            claims.jobs.push((DueJob::from((lane.ws, message.id)), places, lane.owner.clone()));
         }
         own_servers.add(&lane, claims.places() - before);
         if claims.places() >= most {

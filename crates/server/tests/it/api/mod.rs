@@ -306,8 +306,7 @@ pub const ON_ACTS: &[Op] = &[
             "addTags": ["shipping"],
             "removeTags": ["new"],
             "assignee": "me",
-            "topic": null,
-            "snoozeUntil": null
+            "topic": null, "snoozeUntil": null
         }"#,
     ),
     post("undo", "/undo/{id}", "write", 200, "{}"),

@@ -81,7 +81,7 @@ async fn a_letter_is_sent_when_somebody_it_is_for_has_it_and_failed_otherwise(ap
     ] {
         let id = letter_to_three(&app).await;
         app.outside.relay.will_say_of_each(&said);
-        app.pass(UNDO_PEOPLE_SECONDS * SECOND).await;
+        app.pass(UNDO).await;
         let messages = app.timeline(&key, &id, "message").await;
         assert_eq!(messages.last().unwrap()["status"], status, "{said:?}");
     }
@@ -102,7 +102,7 @@ async fn after_two_days_those_still_put_off_are_given_up(app: TestApp) {
 async fn who_has_it_when_the_power_fails_does_not_get_it_again(app: TestApp) {
     let key = app.key("read").await;
     let id = letter_cut_short(&app).await;
-    app.pass(UNDO_PEOPLE_SECONDS * SECOND).await;
+    app.pass(UNDO).await;
     let attempts = app.outside.relay.attempts();
     let to: Vec<Vec<String>> = attempts.into_iter().map(|mail| mail.recipients).collect();
     assert_eq!(to, [["mara@customer.example"]]);
@@ -117,7 +117,7 @@ async fn a_letter_that_everybody_has_when_the_power_fails_is_sent(app: TestApp) 
                    SELECT ws, message, 'mara@customer.example', NULL, at FROM recipient_outcomes LIMIT 1";
         tx.exec(sql, &[])
     }).await.unwrap();
-    app.pass(UNDO_PEOPLE_SECONDS * SECOND).await;
+    app.pass(UNDO).await;
     assert!(app.outside.relay.attempts().is_empty());
     assert_eq!(app.timeline(&key, &id, "message").await[1]["status"], "sent");
 }
@@ -125,7 +125,7 @@ async fn a_letter_that_everybody_has_when_the_power_fails_is_sent(app: TestApp) 
 /// The same letter from a process that was killed when Bo and Cy had it, and Mara not yet.
 async fn letter_cut_short(app: &TestApp) -> String {
     let id = letter_to_three(app).await;
-    app.advance(UNDO_PEOPLE_SECONDS * SECOND);
+    app.advance(UNDO);
     let doomed = app.another_process();
     doomed.outside.relay.hangs_for(&["mara@customer.example"]);
     doomed.work();
