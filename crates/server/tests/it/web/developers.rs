@@ -146,6 +146,7 @@ fn written_refusals() -> Vec<String> {
         }
     }
     files.push(root.join("bookings/src/booking.rs"));
+    files.push(root.join("outbound/src/taking_back.rs"));
     let unmet =
         ["Only a key has an agent.", "The time is not free any more. Please pick another one."];
     let guests = ["Please try again", "Please pick it again"];
