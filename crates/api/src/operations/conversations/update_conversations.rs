@@ -101,7 +101,7 @@ input! {
         #[optional(TOPIC)]
         #[serde(deserialize_with = "present_or_null")]
         pub topic: Option<Option<String>>,
-        /// Until when to put open conversations away; null ends a snooze.
+        /// Until when to put open conversations away, such as 2026-11-30T09:00:00Z; null ends a snooze.
         #[optional(SNOOZE)]
         #[serde(deserialize_with = "present_or_null")]
         pub snooze_until: Option<Option<Moment>>,
