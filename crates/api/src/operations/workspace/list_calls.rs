@@ -48,7 +48,7 @@ input! {
         /// The id of this key's agent (agt_…), as `GET /me` has it; its own without it.
         #[optional(text(FILTER_CHARS))]
         key: Option<String>,
-        /// Only those of this day (UTC) or time, or later.
+        /// Only those of this day (UTC, such as 2026-11-30) or time, or later.
         #[optional(TIME)]
         since: Option<String>,
         /// How many at the most.

@@ -42,7 +42,7 @@ pub const OPERATION: Operation = Operation {
 
 input! {
     struct UndoAgentInput {
-        /// What it did from this day (UTC) or time on.
+        /// What it did from this day (UTC, such as 2026-11-30) or time on.
         #[required(TIME)]
         since: String,
     } beside {
