@@ -111,7 +111,9 @@ for (const name of READING) {
 for (const name of DOING) {
     assert.ok(!readable.includes(name), name);
 }
-await assert.rejects(reader.callTool({ name: 'reply', arguments: { id, body: 'x' } }), invalidParams);
+const refused = await reader.callTool({ name: 'reply', arguments: { id, body: 'x' } });
+assert.ok(refused.isError);
+assert.match(refused.content[0].text, /lacks the scope/);
 await reader.close();
 
 await assert.rejects(connected(`rk_live_${'0'.repeat(48)}`));

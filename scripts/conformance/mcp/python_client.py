@@ -72,7 +72,8 @@ async def main(mode, url, key, read_key):
     async with connected(mode, url, read_key) as client:
         names = [tool.name for tool in (await client.list_tools()).tools]
         assert set(READING) <= set(names) and not set(DOING) & set(names), names
-        await must_fail(client, "add_note", {"id": "cnv_1", "body": "x"})
+        refused = await client.call_tool("add_note", {"id": "cnv_1", "body": "x"})
+        assert refused.is_error and "lacks the scope write" in refused.content[0].text, refused
     try:
         async with connected(mode, url, "rk_live_" + "0" * 48) as client:
             await client.list_tools()
