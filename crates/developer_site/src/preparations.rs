@@ -24,6 +24,8 @@ enum Kept {
     Nothing,
     /// The member of the answer, or of its first item, in the variable.
     Member(&'static str, &'static str),
+    /// The same of a member that is null in other answers.
+    NullableMember(&'static str, &'static str),
     /// The same, once there is an item.
     MemberOnceThere(&'static str, &'static str),
     /// It is asked again until there are no items.
@@ -104,7 +106,7 @@ const ACT: Preparation = Preparation {
     operation: "update_conversations",
     id: "",
     input: r#"{ "ids": ["$CONVERSATION"], "status": "closed" }"#,
-    outcome: Kept::Member("$UNDO", "undoId"),
+    outcome: Kept::NullableMember("$UNDO", "undoId"),
 };
 const MAILBOX: Preparation = Preparation {
     operation: "list_mailboxes",
@@ -245,7 +247,9 @@ impl PreparedExample {
 impl Preparation {
     fn variable(&self) -> Option<&'static str> {
         match self.outcome {
-            Kept::Member(variable, _) | Kept::MemberOnceThere(variable, _) => Some(variable),
+            Kept::Member(variable, _)
+            | Kept::NullableMember(variable, _)
+            | Kept::MemberOnceThere(variable, _) => Some(variable),
             Kept::Nothing | Kept::UntilNone => None,
         }
     }
@@ -272,7 +276,9 @@ impl Preparation {
         };
         match self.outcome {
             Kept::Nothing => format!("{call} > /dev/null"),
-            Kept::Member(variable, member) => kept(variable, member),
+            Kept::Member(variable, member) | Kept::NullableMember(variable, member) => {
+                kept(variable, member)
+            }
             Kept::MemberOnceThere(variable, member) => {
                 let name = variable.trim_start_matches('$');
                 let found = kept(variable, member);
@@ -289,7 +295,7 @@ impl Preparation {
         let first = self.first();
         match self.outcome {
             Kept::Nothing => call,
-            Kept::Member(variable, member) => {
+            Kept::Member(variable, member) | Kept::NullableMember(variable, member) => {
                 format!("{} = {call}{first}[\"{member}\"]", snake_case(variable))
             }
             Kept::MemberOnceThere(variable, member) => format!(
@@ -312,6 +318,9 @@ impl Preparation {
             Kept::Nothing => format!("{call};"),
             Kept::Member(variable, member) => {
                 format!("const {} = ({call}){first}.{member};", name(variable))
+            }
+            Kept::NullableMember(variable, member) => {
+                format!("const {} = ({call}){first}.{member}!;", name(variable))
             }
             Kept::MemberOnceThere(variable, member) => format!(
                 "let found = {call};\nwhile (found.length === 0) {{\n{pause}  found = {call};\n}}\n\
